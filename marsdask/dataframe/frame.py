@@ -17,6 +17,8 @@ from marsdask.tensor.tensor import method
 
 from . import batches
 from .create import make_frame
+from .elementwise import apply as users
+from .elementwise import expressions
 from .elementwise.operands import aligned_tensor, aligned_values
 from .elementwise.rowwise import (
     by_column,
@@ -158,7 +160,11 @@ class DataFrame(FrameBase):
         """Rows by a lazy mask, columns by label."""
         return iloc.Loc(self)
 
+    apply: Final = method(users.apply_rows)
+    eval: Final = method(expressions.evaluate)
+    map: Final = method(users.map_values)
     merge: Final = method(merge_frames)
+    query: Final = method(expressions.query)
     to_parquet: Final = method(parquet.to_parquet)
 
     add_prefix: Final = method_of("add_prefix")

@@ -10,7 +10,9 @@ from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from .collection import Rows
-from .elementwise import rowwise as elementwise
+from .elementwise import apply as users
+from .elementwise import values
+from .elementwise.arithmetic import arithmetic
 from .elementwise.operands import binary
 from .elementwise.rowwise import index_of, method_of, rowwise
 from .keyed import groupby, unique
@@ -78,17 +80,47 @@ class FrameBase(Rows):
 
     abs: Final = method_of("abs")
     __abs__: Final = method_of("abs")
-    astype: Final = method(elementwise.astype)
+    astype: Final = method(values.astype)
     clip: Final = method_of("clip")
-    fillna: Final = method(elementwise.fillna)
-    isin: Final = method(elementwise.isin)
+    combine_first: Final = method(values.combine_first)
+    fillna: Final = method(values.fillna)
+    isin: Final = method(values.isin)
     isna: Final = method_of("isna")
     isnull: Final = isna
-    mask: Final = method_of("mask")
+    mask: Final = method(values.mask)
     notna: Final = method_of("notna")
     notnull: Final = notna
+    pipe: Final = method(users.pipe)
+    replace: Final = method(values.replace)
     round: Final = method_of("round")
-    where: Final = method_of("where")
+    transform: Final = method(users.transform)
+    where: Final = method(values.where)
+
+    add: Final = arithmetic("add")
+    radd: Final = arithmetic("radd")
+    sub: Final = arithmetic("sub")
+    rsub: Final = arithmetic("rsub")
+    mul: Final = arithmetic("mul")
+    rmul: Final = arithmetic("rmul")
+    truediv: Final = arithmetic("truediv")
+    rtruediv: Final = arithmetic("rtruediv")
+    floordiv: Final = arithmetic("floordiv")
+    rfloordiv: Final = arithmetic("rfloordiv")
+    mod: Final = arithmetic("mod")
+    rmod: Final = arithmetic("rmod")
+    pow: Final = arithmetic("pow")
+    rpow: Final = arithmetic("rpow")
+    div: Final = truediv
+    divide: Final = truediv
+    rdiv: Final = rtruediv
+    multiply: Final = mul
+    subtract: Final = sub
+    lt: Final = arithmetic("lt")
+    le: Final = arithmetic("le")
+    gt: Final = arithmetic("gt")
+    ge: Final = arithmetic("ge")
+    eq: Final = arithmetic("eq")
+    ne: Final = arithmetic("ne")
 
     __neg__: Final = method_of("__neg__")
     __invert__: Final = method_of("__invert__")

@@ -14,8 +14,10 @@ from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
 from . import batches, protocols
+from .accessors.accessor import Accessor
 from .create import make_series
-from .elementwise.rowwise import Accessor, method_of, renamed, rowwise, to_frame
+from .elementwise import apply as users
+from .elementwise.rowwise import method_of, renamed, rowwise, to_frame
 from .frame_base import FrameBase
 from .io import arrow
 from .keyed import unique
@@ -94,6 +96,11 @@ class Series(FrameBase):
         return Accessor(self, "dt")
 
     @property
+    def cat(self) -> Accessor:
+        """Functions of categories. See pandas.Series.cat."""
+        return Accessor(self, "cat")
+
+    @property
     def size(self) -> int | float:
         """The number of values, nan if it is unknown."""
         return self.shape[0]
@@ -113,7 +120,9 @@ class Series(FrameBase):
 
     argmax: Final = scan.extreme_position("argmax")
     argmin: Final = scan.extreme_position("argmin")
+    apply: Final = method(users.apply_values)
     between: Final = method_of("between")
+    map: Final = method(users.map_values)
     nunique: Final = method(unique.nunique)
     value_counts: Final = method(unique.value_counts)
 

@@ -6,8 +6,7 @@ import operator
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from typing import cast as typed
 
 import numpy as np
@@ -21,7 +20,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits, kept
 
-from ..frame_node import FrameNode, S, SameKind, dtypes_of, is_row
+from ..frame_node import FrameNode, SameKind, dtypes_of, is_row
 from ..keyed.keys import (
     Carrying,
     carry_all,
@@ -38,12 +37,8 @@ from ..relations import columns
 from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table
 from ..rows import aligned_rows, as_one_chunk, check_aligned
-from ..schemas.dtypes import OneType
 from ..schemas.samples import sample, without_rows
 from ..schemas.schema import result_of
-
-if TYPE_CHECKING:
-    from ..series import Series
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +84,7 @@ class Rowwise(FrameNode):
 
     @property
     def settled(self) -> bool:
-        by_values = depends_on_values(self.func)
+        by_values = depends_on_values(self.func) or getattr(self.func, "unsettled", False)
         return not by_values and all(child.settled for child in self.inputs)
 
     @property
@@ -186,12 +181,12 @@ def depends_on_values(func: Callable[..., Any]) -> bool:
 #: Functions whose result has another type if values are missing, or a divisor is zero.
 BY_VALUES = {
     *("where", "mask", "clip"),
-    *("floordiv", "mod", "floor_divide", "remainder", "divmod"),
-    "fillna",
+    *("floordiv", "mod", "floor_divide", "remainder", "divmod", "rfloordiv", "rmod"),
+    *("fillna", "replace", "combine_first"),
 }
 
 #: Functions that replace some values by others, which may be of another type.
-PUTS = {"where", "mask", "fillna"}
+PUTS = {"where", "mask", "fillna", "replace"}
 
 
 @dataclass(frozen=True)
@@ -254,6 +249,7 @@ def method_of(name: str) -> SameKind:
     """Return a method that applies the pandas method of that name to each chunk."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_not_in_place(name, kwargs)
         return rowwise(Method(name), self, *args, **kwargs)
 
     call.__name__ = name
@@ -261,52 +257,17 @@ def method_of(name: str) -> SameKind:
     return typed("SameKind", call)
 
 
-def astype(obj: S, dtype: Any, **options: Any) -> S:
-    """Cast the values. See pandas.DataFrame.astype.
-
-    Differs from pandas: a categorical type must have categories.
-    """
-    result: S = rowwise(Method("astype"), obj, dtype, **options)
-    node, meta = obj.node, result.node.meta
-    if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(meta))):
-        result = rowwise(Method("astype"), OneType(node), dtype, **options)
-    for kind in dtypes_of(meta):
-        if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
-            raise NotImplementedError(
-                "astype('category') is not supported; use a type with the categories of all rows, "
-                "such as astype(pd.CategoricalDtype(['a', 'b']))"
-            )
-    return result
-
-
-def _tells_types(dtype: Any) -> bool:
-    """Tell whether cast values depend on the type before the cast, as text does."""
-    return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
-
-
-def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
-    """Replace missing values. See pandas.DataFrame.fillna."""
-    if limit is not None:
-        raise NotImplementedError(
-            "fillna(limit=) is not supported, since it counts over all rows; use fillna(value)"
-        )
-    found: S = rowwise(Method("fillna"), obj, value, **options)
-    return found
-
-
-def isin(obj: S, values: Any) -> S:
-    """Tell for each value whether it is in ``values``. See pandas.DataFrame.isin."""
-    if isinstance(values, Collection):
-        raise NotImplementedError(
-            "isin() of lazy values is not supported; use isin(values.compute()), or "
-            "merge(how='left', indicator=True)"
-        )
-    found: S = rowwise(Method("isin"), obj, values)
-    return found
+def check_not_in_place(name: str, options: dict[str, Any]) -> None:
+    """Raise for ``inplace=True``, and drop the argument otherwise."""
+    if options.pop("inplace", False):
+        raise NotImplementedError(f"{name}(inplace=True) is not supported; use the result")
 
 
 #: Methods of ``.str`` that return numbers.
 PLACES = {"len", "count", "find", "rfind", "index", "rindex"}
+
+#: Methods of ``.str`` that return objects.
+LISTS = {"encode", "findall", "rsplit", "split"}
 
 
 @dataclass(frozen=True)
@@ -325,6 +286,8 @@ class Method:
         found = getattr(owner, self.name)(*args, **kwargs)
         if self.name in PLACES and self.accessor == "str" and found.dtype == object:
             return found.astype(float)  # pandas returns objects if all text of a chunk is missing
+        if self.name in LISTS and self.accessor == "str" and found.dtype == float:
+            return found.astype(object)  # and floats in place of objects
         return found
 
 
@@ -348,25 +311,6 @@ class Member:
 
     def __call__(self, block: Any) -> Any:
         return getattr(getattr(block, self.accessor), self.name)
-
-
-class Accessor:
-    """An accessor of a series: ``.str`` or ``.dt``."""
-
-    def __init__(self, series: Any, kind: str) -> None:
-        self._series = series
-        self._kind = kind
-        getattr(series.node.meta, kind)  # raises for other types at once, as in pandas
-
-    def __getitem__(self, key: Any) -> Series:
-        """Return characters by position. See pandas.Series.str.get."""
-        characters: Series = rowwise(Method("__getitem__", self._kind), self._series, key)
-        return characters
-
-    def __getattr__(self, name: str) -> Any:
-        if callable(getattr(getattr(self._series.node.meta, self._kind), name)):
-            return partial(rowwise, Method(name, self._kind), self._series)
-        return rowwise(Member(name, self._kind), self._series)
 
 
 def index_of(block: Any) -> Any:

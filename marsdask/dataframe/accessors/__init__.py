@@ -1,0 +1,1 @@
+"""Accessors of series: strings, dates and times, categories."""

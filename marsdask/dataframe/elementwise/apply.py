@@ -1,0 +1,233 @@
+"""Users' functions of values and of rows; a call with a sample shows the types of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection
+
+from ..frame_node import S, axis_number, is_row
+from ..schemas.dtypes import OneType
+from ..schemas.samples import column, row, without_rows
+from .rowwise import rowwise, with_columns
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class UserCall:
+    """A pandas method of a chunk that calls a user's function; without rows it is not called."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    meta: Any = field(repr=False)
+
+    unsettled = True
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: Any) -> Any:
+        if not len(block):
+            return self.meta.set_axis(block.index)
+        return _conformed(self.called(block), self.meta)
+
+    def called(self, block: Any) -> Any:
+        """Return what pandas returns for some rows."""
+        return getattr(block, self.name)(*self.args, **dict(self.kwargs))
+
+
+def _conformed(found: Any, meta: Any) -> Any:
+    """Return a chunk's result with the columns of the whole one."""
+    if type(found) is not type(meta):
+        raise TypeError(
+            f"the function returned a {type(found).__name__} for a chunk, and a "
+            f"{type(meta).__name__} was expected; pass meta="
+        )
+    if isinstance(meta, pd.Series):
+        missing = found.dtype == object and meta.dtype != object and bool(found.isna().all())
+        return (found.astype(meta.dtype) if missing else found).rename(meta.name)
+    if set(found.columns) - set(meta.columns):
+        raise ValueError(
+            f"the function returned the columns {list(found.columns)} for a chunk, and "
+            f"{list(meta.columns)} were expected; pass meta="
+        )
+    return found if found.columns.equals(meta.columns) else found.reindex(columns=meta.columns)
+
+
+def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
+    """Return what a pandas method with a user's function gives, chunk by chunk."""
+    node = obj.node
+    call = UserCall(name, args, tuple(kwargs.items()), None)
+    found = _guessed(call, node.meta) if meta is None else declared(meta, node.meta)
+    call = UserCall(name, args, tuple(kwargs.items()), without_rows(found, node.meta))
+    # A function sees one type of values, as in pandas, however chunks came about.
+    return rowwise(call, obj if node.settled or is_row(node) else OneType(node))
+
+
+def _guessed(call: UserCall, meta: Any) -> Any:
+    rows = row(meta) if isinstance(meta, pd.DataFrame) else column(meta.dtype)[:1].rename(meta.name)
+    try:
+        return call.called(rows)
+    except Exception as error:
+        raise ValueError(
+            f"{call.name}() called the function with a row of the columns' types to find the type "
+            f"of the result, and it raised {type(error).__name__}: {error}; pass meta="
+        ) from error
+
+
+def declared(meta: Any, like: Any) -> Any:
+    """Return an empty object of the types that a user declares, as Dask takes them.
+
+    An object of pandas, a dict of columns and their types, a pair of name and type, or a type.
+    """
+    if isinstance(meta, pd.DataFrame | pd.Series):
+        return meta.iloc[:0]
+    if isinstance(meta, dict):
+        meta = list(meta.items())
+    if isinstance(meta, list):
+        return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in meta})
+    name, dtype = meta if isinstance(meta, tuple) else (getattr(like, "name", None), meta)
+    return pd.Series([], dtype=dtype, name=name)
+
+
+def apply_rows(
+    frame: DataFrame,
+    func: Any,
+    axis: int | str = 0,
+    raw: bool = False,
+    result_type: str | None = None,
+    args: tuple[Any, ...] = (),
+    *,
+    meta: Any = None,
+    **kwargs: Any,
+) -> DataFrame | Series:
+    """Call a function with each row. See pandas.DataFrame.apply.
+
+    The function is called with a made-up row first, which shows the type of the result. ``meta``
+    tells the type instead: a pandas object, a dict of columns and types, or a name and a type.
+    """
+    number = axis_number(frame.node.meta, axis)
+    if isinstance(func, str):
+        named: DataFrame = getattr(frame, func)(*args, **kwargs)
+        return named
+    if isinstance(func, np.ufunc) and not (args or kwargs):
+        applied: DataFrame = rowwise(func, frame)
+        return applied
+    if number == 0 or not callable(func):
+        raise NotImplementedError(
+            "apply() of a function to whole columns is not supported; use the methods of the "
+            "frame, such as sum(), transform(), or apply(axis=1)"
+        )
+    options = {"raw": raw, "result_type": result_type, "args": args, **kwargs}
+    found: DataFrame = user_call(frame, "apply", func, axis=1, meta=meta, **options)
+    return found
+
+
+def apply_values(
+    series: Series,
+    func: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    by_row: Any = "compat",
+    meta: Any = None,
+    **kwargs: Any,
+) -> Series | DataFrame:
+    """Call a function with each value. See pandas.Series.apply.
+
+    The function is called with a made-up value first, which shows the type of the result. ``meta``
+    tells the type instead, as for DataFrames.
+    """
+    if isinstance(func, str):
+        named: Series = getattr(series, func)(*args, **kwargs)
+        return named
+    if isinstance(func, np.ufunc) and not (args or kwargs):
+        applied: Series = rowwise(func, series)
+        return applied
+    if by_row is False or not callable(func):
+        raise NotImplementedError(
+            "apply() of a function to a whole column is not supported; use func(column)"
+        )
+    found: Series = user_call(series, "apply", func, args=args, meta=meta, **kwargs)
+    return found
+
+
+def map_values(
+    obj: S, func: Any, na_action: str | None = None, *, meta: Any = None, **kwargs: Any
+) -> S:
+    """Map each value by a function, or a column's by a dict. See pandas.Series.map.
+
+    The function is called with a made-up value first, which shows the type of the result. ``meta``
+    tells the type instead, as for ``apply``.
+    """
+    if isinstance(func, Collection):
+        raise NotImplementedError("map() by a lazy series is not supported; use merge()")
+    if obj.ndim == 2 and not callable(func):
+        raise TypeError("the first argument must be callable")
+    found: S = user_call(obj, "map", func, na_action=na_action, meta=meta, **kwargs)
+    return found
+
+
+def pipe(
+    obj: Any, func: Callable[..., T] | tuple[Callable[..., T], str], *args: Any, **kwargs: Any
+) -> T:
+    """Return what a function of the object returns. See pandas.DataFrame.pipe."""
+    if not isinstance(func, tuple):
+        return func(obj, *args, **kwargs)
+    call, target = func
+    if target in kwargs:
+        raise ValueError(f"{target} is both the pipe target and a keyword argument")
+    return call(*args, **{target: obj}, **kwargs)
+
+
+def transform(obj: S, func: Any, axis: int | str = 0, *args: Any, **kwargs: Any) -> S:
+    """Call a function that returns as many rows. See pandas.DataFrame.transform.
+
+    A function of a frame's columns is called with lazy columns, one of a series with each value.
+    """
+    found: S = _transformed(obj, func, axis_number(obj.node.meta, axis), args, kwargs)
+    return found
+
+
+def _transformed(obj: Any, func: Any, number: int, args: Any, kwargs: Any) -> Any:
+    if isinstance(func, dict) and obj.ndim == 2 and number == 0:
+        return _by_column(obj, func, args, kwargs)
+    if isinstance(func, list | tuple | dict):
+        raise NotImplementedError(
+            "transform() by several functions is not supported; use assign() with one at a time"
+        )
+    if isinstance(func, str):
+        return _of_rows(obj, getattr(obj, func)(*args, **kwargs))
+    if obj.ndim == 1:
+        return _of_rows(obj, apply_values(obj, func, args, **kwargs))
+    if number == 1:
+        return _of_rows(obj, apply_rows(obj, func, 1, args=args, **kwargs))
+    return _by_column(obj, dict.fromkeys(obj.columns, func), args, kwargs)
+
+
+def _of_rows(obj: Any, found: Any) -> Any:
+    if not isinstance(found, Collection) or type(found) is not type(obj):
+        raise ValueError("Function did not transform")
+    return found
+
+
+def _by_column(frame: Any, functions: dict[Any, Any], args: Any, kwargs: Any) -> Any:
+    columns = {
+        name: _of_rows(frame[name], transform(frame[name], func, 0, *args, **kwargs))
+        if isinstance(func, str)
+        else _of_rows(frame[name], func(frame[name], *args, **kwargs))
+        for name, func in functions.items()
+    }
+    chosen = frame[list(functions)]
+    return rowwise(with_columns, chosen, *columns.values(), names=tuple(columns))

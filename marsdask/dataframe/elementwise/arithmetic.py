@@ -1,0 +1,87 @@
+"""The methods of arithmetic and comparison: operators with an axis and a value for gaps."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+from typing import cast as typed
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from marsdask.core.collection import Collection
+
+from ..frame_node import SameKind, axis_number, is_row
+from .operands import BROADCAST, COMPARISONS, aligned_tensor, aligned_values, operand
+from .rowwise import Method, rowwise
+
+#: The operators of methods, by their names without the ``r`` of reflected ones.
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv")},
+    **{name: getattr(operator, name) for name in ("mod", "pow", "lt", "le", "gt", "ge", "eq")},
+    "ne": operator.ne,
+}
+
+#: The order of the arguments after the operand, by the number of axes.
+PARAMETERS = {1: ("level", "fill_value", "axis"), 2: ("axis", "level", "fill_value")}
+
+
+def arithmetic(name: str) -> SameKind:
+    """Return the method of an operator, such as ``add`` or ``radd``."""
+    reflected = name not in FUNCTIONS
+    func = FUNCTIONS[name.removeprefix("r") if reflected else name]
+
+    def call(self: Any, other: Any, *args: Any, **options: Any) -> Any:
+        given = dict(zip(PARAMETERS[self.ndim], args, strict=False)) | options
+        if given.get("level") is not None:
+            raise NotImplementedError(
+                f"{name}(level=) is not supported; use reset_index(), and merge() on the level"
+            )
+        unknown = set(given) - {*PARAMETERS[1]}
+        if unknown or len(args) > len(PARAMETERS[1]):
+            raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
+        other = _operand(self, other, given.get("axis"))
+        plain = given.get("fill_value") is None and not _is_by_column(self, other, func)
+        if not plain or _is_by_row(self, other):
+            kwargs = {key: one for key, one in given.items() if one is not None}
+            return rowwise(Method(name), self, other, **kwargs)
+        return rowwise(func, other, self) if reflected else rowwise(func, self, other)
+
+    call.__name__ = name
+    call.__doc__ = f"Apply ``{name}`` to each row's values. See pandas.DataFrame.{name}."
+    return typed("SameKind", call)
+
+
+def _operand(obj: Any, other: Any, axis: Any) -> Any:
+    meta = obj.node.meta
+    by_row = axis is not None and axis_number(meta, axis) == 0 and meta.ndim == 2
+    if not by_row:
+        by_label = meta.ndim == 2 and isinstance(other, pd.Series)
+        return other if by_label else operand(obj, other)
+    in_memory = isinstance(other, list | tuple | np.ndarray | ExtensionArray)
+    if in_memory and np.ndim(other) == 1:
+        return aligned_values(obj, other, BROADCAST)
+    if (
+        isinstance(other, Collection)
+        and isinstance(other.node.meta, np.ndarray)
+        and other.node.chunks
+    ):
+        return aligned_tensor(obj, other, BROADCAST)
+    if isinstance(other, pd.Series):
+        raise NotImplementedError(
+            "arithmetic with a pandas object in memory is not supported; use md.Series(x)"
+        )
+    return other
+
+
+def _is_by_row(obj: Any, other: Any) -> bool:
+    lazy = isinstance(other, Collection) and not is_row(other.node)
+    return obj.ndim == 2 and lazy and other.node.meta.ndim == 1
+
+
+def _is_by_column(obj: Any, other: Any, func: Any) -> bool:
+    """Tell whether a comparison of frames must align their columns, as the method does."""
+    framed = obj.ndim == 2 and isinstance(other, Collection) and other.node.meta.ndim == 2
+    return framed and func in COMPARISONS

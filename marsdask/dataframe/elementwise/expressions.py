@@ -1,0 +1,221 @@
+"""Expressions of columns as text: each name is a lazy column, each operator that of the column."""
+
+from __future__ import annotations
+
+import ast
+import io
+import operator
+import sys
+import tokenize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection
+
+from .rowwise import check_not_in_place, rowwise, to_series, with_columns
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+UNARY: dict[type, Callable[[Any], Any]] = {
+    ast.Not: operator.invert,
+    ast.Invert: operator.invert,
+    ast.USub: operator.neg,
+    ast.UAdd: lambda value: value,
+}
+
+#: Pandas's functions in expressions, by their names.
+FUNCTIONS = {
+    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh"),
+    *("arcsinh", "arccosh", "arctanh", "exp", "expm1", "log", "log1p", "log10"),
+    *("sqrt", "abs", "floor", "ceil"),
+}
+
+#: What stands for ``@`` and for names in backticks in Python's grammar.
+LOCAL, QUOTED = "_local_", "_quoted_"
+
+
+@dataclass
+class Evaluation:
+    """Evaluates an expression with the columns of a frame."""
+
+    frame: Any
+    variables: dict[str, Any]
+    """What names after ``@`` mean."""
+    quoted: list[str] = field(default_factory=list)
+
+    def parsed(self, text: str) -> list[ast.stmt]:
+        """Parse a text: ``&`` and ``|`` are ``and`` and ``or``, as in pandas."""
+        return ast.parse(tokenize.untokenize(list(self._words(text)))).body
+
+    def _words(self, text: str) -> Iterator[tuple[Any, str]]:
+        tokens = iter(_tokens(text))
+        for kind, word in tokens:
+            if word == "@":
+                yield tokenize.NAME, LOCAL + next(tokens)[1]
+            elif kind == QUOTED:
+                self.quoted.append(word)
+                yield tokenize.NAME, f"{QUOTED}{len(self.quoted) - 1}"
+            elif word in {"&", "|"}:
+                yield tokenize.NAME, {"&": "and", "|": "or"}[word]
+            else:
+                yield kind, word
+
+    def value(self, node: ast.AST) -> Any:
+        """Return the value of a part of an expression."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise NotImplementedError(
+                f"'{type(node).__name__}' nodes are not implemented in expressions; use columns, "
+                "as in df[df.a > 1]"
+            )
+        return method(node)
+
+    def _constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def _list(self, node: ast.List | ast.Tuple) -> Any:
+        return [self.value(one) for one in node.elts]
+
+    _tuple = _list
+
+    def _name(self, node: ast.Name) -> Any:
+        name = node.id
+        if name.startswith(LOCAL):
+            return self.variables[name.removeprefix(LOCAL)]
+        if name.startswith(QUOTED):
+            name = self.quoted[int(name.removeprefix(QUOTED))]
+        labels = self.frame.node.meta.index
+        if name in self.frame.columns:
+            return self.frame[name]
+        if labels.nlevels == 1 and name in {"index", "ilevel_0", labels.name}:
+            return rowwise(to_series, self.frame.index, name=None)
+        raise pd.errors.UndefinedVariableError(name)
+
+    def _boolop(self, node: ast.BoolOp) -> Any:
+        func = operator.and_ if isinstance(node.op, ast.And) else operator.or_
+        return reduce(func, map(self.value, node.values))
+
+    def _unaryop(self, node: ast.UnaryOp) -> Any:
+        return UNARY[type(node.op)](self.value(node.operand))
+
+    def _binop(self, node: ast.BinOp) -> Any:
+        func = BINARY.get(type(node.op))
+        if func is None:
+            raise NotImplementedError(f"'{type(node.op).__name__}' nodes are not implemented")
+        return func(self.value(node.left), self.value(node.right))
+
+    def _compare(self, node: ast.Compare) -> Any:
+        values = list(map(self.value, (node.left, *node.comparators)))
+        found = [
+            self._compared(op, left, right)
+            for op, left, right in zip(node.ops, values, values[1:], strict=False)
+        ]
+        return reduce(operator.and_, found)
+
+    def _compared(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        several = isinstance(right, list | np.ndarray | set | tuple)
+        if isinstance(op, ast.In) or (isinstance(op, ast.Eq) and several):
+            return left.isin(right)
+        if isinstance(op, ast.NotIn) or (isinstance(op, ast.NotEq) and several):
+            return ~left.isin(right)
+        return BINARY[type(op)](left, right)
+
+    def _attribute(self, node: ast.Attribute) -> Any:
+        return getattr(self.value(node.value), node.attr)
+
+    def _call(self, node: ast.Call) -> Any:
+        known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
+        func = getattr(np, node.func.id) if known else self.value(node.func)  # type: ignore[attr-defined]
+        options = {one.arg: self.value(one.value) for one in node.keywords if one.arg}
+        return func(*map(self.value, node.args), **options)
+
+
+def _tokens(text: str) -> Iterator[tuple[Any, str]]:
+    """Yield the tokens of a text; names in backticks are one token each."""
+    for number, part in enumerate(text.split("`")):
+        if number % 2:
+            yield QUOTED, part
+            continue
+        for token in tokenize.generate_tokens(io.StringIO(part.strip(" ")).readline):
+            if token.type not in {tokenize.ENDMARKER, tokenize.NEWLINE} or token.string:
+                yield token.type, token.string
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names after ``@`` in an expression."""
+    words = [word for _, word in _tokens(text)]
+    return {word for before, word in pairwise(words) if before == "@"}
+
+
+def variables_of_caller(text: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the names after ``@`` mean where the user called."""
+    frame = sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("marsdask."):
+        frame = frame.f_back
+    given = [options.get("local_dict"), options.get("global_dict")]
+    places = [one for one in given if one is not None] or [frame.f_locals, frame.f_globals]
+    found: dict[str, Any] = {}
+    for name in names_in(text):
+        holder = next((one for one in places if name in one), None)
+        if holder is None:
+            raise pd.errors.UndefinedVariableError(f"local variable {name}")
+        found[name] = holder[name]
+    return found
+
+
+def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
+    """Evaluate an expression of columns. See pandas.DataFrame.eval.
+
+    Each name is a lazy column, so that ``a - a.mean()`` is that of all rows.
+    """
+    check_not_in_place("eval", options)
+    evaluation = Evaluation(frame, variables_of_caller(expr, options))
+    found: Any = frame
+    for line in evaluation.parsed(expr.strip()):
+        if isinstance(line, ast.Expr):
+            found = evaluation.value(line.value)
+        elif isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+            value = evaluation.value(line.value)
+            name = line.targets[0].id
+            found = rowwise(with_columns, evaluation.frame, value, names=(name,))
+            evaluation.frame = found
+        else:
+            raise ValueError("an expression or assignments to columns are expected")
+    result: DataFrame = found
+    return result
+
+
+def query(frame: DataFrame, expr: str, **options: Any) -> DataFrame:
+    """Return the rows for which an expression of columns holds. See pandas.DataFrame.query."""
+    check_not_in_place("query", options)
+    if not isinstance(expr, str):
+        raise ValueError(f"expr must be a string to be evaluated, {type(expr)} given")
+    mask = evaluate(frame, expr, **options)
+    if not isinstance(mask, Collection):
+        raise NotImplementedError("query() of a constant is not supported; use the frame as it is")
+    found: DataFrame = frame[mask]
+    return found

@@ -1,0 +1,111 @@
+"""Replace, choose and cast values, row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray, no_default
+
+from marsdask.core.collection import Collection
+
+from ..frame_node import S, dtypes_of, is_row
+from ..schemas.dtypes import OneType
+from .operands import aligned_values
+from .rowwise import Method, check_not_in_place, rowwise
+
+
+def astype(obj: S, dtype: Any, **options: Any) -> S:
+    """Cast the values. See pandas.DataFrame.astype.
+
+    Differs from pandas: a categorical type must have categories.
+    """
+    result: S = rowwise(Method("astype"), obj, dtype, **options)
+    node, meta = obj.node, result.node.meta
+    if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(meta))):
+        result = rowwise(Method("astype"), OneType(node), dtype, **options)
+    for kind in dtypes_of(meta):
+        if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
+            raise NotImplementedError(
+                "astype('category') is not supported; use a type with the categories of all rows, "
+                "such as astype(pd.CategoricalDtype(['a', 'b']))"
+            )
+    return result
+
+
+def _tells_types(dtype: Any) -> bool:
+    """Tell whether cast values depend on the type before the cast, as text does."""
+    return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
+
+
+def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
+    """Replace missing values. See pandas.DataFrame.fillna."""
+    if limit is not None:
+        raise NotImplementedError(
+            "fillna(limit=) is not supported, since it counts over all rows; use fillna(value)"
+        )
+    found: S = rowwise(Method("fillna"), obj, value, **options)
+    return found
+
+
+def isin(obj: S, values: Any) -> S:
+    """Tell for each value whether it is in ``values``. See pandas.DataFrame.isin."""
+    if isinstance(values, Collection):
+        raise NotImplementedError(
+            "isin() of lazy values is not supported; use isin(values.compute()), or "
+            "merge(how='left', indicator=True)"
+        )
+    found: S = rowwise(Method("isin"), obj, values)
+    return found
+
+
+def where(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
+    """Keep values where a condition holds, and put others elsewhere. See pandas.DataFrame.where."""
+    found: S = _chosen("where", obj, cond, other, options)
+    return found
+
+
+def mask(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
+    """Replace values where a condition holds. See pandas.DataFrame.mask."""
+    found: S = _chosen("mask", obj, cond, other, options)
+    return found
+
+
+def _chosen(name: str, obj: Any, cond: Any, other: Any, options: dict[str, Any]) -> Any:
+    check_not_in_place(name, options)
+    if options.pop("level", None) is not None:
+        raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
+    values = [_beside(obj, one, name) for one in (cond, other)]
+    return rowwise(Method(name), obj, *values, **options)
+
+
+def _beside(obj: Any, value: Any, name: str) -> Any:
+    """Return what is chosen by or from: what a function returns, arrays as rows."""
+    value = value(obj) if callable(value) and not isinstance(value, Collection) else value
+    if isinstance(value, pd.Series | pd.DataFrame):
+        raise NotImplementedError(
+            f"{name}() with a pandas object in memory is not supported; use md.Series(x)"
+        )
+    if isinstance(value, list | np.ndarray | ExtensionArray):
+        if np.ndim(value) != obj.ndim:  # type: ignore[arg-type]
+            raise ValueError("Array conditional must be same shape as self")
+        return aligned_values(obj, value, "Array conditional must be same shape as self")
+    return value
+
+
+def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: Any) -> S:
+    """Replace some values by others. See pandas.DataFrame.replace."""
+    check_not_in_place("replace", options)
+    if any(isinstance(one, Collection) for one in (to_replace, value)):
+        raise NotImplementedError("replace() of lazy values is not supported; use compute() first")
+    # Whether a value was given decides what pandas does.
+    given = options if value is no_default else {"value": value, **options}
+    found: S = rowwise(Method("replace"), obj, to_replace=to_replace, **given)
+    return found
+
+
+def combine_first(obj: S, other: Any) -> S:
+    """Replace missing values by those of another object. See pandas.DataFrame.combine_first."""
+    found: S = rowwise(Method("combine_first"), obj, other)
+    return found

@@ -1,0 +1,1 @@
+"""Row and column labels: names, selection by label, samples."""

@@ -1,0 +1,98 @@
+"""Methods of strings, times and categories equal pandas's over chunkings."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+KIND = pd.CategoricalDtype(["a", "bb", "ä"])
+
+TEXTS = {
+    "cat": lambda s: s.str.cat(s, sep="-", na_rep="?"),
+    "center": lambda s: s.str.center(5),
+    "contains": lambda s: s.str.contains("b"),
+    "count": lambda s: s.str.count("b"),
+    "encode": lambda s: s.str.encode("utf8"),
+    "extract": lambda s: s.str.extract("(?P<x>b)(.)"),
+    "findall": lambda s: s.str.findall("b"),
+    "isalpha": lambda s: s.str.isalpha(),
+    "join": lambda s: s.str.join("-"),
+    "normalize": lambda s: s.str.normalize("NFD"),
+    "pad": lambda s: s.str.pad(4, side="both"),
+    "partition": lambda s: s.str.partition("b"),
+    "rpartition": lambda s: s.str.rpartition("b"),
+    "repeat": lambda s: s.str.repeat(2),
+    "replace": lambda s: s.str.replace("b", "z"),
+    "split": lambda s: s.str.split("b").str.get(0),
+    "translate": lambda s: s.str.translate({97: "z"}),
+}
+TIMES = {
+    "date": lambda t: t.dt.date,
+    "day_name": lambda t: t.dt.day_name(),
+    "floor": lambda t: t.dt.floor("h"),
+    "isocalendar": lambda t: t.dt.isocalendar(),
+    "strftime": lambda t: t.dt.strftime("%Y-%m"),
+    "to_period": lambda t: t.dt.to_period("M").dt.start_time,
+    "tz": lambda t: t.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin").dt.hour,
+    "total_seconds": lambda t: (t - pd.Timestamp("1970-01-02")).dt.total_seconds(),
+    "components": lambda t: (t - pd.Timestamp("1970-01-02")).dt.components,
+}
+CATEGORIES = {
+    "codes": lambda c: c.cat.codes,
+    "add": lambda c: c.cat.add_categories("q"),
+    "rename": lambda c: c.cat.rename_categories({"a": "z"}),
+    "remove": lambda c: c.cat.remove_categories("a"),
+    "set": lambda c: c.cat.set_categories(["ä", "a"], ordered=True),
+    "ordered": lambda c: c.cat.as_ordered(),
+}
+CASES = {
+    **{f"str.{name}": lambda d, f=f: f(d.s) for name, f in TEXTS.items()},
+    **{f"dt.{name}": lambda d, f=f: f(d.t) for name, f in TIMES.items()},
+    **{f"cat.{name}": lambda d, f=f: f(d.s.astype(KIND)) for name, f in CATEGORIES.items()},
+}
+
+
+@draws(4)
+@given(both=tables(min_rows=1))
+def test_accessors_equal_pandas(both):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    for operation in CASES.values():
+        for frame, lazy in (both, map(filtered, both)):
+            if frame.s.notna().any():  # otherwise pandas gives fewer columns
+                equal(operation(lazy), operation(frame))
+
+
+def test_facts_of_the_type_are_no_columns():
+    """The unit, the time zone and the categories are told at once."""
+    frame = md.DataFrame(table(5))
+    assert frame.t.dt.unit == frame.t.dtype.name[-3:-1]
+    assert str(frame.t.dt.tz_localize("UTC").dt.tz) == "UTC"
+    assert [*frame.s.astype(KIND).cat.categories] == ["a", "bb", "ä"]
+    assert not frame.s.astype(KIND).cat.ordered
+    assert "upper" in dir(frame.s.str)
+
+
+def test_what_needs_all_rows_names_the_way_out():
+    """At the call."""
+    frame = md.DataFrame(table(5), chunk_size=2)
+    for call, words in [
+        (lambda: frame.s.str.get_dummies("b"), "str.contains"),
+        (lambda: frame.s.str.extractall("(b)"), "str.findall"),
+        (lambda: frame.s.str.split("b", expand=True), "str.get"),
+        (frame.s.str.cat, "join"),
+        (lambda: frame.s.str.cat(["x"] * 5), "assign"),
+        (lambda: frame.t.dt.freq, "diff"),
+        (lambda: frame.t.dt.tz_localize("UTC", ambiguous="infer"), "ambiguous='NaT'"),
+        (frame.s.astype(KIND).cat.remove_unused_categories, "set_categories"),
+    ]:
+        with pytest.raises(NotImplementedError, match=words):
+            call()
+    with pytest.raises(AttributeError):
+        frame.k.str  # noqa: B018
+    with pytest.raises(AttributeError):
+        frame.s.str.nope  # noqa: B018

@@ -1,0 +1,86 @@
+"""Functions of users, called row by row or value by value, give what pandas gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+CASES = {
+    "rows": lambda d: d.apply(lambda r: r.k * 2, axis=1),
+    "frame": lambda d: d.apply(lambda r: pd.Series({"x": r.k, "y": r.u / 2}), axis=1),
+    "values": lambda d: d.u.apply(lambda v: v / 2),
+    "arguments": lambda d: d.u.apply(lambda v, a, b: v + a + b, args=(1,), b=2),
+    "name": lambda d: d[["k"]].apply("abs"),
+    "ufunc": lambda d: d[["u"]].apply(np.sqrt),
+    "dict": lambda d: d.k.map({1: "a", 2: "b"}),
+    "series": lambda d: d.k.map(pd.Series([1.0, 2.0], [1, 2])),
+    "map": lambda d: d.u.map(str),
+    "na": lambda d: d.f.map(lambda v: v + 1, na_action="ignore"),
+    "map frame": lambda d: d[["k", "u"]].map(lambda v: v + 1),
+    "pipe": lambda d: d.pipe(lambda x, y: x.k + y, 3),
+    "pipe target": lambda d: d.pipe((lambda y, x: x.k + y, "x"), 3),
+    "transform": lambda d: d[["k", "u"]].transform(lambda c: c - c.mean()),
+    "transform values": lambda d: d.k.transform(lambda c: c + 1),
+    "transform dict": lambda d: d.transform({"u": lambda c: c + 1, "k": "abs"}),
+    "transform rows": lambda d: d[["k", "u"]].transform(lambda r: r * 2, axis=1),
+}
+
+
+@draws(4)
+@given(both=tables(min_rows=1))
+def test_functions_of_users(both):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    for operation in CASES.values():
+        for frame, lazy in (both, map(filtered, both)):
+            if len(frame):
+                equal(operation(lazy), operation(frame))
+
+
+def half(value):
+    """Return half of a number that the made-up value is not."""
+    if value == 1:
+        raise ZeroDivisionError
+    return value / 2
+
+
+@pytest.mark.parametrize("meta", [("x", "f8"), pd.Series([], dtype="f8", name="x")])
+def test_types_may_be_declared(meta):
+    """The function is then called with rows only."""
+    frame = table(6).assign(u=range(2, 8))
+    lazy = md.DataFrame(frame, chunk_size=4).u.apply(half, meta=meta)
+    assert (lazy.name, lazy.dtype) == ("x", np.dtype("f8"))
+    equal(lazy, (frame.u / 2).rename("x"))
+    wide = md.DataFrame(frame).apply(lambda r: pd.Series({"a": r.k}), axis=1, meta={"a": "i8"})
+    equal(wide, frame[["k"]].set_axis(["a"], axis=1))
+    assert md.DataFrame(frame).u.map(float, meta="f8").dtype == "f8"
+
+
+def test_what_cannot_be_done_in_chunks():
+    """Is refused at the call, with the way out."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    for error, words, call in [
+        (NotImplementedError, "axis=1", lambda: lazy.apply(lambda c: c)),
+        (NotImplementedError, "func", lambda: lazy.k.apply(lambda c: c, by_row=False)),
+        (NotImplementedError, "merge", lambda: lazy.k.map(lazy.u)),
+        (NotImplementedError, "assign", lambda: lazy.transform(["abs"])),
+        (ValueError, "meta=", lambda: lazy.k.apply(lambda v: v.nope)),
+        (ValueError, "did not transform", lambda: lazy[["k"]].transform("sum")),
+        (ValueError, "pipe target", lambda: lazy.pipe((len, "x"), x=1)),
+        (TypeError, "callable", lambda: lazy.map({1: 2})),
+    ]:
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_chunks_that_are_of_another_form_are_refused():
+    """Columns that no sample showed."""
+    lazy = md.DataFrame({"k": [1, 2, 3]}, chunk_size=1)
+    wide = lazy.apply(lambda r: pd.Series({"a" if r.k < 3 else "z": 1}), axis=1)
+    with pytest.raises(ValueError, match="meta="):
+        wide.compute()

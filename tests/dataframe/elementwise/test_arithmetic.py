@@ -1,0 +1,78 @@
+"""Methods of operators equal pandas's: axes and values for gaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from marsdask.dataframe.elementwise.arithmetic import FUNCTIONS
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+ORDERED = [name for name in FUNCTIONS if name != "pow"]
+REFLECTED = ["radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rdiv"]
+
+
+def of_columns(name: str) -> Any:
+    """Return a call of a method with another column."""
+    return lambda d: getattr(d.f, name)(d.u)
+
+
+def of_a_number(name: str) -> Any:
+    """Return a call of a method with a number."""
+    return lambda d: getattr(d.u, name)(2)
+
+
+CASES: dict[str, Any] = {
+    **{name: of_columns(name) for name in ORDERED},
+    **{f"{name} 2": of_a_number(name) for name in (*ORDERED, *REFLECTED)},
+    "pow": lambda d: d.k.pow(2),
+    "rpow": lambda d: d.u.rpow(2),
+    "fill": lambda d: d.f.add(d.u, fill_value=0),
+    "fill in order": lambda d: d.f.mul(2, None, 1),
+    "fill of frames": lambda d: d[["k", "f"]].add(d[["f", "u"]], fill_value=1),
+    "by row": lambda d: d[["k", "u"]].sub(d.u, axis=0),
+    "by row reflected": lambda d: d[["k", "u"]].rsub(d.u, axis="index"),
+    "by label": lambda d: d[["k", "u"]].add(pd.Series({"k": 1, "u": 2})),
+    "by the maxima": lambda d: d[["k", "u"]].sub(d[["k", "u"]].max()),
+    "frame": lambda d: d[["k", "f"]].ge(1),
+    "frames": lambda d: d[["k", "f"]].eq(d[["k", "f"]]),
+    "frames of other columns": lambda d: d[["k", "f"]].le(d[["k", "u"]]),
+}
+
+
+@draws(4)
+@given(both=tables(min_rows=1))
+def test_methods_of_operators(both):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    for operation in CASES.values():
+        for frame, lazy in (both, map(filtered, both)):
+            if len(frame):
+                equal(operation(lazy), operation(frame))
+
+
+def test_values_in_memory_lie_beside_the_rows():
+    """With ``axis=0``, one for each row."""
+    frame = table(5)[["k", "u"]]
+    equal(
+        md.DataFrame(frame, chunk_size=2).add([*range(5)], axis=0), frame.add([*range(5)], axis=0)
+    )
+
+
+def test_what_is_not_supported():
+    """Is refused at the call, with the way out."""
+    lazy = md.DataFrame(table(5)[["k", "u"]], chunk_size=2)
+    for error, words, call in [
+        (NotImplementedError, "merge", lambda: lazy.k.add(1, level=0)),
+        (NotImplementedError, "md.Series", lambda: lazy.k.add(pd.Series([1] * 5))),
+        (NotImplementedError, "md.Series", lambda: lazy.add(pd.Series([1] * 5), axis=0)),
+        (NotImplementedError, "one by one", lambda: lazy.add(lazy.k)),
+        (TypeError, "nope", lambda: lazy.k.add(1, nope=0)),
+        (ValueError, "No axis named 5", lambda: lazy.add(1, axis=5)),
+    ]:
+        with pytest.raises(error, match=words):
+            call()

@@ -1,0 +1,57 @@
+"""Values that are chosen and replaced equal pandas's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+CASES = {
+    "where": lambda d: d.f.where(lambda s: s > 1, lambda s: -s),
+    "mask": lambda d: d[["k", "u"]].mask(d[["k", "u"]] > 1, -1),
+    "replace": lambda d: d.replace({"k": {1: 10}}),
+    "replace text": lambda d: d.s.replace("a", "q"),
+    "replace several": lambda d: d.k.replace([1, 2], [10, 20]),
+    "replace pattern": lambda d: d.replace({"s": "^b"}, {"s": "x"}, regex=True),
+    "replace in all": lambda d: d[["k", "u", "f"]].replace(1, 5),
+    "replace by nothing": lambda d: d.s.replace("a", None),
+}
+
+
+@draws(4)
+@given(both=tables(min_rows=1))
+def test_values_are_replaced(both):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    for operation in CASES.values():
+        for frame, lazy in (both, map(filtered, both)):
+            equal(operation(lazy), operation(frame))
+
+
+def test_values_of_another_object_fill_gaps():
+    """Those of the same row; columns of both."""
+    frame = table(9, index="labels")
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy.f.combine_first(lazy.u), frame.f.combine_first(frame.u))
+    equal(lazy[["f"]].combine_first(lazy[["u"]]), frame[["f"]].combine_first(frame[["u"]]))
+    mask, other = np.array([True, False, True] * 3), np.arange(9.0)
+    equal(lazy.f.where(mask, other), frame.f.where(mask, pd.Series(other, frame.index)))
+
+
+def test_what_is_not_supported():
+    """Is refused at the call, with the way out."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    for error, words, call in [
+        (NotImplementedError, "the result", lambda: lazy.k.where(lazy.b, 1, inplace=True)),
+        (NotImplementedError, "the result", lambda: lazy.k.replace(1, 2, inplace=True)),
+        (NotImplementedError, "the result", lambda: lazy.k.clip(1, inplace=True)),
+        (NotImplementedError, "md.Series", lambda: lazy.k.mask(pd.Series([True] * 5))),
+        (NotImplementedError, "compute", lambda: lazy.k.replace(lazy.k, 1)),
+        (ValueError, "same shape", lambda: lazy.k.where([True])),
+    ]:
+        with pytest.raises(error, match=words):
+            call()
