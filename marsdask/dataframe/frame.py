@@ -23,18 +23,14 @@ from .elementwise.operands import aligned_tensor, aligned_values
 from .elementwise.rowwise import (
     by_column,
     column_of,
-    method_of,
     relabelled,
     rowwise,
     with_columns,
-    with_names,
 )
 from .frame_base import FrameBase
-from .frame_node import axis_number
 from .io import arrow, parquet
 from .keyed.merge import merge as merge_frames
-from .ordered import iloc
-from .schemas.schema import result_of
+from .labels import names
 
 if TYPE_CHECKING:
     from .series import Series
@@ -155,11 +151,6 @@ class DataFrame(FrameBase):
         """Use columns as row labels. See pandas.DataFrame.set_index."""
         return self._changed(by_column, key=keys, drop=drop, append=append)
 
-    @property
-    def loc(self) -> iloc.Loc[DataFrame]:
-        """Rows by a lazy mask, columns by label."""
-        return iloc.Loc(self)
-
     apply: Final = method(users.apply_rows)
     eval: Final = method(expressions.evaluate)
     map: Final = method(users.map_values)
@@ -167,41 +158,13 @@ class DataFrame(FrameBase):
     query: Final = method(expressions.query)
     to_parquet: Final = method(parquet.to_parquet)
 
-    add_prefix: Final = method_of("add_prefix")
-    add_suffix: Final = method_of("add_suffix")
-
-    def drop(self, labels: Any = None, *, axis: int | str = 0, columns: Any = None) -> DataFrame:
-        """Drop columns. See pandas.DataFrame.drop."""
-        if columns is None and axis_number(self._node.meta, axis) == 1:
-            columns, labels = labels, None
-        if labels is None and columns is None:
-            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
-        if labels is not None:
-            raise NotImplementedError(
-                "drop() of rows by label is not supported; use a mask, as df[df.index != label]"
-            )
-        kept = self._node.meta.drop(columns=columns).columns
-        return self[list(kept)]
-
-    def rename(self, mapper: Any = None, *, axis: int | str = 0, columns: Any = None) -> DataFrame:
-        """Return the frame with other column labels. See pandas.DataFrame.rename."""
-        if columns is None and axis_number(self._node.meta, axis) == 1:
-            columns, mapper = mapper, None
-        if mapper is None and columns is None:
-            raise TypeError("must pass an index to rename")
-        if mapper is not None:
-            raise NotImplementedError(
-                "rename() of row labels is not supported; use reset_index() and assign()"
-            )
-        meta = self._node.meta
-        labels = result_of(
-            pd.DataFrame.rename, (self._node, columns), (), lambda: meta.rename(columns=columns)
-        ).columns
-        if labels.nlevels > 1:
-            return self._changed(relabelled, columns=labels)
-        pairs = zip(self.columns, labels, strict=True)
-        changed = tuple(pair for pair in pairs if pair[0] != pair[1])
-        return self._changed(with_names, names=changed)
+    drop: Final = method(names.drop)
+    filter: Final = method(names.filter_labels)
+    get: Final = method(names.get)
+    insert: Final = method(names.insert)
+    pop: Final = method(names.pop)
+    rename: Final = method(names.rename)
+    select_dtypes: Final = method(names.select_dtypes)
 
     @property
     def size(self) -> int | float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Final, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from typing import cast as typed
 
 from marsdask.core.public import public_methods
@@ -17,6 +18,8 @@ from .elementwise.operands import binary
 from .elementwise.rowwise import index_of, method_of, rowwise
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
+from .labels import by_position, names
+from .labels.loc import At, Loc
 from .ordered import cumulative as scan
 from .ordered import iloc as position
 from .ordered import rolling, row_numbers, shift
@@ -26,6 +29,9 @@ from .reduction import reductions as reduce
 
 if TYPE_CHECKING:
     from .index import Index
+
+
+T = TypeVar("T")
 
 
 @public_methods
@@ -50,6 +56,43 @@ class FrameBase(Rows):
     def iloc(self) -> position.ILoc[Self]:
         """Rows and columns by position."""
         return position.ILoc(self)
+
+    @property
+    def loc(self) -> Loc[Self]:
+        """Rows by label or by a mask, columns by label."""
+        return Loc(self)
+
+    @property
+    def at(self) -> At[Self]:
+        """One value by its label, and its column."""
+        return At(self, "at")
+
+    @property
+    def iat(self) -> At[Self]:
+        """One value by its positions."""
+        return At(self, "iat")
+
+    def pipe(
+        self, func: Callable[..., T] | tuple[Callable[..., T], str], *args: Any, **kwargs: Any
+    ) -> T:
+        """Return what a function of the object returns. See pandas.DataFrame.pipe."""
+        if not isinstance(func, tuple):
+            return func(self, *args, **kwargs)
+        call, target = func
+        if target in kwargs:
+            raise ValueError(f"{target} is both the pipe target and a keyword argument")
+        return call(*args, **{target: self}, **kwargs)
+
+    add_prefix: Final = method(names.add_prefix)
+    add_suffix: Final = method(names.add_suffix)
+    copy: Final = method(names.copy)
+    keys: Final = method(names.keys)
+    reindex: Final = method(names.reindex)
+    rename_axis: Final = method(names.rename_axis)
+    sample: Final = method(by_position.sample)
+    set_axis: Final = method(names.set_axis)
+    squeeze: Final = method(names.squeeze)
+    take: Final = method(by_position.take)
 
     drop_duplicates: Final = method(unique.drop_duplicates)
     dropna: Final = method(unique.dropna)
@@ -90,7 +133,6 @@ class FrameBase(Rows):
     mask: Final = method(values.mask)
     notna: Final = method_of("notna")
     notnull: Final = notna
-    pipe: Final = method(users.pipe)
     replace: Final = method(values.replace)
     round: Final = method_of("round")
     transform: Final = method(users.transform)

@@ -17,13 +17,16 @@ from . import batches, protocols
 from .accessors.accessor import Accessor
 from .create import make_series
 from .elementwise import apply as users
-from .elementwise.rowwise import method_of, renamed, rowwise, to_frame
+from .elementwise.rowwise import method_of, rowwise, to_frame
 from .frame_base import FrameBase
 from .io import arrow
 from .keyed import unique
+from .labels import names
 from .ordered import cumulative as scan
 
 if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
     from .frame import DataFrame
 
 
@@ -64,26 +67,18 @@ class Series(FrameBase):
         name: Hashable = self._node.meta.name
         return name
 
-    def __getitem__(self, key: Any) -> Series:
+    def __getitem__(self, key: Any) -> Series | Tensor:
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
-        raise NotImplementedError(
-            "series[label] is not supported; use a mask, as s[s.index == label], or iloc"
-        )
+        if isinstance(key, slice):
+            raise NotImplementedError("series[start:stop] is not supported; use iloc[start:stop]")
+        found: Series = self.loc[key]
+        return found
 
     def to_frame(self, name: Any = None) -> DataFrame:
         """Return a DataFrame of this one column."""
         frame: DataFrame = rowwise(to_frame, self, name=self.name if name is None else name)
         return frame
-
-    def rename(self, name: Any = None) -> Series:
-        """Return the series under another name."""
-        if callable(name) or isinstance(name, dict):
-            raise NotImplementedError(
-                "rename() of row labels is not supported; use reset_index() and assign()"
-            )
-        series: Series = rowwise(renamed, self, name=name)
-        return series
 
     @property
     def str(self) -> Accessor:
@@ -122,8 +117,10 @@ class Series(FrameBase):
     argmin: Final = scan.extreme_position("argmin")
     apply: Final = method(users.apply_values)
     between: Final = method_of("between")
+    filter: Final = method(names.filter_labels)
     map: Final = method(users.map_values)
     nunique: Final = method(unique.nunique)
+    rename: Final = method(names.rename_series)
     value_counts: Final = method(unique.value_counts)
 
 

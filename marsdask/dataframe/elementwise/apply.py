@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,25 +13,21 @@ from marsdask.core.collection import Collection
 from ..frame_node import S, axis_number, is_row
 from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
-from .rowwise import rowwise, with_columns
+from .rowwise import Unsettled, rowwise, with_columns
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, eq=False)
-class UserCall:
+class UserCall(Unsettled):
     """A pandas method of a chunk that calls a user's function; without rows it is not called."""
 
     name: str
     args: tuple[Any, ...]
     kwargs: tuple[tuple[str, Any], ...]
     meta: Any = field(repr=False)
-
-    unsettled = True
 
     @property
     def __name__(self) -> str:
@@ -98,7 +93,8 @@ def declared(meta: Any, like: Any) -> Any:
         meta = list(meta.items())
     if isinstance(meta, list):
         return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in meta})
-    name, dtype = meta if isinstance(meta, tuple) else (getattr(like, "name", None), meta)
+    own = like.name if isinstance(like, pd.Series) else None
+    name, dtype = meta if isinstance(meta, tuple) else (own, meta)
     return pd.Series([], dtype=dtype, name=name)
 
 
@@ -177,18 +173,6 @@ def map_values(
         raise TypeError("the first argument must be callable")
     found: S = user_call(obj, "map", func, na_action=na_action, meta=meta, **kwargs)
     return found
-
-
-def pipe(
-    obj: Any, func: Callable[..., T] | tuple[Callable[..., T], str], *args: Any, **kwargs: Any
-) -> T:
-    """Return what a function of the object returns. See pandas.DataFrame.pipe."""
-    if not isinstance(func, tuple):
-        return func(obj, *args, **kwargs)
-    call, target = func
-    if target in kwargs:
-        raise ValueError(f"{target} is both the pipe target and a keyword argument")
-    return call(*args, **{target: obj}, **kwargs)
 
 
 def transform(obj: S, func: Any, axis: int | str = 0, *args: Any, **kwargs: Any) -> S:

@@ -84,7 +84,7 @@ class Rowwise(FrameNode):
 
     @property
     def settled(self) -> bool:
-        by_values = depends_on_values(self.func) or getattr(self.func, "unsettled", False)
+        by_values = depends_on_values(self.func) or isinstance(self.func, Unsettled)
         return not by_values and all(child.settled for child in self.inputs)
 
     @property
@@ -95,11 +95,17 @@ class Rowwise(FrameNode):
     def traits(self) -> Traits:
         """The rows are those of the operands, unless the function changes the labels."""
         below = self._rows[0].traits
-        found = below.of(self.name) if self.func in NEW_LABELS else below
+        found = below.of(self.name) if self._relabels else below
         return found.carried(self._carry)
+
+    @property
+    def _relabels(self) -> bool:
+        return self.func in NEW_LABELS or isinstance(self.func, NewLabels)
 
     def _carry(self, key: Hashable) -> Hashable | None:
         """Return the key of the result that has the values of a key of the first operand."""
+        if isinstance(self.func, NewLabels):
+            return None
         rule = CARRYING.get(self.func)
         if rule is None:
             return comparable(self.meta, kept_labels)(key)
@@ -176,6 +182,18 @@ def depends_on_values(func: Callable[..., Any]) -> bool:
         func = func.func
     of_accessor = isinstance(func, Member) or (isinstance(func, Method) and bool(func.accessor))
     return of_accessor or func.__name__.strip("_") in BY_VALUES
+
+
+@dataclass(frozen=True)
+class NewLabels(FunctionWrapper):
+    """A function that gives rows other labels, in the same order."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.func(*args, **kwargs)
+
+
+class Unsettled:
+    """A function whose results show their types only when they are computed."""
 
 
 #: Functions whose result has another type if values are missing, or a divisor is zero.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import IndexingError
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt
@@ -24,8 +24,10 @@ from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
+from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
+from ..labels.by_position import rows_in_order
 from ..reduction.reductions import one_row
 from ..relations.relation import FirstRows, Table
 from ..rows import concat, take
@@ -234,6 +236,10 @@ def row_at(block: Any, at: int) -> Any:
     return block.iloc[0]
 
 
+#: Pandas's message for masks of a wrong length, a template for the two lengths.
+BOOLEAN = "Boolean index has wrong length: {} instead of {}"
+
+
 @public_methods
 class ILoc(Generic[S]):
     """``iloc``: rows (and columns) by position."""
@@ -258,6 +264,10 @@ class ILoc(Generic[S]):
             return _row(obj, int(key))
         if isinstance(key, str | float):
             raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
+        if isinstance(key, list | np.ndarray | pd.Index):
+            if len(key) and all(isinstance(one, bool | np.bool_) for one in key):
+                return obj[aligned_values(obj, list(key), BOOLEAN)]
+            return rows_in_order(obj, list(key))
         raise NotImplementedError(
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"
         )
@@ -276,32 +286,3 @@ def _row(obj: Any, at: int) -> Any:
         raise IndexError("single positional indexer is out-of-bounds")
     rows = slice(at, at + 1 if at != -1 else None)
     return wrap(Row(Positions(obj.node, rows), at))
-
-
-@public_methods
-class Loc(Generic[S]):
-    """``loc``: rows by a lazy mask, columns by label."""
-
-    def __init__(self, obj: S) -> None:
-        self._obj = obj
-
-    @overload
-    def __getitem__(self, key: slice | Collection) -> S: ...
-    @overload
-    def __getitem__(self, key: Any) -> Any: ...
-    def __getitem__(self, key: Any) -> Any:
-        obj: Any = self._obj
-        rows, columns = _two_parts(obj, key if isinstance(key, tuple) else (key,))
-        # Rows first: columns are pruned through a filter anyway.
-        if isinstance(rows, Collection):
-            obj = obj[rows]
-        elif not (isinstance(rows, slice) and rows == slice(None)):
-            raise NotImplementedError(
-                f"loc[{rows!r}] by row labels is not supported; use a mask, as df[df.index == x]"
-            )
-        if isinstance(columns, slice):
-            if columns == slice(None):
-                return obj
-            labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]
-            return obj[list(labels)]
-        return obj[columns]

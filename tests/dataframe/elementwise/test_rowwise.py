@@ -106,8 +106,6 @@ def test_columns_get_other_labels(both):
         lazy.columns = ["a"]
     with pytest.raises(ValueError, match="No axis named 7"):
         lazy.rename(str.upper, axis=7)
-    with pytest.raises(NotImplementedError, match="reset_index"):
-        lazy.rename({0: 5})
 
 
 @pytest.mark.parametrize("func", [operator.add, operator.lt, operator.and_])

@@ -98,6 +98,4 @@ def test_out_of_bounds():
     with pytest.raises(IndexError):
         filtered(lazy).iloc[20].compute()
     with pytest.raises(NotImplementedError, match="mask"):
-        lazy.iloc[[1, 2]]
-    with pytest.raises(NotImplementedError, match="index"):
-        lazy.loc[3]
+        lazy.iloc[{1, 2}]

@@ -1,0 +1,141 @@
+"""Rows at a list of positions, and samples of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.grids.blockwise import Blockwise, Via
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.tree import gather
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks, Index, borders, known, total
+from marsdask.core.traits import Traits
+
+from ..frame_node import FrameNode, S, axis_number, row_bytes
+from ..rows import concat
+
+#: The most bytes of rows that are chosen one by one, into one chunk.
+LARGEST = 2**28
+
+
+@dataclass(frozen=True)
+class PositionsAt:
+    """Gives each chunk the positions of its chosen rows."""
+
+    parts: tuple[tuple[int, ...], ...]
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        return (np.array(self.parts[index[0]], dtype=np.intp),)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRows(FrameNode):
+    """The rows at a list of positions, in its order, in one chunk."""
+
+    a: Node
+    positions: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return "take"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def traits(self) -> Traits:
+        """Aligned objects stay aligned if the same positions are selected."""
+        return Traits(f"{self.a.alignment}[{self.positions}]")
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((len(self.positions),),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Generator[Any, Any, Grid]:
+        if not known(a.chunks[0]):
+            (a,) = yield from resolved(a)
+        starts = borders(a.chunks[0])
+        at = np.array(self.positions, dtype=np.intp)
+        if len(at) and (at.max() >= starts[-1] or at.min() < -starts[-1]):
+            raise IndexError("positional indexers are out-of-bounds")
+        at = np.where(at < 0, at + starts[-1], at)
+        order = np.argsort(at, kind="stable")
+        chunk = np.searchsorted(starts, at[order], side="right") - 1
+        used = [int(one) for one in np.unique(chunk)] or [0]
+        parts = tuple(tuple(int(x) for x in at[order][chunk == i] - starts[i]) for i in used)
+        rule = Blockwise(rows_at, (a,), ((Via(0, tuple(used)),),), varying=PositionsAt(parts))
+        pieces = self.grid(rule, tuple(map(len, parts)))
+        options = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {"order": order}}
+        return gather(joined_at, pieces, chunks=self.chunks, **options)
+
+
+def rows_at(block: Any, positions: Any) -> Any:
+    """Return the rows of a chunk at some positions."""
+    return block.take(positions) if isinstance(block, pd.Index) else block.iloc[positions]
+
+
+def joined_at(parts: list[Any], order: Any) -> Any:
+    """Join the rows of all chunks, in the order that was asked for."""
+    return rows_at(concat(parts), np.argsort(order, kind="stable"))
+
+
+def rows_in_order(obj: S, positions: Sequence[Any]) -> S:
+    """Return the rows at a list of positions."""
+    if len(positions) * row_bytes(obj.node.meta) > LARGEST:
+        raise NotImplementedError(
+            f"{len(positions)} rows by position are not supported, since they are one chunk; use a "
+            "mask, or a slice"
+        )
+    rows = total(obj.node.chunks[0])
+    if isinstance(rows, int) and any(not -rows <= one < rows for one in positions):
+        raise IndexError("positional indexers are out-of-bounds")
+    # What is counted from the end is told from the start, so that equal rows have equal names.
+    at = [int(x) + rows if x < 0 and isinstance(rows, int) else int(x) for x in positions]
+    found: S = type(obj)(ListedRows(obj.node, tuple(at)))
+    return found
+
+
+def take(obj: S, indices: Any, axis: int | str = 0) -> S:
+    """Return rows by position. See pandas.DataFrame.take.
+
+    The rows are one chunk.
+    """
+    if axis_number(obj.node.meta, axis) == 1:
+        found: S = obj.iloc[:, list(indices)]
+        return found
+    return rows_in_order(obj, list(indices))
+
+
+def sample(
+    obj: S,
+    n: int | None = None,
+    frac: float | None = None,
+    replace: bool = False,
+    weights: Any = None,
+    random_state: Any = None,
+    axis: int | str | None = None,
+    ignore_index: bool = False,
+) -> S:
+    """Return some rows at random, those that pandas draws. See pandas.DataFrame.sample.
+
+    The rows are one chunk, and an unknown number of rows is computed.
+    """
+    if weights is not None or (axis is not None and axis_number(obj.node.meta, axis)):
+        raise NotImplementedError(
+            "sample(weights=) and sample(axis=1) are not supported; use take() of positions"
+        )
+    options = {"n": n, "frac": frac, "replace": replace, "random_state": random_state}
+    at = pd.Series(np.arange(len(obj))).sample(**options)
+    found = rows_in_order(obj, at.tolist())
+    result: S = found.reset_index(drop=True) if ignore_index else found
+    return result

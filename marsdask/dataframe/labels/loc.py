@@ -1,0 +1,196 @@
+"""Select rows and columns by label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, overload
+
+import numpy as np
+import pandas as pd
+from pandas.errors import IndexingError
+
+from marsdask.core.collection import Collection
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.tree import gather
+from marsdask.core.node import Columns, Node
+from marsdask.core.public import public_methods
+from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.traits import Level, SortKey
+
+from ..elementwise.operands import aligned_values
+from ..elementwise.rowwise import rowwise
+from ..frame_node import FrameNode, S
+from ..rows import concat
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenLabels(FrameNode):
+    """The rows of some labels in the order of a list, in one chunk."""
+
+    a: Node
+    labels: Any = field(repr=False)
+    with_gaps: bool
+    """Whether labels that are not there become missing values."""
+
+    @property
+    def label(self) -> str:
+        return "reindex" if self.with_gaps else "loc"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def settled(self) -> bool:
+        return not self.with_gaps and self.a.settled
+
+    @property
+    def chunks(self) -> Chunks:
+        if self.with_gaps:
+            return ((len(self.labels),),)
+        return (unknown_sizes(self.name, [None]),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"labels": self.labels, "with_gaps": self.with_gaps}
+        options = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": kwargs}
+        return gather(rows_labelled, a, chunks=self.chunks, **options)
+
+
+def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool) -> Any:
+    """Return the rows of some labels, in their order."""
+    rows = concat(blocks)
+    return rows.reindex(labels) if with_gaps else rows.loc[labels]
+
+
+def has_label(block: Any, labels: Any) -> Any:
+    """Tell of each row whether its label is among some."""
+    return pd.Series(block.index.isin(labels), index=block.index)
+
+
+def is_between(block: Any, start: Any, stop: Any) -> Any:
+    """Tell of each row whether its label is between two, both included."""
+    labels = block.index
+    found = np.ones(len(labels), dtype=bool)
+    if start is not None:
+        found &= labels >= start
+    if stop is not None:
+        found &= labels <= stop
+    return pd.Series(found, index=labels)
+
+
+def rows_of_label(obj: Any, label: Any) -> Any:
+    """Return the row of a label, or the rows if there are several; counts them."""
+    _check_labels(obj, [label])
+    rows = obj[rowwise(has_label, obj, labels=pd.Index([label]))]
+    count = len(rows)
+    if not count:
+        raise KeyError(label)
+    return rows.iloc[0] if count == 1 else rows
+
+
+def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False) -> S:
+    """Return the rows of a list of labels, in its order, in one chunk."""
+    _check_labels(obj, labels)
+    index = pd.Index(labels) if len(labels) else obj.node.meta.index
+    rows = obj[rowwise(has_label, obj, labels=index)]
+    found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps))
+    return found
+
+
+def rows_between(obj: Any, key: slice) -> Any:
+    """Return the rows between two labels, both included, of labels that are known to rise."""
+    if key.step not in {None, 1}:
+        raise NotImplementedError("loc[::step] is not supported; use iloc[::step]")
+    labels = obj.node.meta.index
+    traits = obj.node.traits
+    rising = any(traits.is_sorted([SortKey(Level(), na_first=first)]) for first in (None, False))
+    if labels.nlevels > 1 or not rising:
+        raise NotImplementedError(
+            f"loc[{key.start!r}:{key.stop!r}] of labels that may not rise is not supported; use "
+            "sort_index() first"
+        )
+    cast = labels._maybe_cast_slice_bound
+    start = None if key.start is None else cast(key.start, "left")
+    stop = None if key.stop is None else cast(key.stop, "right")
+    return obj[rowwise(is_between, obj, start=start, stop=stop)]
+
+
+def _check_labels(obj: Any, labels: Any) -> None:
+    own = obj.node.meta.index
+    if own.nlevels > 1:
+        raise NotImplementedError(
+            "loc by labels of several levels is not supported; use reset_index() and a mask"
+        )
+    if own.dtype.kind in "mM" and any(isinstance(label, str) for label in labels):
+        raise NotImplementedError(
+            "loc by the text of a time is not supported; use pd.Timestamp, or a slice"
+        )
+
+
+def _is_mask(key: Any) -> bool:
+    return len(key) > 0 and all(isinstance(one, bool | np.bool_) for one in key)
+
+
+@public_methods
+class Loc(Generic[S]):
+    """``loc``: rows by label or by a mask, columns by label."""
+
+    def __init__(self, obj: S) -> None:
+        self._obj = obj
+
+    @overload
+    def __getitem__(self, key: slice | Collection | list[Any]) -> S: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+    def __getitem__(self, key: Any) -> Any:
+        obj: Any = self._obj
+        rows, columns = _two_parts(obj, key)
+        if isinstance(columns, slice):
+            if columns != slice(None):
+                labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]
+                return _rows(obj, rows)[list(labels)]
+            return _rows(obj, rows)
+        # A row of one column is a value; a mask of columns is applied first for all others.
+        if isinstance(rows, Collection | slice):
+            return _rows(obj, rows)[columns]
+        return _rows(obj[columns], rows)
+
+
+def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) > obj.node.meta.ndim:
+        raise IndexingError("Too many indexers")
+    return parts[0], parts[1] if len(parts) > 1 else slice(None)
+
+
+def _rows(obj: Any, key: Any) -> Any:
+    key = key(obj) if callable(key) and not isinstance(key, Collection) else key
+    if isinstance(key, Collection | pd.Series):
+        return obj[key]
+    if isinstance(key, slice):
+        return obj if key == slice(None) else rows_between(obj, key)
+    if isinstance(key, list | np.ndarray | pd.Index):
+        if _is_mask(key):
+            complaint = "Boolean index has wrong length: {} instead of {}"
+            return obj[aligned_values(obj, list(key), complaint)]
+        return rows_of_labels(obj, key)
+    return rows_of_label(obj, key)
+
+
+@public_methods
+class At(Generic[S]):
+    """``at`` and ``iat``: one value, by its label and column or by its positions."""
+
+    def __init__(self, obj: S, by: str) -> None:
+        self._obj = obj
+        self._by = by
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) != self._obj.ndim or any(isinstance(x, list | slice) for x in parts):
+            raise ValueError("Invalid call for scalar access (getting)!")
+        indexer = self._obj.loc if self._by == "at" else self._obj.iloc
+        return indexer[key]

@@ -1,0 +1,306 @@
+"""Choose columns by their labels, and give rows and columns other labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from marsdask.core.collection import Collection, rebind
+from marsdask.core.compilation.costs import kernel
+
+from ..elementwise.operands import aligned_values
+from ..elementwise.rowwise import (
+    Method,
+    NewLabels,
+    check_not_in_place,
+    column_at,
+    relabelled,
+    renamed,
+    rowwise,
+    with_names,
+)
+from ..frame_node import S, axis_number
+from ..schemas.schema import result_of
+from .loc import has_label, rows_of_labels
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..index import Index
+    from ..series import Series
+
+
+def keys(obj: Any) -> pd.Index[Any] | Index:
+    """Return the column labels, or the row labels of a series. See pandas.DataFrame.keys."""
+    labels: Index = obj.columns if obj.ndim == 2 else obj.index
+    return labels
+
+
+def get(frame: DataFrame, key: Any, default: Any = None) -> DataFrame | Series | None:
+    """Return a column, or a default if there is none. See pandas.DataFrame.get."""
+    try:
+        found: Series = frame[key]
+        return found
+    except (KeyError, ValueError, IndexError):
+        missing: Series | None = default
+        return missing
+
+
+def copy(obj: S, deep: bool = True) -> S:
+    """Return another object of the same rows. See pandas.DataFrame.copy."""
+    del deep  # assignments to columns never change other objects
+    found: S = type(obj)(obj.node)
+    return found
+
+
+def insert(
+    frame: DataFrame, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
+) -> None:
+    """Insert a column at a position, in place. See pandas.DataFrame.insert."""
+    if allow_duplicates:
+        raise NotImplementedError(
+            "insert(allow_duplicates=True) is not supported; use another label"
+        )
+    if column in frame.columns:
+        raise ValueError(f"cannot insert {column}, already exists")
+    if not 0 <= loc <= len(frame.columns):
+        raise IndexError(f"index {loc} is out of bounds for axis 0 with size {len(frame.columns)}")
+    labels = list(frame.columns)
+    labels.insert(loc, column)
+    other = copy(frame)
+    other[column] = value
+    rebind(frame, other[labels].node)
+
+
+def pop(frame: DataFrame, item: Hashable) -> Series:
+    """Remove a column in place and return it. See pandas.DataFrame.pop."""
+    column: Series = frame[item]
+    rebind(frame, frame.drop(columns=item).node)
+    return column
+
+
+def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:
+    """Return the columns of some types. See pandas.DataFrame.select_dtypes."""
+    chosen = frame.node.meta.select_dtypes(include=include, exclude=exclude).columns
+    return frame[list(chosen)]
+
+
+def filter_labels(
+    obj: S,
+    items: Any = None,
+    like: str | None = None,
+    regex: str | None = None,
+    axis: int | str | None = None,
+) -> S:
+    """Return columns, or rows, by what their labels are like. See pandas.DataFrame.filter.
+
+    Differs from pandas: ``items`` for rows are not supported.
+    """
+    meta = obj.node.meta
+    number = meta.ndim - 1 if axis is None else axis_number(meta, axis)
+    if number == 1:
+        labels = meta.filter(items=items, like=like, regex=regex, axis=1).columns
+        columns: S = obj[list(labels)]
+        return columns
+    meta.filter(items=items, like=like, regex=regex, axis=0)  # raises for wrong arguments
+    if items is not None:
+        raise NotImplementedError("filter(items=) of rows is not supported; use loc[] or isin()")
+    rows: S = obj[rowwise(matches, obj, like=like, regex=regex)]
+    return rows
+
+
+def matches(block: Any, like: str | None, regex: str | None) -> Any:
+    """Tell of each row whether its label contains a text, or matches a pattern."""
+    texts = pd.Series(block.index.astype(str), index=block.index, dtype="str")
+    return texts.str.contains(like or regex or "", regex=like is None)
+
+
+def squeeze(obj: Any, axis: int | str | None = None) -> DataFrame | Series:
+    """Return the only column of a frame. See pandas.DataFrame.squeeze.
+
+    Differs from pandas: a single row stays a row.
+    """
+    number = None if axis is None else axis_number(obj.node.meta, axis)
+    if number == 0:
+        raise NotImplementedError("squeeze(axis=0) is not supported; use iloc[0]")
+    if obj.ndim == 1 or len(obj.columns) != 1:
+        found: DataFrame = obj
+        return found
+    if number is None and obj.shape[0] == 1:
+        raise NotImplementedError("squeeze() of one row is not supported; use iloc[0, 0]")
+    column: Series = rowwise(column_at, obj, 0)
+    return column
+
+
+def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S:
+    """Give all rows or columns other labels. See pandas.DataFrame.set_axis."""
+    del copy
+    if axis_number(obj.node.meta, axis) == 1:
+        columns: S = rowwise(relabelled, obj, columns=pd.Index(labels))
+        return columns
+    if not isinstance(labels, Collection):
+        complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"
+        name = labels.name if isinstance(labels, pd.Index) else None
+        if not isinstance(labels, list | np.ndarray | ExtensionArray):
+            labels = pd.Index(labels).array
+        first = obj if obj.ndim == 1 else rowwise(has_label, obj, labels=pd.Index([]))
+        labels = aligned_values(first, labels, complaint).rename(name)
+    rows: S = rowwise(NewLabels(with_labels), obj, labels)
+    return rows
+
+
+@kernel(view=True)
+def with_labels(block: Any, labels: Any) -> Any:
+    """Return the rows with other labels."""
+    index = labels if isinstance(labels, pd.Index) else pd.Index(labels.array, name=labels.name)
+    return block.set_axis(index)
+
+
+def rename_axis(obj: S, mapper: Any = None, *, axis: int | str = 0, **options: Any) -> S:
+    """Name the row labels or the column labels. See pandas.DataFrame.rename_axis."""
+    check_not_in_place("rename_axis", options)
+    options.pop("copy", None)
+    if mapper is not None:
+        options = {"mapper": mapper, "axis": axis, **options}
+    found: S = rowwise(Method("rename_axis"), obj, **options)
+    return found
+
+
+def add_prefix(obj: S, prefix: str, axis: int | str | None = None) -> S:
+    """Put a text before labels. See pandas.DataFrame.add_prefix."""
+    return _extended("add_prefix", obj, prefix, axis)
+
+
+def add_suffix(obj: S, suffix: str, axis: int | str | None = None) -> S:
+    """Put a text behind labels. See pandas.DataFrame.add_suffix."""
+    return _extended("add_suffix", obj, suffix, axis)
+
+
+def _extended(name: str, obj: S, text: str, axis: Any) -> S:
+    meta = obj.node.meta
+    of_rows = (meta.ndim - 1 if axis is None else axis_number(meta, axis)) == 0
+    func = NewLabels(Method(name)) if of_rows else Method(name)
+    found: S = rowwise(func, obj, text, axis=axis)
+    return found
+
+
+def rename(
+    frame: DataFrame,
+    mapper: Any = None,
+    *,
+    index: Any = None,
+    columns: Any = None,
+    axis: int | str = 0,
+    errors: str = "ignore",
+) -> DataFrame:
+    """Return the frame with other labels of columns or rows. See pandas.DataFrame.rename."""
+    meta = frame.node.meta
+    number = axis_number(meta, axis)
+    if mapper is not None and (index is not None or columns is not None):
+        raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
+    if mapper is not None:
+        index, columns = (None, mapper) if number == 1 else (mapper, None)
+    if index is None and columns is None:
+        raise TypeError("must pass an index to rename")
+    if index is not None:
+        if errors == "raise":
+            raise NotImplementedError(
+                "rename(errors='raise') of row labels is not supported; use errors='ignore'"
+            )
+        frame = rowwise(NewLabels(renamed_rows), frame, mapper=index)
+    return frame if columns is None else _renamed_columns(frame, columns, errors)
+
+
+def _renamed_columns(frame: DataFrame, columns: Any, errors: str) -> DataFrame:
+    meta = frame.node.meta
+    labels = result_of(
+        pd.DataFrame.rename,
+        (frame.node, columns, errors),
+        (),
+        lambda: meta.rename(columns=columns, errors=errors),
+    ).columns
+    found: DataFrame
+    if labels.nlevels > 1:
+        found = rowwise(relabelled, frame, columns=labels)
+        return found
+    pairs = zip(frame.columns, labels, strict=True)
+    found = rowwise(with_names, frame, names=tuple(pair for pair in pairs if pair[0] != pair[1]))
+    return found
+
+
+def rename_series(series: Series, index: Any = None) -> Series:
+    """Return the series under another name, or with other row labels. See pandas.Series.rename."""
+    found: Series
+    if callable(index) or isinstance(index, dict | pd.Series):
+        found = rowwise(NewLabels(renamed_rows), series, mapper=index)
+        return found
+    found = rowwise(renamed, series, name=index)
+    return found
+
+
+def drop(
+    frame: DataFrame,
+    labels: Any = None,
+    *,
+    axis: int | str = 0,
+    index: Any = None,
+    columns: Any = None,
+    errors: str = "raise",
+) -> DataFrame:
+    """Drop columns, or rows by their labels. See pandas.DataFrame.drop.
+
+    Looks which labels of rows there are, unless ``errors="ignore"``.
+    """
+    number = axis_number(frame.node.meta, axis)
+    if labels is not None:
+        if index is not None or columns is not None:
+            raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
+        index, columns = (None, labels) if number == 1 else (labels, None)
+    if index is None and columns is None:
+        raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+    if columns is not None:
+        frame = frame[list(frame.node.meta.drop(columns=columns, errors=errors).columns)]
+    return frame if index is None else _without_rows(frame, index, errors)
+
+
+def renamed_rows(block: Any, mapper: Any) -> Any:
+    """Return rows with other labels."""
+    return block.rename(index=mapper)
+
+
+def reindex(
+    obj: S, labels: Any = None, *, index: Any = None, columns: Any = None, **options: Any
+) -> S:
+    """Return some columns or rows, with missing values where there are none.
+
+    See pandas.DataFrame.reindex. Rows are those of a list of labels, in one chunk.
+    """
+    options = {name: one for name, one in options.items() if one is not None}
+    axis = options.pop("axis", 0)
+    if labels is not None:
+        by_column = obj.ndim == 2 and axis_number(obj.node.meta, axis) == 1
+        index, columns = (index, labels) if by_column else (labels, columns)
+    if set(options) - {"fill_value"} or (index is not None and "fill_value" in options):
+        raise NotImplementedError(
+            f"reindex({', '.join(options)}=) is not supported; use reindex(), then fillna()"
+        )
+    if columns is not None:
+        obj = rowwise(Method("reindex"), obj, columns=columns, **options)
+    if index is None:
+        return obj
+    if isinstance(index, Collection):
+        raise NotImplementedError("reindex() by lazy labels is not supported; use merge()")
+    return rows_of_labels(obj, index, with_gaps=True)
+
+
+def _without_rows(obj: S, labels: Any, errors: str) -> S:
+    several = isinstance(labels, list | tuple | set | np.ndarray | pd.Index | pd.Series)
+    listed = list(labels) if several else [labels]
+    if errors != "ignore" and (missing := [x for x in listed if x not in obj.index]):
+        raise KeyError(f"{missing} not found in axis")
+    chosen = rowwise(has_label, obj, labels=pd.Index(listed))
+    rows: S = obj[~chosen]
+    return rows

@@ -1,0 +1,77 @@
+"""Rows by label equal pandas's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table
+
+NUMBERED: dict[str, Any] = {
+    "list": lambda d: d.loc[[2, 0]],
+    "list and columns": lambda d: d.loc[[2, 0], ["u", "k"]],
+    "list and column": lambda d: d.loc[[2, 0], "u"],
+    "slice": lambda d: d.loc[1:3],
+    "slice of sorted": lambda d: d.set_index("u").sort_index().loc[2:5, "k":"s"],
+    "open slice": lambda d: d.loc[2:],
+    "mask": lambda d: d.loc[d.k > 0, "u"],
+    "function": lambda d: d.loc[lambda x: x.k > 0],
+    "flags": lambda d: d.loc[[i % 2 == 0 for i in range(len(d))]],
+    "row": lambda d: d.loc[1],
+    "value": lambda d: d.loc[1, "u"],
+    "value of a series": lambda d: d.u[1],
+    "series": lambda d: d.u.loc[[1, 0]],
+    "at": lambda d: d.at[1, "u"],
+    "iat": lambda d: d.iat[1, 0],
+    "iat of a series": lambda d: d.u.iat[1],
+}
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+@pytest.mark.parametrize("chunk_size", [4, (3, 0, 7, 1)])
+def test_rows_by_label(name, chunk_size):
+    """Of labels that are unique; also where the number of rows is not known."""
+    frame = table(11)
+    operation = NUMBERED[name]
+    equal(operation(md.DataFrame(frame, chunk_size=chunk_size)), operation(frame))
+    if name != "flags":
+        lazy = filtered(md.DataFrame(frame, chunk_size=chunk_size)).reset_index(drop=True)
+        equal(operation(lazy), operation(filtered(frame).reset_index(drop=True)))
+
+
+def test_several_rows_of_a_label():
+    """All of them, in their order."""
+    frame = table(11, index="text")
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy.loc["r1"], frame.loc["r1"])
+    equal(lazy.loc["r1", "u"], frame.loc["r1", "u"])
+    equal(lazy.loc[["r2", "r1"]], frame.loc[["r2", "r1"]])
+
+
+def test_labels_that_are_nowhere():
+    """Are a KeyError: at the call for one, when they are computed for several."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    with pytest.raises(KeyError, match="99"):
+        lazy.loc[99]
+    with pytest.raises(KeyError, match="99"):
+        lazy.loc[[1, 99]].compute()
+    with pytest.raises(ValueError, match="scalar access"):
+        lazy.at[[1], "k"]
+
+
+def test_times_and_levels_as_labels():
+    """A slice may be of texts; other texts, and several levels, are refused."""
+    frame = table(6).set_index("t").sort_index()
+    lazy = md.DataFrame(table(6), chunk_size=2).set_index("t").sort_index()
+    equal(lazy.loc["1970-01-03":"1970-01-06"], frame.loc["1970-01-03":"1970-01-06"])
+    day = frame.index[0]
+    equal(lazy.loc[[day]], frame.loc[[day]])
+    with pytest.raises(NotImplementedError, match="Timestamp"):
+        lazy.loc["1970-01-03"]
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.set_index("k", append=True).loc[pd.Timestamp(day)]
+    with pytest.raises(NotImplementedError, match="iloc"):
+        lazy.loc["1970-01-03"::2]

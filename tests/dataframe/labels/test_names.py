@@ -1,0 +1,100 @@
+"""Labels of rows and columns are chosen and changed as by pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+CASES: dict[str, Any] = {
+    "rename": lambda d: d.rename(index={0: 100, "r1": "z"}),
+    "rename by": lambda d: d.rename(index=str, columns={"k": "q"}),
+    "rename series": lambda d: d.k.rename({0: 5}),
+    "rename_axis": lambda d: d.rename_axis("x"),
+    "rename_axis of columns": lambda d: d.rename_axis("x", axis=1),
+    "rename_axis of index": lambda d: d.rename_axis(index="y"),
+    "set_axis": lambda d: d.set_axis(list("uvwxyz"), axis=1),
+    "set_axis of rows": lambda d: d.set_axis(d.index),
+    "add_prefix": lambda d: d.add_prefix("p_"),
+    "add_prefix to rows": lambda d: d.k.add_prefix("p_").sort_index(kind="stable"),
+    "add_suffix": lambda d: d.add_suffix("_q", axis=0),
+    "reindex": lambda d: d.reindex(columns=["u", "zz"]),
+    "reindex by axis": lambda d: d.reindex(["u"], axis=1),
+    "reindex filled": lambda d: d.reindex(columns=["u", "zz"], fill_value=0),
+    "drop": lambda d: d.drop(index=["zz", 1], errors="ignore"),
+    "drop columns": lambda d: d.drop(columns=["zz"], errors="ignore"),
+    "filter": lambda d: d.filter(["u", "zz"]),
+    "filter like": lambda d: d.filter(like="u"),
+    "filter rows": lambda d: d.filter(regex="1", axis=0),
+    "filter series": lambda d: d.u.filter(like="1"),
+    "select": lambda d: d.select_dtypes("number"),
+    "select others": lambda d: d.select_dtypes(exclude=["number", "bool"]),
+    "squeeze": lambda d: d[["k"]].squeeze(axis=1),
+    "copy": lambda d: d.copy(),
+    "get": lambda d: d.get("k"),
+}
+
+
+@draws(3)
+@given(both=tables(min_rows=1))
+def test_labels(both):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    for operation in CASES.values():
+        for frame, lazy in (both, map(filtered, both)):
+            equal(operation(lazy), operation(frame))
+
+
+def test_columns_are_inserted_and_removed_in_place():
+    """And nothing that was computed from the frame before changes."""
+    frame = table(7)
+    lazy = md.DataFrame(frame, chunk_size=3)
+    copied, before = lazy.copy(), lazy.k + 0
+    lazy.insert(1, "new", lazy.u * 2)
+    wanted = frame.copy()
+    wanted.insert(1, "new", wanted.u * 2)
+    equal(lazy.pop("k"), wanted.pop("k"))
+    equal(lazy, wanted)
+    equal(copied, frame)
+    equal(before, frame.k)
+    assert lazy.get("k") is None
+    assert [*lazy.keys()] == [*wanted.keys()]
+    for error, words, call in [
+        (ValueError, "already exists", lambda: lazy.insert(0, "u", 1)),
+        (IndexError, "out of bounds", lambda: lazy.insert(99, "w", 1)),
+        (KeyError, "nope", lambda: lazy.pop("nope")),
+    ]:
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_rows_are_dropped_by_labels_that_exist():
+    """All rows of a label; one that is nowhere is a KeyError."""
+    frame = table(9, index="text")
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy.drop("r1"), frame.drop("r1"))
+    equal(lazy.drop(index=["r1", "r3"], columns="k"), frame.drop(index=["r1", "r3"], columns="k"))
+    with pytest.raises(KeyError, match="zz"):
+        lazy.drop(["r1", "zz"])
+
+
+def test_rows_of_a_list_of_labels():
+    """In its order, with missing values for those that are nowhere."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy.reindex([2, 0, 99]), frame.reindex([2, 0, 99]))
+    equal(lazy.u.reindex([2, 0]), frame.u.reindex([2, 0]))
+    equal(lazy.set_axis([*"abcdefghi"]), frame.set_axis([*"abcdefghi"]))
+    with pytest.raises(ValueError, match="Length mismatch"):
+        lazy.set_axis([1, 2])
+
+
+def test_renamed_rows_are_not_sorted():
+    """What was known of the old labels is not believed of the new ones."""
+    frame = table(8)
+    lazy = md.DataFrame(frame, chunk_size=3).rename(index=lambda label: -label)
+    equal(lazy.sort_index(), frame.rename(index=lambda label: -label).sort_index())
