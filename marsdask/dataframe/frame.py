@@ -166,6 +166,24 @@ class DataFrame(FrameBase):
     rename: Final = method(names.rename)
     select_dtypes: Final = method(names.select_dtypes)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Compute and return the pandas object.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The value.
+
+        Examples
+        --------
+        >>> md.DataFrame({"a": [1, 2]}).to_pandas()
+           a
+        0  1
+        1  2
+        """
+        computed: pd.DataFrame = self.compute()
+        return computed
+
     @property
     def size(self) -> int | float:
         """The number of values, nan if it is unknown."""

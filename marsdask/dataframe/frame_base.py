@@ -30,7 +30,6 @@ from .reduction import reductions as reduce
 if TYPE_CHECKING:
     from .index import Index
 
-
 T = TypeVar("T")
 
 

@@ -95,6 +95,24 @@ class Series(FrameBase):
         """Functions of categories. See pandas.Series.cat."""
         return Accessor(self, "cat")
 
+    def to_pandas(self) -> pd.Series[Any]:
+        """Compute and return the pandas object.
+
+        Returns
+        -------
+        pandas.Series
+            The value.
+
+        Examples
+        --------
+        >>> md.Series([1, 2], name="a").to_pandas()
+        0    1
+        1    2
+        Name: a, dtype: int64
+        """
+        computed: pd.Series[Any] = self.compute()
+        return computed
+
     @property
     def size(self) -> int | float:
         """The number of values, nan if it is unknown."""
