@@ -10,6 +10,7 @@ from .io.dask_frames import from_dask, from_delayed
 from .io.parquet import read_parquet
 from .keyed.merge import merge
 from .reshape.concat import concat
+from .reshape.conversions import cut, get_dummies, to_datetime, to_numeric
 from .series import Series
 
 __all__ = [
@@ -18,12 +19,16 @@ __all__ = [
     "Index",
     "Series",
     "concat",
+    "cut",
     "from_dask",
     "from_delayed",
     "from_pandas",
+    "get_dummies",
     "merge",
     "read_csv",
     "read_parquet",
+    "to_datetime",
+    "to_numeric",
 ]
 
 

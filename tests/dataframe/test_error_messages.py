@@ -73,7 +73,6 @@ REFUSED: dict[str, tuple[Call, str]] = {
 
 #: Calls that pandas takes and we do not: what was asked, and what to use.
 NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
-    "concat axis": (lambda xd, d: xd.concat([d], axis=1), "concat(axis=1)", "assign()"),
     "concat join": (lambda xd, d: xd.concat([d], join="inner"), "concat(join='inner')", "[]"),
     "concat of kinds": (lambda xd, d: xd.concat([d, d.a]), "concat() of frames", "to_frame()"),
     "keep none": (lambda xd, d: d.drop_duplicates(keep=False), "(keep=False)", "keep='first'"),

@@ -18,6 +18,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
 
+from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..schemas.schema import types_of
@@ -87,19 +88,21 @@ class Concat(FrameNode):
         return self.grid(rule, grid.chunks[0])
 
 
+def columns_beside(*blocks: Any, ignore_index: bool) -> Any:
+    """Return the columns of several objects with the same rows."""
+    return pd.concat(blocks, axis=1, ignore_index=ignore_index)
+
+
 @public_call
 def concat(
     objs: Iterable[S], *, axis: int | str = 0, ignore_index: bool = False, join: str = "outer"
 ) -> S:
-    """Concatenate objects along their rows. See pandas.concat."""
+    """Concatenate objects along their rows, or columns of the same rows. See pandas.concat."""
     parts = list(objs)
-    if axis_number(pd.DataFrame(), axis) != 0:
-        raise NotImplementedError(
-            "concat(axis=1) is not supported; use assign() for columns, or merge()"
-        )
+    beside = axis_number(pd.DataFrame(), axis) == 1
     if join not in {"outer", "inner"}:
         raise ValueError(f"invalid join: {join!r}; choose from 'inner', 'outer'")
-    if join == "inner":
+    if join == "inner" and not beside:
         raise NotImplementedError(
             "concat(join='inner') is not supported; use [] to select the common columns first"
         )
@@ -111,6 +114,9 @@ def concat(
                 f"cannot concatenate object of type '{type(part)}'; only Series and "
                 "DataFrame objs of marsdask are valid"
             )
+    if beside:
+        side: S = rowwise(columns_beside, *parts, ignore_index=ignore_index)
+        return side
     if len({type(part.node.meta) for part in parts}) > 1:
         raise NotImplementedError(
             "concat() of frames with series is not supported; use to_frame() on the series"
