@@ -62,7 +62,6 @@ def test_columns_of_other_types(one):
 
 def test_refused_at_the_call():
     """What is not supported names the way out."""
-    lazy = md.DataFrame(table(5))
     with pytest.raises(TypeError, match="marsdask"):
         md.concat([table(5)])
     with pytest.raises(ValueError, match="No objects"):
