@@ -31,6 +31,7 @@ from .frame_base import FrameBase
 from .io import arrow, parquet
 from .keyed.merge import merge as merge_frames
 from .labels import names
+from .missing_names import CONVERSIONS, missing_name
 
 if TYPE_CHECKING:
     from .series import Series
@@ -92,7 +93,7 @@ class DataFrame(FrameBase):
     def __getattr__(self, name: str) -> Series:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise missing_name(self, name, pd.DataFrame, CONVERSIONS)
 
     def __dir__(self) -> list[str]:
         names = [name for name in self.columns if isinstance(name, str) and name.isidentifier()]

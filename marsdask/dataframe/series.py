@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Never
 
 import pandas as pd
 
@@ -22,12 +22,16 @@ from .frame_base import FrameBase
 from .io import arrow
 from .keyed import unique
 from .labels import names
+from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
     from .frame import DataFrame
+
+
+StrType = str  # ``Series.str`` hides the type inside the class
 
 
 @public_methods
@@ -122,6 +126,9 @@ class Series(FrameBase):
     def ndim(self) -> int:
         """The number of axes, 1."""
         return 1
+
+    def __getattr__(self, name: StrType) -> Never:
+        raise missing_name(self, name, pd.Series, CONVERSIONS)
 
     def __contains__(self, label: Any) -> bool:
         return label in self.index

@@ -141,8 +141,18 @@ FRAMES: dict[str, Call] = {
     **_methods(
         "GroupBy",
         "by",
-        "all any count first last max mean median min nunique prod size std sum var",
+        "all any count first last max mean median min nunique prod size std sum var "
+        "bfill cumcount cummax cummin cumprod cumsum describe diff ffill head idxmax idxmin kurt "
+        "pct_change quantile rank sem shift skew tail value_counts",
     ),
+    "GroupBy.apply": lambda a: a.by.apply(len),
+    "GroupBy.filter": lambda a: a.by.filter(lambda rows: len(rows) > 1),
+    "GroupBy.get_group": lambda a: a.by.get_group(1),
+    "GroupBy.nlargest": lambda a: a.by.v.nlargest(1),
+    "GroupBy.nsmallest": lambda a: a.by.v.nsmallest(1),
+    "GroupBy.nth": lambda a: a.by.nth(0),
+    "GroupBy.pipe": lambda a: a.by.pipe(lambda groups: groups.sum()),
+    "GroupBy.transform": lambda a: a.by.transform("sum"),
     "GroupBy.agg": lambda a: a.by.agg({"v": ["sum", "mean"]}),
     "GroupBy.aggregate": lambda a: a.by.aggregate(total=("v", "sum")),
     "GroupBy, keys as columns": lambda a: a.f.groupby("key", as_index=False).size(),

@@ -20,7 +20,7 @@ from tests.strategies import chunkings
 
 #: What decides between one task and a shuffle, and values at which small tables are shuffled.
 THRESHOLDS = {
-    "keyed.groupby": {"TREE_ROWS": 2, "SHUFFLED_ROWS": 2, "GROUPED_ROWS": 2},
+    "keyed.group_aggregation": {"TREE_ROWS": 2, "SHUFFLED_ROWS": 2, "GROUPED_ROWS": 2},
     "ordered.sort_values": {"SORTED_ROWS": 2, "SORTED_BYTES": 64},
     "keyed.merge": {"BROADCAST": 0, "SHUFFLED": 500},
 }

@@ -80,8 +80,12 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "dropna axis": (lambda xd, d: d.dropna(axis=1), "dropna(axis=1)", "[]"),
     "merge how": (lambda xd, d: d.merge(d, how="left_anti"), "how='left_anti'", "indicator=True"),
     "merge sort": (lambda xd, d: d.merge(d, sort=True), "merge(sort=True)", "sort_values()"),
-    "level": (lambda xd, d: d.groupby(level=0), "groupby(level=)", "reset_index()"),
-    "observed": (lambda xd, d: d.groupby("a", observed=False), "observed=False", "observed=True"),
+    "grouper": (lambda xd, d: d.groupby(pd.Grouper(key="a")), "groupby(pd.Grouper())", "floor"),
+    "observed": (
+        lambda xd, d: d.assign(a=d.a.astype(pd.CategoricalDtype([1]))).groupby("a", observed=False),
+        "observed=False",
+        "observed=True",
+    ),
     "rows by position": (lambda xd, d: d[1:2], "frame[start:stop]", "iloc[start:stop]"),
     "slice of labels": (lambda xd, d: d.set_index("b").loc[1:2], "loc[1:2]", "sort_index()"),
     "rename of labels": (

@@ -292,7 +292,7 @@ def groups_of(block: Any, call: Any) -> Any:
 @kernel(scratch=4.4)
 def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> list[RowPart]:
     """Aggregate each group; return for each chunk the groups that occur first there."""
-    block = concat(parts, labels=False)
+    block = concat(parts, labels=plan is None and call.uses_labels)
     by = list(call.by) if plan is None else list(range(len(plan.keys)))
     groups = block.groupby(by, sort=False, dropna=call.dropna, observed=True).ngroup()
     # Groups are numbered in order of first occurrence: a new maximum marks a first row.

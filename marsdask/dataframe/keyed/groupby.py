@@ -1,379 +1,38 @@
-"""Group-by: combine partials in a tree, or shuffle rows by their keys."""
+"""Group-by: what users call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, cast, overload
+import dataclasses
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Generic, overload
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.sizing import (
-    GROUPED_ROWS,
-    SHUFFLED_ROWS,
-    TREE_ROWS,
-    is_tight,
-)
 from marsdask.core.display.suggestions import suggesting_methods
-from marsdask.core.grids.blockwise import map_blocks
-from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.tree import gather, sizes_at_most, tree
-from marsdask.core.node import Columns, Node
+from marsdask.core.node import Node
 from marsdask.core.public import public_methods
-from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
-from marsdask.core.tokens import token
-from marsdask.core.traits import Level, Traits, kept
 
-from ..elementwise.rowwise import rowwise, with_columns
-from ..frame_node import FrameNode, row_bytes
-from ..ordered.row_numbers import reset_index, without_numbers
-from ..ordered.sort_values import SortValues
-from ..relations.aggregates import aggregation, group
-from ..relations.expression import has_gaps
-from ..relations.relation import Table
-from ..rows import as_one_chunk
-from ..schemas.schema import types_of
-from .aggregation import (
-    AGGREGATES,
-    AggregationMethod,
-    AggregationPlan,
-    C,
-    R,
-    SizeMethod,
-    aggregate_groups,
-    combine_partials,
-    finished_parts,
-    finished_rows,
-    first_met,
-    groups_of,
-    partials,
-    restore_order,
-)
-from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
-from .keys import comparable, dtype_of_key, levels, ordering_by
-from .shuffle import (
-    Counts,
-    casts_of,
-    counted_parts,
-    cut_by_hash,
-    cut_by_range,
-    samples_of,
-    shuffle,
-)
+from ..elementwise.filter import Filter
+from ..elementwise.operands import aligned_values
+from ..elementwise.rowwise import column_of, rowwise, with_columns
+from ..missing_names import GROUP_CONVERSIONS, missing_name
+from ..ordered.row_numbers import reset_index
+from .aggregation import AggregationMethod, C, R, SizeMethod
+from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
+from .group_rows import GroupedRows, RowMask
+from .keys import dtype_of_key
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
+    from ..series import Series
 
 
-@dataclass(frozen=True)
-class GroupByCall:
-    """A call of pandas's group-by as data, for any frame with these columns."""
-
-    by: tuple[Any, ...]
-    selection: Any
-    """The columns to aggregate: a label, a tuple of several, or an ellipsis for all."""
-    method: str
-    args: tuple[Any, ...]
-    kwargs: tuple[tuple[str, Any], ...]
-    sort: bool
-    dropna: bool
-
-    def __call__(self, frame: pd.DataFrame) -> Any:
-        """Group a frame and aggregate it with pandas."""
-        # A single ``None`` is no key; in a list it is the label of a column.
-        by = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
-        grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
-        if self.selection is not ...:
-            chosen = self.selection
-            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
-        args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
-        return getattr(grouped, self.method)(*args, **dict(self.kwargs))
-
-
-def _is_pairs(arg: Any) -> bool:
-    return isinstance(arg, Pairs)
-
-
-class Pairs(tuple[Any, ...]):
-    """The items of a dict: their order is that of the result's columns."""
-
-    __slots__ = ()
-
-    @property
-    def token_name(self) -> str:
-        return token(tuple(self))
-
-
-@dataclass(frozen=True, eq=False)
-class GroupByAggregation(FrameNode):
-    """One row for each group."""
-
-    a: Node
-    call: GroupByCall
-
-    @property
-    def label(self) -> str:
-        return "groupby"
-
-    @property
-    def meta(self) -> Any:
-        return types_of(self, lambda: self.call(self.a.meta))
-
-    @property
-    def traits(self) -> Traits:
-        """The groups do not depend on the aggregation."""
-        call, keys = self.call, levels(self.meta)
-        found = Traits(f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}")
-        found = found.and_unique(keys)
-        if call.sort:
-            na_first = None if call.dropna else False
-            found = found.sorted_by(ordering_by(keys, [True] * len(keys), na_first))
-        return found.carried(comparable(self.meta))
-
-    @property
-    def chunks(self) -> Chunks:
-        return (unknown_sizes(self.alignment, [self._bound]),)
-
-    @property
-    def _bound(self) -> int | None:
-        return upper(total(self.a.chunks[0]))
-
-    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        del wanted
-        call = self.call
-        used = [*call.by]
-        if call.selection is not ...:
-            chosen = call.selection
-            used.extend(chosen if isinstance(chosen, tuple) else [chosen])
-        elif call.args and isinstance(call.args[0], Pairs):
-            used.extend(column for column, _ in call.args[0])
-        elif call.method == "agg" and call.kwargs:
-            used.extend(pair[0] for _, pair in call.kwargs)
-        elif call.method != "size":
-            return (None,)
-        return (frozenset(used),)
-
-    def relation(self, inputs: Sequence[Any]) -> Table | None:
-        (table,) = inputs
-        position = self.a.meta.columns.get_loc
-        pairs = _pairs(self.call, self.a.meta, self.meta)
-        keys = [table.columns[position(label)] for label in self.call.by]
-        if pairs is None or any(key is None or has_gaps(key) for key in keys):
-            return None
-        ddof = dict(self.call.kwargs).get("ddof", 1)
-        values = [
-            aggregation(how, table.columns[position(label)], ddof=ddof) for label, how in pairs
-        ]
-        return group(table, keys, values, sort=self.call.sort, dropna=self.call.dropna)
-
-    def absorb(self, alone: Callable[[Node], bool]) -> Node:
-        # Groups do not depend on the row labels.
-        below = without_numbers(self.a)
-        return self if below is self.a else self.replaced(a=below)
-
-    def tile(self, a: Grid) -> Any:
-        a = split_large(a)
-        if len(a) == 1:
-            return self._one(a)
-        plan = self._plan
-        if a.partitioning is not None and a.partitioning.holds_whole(self.call.by):
-            if self._come_in_order:
-                return self._by_chunk(a)
-            if plan is None and (self.call.dropna or len(self.call.by) == 1):
-                return self._sorted_groups(self._by_chunk(a))
-        return self._whole_groups(a) if plan is None else self._combined(a, plan)
-
-    @property
-    def _come_in_order(self) -> bool:
-        """Whether groups occur in the order of the result."""
-        by = self.call.by
-        order = ordering_by(by, [True] * len(by), na_first=False)
-        return not self.call.sort or self.a.traits.is_sorted(order)
-
-    def _by_chunk(self, a: Grid) -> Grid:
-        """Aggregate each chunk by itself: its groups are complete."""
-        bounds = [upper(size) for size in a.chunks[0]]
-        return self.mapped(
-            groups_of,
-            a,
-            chunks=(unknown_sizes(f"{self.alignment}:{a.name}", bounds),),
-            kwargs={"call": self.call},
-            partitioning=kept(a.partitioning, self._level_of),
-        )
-
-    def _level_of(self, key: Hashable) -> Hashable | None:
-        return Level(self.call.by.index(key)) if key in self.call.by else None
-
-    def _sorted_groups(self, groups: Grid) -> Generator[Look, Any, Grid]:
-        """Sort complete groups by their keys."""
-        (source,) = yield from measure(groups)
-        rising = (True,) * len(self.call.by)
-        found: Any = SortValues(self, (), rising, na_first=False).tile(source.grid)
-        return cast(Grid, (yield from found) if isinstance(found, Generator) else found)
-
-    @property
-    def _plan(self) -> AggregationPlan | None:
-        """The plan of partials; ``None`` if all rows of a group are needed."""
-        specs = specs_of(self.call, self.a.meta, self.meta)
-        if specs is None:
-            return None
-        position = self.a.meta.columns.get_loc
-        ddof = dict(self.call.kwargs).get("ddof", 1)
-        keys = tuple(position(label) for label in self.call.by)
-        return AggregationPlan(
-            keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof
-        )
-
-    def tile_blind(self, a: Grid) -> Any:
-        plan = self._plan
-        if len(a) == 1 or (plan is None and not self.call.sort):
-            return self._one(a)
-        if plan is None:
-            by = self.call.by
-            splits = self._cut(a, samples_of(a, by), by, len(a))
-            return as_one_chunk(
-                self._shuffle(splits, aggregate_groups, self._out(len(a)), {"call": self.call})
-            )
-        return self._tree(self._partials(a, plan), plan)
-
-    def _out(self, count: int) -> tuple[Any, ...]:
-        return unknown_sizes(self.alignment, [self._bound if count == 1 else None] * count)
-
-    def _one(self, a: Grid) -> Grid:
-        options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
-        return gather(aggregate_groups, a, kwargs={"call": self.call}, **options)
-
-    def _partials(self, a: Grid, plan: AggregationPlan) -> Grid:
-        sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
-        width = row_bytes(self.a.meta.iloc[:, list(plan.keys)]) + 8 * len(plan.slots)
-        return map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
-
-    def _combined(self, a: Grid, plan: AggregationPlan) -> Any:
-        parts = self._partials(a, plan)
-        bound = self._bound or TREE_ROWS + 1
-        if not may_be_tight(parts) and (bound <= TREE_ROWS or not self.call.sort):
-            return self._tree(parts, plan)
-        by = tuple(range(len(plan.keys)))
-        samples = samples_of(parts, by)
-        (source,) = yield from measure(parts, keep=(samples,) if self.call.sort else ())
-        if not is_tight(source.total) and (source.rows <= TREE_ROWS or not self.call.sort):
-            return self._tree(source.grid, plan)
-        if self.call.sort:
-            return (
-                yield from self._ranges(source, samples, by, finished_parts, self._finish(plan))
-            )
-        met = yield from self._met(source, by, plan)
-        return self.mapped(finished_rows, met, kwargs=self._finish(plan))
-
-    def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
-        rest = tree(parts, combine_partials, [0], sizes=sizes_at_most, kwargs={"plan": plan})
-        return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
-
-    def _finish(self, plan: AggregationPlan) -> dict[str, Any]:
-        return {"plan": plan, "sort": self.call.sort, "like": self.meta}
-
-    def _cut(self, a: Grid, samples: Grid, by: tuple[Any, ...], count: int) -> Grid:
-        return cut_by_range(a, samples, by, count, ascending=(True,) * len(by))
-
-    def _ranges(
-        self,
-        source: MeasuredGrid,
-        samples: Grid,
-        by: tuple[Any, ...],
-        merge: Callable[..., Any],
-        kwargs: dict[str, Any],
-    ) -> Generator[Look, Any, Grid]:
-        """Shuffle rows by ranges of their keys, so that groups are sorted."""
-        count = self._count(source)
-        splits = self._cut(repartition(source), samples, by, count)
-        rows: Counts = [None] * count
-        if is_tight(source.total):
-            (rows,) = yield from counted_parts(splits, count=count)
-        # The number of groups in a chunk depends on where the chunks were cut.
-        sizes = unknown_sizes(f"{self.alignment}:{splits.name}", rows)
-        return self._shuffle(splits, merge, sizes, kwargs)
-
-    def _count(self, source: MeasuredGrid) -> int:
-        return max(2, -(-source.rows // SHUFFLED_ROWS), source.parts())
-
-    def _shuffle(
-        self, splits: Grid, merge: Callable[..., Any], sizes: Sizes, kwargs: dict[str, Any]
-    ) -> Grid:
-        width = max(row_bytes(self.meta), splits.width or 0.0)
-        return shuffle(splits, merge, sizes, kwargs, meta=self.meta, width=width)
-
-    def _met(
-        self, source: MeasuredGrid, by: tuple[Any, ...] | None, plan: AggregationPlan | None
-    ) -> Generator[Look, Any, Grid]:
-        """Shuffle rows by hash and aggregate; each group returns to the chunk of its first row."""
-        count = self._count(source)
-        casts = casts_of(dtype_of_key(self.a.meta, key) for key in self.call.by)
-        splits = cut_by_hash(repartition(source), by, count, casts=casts, keep="at")
-        (rows,) = yield from counted_parts(splits, count=count)
-        groups = shuffle(
-            splits,
-            first_met,
-            unknown_sizes(f"{self.name}:met", rows),
-            {"call": self.call, "plan": plan},
-            width=splits.width,
-        )
-        sizes = unknown_sizes(f"{self.name}:{splits.name}", numbers(splits.chunks[0]))
-        return shuffle(groups, restore_order, sizes, meta=self.meta, width=splits.width)
-
-    def _whole_groups(self, a: Grid) -> Any:
-        rows = self._bound
-        if rows is not None and rows <= GROUPED_ROWS and not may_be_tight(a):
-            return self._one(a)
-        samples = samples_of(a, self.call.by)
-        (source,) = yield from measure(a, keep=(samples,) if self.call.sort else ())
-        if not is_tight(source.total) and (source.rows <= GROUPED_ROWS or not self.call.sort):
-            return self._one(source.grid)
-        if not self.call.sort:
-            return (yield from self._met(source, self.call.by, None))
-        return (
-            yield from self._ranges(
-                source, samples, self.call.by, aggregate_groups, {"call": self.call}
-            )
-        )
-
-
-def specs_of(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
-    """Return the source column and the aggregation of each column of the result.
-
-    ``None`` if an aggregation needs all rows of a group in one chunk.
-    """
-    pairs = _pairs(call, frame, result)
-    if pairs is None or any(
-        not isinstance(name, str) or name not in AGGREGATES for _, name in pairs
-    ):
-        return None
-    return pairs
-
-
-def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
-    rest = {name for name, _ in call.kwargs}
-    if call.method != "agg":
-        if not rest <= {"numeric_only", "ddof"} or call.args:
-            return None
-        if call.method == "size":
-            return [(call.by[0], "size")]
-        columns = [result.name] if isinstance(result, pd.Series) else list(result.columns)
-        return [(column, call.method) for column in columns]
-    chosen = call.selection
-    if chosen is ...:
-        columns = [column for column in frame.columns if column not in call.by]
-    else:
-        columns = list(chosen) if isinstance(chosen, tuple) else [chosen]
-    if not call.args:
-        return [tuple(how) if isinstance(how, tuple) else (chosen, how) for _, how in call.kwargs]
-    if rest:
-        return None
-    (how,) = call.args
-    if isinstance(how, Pairs):
-        return [(column, one) for column, what in how for one in _as_list(what)]
-    return [(column, one) for column in columns for one in _as_list(how)]
+def _lazy(node: Node) -> Any:
+    return wrap(node)
 
 
 def _as_list(how: Any) -> list[Any]:
@@ -389,6 +48,48 @@ def _aggregation(name: str) -> AggregationMethod:
     return typed("AggregationMethod", aggregate)
 
 
+def _extremes(name: str, which: str) -> AggregationMethod:
+    def values(self: Any, n: int = 5, keep: str = "first") -> Any:
+        return self._aggregate(name, n, keep)
+
+    values.__name__ = name
+    values.__doc__ = f"""Return the {which} values of each group of a series.
+
+    See pandas.api.typing.SeriesGroupBy.{name}. All rows of a group meet in one task.
+
+    Parameters
+    ----------
+    n : int
+        How many values.
+    keep : {{"first", "last", "all"}}
+        Which of equal values.
+
+    Returns
+    -------
+    Series
+        The values, labelled by the key and by their row labels.
+
+    Examples
+    --------
+    >>> frame = md.DataFrame({{"k": [1, 1, 2], "x": [3, 3, 5]}})
+    >>> len(frame.groupby("k").x.{name}(1).compute())
+    2
+    """
+    return typed("AggregationMethod", values)
+
+
+def _row_method(name: str) -> AggregationMethod:
+    def values(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._row_values(name, *args, **kwargs)
+
+    values.__name__ = name
+    values.__doc__ = (
+        f"Return a value for each row. See pandas.api.typing.DataFrameGroupBy.{name}.\n\n"
+        "Rows of equal keys meet in one task; the values return to the chunks of their rows."
+    )
+    return typed("AggregationMethod", values)
+
+
 @suggesting_methods
 @public_methods
 class GroupBy(Generic[R, C]):
@@ -400,12 +101,14 @@ class GroupBy(Generic[R, C]):
         by: tuple[Any, ...],
         names: tuple[Any, ...],
         selection: Any,
+        source: Any,
         **flags: bool,
     ) -> None:
         self._node = node
         self._by = by
         self._names = names
         self._selection = selection
+        self._source = source
         self._flags = flags
 
     @overload
@@ -417,16 +120,19 @@ class GroupBy(Generic[R, C]):
         missing = [one for one in _as_list(key) if one not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
-        return GroupBy(self._node, self._by, self._names, chosen, **self._flags)
+        source = rowwise(column_of, self._source, key=_as_key(key))
+        return GroupBy(self._node, self._by, self._names, chosen, source, **self._flags)
 
     def __getattr__(self, name: str) -> GroupBy[C, C]:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise missing_name(self, name, DataFrameGroupBy, GROUP_CONVERSIONS)
 
-    def _aggregate(self, method: str, *args: Any, **kwargs: Any) -> Any:
+    def _call(
+        self, kind: type[GroupByCall], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> GroupByCall:
         flags = self._flags
-        call = GroupByCall(
+        return kind(
             self._by,
             self._selection,
             method,
@@ -435,21 +141,49 @@ class GroupBy(Generic[R, C]):
             flags["sort"],
             flags["dropna"],
         )
-        result = wrap(GroupByAggregation(self._node, call))
+
+    def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self._result(self._call(GroupByCall, method, args, kwargs))
+
+    def _result(self, call: GroupByCall) -> Any:
+        result = _lazy(GroupByAggregation(self._node, call))
         if self._names != self._by:
             result = rowwise(named_levels, result, names=self._names)
-        if flags["as_index"]:
+        if self._flags["as_index"]:
             return result
-        return reset_index(result, name="size") if method == "size" else reset_index(result)
+        if not call.one_row:
+            raise NotImplementedError(
+                f"groupby(as_index=False).{call.method}() is not supported; use as_index=True, and "
+                "reset_index() of the result"
+            )
+        return reset_index(result, name="size") if call.method == "size" else reset_index(result)
+
+    def _row_values(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("freq") is not None:
+            raise NotImplementedError(
+                f"{method}(freq=) is not supported, since it changes the labels; use periods="
+            )
+        return self._rows(self._call(GroupByCall, method, args, kwargs))
+
+    def _rows(self, call: GroupByCall) -> Any:
+        node = GroupedRows(self._node, call)
+        _ = node.meta  # raises pandas's errors at the call
+        return _lazy(node)
+
+    def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the rows of the source that a method of pandas selects."""
+        mask = self._rows(self._call(RowMask, method, args, kwargs))
+        return _lazy(Filter(self._source.node, mask.node))
 
     @overload
     def agg(self, func: str) -> R: ...
     @overload
-    def agg(self, func: Any = None, **named: Any) -> DataFrame: ...
-    def agg(self, func: Any = None, **named: Any) -> Any:
+    def agg(self, func: Any = None, *args: Any, **named: Any) -> DataFrame: ...
+    def agg(self, func: Any = None, *args: Any, **named: Any) -> Any:
         """Aggregate with one, several or named functions.
 
-        See pandas.api.typing.DataFrameGroupBy.agg.
+        See pandas.api.typing.DataFrameGroupBy.agg. All rows of a group meet in one task for a
+        function of the user.
         """
         if func is None:
             return self._aggregate(
@@ -459,9 +193,165 @@ class GroupBy(Generic[R, C]):
                     for name, pair in named.items()
                 },
             )
-        return self._aggregate("agg", func, **named)
+        return self._aggregate("agg", func, *args, **named)
 
     aggregate: Final = agg
+
+    def apply(
+        self, func: Callable[..., Any], *args: Any, meta: Any = None, **kwargs: Any
+    ) -> DataFrame | Series:
+        """Call a function with the rows of each group, without the keys, and join the results.
+
+        See pandas.api.typing.DataFrameGroupBy.apply. All rows of a group meet in one task. A sample
+        of rows shows what the function returns, unless ``meta`` declares it: an empty pandas object
+        with the result's columns, types and index levels.
+        """
+        if not callable(func):
+            raise TypeError(f"apply() expects a function, got {type(func).__name__}; use agg()")
+        if not self._flags["group_keys"]:
+            raise NotImplementedError(
+                "groupby(group_keys=False).apply() is not supported; use transform() for a value "
+                "of each row, or group_keys=True and reset_index()"
+            )
+        call = self._call(GroupByCall, "apply", (func, *args), kwargs)
+        found = meta_of_groups(call, self._node.meta) if meta is None else empty_result(meta)
+        if not isinstance(found, pd.DataFrame | pd.Series):
+            raise TypeError(f"meta must be a pandas object, got {type(found).__name__}")
+        result: DataFrame | Series = self._result(dataclasses.replace(call, like=found))
+        return result
+
+    def transform(self, func: Any, *args: Any, **kwargs: Any) -> R:
+        """Return a value for each row, from all rows of its group.
+
+        See pandas.api.typing.DataFrameGroupBy.transform. Rows of equal keys meet in one task; the
+        values return to the chunks of their rows.
+        """
+        if "engine" in kwargs or "engine_kwargs" in kwargs:
+            raise NotImplementedError("transform(engine=) is not supported; use a Python function")
+        found: R = self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs))
+        return found
+
+    def filter(self, func: Callable[..., Any], dropna: bool = True, *args: Any, **kwargs: Any) -> R:
+        """Return the rows of the groups for which a function is true.
+
+        See pandas.api.typing.DataFrameGroupBy.filter.
+        """
+        if not dropna:
+            raise NotImplementedError(
+                "filter(dropna=False) is not supported; use transform() and where()"
+            )
+        found: R = self._selected("filter", func, *args, **kwargs)
+        return found
+
+    def head(self, n: int = 5) -> R:
+        """Return the first rows of each group. See pandas.api.typing.DataFrameGroupBy.head."""
+        found: R = self._selected("head", n)
+        return found
+
+    def tail(self, n: int = 5) -> R:
+        """Return the last rows of each group. See pandas.api.typing.DataFrameGroupBy.tail."""
+        found: R = self._selected("tail", n)
+        return found
+
+    def nth(self, n: Any, dropna: Any = None) -> R:
+        """Return the rows of each group at some positions.
+
+        See pandas.api.typing.DataFrameGroupBy.nth.
+
+        Parameters
+        ----------
+        n : int, slice or list of these
+            The positions, from the end if they are negative.
+        dropna : None
+            Not supported.
+        """
+        if dropna is not None:
+            raise NotImplementedError(
+                "nth(dropna=) is not supported; use dropna() before groupby()"
+            )
+        found: R = self._selected("nth", n)
+        return found
+
+    def pipe(
+        self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any
+    ) -> object:
+        """Call a function with the groups. See pandas.api.typing.DataFrameGroupBy.pipe."""
+        if not isinstance(func, tuple):
+            return func(self, *args, **kwargs)
+        func, name = func
+        if name in kwargs:
+            raise ValueError(f"{name} is both the pipe target and a keyword argument")
+        return func(*args, **{name: self}, **kwargs)
+
+    def quantile(self, q: Any = 0.5, interpolation: str = "linear", **options: Any) -> R:
+        """Return quantiles of each group. See pandas.api.typing.DataFrameGroupBy.quantile.
+
+        All rows of a group meet in one task.
+        """
+        found: R = self._aggregate("quantile", q, interpolation, **options)
+        return found
+
+    def _keys(self) -> Any:
+        """Compute the distinct keys, in the order of the groups."""
+        return self._labelled_size().compute().index
+
+    def _labelled_size(self) -> Any:
+        flags = {**self._flags, "as_index": True}
+        return GroupBy(self._node, self._by, self._names, ..., self._source, **flags).size()
+
+    @property
+    def ngroups(self) -> int:
+        """The number of groups; computes the keys."""
+        return len(self._keys())
+
+    @property
+    def groups(self) -> Mapping[Hashable, pd.Index[Any]]:
+        """The row labels of each group; computes the labels and the keys of all rows."""
+        groups: Mapping[Hashable, pd.Index[Any]] = self._computed_keys().groups
+        return groups
+
+    @property
+    def indices(self) -> Mapping[Hashable, np.ndarray[Any, Any]]:
+        """The positions of the rows of each group; computes the keys of all rows."""
+        indices: Mapping[Hashable, np.ndarray[Any, Any]] = self._computed_keys().indices
+        return indices
+
+    def _computed_keys(self) -> Any:
+        keys = _lazy(self._node)[list(self._by)].compute()
+        by = self._by if self._flags["listed"] else self._by[0]
+        return keys.groupby(list(by) if isinstance(by, tuple) else by, **self._options())
+
+    def _options(self) -> dict[str, Any]:
+        return {name: self._flags[name] for name in ("sort", "dropna")} | {"observed": True}
+
+    def get_group(self, name: Any) -> R:
+        """Return the rows of one group; computes whether there are any.
+
+        See pandas.api.typing.DataFrameGroupBy.get_group.
+        """
+        if self._flags["listed"] and not (isinstance(name, tuple) and len(name) == len(self._by)):
+            raise KeyError(name)
+        rows: R = self._group(name if self._flags["listed"] else (name,))
+        if not len(typed("Any", rows)):
+            raise KeyError(name)
+        return rows
+
+    def _group(self, name: tuple[Any, ...]) -> Any:
+        frame, mask = _lazy(self._node), typed("Any", None)
+        for label, value in zip(self._by, name, strict=True):
+            column = frame[label]
+            found = column.isna() if pd.isna(value) else column == value
+            mask = found if mask is None else mask & found
+        return _lazy(Filter(self._source.node, mask.node))
+
+    def __iter__(self) -> Iterator[tuple[Any, R]]:
+        listed = self._flags["listed"]
+        for key in self._keys():
+            name = key if isinstance(key, tuple) else (key,)
+            yield (name if listed else key), self._group(name)
+
+    def __len__(self) -> int:
+        return self.ngroups
 
     sum: Final = _aggregation("sum")
     prod: Final = _aggregation("prod")
@@ -476,26 +366,62 @@ class GroupBy(Generic[R, C]):
     mean: Final = _aggregation("mean")
     var: Final = _aggregation("var")
     std: Final = _aggregation("std")
+    sem: Final = _aggregation("sem")
+    skew: Final = _aggregation("skew")
+    kurt: Final = _aggregation("kurt")
     nunique: Final = _aggregation("nunique")
     median: Final = _aggregation("median")
+    idxmax: Final = _aggregation("idxmax")
+    idxmin: Final = _aggregation("idxmin")
+    describe: Final = _aggregation("describe")
+    value_counts: Final = typed("SizeMethod", _aggregation("value_counts"))
+    nlargest: Final = _extremes("nlargest", "largest")
+    nsmallest: Final = _extremes("nsmallest", "smallest")
+
+    cumsum: Final = _row_method("cumsum")
+    cumprod: Final = _row_method("cumprod")
+    cummin: Final = _row_method("cummin")
+    cummax: Final = _row_method("cummax")
+    cumcount: Final = typed("SizeMethod", _row_method("cumcount"))
+    rank: Final = _row_method("rank")
+    shift: Final = _row_method("shift")
+    diff: Final = _row_method("diff")
+    pct_change: Final = _row_method("pct_change")
+    ffill: Final = _row_method("ffill")
+    bfill: Final = _row_method("bfill")
+
+
+def _as_key(key: Any) -> Any:
+    return list(key) if isinstance(key, pd.Index) else key
+
+
+def empty_result(meta: Any) -> Any:
+    """Return what ``meta=`` declares, without rows."""
+    return meta.iloc[:0] if isinstance(meta, pd.DataFrame | pd.Series) else meta
 
 
 def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
-    """Return the rows with other names of the index levels."""
+    """Return the rows with other names of the first index levels, those of the keys."""
     block = block.copy(deep=False)
-    block.index = block.index.set_names(names)
+    block.index = block.index.set_names([*names, *block.index.names[len(names) :]])
     return block
+
+
+def level_values(block: Any, level: int) -> Any:
+    """Return a level of the row labels as values."""
+    return pd.Series(block.index.get_level_values(level), index=block.index)
 
 
 def groupby(
     obj: Any,
     by: Any = None,
-    *,
-    sort: bool = True,
-    dropna: bool = True,
-    as_index: bool = True,
-    observed: bool = True,
     level: Any = None,
+    *,
+    as_index: bool = True,
+    sort: bool = True,
+    group_keys: bool = True,
+    observed: bool = True,
+    dropna: bool = True,
 ) -> GroupBy[Any, Any]:
     """Group rows by columns, by their labels or by a lazy Series of the same rows.
 
@@ -503,31 +429,72 @@ def groupby(
     """
     if level is None and by is None:
         raise TypeError("You have to supply one of 'by' and 'level'")
-    if level is not None:
-        raise NotImplementedError(
-            "groupby(level=) is not supported; use reset_index() and group by the column"
-        )
-    if not observed:
-        raise NotImplementedError(
-            "groupby(observed=False) is not supported; use observed=True, for groups that occur"
-        )
-    node = obj.node
+    source, node = obj, obj.node
     selection: Any = ...
-    keys = by if isinstance(by, list) else [by]
+    listed = isinstance(by if level is None else level, list)
+    keys = _levels(node.meta.index, level) if level is not None else by if listed else [by]
     if isinstance(node.meta, pd.Series):
+        if not as_index:
+            raise TypeError("as_index=False only valid with DataFrame")
         selection = node.meta.name if node.meta.name is not None else 0
         obj = obj.to_frame(name=selection)
     labels: list[Any] = []
     names: list[Any] = []
     for position, key in enumerate(keys):
-        label = name = key
-        if isinstance(key, Collection):
+        label, name, values = _key(source, key)
+        if values is not None:
             # A column of its own, since one of the same name may hold other values.
-            label, name = f"by {position}", key.node.meta.name
-            obj = rowwise(with_columns, obj, key, names=(label,))
-        elif callable(key) or key not in obj.columns:
-            raise KeyError(key)
+            label = f"by {position}"
+            obj = rowwise(with_columns, obj, values, names=(label,))
         labels.append(label)
         names.append(name)
+    if not observed:
+        _check_observed(obj.node.meta, labels)
     flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
-    return GroupBy(obj.node, tuple(labels), tuple(names), selection, **flags)
+    flags |= {"group_keys": group_keys, "listed": listed and (level is None or len(keys) > 1)}
+    return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)
+
+
+class LevelNumber(int):
+    """The number of an index level that is a key of groups."""
+
+
+def _levels(index: pd.Index, level: Any) -> list[LevelNumber]:
+    # pandas raises for levels that are not there.
+    numbers = [typed("Any", index)._get_level_number(one) for one in _as_list(level)]
+    return list(map(LevelNumber, numbers))
+
+
+def _key(obj: Any, key: Any) -> tuple[Any, Any, Any]:
+    """Return the label, the name and the values of a key; no values for a column."""
+    meta = obj.node.meta
+    if isinstance(key, Collection):
+        return None, key.node.meta.name, key
+    if isinstance(key, LevelNumber):
+        return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
+    if isinstance(key, pd.Grouper):
+        raise NotImplementedError(
+            "groupby(pd.Grouper()) is not supported; use a column of the values, such as "
+            "df.time.dt.floor('h')"
+        )
+    if callable(key):
+        raise NotImplementedError(
+            "groupby(function) is not supported; use a Series of the same rows as the key"
+        )
+    if isinstance(key, np.ndarray):
+        return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
+    columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
+    if isinstance(key, Hashable) and key in columns:
+        return key, key, None
+    if isinstance(key, Hashable) and key is not None and key in meta.index.names:
+        return _key(obj, LevelNumber(meta.index.names.index(key)))
+    raise KeyError(key)
+
+
+def _check_observed(meta: pd.DataFrame, by: list[Any]) -> None:
+    """Refuse groups of no rows, which only categories have."""
+    if any(isinstance(dtype_of_key(meta, key), pd.CategoricalDtype) for key in by):
+        raise NotImplementedError(
+            "groupby(observed=False) of categories is not supported; use observed=True, for groups "
+            "that occur"
+        )

@@ -88,10 +88,10 @@ def cut_by_hash(
     casts: Sequence[Any] = (),
     keep: str = "all",
 ) -> Grid:
-    """Split chunks into ``count`` parts by the hash of their keys, without row labels.
+    """Split chunks into ``count`` parts by the hash of their keys.
 
-    ``keep`` is ``"all"`` for all columns, ``"at"`` for these with their positions in the chunk, or
-    ``"keys"`` for the keys with their positions.
+    ``keep`` is ``"all"`` for all columns, ``"at"`` for these with their positions in the chunk,
+    ``"labels"`` for both with the row labels, or ``"keys"`` for the keys with their positions.
     """
     kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
     return map_blocks(split_by_hash, source, itemsize=source.width, kwargs=kwargs)
@@ -213,7 +213,8 @@ def split_by_hash(
     """Split a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
     keys = keys_of(block, by)
     at = None if keep == "all" else np.arange(len(block))
-    return split_at(keys if keep == "keys" else block, places_of(keys, casts, count), count, at)
+    rows, places = keys if keep == "keys" else block, places_of(keys, casts, count)
+    return split_at(rows, places, count, at, labels=keep == "labels")
 
 
 def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:

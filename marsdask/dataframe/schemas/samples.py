@@ -53,3 +53,13 @@ def row(meta: pd.DataFrame) -> Any:
 def without_rows(found: Any, like: Any) -> Any:
     """Return an object without rows, with the labels of another."""
     return found.iloc[:0].set_axis(like.index, axis=0)
+
+
+def labels_like(index: pd.Index) -> Any:
+    """Return the labels of a sample, of an index's types."""
+    if isinstance(index, pd.MultiIndex):
+        levels = [column(dtype) for dtype in index.dtypes]
+        return pd.MultiIndex.from_arrays(levels, names=index.names)
+    if isinstance(index, pd.RangeIndex):
+        return pd.RangeIndex(ROWS, name=index.name)
+    return pd.Index(column(index.dtype), name=index.name)

@@ -126,5 +126,3 @@ def test_refused_at_the_call():
         lazy.groupby("k")["nope"]
     with pytest.raises(AttributeError):
         lazy.groupby("k").u.agg("nope")
-    with pytest.raises(NotImplementedError, match="reset_index"):
-        lazy.groupby(level=0)

@@ -1,0 +1,469 @@
+"""Aggregate groups: combine partials in a tree, or shuffle rows by their keys."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.sizing import (
+    GROUPED_ROWS,
+    SHUFFLED_ROWS,
+    TREE_ROWS,
+    is_tight,
+)
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.tree import gather, sizes_at_most, tree
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
+from marsdask.core.tokens import token
+from marsdask.core.traits import Level, Traits, kept
+
+from ..frame_node import FrameNode, row_bytes
+from ..ordered.row_numbers import without_numbers
+from ..ordered.sort_values import SortValues
+from ..relations.aggregates import aggregation, group
+from ..relations.expression import has_gaps
+from ..relations.relation import Table
+from ..rows import as_one_chunk
+from ..schemas.samples import labels_like, sample
+from ..schemas.schema import types_of
+from .aggregation import (
+    AGGREGATES,
+    AggregationPlan,
+    aggregate_groups,
+    combine_partials,
+    finished_parts,
+    finished_rows,
+    first_met,
+    groups_of,
+    partials,
+    restore_order,
+)
+from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
+from .keys import comparable, dtype_of_key, levels, ordering_by
+from .shuffle import (
+    Counts,
+    casts_of,
+    counted_parts,
+    cut_by_hash,
+    cut_by_range,
+    samples_of,
+    shuffle,
+)
+
+#: Methods whose results contain row labels.
+OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest"}
+#: Methods whose types only rows tell.
+BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
+#: Methods that may return several rows for a group, labelled by more than its key.
+SEVERAL_ROWS = {"apply", "nlargest", "nsmallest", "value_counts", "quantile"}
+
+
+@dataclass(frozen=True)
+class GroupByCall:
+    """A call of pandas's group-by as data, for any frame with these columns."""
+
+    by: tuple[Any, ...]
+    selection: Any
+    """The columns to aggregate: a label, a tuple of several, or an ellipsis for all."""
+    method: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    sort: bool
+    dropna: bool
+    like: Any = None
+    """An empty result, that the user's function must fit; ``None`` for pandas's own methods."""
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether the result depends on the row labels."""
+        return self.like is not None or self.method in OF_LABELS or _has_function(self)
+
+    @property
+    def one_row(self) -> bool:
+        """Whether the result has one row for each group."""
+        return self.method not in SEVERAL_ROWS
+
+    @property
+    def by_column(self) -> bool:
+        """Whether each column of the result is an aggregation of one column."""
+        return self.one_row and self.method != "describe"
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Group a frame and call the method of pandas."""
+        if self.like is not None and not self.has_groups(frame):
+            return self.like
+        grouped = self.grouped(frame)
+        args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
+        found = getattr(grouped, self.method)(*args, **dict(self.kwargs))
+        if self.like is not None:
+            check_form(found, self.like, self.method)
+        return found
+
+    def has_groups(self, frame: pd.DataFrame) -> bool:
+        """Tell whether any row is in a group."""
+        if not self.dropna:
+            return bool(len(frame))
+        return bool(frame[list(self.by)].notna().all(axis=1).any())
+
+    def grouped(self, frame: pd.DataFrame) -> Any:
+        """Return pandas's groups of a frame."""
+        # A single ``None`` is no key; in a list it is the label of a column.
+        by = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
+        grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
+        if self.selection is not ...:
+            chosen = self.selection
+            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+        return grouped
+
+
+def _is_pairs(arg: Any) -> bool:
+    return isinstance(arg, Pairs)
+
+
+def _has_function(call: GroupByCall) -> bool:
+    """Tell whether a function of the user is called."""
+    return any(map(_holds_function, (*call.args, *(value for _, value in call.kwargs))))
+
+
+def _holds_function(arg: Any) -> bool:
+    return any(map(_holds_function, arg)) if isinstance(arg, list | tuple) else callable(arg)
+
+
+def check_form(found: Any, like: Any, method: str) -> None:
+    """Raise if the result for some groups has another form than the declared one."""
+    if _form(found) != _form(like):
+        raise ValueError(
+            f"{method}() returned {_form(found)} for some groups, but {_form(like)} is declared; "
+            "use meta= to declare what the function returns"
+        )
+
+
+def _form(obj: Any) -> str:
+    if isinstance(obj, pd.DataFrame):
+        return f"a DataFrame of columns {list(obj.columns)} and {obj.index.nlevels} index levels"
+    return f"a Series named {obj.name!r} of {obj.index.nlevels} index levels"
+
+
+class Pairs(tuple[Any, ...]):
+    """The items of a dict: their order is that of the result's columns."""
+
+    __slots__ = ()
+
+    @property
+    def token_name(self) -> str:
+        return token(tuple(self))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupByAggregation(FrameNode):
+    """One row for each group."""
+
+    a: Node
+    call: GroupByCall
+
+    @property
+    def label(self) -> str:
+        return "groupby"
+
+    @property
+    def meta(self) -> Any:
+        return types_of(self, lambda: meta_of_groups(self.call, self.a.meta))
+
+    @property
+    def settled(self) -> bool:
+        return not self.call.uses_labels and all(child.settled for child in self.inputs)
+
+    @property
+    def traits(self) -> Traits:
+        """The groups do not depend on the aggregation."""
+        call, keys = self.call, levels(self.meta)
+        if not call.one_row:
+            return Traits(self.name)
+        found = Traits(f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}")
+        found = found.and_unique(keys)
+        if call.sort:
+            na_first = None if call.dropna else False
+            found = found.sorted_by(ordering_by(keys, [True] * len(keys), na_first))
+        return found.carried(comparable(self.meta))
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.alignment, [self._bound]),)
+
+    @property
+    def _bound(self) -> int | None:
+        return upper(total(self.a.chunks[0]))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        del wanted
+        call = self.call
+        used = [*call.by]
+        if call.selection is not ...:
+            chosen = call.selection
+            used.extend(chosen if isinstance(chosen, tuple) else [chosen])
+        elif call.args and isinstance(call.args[0], Pairs):
+            used.extend(column for column, _ in call.args[0])
+        elif call.method == "agg" and call.kwargs and not call.args:
+            used.extend(pair[0] for _, pair in call.kwargs)
+        elif call.method != "size":
+            return (None,)
+        return (frozenset(used),)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        position = self.a.meta.columns.get_loc
+        pairs = _pairs(self.call, self.a.meta, self.meta)
+        keys = [table.columns[position(label)] for label in self.call.by]
+        if pairs is None or any(key is None or has_gaps(key) for key in keys):
+            return None
+        ddof = dict(self.call.kwargs).get("ddof", 1)
+        values = [
+            aggregation(how, table.columns[position(label)], ddof=ddof) for label, how in pairs
+        ]
+        return group(table, keys, values, sort=self.call.sort, dropna=self.call.dropna)
+
+    def absorb(self, alone: Callable[[Node], bool]) -> Node:
+        if self.call.uses_labels:
+            return self
+        below = without_numbers(self.a)
+        return self if below is self.a else self.replaced(a=below)
+
+    def tile(self, a: Grid) -> Any:
+        a = split_large(a)
+        if len(a) == 1:
+            return self._one(a)
+        plan = self._plan
+        if a.partitioning is not None and a.partitioning.holds_whole(self.call.by):
+            if self._come_in_order:
+                return self._by_chunk(a)
+            if plan is None and self.call.one_row and (self.call.dropna or len(self.call.by) == 1):
+                return self._sorted_groups(self._by_chunk(a))
+        return self._whole_groups(a) if plan is None else self._combined(a, plan)
+
+    @property
+    def _come_in_order(self) -> bool:
+        """Whether groups occur in the order of the result."""
+        by = self.call.by
+        order = ordering_by(by, [True] * len(by), na_first=False)
+        return not self.call.sort or self.a.traits.is_sorted(order)
+
+    def _by_chunk(self, a: Grid) -> Grid:
+        """Aggregate each chunk by itself: its groups are complete."""
+        bounds = [upper(size) for size in a.chunks[0]]
+        return self.mapped(
+            groups_of,
+            a,
+            chunks=(unknown_sizes(f"{self.alignment}:{a.name}", bounds),),
+            kwargs={"call": self.call},
+            partitioning=kept(a.partitioning, self._level_of),
+        )
+
+    def _level_of(self, key: Hashable) -> Hashable | None:
+        return Level(self.call.by.index(key)) if key in self.call.by else None
+
+    def _sorted_groups(self, groups: Grid) -> Generator[Look, Any, Grid]:
+        """Sort complete groups by their keys."""
+        (source,) = yield from measure(groups)
+        rising = (True,) * len(self.call.by)
+        found: Any = SortValues(self, (), rising, na_first=False).tile(source.grid)
+        return cast(Grid, (yield from found) if isinstance(found, Generator) else found)
+
+    @property
+    def _plan(self) -> AggregationPlan | None:
+        """The plan of partials; ``None`` if all rows of a group are needed."""
+        specs = specs_of(self.call, self.a.meta, self.meta)
+        if specs is None:
+            return None
+        position = self.a.meta.columns.get_loc
+        ddof = dict(self.call.kwargs).get("ddof", 1)
+        keys = tuple(position(label) for label in self.call.by)
+        return AggregationPlan(
+            keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof
+        )
+
+    def tile_blind(self, a: Grid) -> Any:
+        plan = self._plan
+        if len(a) == 1 or (plan is None and not self.call.sort):
+            return self._one(a)
+        if plan is None:
+            by = self.call.by
+            splits = self._cut(a, samples_of(a, by), by, len(a))
+            return as_one_chunk(
+                self._shuffle(splits, aggregate_groups, self._out(len(a)), {"call": self.call})
+            )
+        return self._tree(self._partials(a, plan), plan)
+
+    def _out(self, count: int) -> tuple[Any, ...]:
+        return unknown_sizes(self.alignment, [self._bound if count == 1 else None] * count)
+
+    def _one(self, a: Grid) -> Grid:
+        options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
+        return gather(aggregate_groups, a, kwargs={"call": self.call}, **options)
+
+    def _partials(self, a: Grid, plan: AggregationPlan) -> Grid:
+        sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
+        width = row_bytes(self.a.meta.iloc[:, list(plan.keys)]) + 8 * len(plan.slots)
+        return map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
+
+    def _combined(self, a: Grid, plan: AggregationPlan) -> Any:
+        parts = self._partials(a, plan)
+        bound = self._bound or TREE_ROWS + 1
+        if not may_be_tight(parts) and (bound <= TREE_ROWS or not self.call.sort):
+            return self._tree(parts, plan)
+        by = tuple(range(len(plan.keys)))
+        samples = samples_of(parts, by)
+        (source,) = yield from measure(parts, keep=(samples,) if self.call.sort else ())
+        if not is_tight(source.total) and (source.rows <= TREE_ROWS or not self.call.sort):
+            return self._tree(source.grid, plan)
+        if self.call.sort:
+            return (
+                yield from self._ranges(source, samples, by, finished_parts, self._finish(plan))
+            )
+        met = yield from self._met(source, by, plan)
+        return self.mapped(finished_rows, met, kwargs=self._finish(plan))
+
+    def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
+        rest = tree(parts, combine_partials, [0], sizes=sizes_at_most, kwargs={"plan": plan})
+        return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
+
+    def _finish(self, plan: AggregationPlan) -> dict[str, Any]:
+        return {"plan": plan, "sort": self.call.sort, "like": self.meta}
+
+    def _cut(self, a: Grid, samples: Grid, by: tuple[Any, ...], count: int) -> Grid:
+        rising, labels = (True,) * len(by), self.call.uses_labels
+        return cut_by_range(a, samples, by, count, ascending=rising, labels=labels)
+
+    def _ranges(
+        self,
+        source: MeasuredGrid,
+        samples: Grid,
+        by: tuple[Any, ...],
+        merge: Callable[..., Any],
+        kwargs: dict[str, Any],
+    ) -> Generator[Look, Any, Grid]:
+        """Shuffle rows by ranges of their keys, so that groups are sorted."""
+        count = self._count(source)
+        splits = self._cut(repartition(source), samples, by, count)
+        rows: Counts = [None] * count
+        if is_tight(source.total):
+            (rows,) = yield from counted_parts(splits, count=count)
+        # The number of groups in a chunk depends on where the chunks were cut.
+        sizes = unknown_sizes(f"{self.alignment}:{splits.name}", rows)
+        return self._shuffle(splits, merge, sizes, kwargs)
+
+    def _count(self, source: MeasuredGrid) -> int:
+        return max(2, -(-source.rows // SHUFFLED_ROWS), source.parts())
+
+    def _shuffle(
+        self, splits: Grid, merge: Callable[..., Any], sizes: Sizes, kwargs: dict[str, Any]
+    ) -> Grid:
+        width = max(row_bytes(self.meta), splits.width or 0.0)
+        return shuffle(splits, merge, sizes, kwargs, meta=self.meta, width=width)
+
+    def _met(
+        self, source: MeasuredGrid, by: tuple[Any, ...] | None, plan: AggregationPlan | None
+    ) -> Generator[Look, Any, Grid]:
+        """Shuffle rows by hash and aggregate; each group returns to the chunk of its first row."""
+        count = self._count(source)
+        casts = casts_of(dtype_of_key(self.a.meta, key) for key in self.call.by)
+        keep = "labels" if self.call.uses_labels else "at"
+        splits = cut_by_hash(repartition(source), by, count, casts=casts, keep=keep)
+        (rows,) = yield from counted_parts(splits, count=count)
+        groups = shuffle(
+            splits,
+            first_met,
+            unknown_sizes(f"{self.name}:met", rows),
+            {"call": self.call, "plan": plan},
+            width=splits.width,
+        )
+        sizes = unknown_sizes(f"{self.name}:{splits.name}", numbers(splits.chunks[0]))
+        return shuffle(groups, restore_order, sizes, meta=self.meta, width=splits.width)
+
+    def _whole_groups(self, a: Grid) -> Any:
+        rows = self._bound
+        if rows is not None and rows <= GROUPED_ROWS and not may_be_tight(a):
+            return self._one(a)
+        samples = samples_of(a, self.call.by)
+        (source,) = yield from measure(a, keep=(samples,) if self.call.sort else ())
+        if not is_tight(source.total) and (source.rows <= GROUPED_ROWS or not self.call.sort):
+            return self._one(source.grid)
+        if not self.call.sort and not self.call.one_row:
+            return self._one(source.grid)  # only rows that are one a group are put in order
+        if not self.call.sort:
+            return (yield from self._met(source, self.call.by, None))
+        return (
+            yield from self._ranges(
+                source, samples, self.call.by, aggregate_groups, {"call": self.call}
+            )
+        )
+
+
+def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
+    """Return the empty result: that of a sample, where rows decide its types."""
+    if call.like is not None:
+        return call.like
+    user = _has_function(call)
+    if not user and call.method not in BY_SAMPLE:
+        return call(meta)
+    rows = sample(meta).set_axis(labels_like(meta.index), axis=0)
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return call(rows).iloc[:0]
+    except Exception as error:
+        if not user:
+            raise
+        raise ValueError(
+            f"{call.method}() of a sample of rows raised {error!r}; use meta= to declare what the "
+            "function returns, as an empty pandas object"
+        ) from error
+
+
+def specs_of(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
+    """Return the source column and the aggregation of each column of the result.
+
+    ``None`` if an aggregation needs all rows of a group in one chunk.
+    """
+    pairs = _pairs(call, frame, result)
+    if pairs is None or any(
+        not isinstance(name, str) or name not in AGGREGATES for _, name in pairs
+    ):
+        return None
+    return pairs
+
+
+def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
+    rest = {name for name, _ in call.kwargs}
+    if call.method != "agg":
+        if not rest <= {"numeric_only", "ddof"} or call.args or not call.by_column:
+            return None
+        if call.method == "size":
+            return [(call.by[0], "size")]
+        columns = [result.name] if isinstance(result, pd.Series) else list(result.columns)
+        return [(column, call.method) for column in columns]
+    chosen = call.selection
+    if chosen is ...:
+        columns = [column for column in frame.columns if column not in call.by]
+    else:
+        columns = list(chosen) if isinstance(chosen, tuple) else [chosen]
+    if not call.args:
+        return [tuple(how) if isinstance(how, tuple) else (chosen, how) for _, how in call.kwargs]
+    if rest:
+        return None
+    how, *more = call.args
+    if more:
+        return None
+    if isinstance(how, Pairs):
+        return [(column, one) for column, what in how for one in _as_list(what)]
+    return [(column, one) for column in columns for one in _as_list(how)]
+
+
+def _as_list(how: Any) -> list[Any]:
+    return how if isinstance(how, list) else [how]

@@ -1,0 +1,191 @@
+"""Methods of groups that return a value for each row: rows meet by key and go back."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.compilation.sizing import GROUPED_ROWS, SHUFFLED_ROWS, is_tight
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.tree import gather
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
+from marsdask.core.traits import Traits
+
+from ..elementwise.rowwise import labelled_as
+from ..frame_node import FrameNode, row_bytes
+from ..rows import concat
+from ..schemas.schema import types_of
+from .aggregation import restore_order
+from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
+from .group_aggregation import GroupByCall, meta_of_groups
+from .keys import comparable, dtype_of_key, kept_labels
+from .parts import RowPart, split_at
+from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, shuffle
+
+
+@dataclass(frozen=True)
+class RowMask(GroupByCall):
+    """Tells for each row whether a method that selects rows of groups keeps it."""
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Return the mask of the rows."""
+        if self.method == "filter":
+            kept = self._filtered(frame)
+        else:
+            numbered = frame.set_axis(pd.RangeIndex(len(frame)), axis=0)
+            found = getattr(self.grouped(numbered), self.method)(*self.args, **dict(self.kwargs))
+            kept = np.isin(np.arange(len(frame)), found.index.to_numpy())
+        return pd.Series(kept, index=frame.index, dtype=bool)
+
+    def _filtered(self, frame: pd.DataFrame) -> Any:
+        """Call the user's function through pandas, which checks what it returns."""
+        func, *args = self.args
+        answers: list[Any] = []
+
+        def noting(rows: Any, *args: Any, **kwargs: Any) -> Any:
+            answers.append(func(rows, *args, **kwargs))
+            return answers[-1]
+
+        grouped = self.grouped(frame)
+        grouped.filter(noting, True, *args, **dict(self.kwargs))
+        # Missing values are no answer, and rows without a key are in no group.
+        stay = np.array([pd.notna(one) and bool(one) for one in map(_scalar, answers)] + [False])
+        return stay[grouped.ngroup().fillna(-1).to_numpy(int)]
+
+
+def _scalar(answer: Any) -> Any:
+    return answer.squeeze() if isinstance(answer, pd.Series | pd.DataFrame) else answer
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows(FrameNode):
+    """A value for each row, of all rows of its group."""
+
+    a: Node
+    call: GroupByCall
+
+    @property
+    def label(self) -> str:
+        return self.call.method
+
+    @property
+    def meta(self) -> Any:
+        return types_of(self, self._found)
+
+    def _found(self) -> Any:
+        if isinstance(self.call, RowMask):
+            return pd.Series([], self.a.meta.index, dtype=bool)
+        return meta_of_groups(self.call, self.a.meta).set_axis(self.a.meta.index, axis=0)
+
+    @property
+    def settled(self) -> bool:
+        # The values of rows without a key are missing, which integers cannot be.
+        return isinstance(self.call, RowMask)
+
+    @property
+    def traits(self) -> Traits:
+        return self.a.traits.carried(comparable(self.meta, kept_labels))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        del wanted
+        chosen = self.call.selection
+        if chosen is ...:
+            return (None,)
+        return (frozenset([*self.call.by, *(chosen if isinstance(chosen, tuple) else [chosen])]),)
+
+    def tile(self, a: Grid) -> Any:
+        a = split_large(a)
+        if len(a) == 1 or (a.partitioning is not None and a.partitioning.holds_whole(self.call.by)):
+            return self.mapped(rows_of_groups, a, kwargs=self._kwargs)
+        rows = upper(total(a.chunks[0]))
+        if rows is not None and rows <= GROUPED_ROWS and not may_be_tight(a):
+            return self._one(a)
+        return self._measured(a)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        if len(a) == 1:
+            return self._one(a)
+        return self._restored(a, self._cut(a, len(a)), [None] * len(a))
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {"call": self.call, "like": self.meta}
+
+    def _one(self, a: Grid) -> Grid:
+        return gather(
+            rows_of_all_groups,
+            a,
+            chunks=((total(a.chunks[0]),),),
+            kwargs=self._kwargs,
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+        )
+
+    def _measured(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (source,) = yield from measure(a)
+        if not is_tight(source.total) and source.rows <= GROUPED_ROWS:
+            return self._one(source.grid)
+        rows, count = repartition(source), _count(source)
+        splits = self._cut(rows, count)
+        (met,) = yield from counted_parts(splits, count=count)
+        return self._restored(rows, splits, met)
+
+    def _cut(self, a: Grid, count: int) -> Grid:
+        by = self.call.by
+        casts = casts_of(dtype_of_key(self.a.meta, key) for key in by)
+        keep = "labels" if self.call.uses_labels else "at"
+        return cut_by_hash(a, by, count, casts=casts, keep=keep)
+
+    def _restored(self, a: Grid, splits: Grid, met: Counts) -> Grid:
+        """Call the method where rows of equal keys met, and return its values to their chunks."""
+        width = max(row_bytes(self.meta), 1.0)
+        sizes = unknown_sizes(f"{self.name}:met", met)
+        groups = shuffle(splits, values_of_groups, sizes, self._kwargs, width=width)
+        back = shuffle(groups, restore_order, a.chunks[0], width=width)
+        return self.mapped(labelled_as, a, back)
+
+
+def _count(source: MeasuredGrid) -> int:
+    return max(2, -(-source.rows // SHUFFLED_ROWS), source.parts())
+
+
+@kernel(scratch=3.0)
+def rows_of_groups(block: Any, call: GroupByCall, like: Any) -> Any:
+    """Return a value for each row of a chunk, whose groups are complete."""
+    return _values(block, call, like)
+
+
+@kernel(scratch=4.0)
+def rows_of_all_groups(blocks: list[Any], call: GroupByCall, like: Any) -> Any:
+    """Return a value for each row of all chunks."""
+    block = concat(blocks)
+    return _values(block, call, like)
+
+
+@kernel(scratch=4.4)
+def values_of_groups(parts: list[RowPart], call: GroupByCall, like: Any) -> list[RowPart]:
+    """Return for each chunk the values of its rows, which met those of their groups."""
+    block = concat(parts, labels=call.uses_labels)
+    found = _values(block, call, like)
+    chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
+    return split_at(found, chunks, len(parts), np.concatenate([part.at for part in parts]))
+
+
+def _values(block: Any, call: GroupByCall, like: Any) -> Any:
+    """Return a value for each row; missing ones if no row is in a group, where pandas raises."""
+    if not (isinstance(call, RowMask) or call.has_groups(block)):
+        return like.reindex(block.index)
+    found = call(block)
+    if len(found) != len(block):
+        raise ValueError(f"{len(found)} values were returned for {len(block)} rows")
+    return found.set_axis(block.index, axis=0)

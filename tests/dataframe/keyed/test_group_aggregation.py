@@ -1,0 +1,159 @@
+"""What needs all rows of a group in one task: functions of users, and results of several rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, planned, table, tables
+
+MODES = pytest.mark.parametrize("mode", ["shuffled", "tight"])
+FEW = settings(max_examples=3)
+
+
+def _spread(values):
+    return values.max() - values.min()
+
+
+def _largest(rows, count=1):
+    return rows.sort_values("u").tail(count)
+
+
+CALLS = {
+    "sem": lambda g: g[["f", "u"]].sem(),
+    "skew": lambda g: g.u.skew(),
+    "kurt": lambda g: g.u.kurt(),
+    "quantile": lambda g: g[["f", "u"]].quantile(0.3),
+    "quantiles": lambda g: g.u.quantile([0.1, 0.9]),
+    "idxmin": lambda g: g.u.idxmin(),
+    "idxmax": lambda g: g[["u"]].idxmax(),
+    "describe": lambda g: g[["u", "f"]].describe(),
+    "value_counts": lambda g: g.b.value_counts(),
+    "nlargest": lambda g: g.u.nlargest(2),
+    "apply of a number": lambda g: g[["u", "f"]].apply(lambda rows: (rows.u + 1).sum()),
+    "apply of a row": lambda g: g[["u", "f"]].apply(lambda rows: rows.max()),
+    "apply of rows": lambda g: g[["u", "b"]].apply(_largest, count=2),
+    "apply to a column": lambda g: g.u.apply(_spread),
+    "apply of values": lambda g: g.u.apply(lambda values: values * 2),
+    "agg of a function": lambda g: g[["u", "f"]].agg(_spread),
+    "agg of functions": lambda g: g.u.agg(["sum", _spread]),
+    "agg of a dict": lambda g: g.agg({"u": _spread, "f": ["mean", _spread]}),
+    "agg of names": lambda g: g.agg(a=("u", _spread), b=("f", "sum")),
+}
+
+
+@MODES
+@pytest.mark.parametrize("name", CALLS)
+@FEW
+@given(both=tables(min_rows=1), by=st.sampled_from(["k", "s", ["b", "s"]]))
+def test_calls_equal_pandas(mode, name, both, by):
+    """Sorted groups, over chunkings."""
+    frame, lazy = both
+    if frame.s.isna().all():
+        by = "k"
+    with planned(mode):
+        equal(CALLS[name](lazy.groupby(by)), CALLS[name](frame.groupby(by)))
+
+
+@pytest.mark.parametrize("name", CALLS)
+@FEW
+@given(both=tables(min_rows=1))
+def test_calls_of_unsorted_groups_equal_pandas(name, both):
+    """Groups come in the order in which they are met."""
+    frame, lazy = both
+    with planned("tight"):
+        equal(
+            CALLS[name](lazy.groupby("k", sort=False)), CALLS[name](frame.groupby("k", sort=False))
+        )
+
+
+@FEW
+@given(both=tables(min_rows=1))
+def test_groups_of_labels_and_arrays(both):
+    """Keys are levels of the row labels, by number or by name, or values in memory."""
+    frame, lazy = both
+    equal(lazy.groupby(level=0).u.sum(), frame.groupby(level=0).u.sum())
+    equal(lazy.u.groupby(level=0).max(), frame.u.groupby(level=0).max())
+    parity = frame.u.to_numpy() % 2
+    equal(lazy.groupby(parity).f.count(), frame.groupby(parity).f.count())
+    wide, wanted = lazy.set_index(["k", "b"]), frame.set_index(["k", "b"])
+    equal(wide.groupby(level="b").u.sum(), wanted.groupby(level="b").u.sum())
+    equal(wide.groupby(["k", "s"]).u.sum(), wanted.groupby(["k", "s"]).u.sum())
+    equal(wide.groupby(level=[1, 0]).head(1), wanted.groupby(level=[1, 0]).head(1))
+
+
+@FEW
+@given(both=tables(min_rows=1), by=st.sampled_from(["k", ["k"], ["k", "b"]]))
+def test_groups_one_by_one(both, by):
+    """Iteration, ``groups``, ``ngroups`` and ``get_group`` name them as pandas does."""
+    frame, lazy = both
+    groups, wanted = lazy.groupby(by), frame.groupby(by)
+    assert groups.ngroups == len(groups) == wanted.ngroups
+    for (name, rows), (theirs, expected) in zip(groups, wanted, strict=True):
+        assert name == theirs
+        equal(rows, expected)
+        equal(groups.u.get_group(name), wanted.u.get_group(name))
+    for d in (groups, wanted):
+        with pytest.raises(KeyError):
+            d.get_group((77,) if by == ["k"] else 77)
+
+
+@pytest.mark.parametrize("by", ["k", ["k", "b"]])
+def test_labels_and_positions_of_groups(by):
+    """``groups`` and ``indices`` are dicts by the name of the group."""
+    frame = table(9, index="text")
+    groups, wanted = md.DataFrame(frame, chunk_size=2).groupby(by), frame.groupby(by)
+    assert list(groups.groups) == list(wanted.groups)
+    for name in wanted.groups:
+        assert list(groups.groups[name]) == list(wanted.groups[name])
+        assert list(groups.indices[name]) == list(wanted.indices[name])
+
+
+def test_pipe():
+    """A function, or a function and the name of its parameter for the groups."""
+    groups = md.DataFrame(table(5)).groupby("k")
+    equal(groups.pipe(lambda g, n: g.head(n), 1), table(5).groupby("k").head(1))
+    equal(groups.pipe((lambda n, of: of.head(n), "of"), n=2), table(5).groupby("k").head(2))
+
+
+def test_meta_declares_what_a_function_returns():
+    """Where a sample of rows does not show it; other results are errors of the task."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=2)
+
+    def choosy(rows):
+        assert rows.u.min() >= 0
+        return rows.u.max()
+
+    with pytest.raises(ValueError, match="use meta="):
+        lazy.groupby("b").apply(choosy)
+    meta = frame.groupby("b").u.max().rename(None)
+    equal(lazy.groupby("b").apply(choosy, meta=meta), frame.groupby("b").apply(choosy))
+    with pytest.raises(ValueError, match="is declared"):
+        lazy.groupby("b").apply(choosy, meta=meta.rename("x")).compute()
+
+
+def test_refused_groups():
+    """What is not supported says what to use instead."""
+    frame = table(5)
+    lazy = md.DataFrame(frame)
+    with pytest.raises(NotImplementedError, match="transform"):
+        lazy.groupby("k", group_keys=False).apply(_largest)
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.groupby("k", as_index=False).apply(_largest)
+    with pytest.raises(TypeError, match="agg"):
+        lazy.groupby("k").apply("sum")  # type: ignore[arg-type]
+    with pytest.raises(NotImplementedError, match="floor"):
+        lazy.groupby(pd.Grouper(key="t", freq="D"))
+    with pytest.raises(NotImplementedError, match="Series"):
+        lazy.groupby(len)
+    with pytest.raises(KeyError):
+        lazy.groupby("nope")
+    with pytest.raises(IndexError):
+        lazy.groupby(level=3)
+    lazy.groupby("k", observed=False)
+    with pytest.raises(NotImplementedError, match="observed=True"):
+        lazy.assign(c=lazy.s.astype(pd.CategoricalDtype(["a"]))).groupby("c", observed=False)
