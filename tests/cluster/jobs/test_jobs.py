@@ -178,6 +178,7 @@ def test_nothing_is_left_there(session, cluster):
     assert set(cluster.scheduler.tasks) - before
     del x
     client = session.scheduler.client
+    client.sync(asyncio.sleep, 0)  # a release takes two turns of the client's loop, a task one
     client.submit(abs, -1).result()  # comes after what was sent before
     assert not {
         key for key in cluster.scheduler.tasks if key not in before and "abs" not in key[:3]
