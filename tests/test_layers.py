@@ -146,7 +146,7 @@ WRAPS = {
     "marsdask/dataframe/ordered/row_numbers.py": 1,
     "marsdask/dataframe/ordered/shift.py": 1,
     "marsdask/dataframe/ordered/sort_values.py": 1,
-    "marsdask/dataframe/reduction/reductions.py": 2,
+    "marsdask/dataframe/reduction/reductions.py": 1,
     "marsdask/dataframe/ordered/cumulative.py": 1,
     "marsdask/dataframe/tensors.py": 1,
     "marsdask/learn/cluster/kmeans.py": 3,

@@ -32,6 +32,7 @@ from .io import arrow, parquet
 from .keyed.merge import merge as merge_frames
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
+from .reduction import pairs, quantiles
 
 if TYPE_CHECKING:
     from .series import Series
@@ -155,7 +156,10 @@ class DataFrame(FrameBase):
     apply: Final = method(users.apply_rows)
     eval: Final = method(expressions.evaluate)
     map: Final = method(users.map_values)
+    corr: Final = method(pairs.corr)
+    cov: Final = method(pairs.cov)
     merge: Final = method(merge_frames)
+    quantile: Final = method(quantiles.quantile)
     query: Final = method(expressions.query)
     to_parquet: Final = method(parquet.to_parquet)
 

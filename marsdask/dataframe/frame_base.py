@@ -25,6 +25,7 @@ from .ordered import iloc as position
 from .ordered import rolling, row_numbers, shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
+from .reduction import quantiles
 from .reduction import reductions as reduce
 
 if TYPE_CHECKING:
@@ -116,6 +117,12 @@ class FrameBase(Rows):
     any: Final = reduce.reduction("any")
     all: Final = reduce.reduction("all")
     prod: Final = reduce.reduction("prod")
+    product: Final = prod
+    sem: Final = reduce.reduction("sem")
+    skew: Final = reduce.reduction("skew")
+    kurt: Final = reduce.reduction("kurt")
+    kurtosis: Final = kurt
+    median: Final = typed("reduce.ReductionMethod", method(quantiles.median))
 
     cumsum: Final = scan.cumulative("cumsum")
     cumprod: Final = scan.cumulative("cumprod")

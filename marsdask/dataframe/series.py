@@ -24,6 +24,7 @@ from .keyed import unique
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
+from .reduction import pairs, quantiles
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -141,6 +142,10 @@ class Series(FrameBase):
     argmax: Final = scan.extreme_position("argmax")
     argmin: Final = scan.extreme_position("argmin")
     apply: Final = method(users.apply_values)
+    autocorr: Final = method(pairs.autocorr)
+    corr: Final = method(pairs.corr_with)
+    cov: Final = method(pairs.cov_with)
+    quantile: Final = method(quantiles.quantile_of)
     between: Final = method_of("between")
     filter: Final = method(names.filter_labels)
     map: Final = method(users.map_values)

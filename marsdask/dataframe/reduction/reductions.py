@@ -28,7 +28,8 @@ from ..frame_node import FrameNode, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
 from ..schemas.schema import interned, result_of
-from ..tensors import ToTensor
+from ..tensors import to_tensor
+from .moments import finish_kurt, finish_skew, map_powers, merge_powers
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -310,6 +311,12 @@ def finish_std(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
     return np.sqrt(finish_var(partial, skipna=skipna, ddof=ddof))
 
 
+def finish_sem(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
+    """Return standard errors of means."""
+    del skipna
+    return np.sqrt(finish_var(partial, ddof=ddof) / partial[0])
+
+
 @dataclass(frozen=True)
 class Extreme:
     """Returns one row: the extreme of each column, in the column's dtype."""
@@ -385,6 +392,9 @@ RECIPES = {
     "max": FrameRecipe(LARGEST, join_partials, LARGEST.finish),
     "var": FrameRecipe(map_moments, merge_moments, finish_var),
     "std": FrameRecipe(map_moments, merge_moments, finish_std),
+    "sem": FrameRecipe(map_moments, merge_moments, finish_sem),
+    "skew": FrameRecipe(map_powers, merge_powers, finish_skew),
+    "kurt": FrameRecipe(map_powers, merge_powers, finish_kurt),
 }
 
 
@@ -406,11 +416,11 @@ def reduction(name: str) -> ReductionMethod:
         if axis in {1, "columns"}:
             return rowwise(RowReduction(name), self, **kwargs)
         check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
-        result = wrap(FrameReduction(name, node, tuple(sorted(kwargs.items()))))
+        result = collection_of(FrameReduction(name, node, tuple(sorted(kwargs.items()))))
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
             return result
         if name not in REPEATABLE:
-            return _over_all(node, name, kwargs)
+            return _over_all(self, name, kwargs)
         return getattr(result, name)(**kwargs)
 
     reduce.__name__ = reduce.__qualname__ = name
@@ -418,14 +428,19 @@ def reduction(name: str) -> ReductionMethod:
     return typed("ReductionMethod", reduce)
 
 
-def _over_all(node: Node, name: str, kwargs: dict[str, Any]) -> Any:
+def collection_of(node: Node) -> Any:
+    """Return the lazy result of a statistic."""
+    return wrap(node)
+
+
+def _over_all(obj: Any, name: str, kwargs: dict[str, Any]) -> Any:
     """Reduce the values of all columns as one column."""
-    values = ToTensor(node)
-    if values.meta.dtype.kind not in "biuf" or kwargs.pop("numeric_only", False):
+    values = to_tensor(obj)
+    if values.dtype.kind not in "biuf" or kwargs.pop("numeric_only", False):
         raise NotImplementedError(
             f"{name}(axis=None) of these types is not supported; use to_tensor().{name}()"
         )
-    column = series_from_tensor(wrap(values).reshape(-1))
+    column = series_from_tensor(values.reshape(-1))
     return getattr(column, name)(**kwargs)
 
 
@@ -443,7 +458,8 @@ def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
 #: Keywords of NumPy of which pandas accepts only the defaults.
 UNSAID = {"dtype", "out", "keepdims"}
 #: Kinds of dtypes that pandas reduces and we do not.
-UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}}
+UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}, "sem": {"m", "c"}}
+UNFIT |= {"skew": {"c"}, "kurt": {"c"}}
 #: pandas's names of the axis of reductions.
 ROWS = (0, "index", "rows")
 #: Reductions that give the result over all values from those of the columns.

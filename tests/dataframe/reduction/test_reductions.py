@@ -14,6 +14,7 @@ from tests.dataframe.tables import equal, filtered, table, tables
 
 NUMBERS = ["k", "f", "u"]
 REDUCTIONS = ["sum", "mean", "count", "min", "max", "var", "std", "prod", "any", "all"]
+REDUCTIONS += ["sem", "skew", "kurt"]
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)

@@ -1,0 +1,144 @@
+"""Results of one chunk: folded from all chunks in a tree, or put together from small inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.grids.blockwise import blockwise, map_blocks
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, unknown_sizes
+
+from ..frame_node import FrameNode, row_bytes
+from ..rows import as_one_chunk
+from .reductions import PARTIAL_BYTES, collection_of
+
+
+@dataclass(frozen=True, eq=False)
+class SmallResult(FrameNode):
+    """A result of one chunk (or a scalar) of declared type."""
+
+    like: Any = field(repr=False)
+    """The types of the result, without rows."""
+    rows: int | None
+    """How many rows it has, ``None`` if only values tell."""
+    row: bool
+    """Whether it has one value for each column of what it was made of."""
+    title: str
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @property
+    def meta(self) -> Any:
+        return self.like
+
+    @property
+    def is_row(self) -> bool:
+        return self.row
+
+    @property
+    def chunks(self) -> Chunks:
+        if isinstance(self.like, np.ndarray):
+            return ()
+        return (unknown_sizes(self.name, [None]) if self.rows is None else (self.rows,),)
+
+    @property
+    def _width(self) -> float | None:
+        return row_bytes(self.like) if self.chunks else None
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFold(SmallResult):
+    """Maps each chunk to a partial, combines partials in a tree, and finishes the last one.
+
+    Chunks without rows have the partial ``None``, which is never combined.
+    """
+
+    a: Node
+    steps: tuple[Callable[..., Any], Callable[[Any, Any], Any], Callable[..., Any]]
+    """``map(block)``, ``combine(partial, partial)``, ``finish(partial, **finished)``."""
+    finished: tuple[tuple[str, Any], ...] = ()
+
+    def tile(self, a: Grid) -> Grid:
+        map_, combine, finish = self.steps
+        partials = map_blocks(
+            OfRows(map_),
+            a,
+            chunks=((1,) * len(a),),
+            itemsize=PARTIAL_BYTES,
+        )
+        combined = tree(partials, Pairwise(OfPartials(combine)), [0])
+        return blockwise(
+            finish,
+            [(combined, (None,))],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=self._width,
+            kwargs=dict(self.finished),
+        )
+
+
+@dataclass(frozen=True)
+class OfRows:
+    """Maps a chunk that has rows."""
+
+    func: Callable[..., Any]
+
+    def __call__(self, block: Any) -> Any:
+        return self.func(block) if len(block) else None
+
+
+@dataclass(frozen=True)
+class OfPartials:
+    """Combines partials of chunks that have rows."""
+
+    func: Callable[[Any, Any], Any]
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if a is None or b is None:
+            return b if a is None else a
+        return self.func(a, b)
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly(SmallResult):
+    """Puts scalars, small arrays and small pandas objects together: ``func(*args, **kwargs)``."""
+
+    args: tuple[Node, ...]
+    func: Callable[..., Any]
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+    def tile(self, *grids: Grid) -> Grid:
+        frames = [isinstance(arg, FrameNode) and bool(arg.chunks) for arg in self.args]
+        whole = [
+            as_one_chunk(grid) if frame else grid for grid, frame in zip(grids, frames, strict=True)
+        ]
+        return blockwise(
+            self.func,
+            [(grid, (None,) * grid.ndim) for grid in whole],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=self._width,
+            kwargs=dict(self.kwargs),
+        )
+
+
+def assembled(
+    func: Callable[..., Any], parts: Any, like: Any, *, title: str, row: bool = False, **kwargs: Any
+) -> Any:
+    """Return ``func`` of whole small inputs; ``like`` is a result of the same labels."""
+    if isinstance(like, pd.DataFrame | pd.Series):
+        rows: int | None = len(like)
+        meta: Any = like.iloc[:0]
+    else:
+        rows, meta = None, np.empty((), np.asarray(like).dtype)
+    nodes = tuple(part.node for part in parts)
+    return collection_of(Assembly(meta, rows, row, title, nodes, func, tuple(kwargs.items())))

@@ -1,0 +1,126 @@
+"""Covariances and correlations of pairs of columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..elementwise.rowwise import rowwise
+from ..rows import check_aligned
+from .fold import FrameFold
+from .moments import ProductSums, finish_corr, finish_cov, map_products, merge_products
+from .quantiles import numeric_columns
+from .reductions import collection_of
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..frame import DataFrame
+
+
+def _folded(obj: Any, title: str, finish: Any, like: Any, **options: Any) -> Any:
+    meta = like.iloc[:0] if isinstance(like, pd.DataFrame) else np.empty(())
+    rows = len(like) if isinstance(like, pd.DataFrame) else None
+    steps = (map_products, merge_products, finish)
+    return collection_of(
+        FrameFold(meta, rows, False, title, obj.node, steps, tuple(options.items()))
+    )
+
+
+def covariances(found: ProductSums | None, *, columns: Any, **options: Any) -> Any:
+    """Return the matrix of covariances."""
+    return finish_cov(_or_none(found, columns), columns=columns, **options)
+
+
+def correlations(found: ProductSums | None, *, columns: Any, **options: Any) -> Any:
+    """Return the matrix of correlations."""
+    return finish_corr(_or_none(found, columns), columns=columns, **options)
+
+
+def _or_none(found: ProductSums | None, columns: Any) -> ProductSums:
+    """Return the products of no rows if there are none."""
+    zeros = np.zeros((len(columns), len(columns)))
+    return ProductSums(0, zeros, zeros, zeros, zeros) if found is None else found
+
+
+def covariance(found: ProductSums | None, **options: Any) -> Any:
+    """Return the covariance of two columns."""
+    both = _or_none(found, range(2))
+    # The rows of which a value is missing are left out.
+    both = both._replace(rows=int(both.count[0, 1]), count=np.full((2, 2), both.count[0, 1]))
+    return covariances(both, columns=range(2), **options).iat[0, 1]
+
+
+def correlation(found: ProductSums | None, **options: Any) -> Any:
+    """Return the correlation of two columns."""
+    return correlations(found, columns=range(2), **options).iat[0, 1]
+
+
+def cov(
+    frame: Any, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False
+) -> DataFrame:
+    """Return the covariances of all pairs of columns, in one pass. See pandas.DataFrame.cov."""
+    frame = numeric_columns(frame, "cov", numeric_only=numeric_only)
+    labels = frame.node.meta.columns
+    like = pd.DataFrame(0.0, labels, labels)
+    options = {"columns": labels, "least": min_periods or 1, "ddof": ddof}
+    matrix: DataFrame = _folded(frame, "cov", covariances, like, **options)
+    return matrix
+
+
+def corr(
+    frame: Any, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
+) -> DataFrame:
+    """Return the correlations of all pairs of columns, in one pass. See pandas.DataFrame.corr."""
+    _check_method(method)
+    frame = numeric_columns(frame, "corr", numeric_only=numeric_only)
+    labels = frame.node.meta.columns
+    like = pd.DataFrame(0.0, labels, labels)
+    matrix: DataFrame = _folded(
+        frame, "corr", correlations, like, columns=labels, least=min_periods
+    )
+    return matrix
+
+
+def cov_with(series: Any, other: Any, min_periods: int | None = None, ddof: int = 1) -> Tensor:
+    """Return the covariance with another column of the same rows. See pandas.Series.cov."""
+    both = _both(series, other, "cov")
+    found: Tensor = _folded(both, "cov", covariance, None, least=min_periods or 1, ddof=ddof)
+    return found
+
+
+def corr_with(
+    series: Any, other: Any, method: Any = "pearson", min_periods: int | None = None
+) -> Tensor:
+    """Return the correlation with another column of the same rows. See pandas.Series.corr."""
+    _check_method(method)
+    both = _both(series, other, "corr")
+    found: Tensor = _folded(both, "corr", correlation, None, least=min_periods or 1)
+    return found
+
+
+def autocorr(series: Any, lag: int = 1) -> Tensor:
+    """Return the correlation with the rows ``lag`` before. See pandas.Series.autocorr."""
+    return corr_with(series, series.shift(lag))
+
+
+def two_columns(a: Any, b: Any) -> pd.DataFrame:
+    """Return two columns as a frame."""
+    return pd.DataFrame({0: a.array, 1: b.array}, index=a.index)
+
+
+def _both(a: Any, b: Any, name: str) -> Any:
+    check_aligned((a.node, b.node), name)
+    return numeric_columns(rowwise(two_columns, a, b), name, numeric_only=False)
+
+
+def _check_method(method: Any) -> None:
+    if method in ("kendall", "spearman") or callable(method):
+        raise NotImplementedError(f"corr(method={method!r}) is not supported; use method='pearson'")
+    if method != "pearson":
+        raise ValueError(
+            "method must be either 'pearson', 'spearman', 'kendall', or a callable, "
+            f"'{method}' was supplied"
+        )

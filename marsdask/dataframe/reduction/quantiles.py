@@ -1,0 +1,168 @@
+"""Medians and quantiles of columns, exact by selection (see marsdask.tensor.quantile.exact)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.tensor.quantile.exact import Quantile
+from marsdask.tensor.quantile.methods import MIDDLE
+
+from ..elementwise.rowwise import column_at, rowwise
+from ..frame_node import axis_number, dtypes_of
+from ..tensors import to_tensor
+from .fold import assembled
+from .reductions import collection_of, one_row
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..frame import DataFrame
+    from ..series import Series
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnQuantile(Quantile):
+    """Quantiles of a column; those of no values are NaN, without a warning."""
+
+    @property
+    def _whole(self) -> Callable[..., Any]:
+        return column_quantile if self.skip_nan else column_quantile_of_all
+
+
+def column_quantile(block: Any, q: Any, axis: Any = None, *, method: Any, **options: Any) -> Any:
+    """Return quantiles of the values that are there."""
+    del axis, options
+    values = block[~np.isnan(block)] if block.dtype.kind == "f" else block
+    if not len(values):
+        return np.full(np.shape(q), np.nan, block.dtype if block.dtype.kind == "f" else float)
+    return np.median(values) if method == MIDDLE else np.quantile(values, q, method=method)
+
+
+def column_quantile_of_all(
+    block: Any, q: Any, axis: Any = None, *, method: str, **options: Any
+) -> Any:
+    """Return quantiles, NaN if a value is missing."""
+    if block.dtype.kind == "f" and np.isnan(block).any():
+        return np.full(np.shape(q), np.nan, block.dtype)
+    return column_quantile(block, q, axis, method=method, **options)
+
+
+def _selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
+    """Return quantiles of a column as a tensor."""
+    values = to_tensor(column).node
+    return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
+
+
+def numeric_columns(obj: Any, name: str, *, numeric_only: bool) -> Any:
+    """Return the columns that are numbers; raise if others are there and are not left out."""
+    meta = obj.node.meta
+    if numeric_only and isinstance(meta, pd.DataFrame):
+        obj = obj[list(meta.select_dtypes(include=["number", "bool"]).columns)]
+    for dtype in dtypes_of(obj.node.meta):
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            continue
+        if not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM":
+            raise TypeError(f"Cannot perform reduction {name!r} with {dtype} dtype")
+        raise NotImplementedError(
+            f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy"
+        )
+    return obj
+
+
+def columns_of(obj: Any) -> list[Any]:
+    """Return the columns of a frame one by one, several of which may have one label."""
+    meta = obj.node.meta
+    if isinstance(meta, pd.Series):
+        return [obj]
+    return [rowwise(column_at, obj, position=at) for at in range(len(meta.columns))]
+
+
+def stacked(*values: Any, labels: Any, name: Any, dtype: Any) -> pd.Series:
+    """Return one value for each label."""
+    return pd.Series(list(values), labels, _dtype_for(values, dtype), name)
+
+
+def _dtype_for(values: Any, dtype: Any) -> Any:
+    """Return the type of integers only if none is missing, as of no rows."""
+    found = np.asarray(values)
+    missing = found.dtype.kind == "f" and np.isnan(found).any()
+    return found.dtype if missing and getattr(dtype, "kind", "O") in "iu" else dtype
+
+
+def beside(*values: Any, rows: Any, columns: Any, dtypes: Any, name: Any = None) -> Any:
+    """Return an array for each column as a frame, or the only one as a series."""
+    found = [
+        pd.Series(x, rows, _dtype_for(x, dtype)) for x, dtype in zip(values, dtypes, strict=True)
+    ]
+    if columns is None:
+        return found[0].rename(name)
+    frame = pd.concat(found, axis=1) if found else pd.DataFrame(index=rows)
+    return frame.set_axis(columns, axis=1)
+
+
+def median(
+    obj: Any, axis: Any = 0, *, skipna: bool = True, numeric_only: bool = False
+) -> Series | Tensor:
+    """Return the exact medians down the rows. See pandas.DataFrame.median.
+
+    Costs two passes over each column.
+    """
+    meta = obj.node.meta
+    if axis is None or axis_number(meta, axis) == 1:
+        raise NotImplementedError(
+            "median(axis=1) is not supported; use to_tensor() and mt.median()"
+        )
+    obj = numeric_columns(obj, "median", numeric_only=numeric_only)
+    found = [_selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
+    if isinstance(meta, pd.Series):
+        tensor: Tensor = found[0]
+        return tensor
+    like = one_row(obj.node.meta).median(skipna=skipna)
+    options = {"labels": like.index, "name": None, "dtype": like.dtype}
+    medians: Series = assembled(stacked, found, like, title="median", row=True, **options)
+    return medians
+
+
+def quantile(
+    frame: Any,
+    q: Any = 0.5,
+    axis: Any = 0,
+    numeric_only: bool = False,
+    interpolation: str = "linear",
+) -> Series | DataFrame:
+    """Return exact quantiles of each column: one row for each of several ``q``.
+
+    See pandas.DataFrame.quantile. Costs two passes over each column.
+    """
+    if axis_number(frame.node.meta, axis) == 1:
+        raise NotImplementedError(
+            "quantile(axis=1) is not supported; use to_tensor() and mt.quantile()"
+        )
+    frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
+    # The quantiles of one row raise at once, as in pandas.
+    like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
+    found = [_selected(column, q, interpolation) for column in columns_of(frame)]
+    if np.ndim(q) == 0:
+        labels = {"labels": like.index, "name": like.name, "dtype": like.dtype}
+        row: Series = assembled(stacked, found, like, title="quantile", row=True, **labels)
+        return row
+    labels = {"rows": like.index, "columns": like.columns, "dtypes": tuple(dtypes_of(like))}
+    rows: DataFrame = assembled(beside, found, like, title="quantile", **labels)
+    return rows
+
+
+def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:
+    """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
+    series = numeric_columns(series, "quantile", numeric_only=False)
+    like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
+    found: Tensor = _selected(series, q, interpolation)
+    if np.ndim(q) == 0:
+        return found
+    labels = {"rows": like.index, "columns": None, "dtypes": (like.dtype,)}
+    several: Series = assembled(beside, [found], like, title="quantile", name=like.name, **labels)
+    return several

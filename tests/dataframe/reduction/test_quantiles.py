@@ -1,0 +1,37 @@
+"""Medians and quantiles are exact, and refuse what has none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, table
+
+NUMBERS = ["k", "f", "u"]
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
+def test_interpolation(interpolation):
+    """Of many values, all of pandas's ways between two of them."""
+    frame = pd.DataFrame({"a": np.arange(100) ** 2 % 37, "b": np.sqrt(np.arange(100.0))})
+    lazy = md.DataFrame(frame, chunk_size=7)
+    for q in (0.123, [0, 0.5, 0.77, 1]):
+        options = {"interpolation": interpolation}
+        equal(lazy.quantile(q, **options), frame.quantile(q, **options))
+        equal(lazy.a.quantile(q, **options), frame.a.quantile(q, **options))
+
+
+def test_refusals():
+    """What pandas refuses, and what is not there, is refused at the call."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    for call in (lazy.median, lazy.s.median, lazy.s.quantile):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError, match="interval"):
+        lazy.f.quantile(2)
+    with pytest.raises(NotImplementedError):
+        lazy[NUMBERS].median(axis=1)
+    with pytest.raises(NotImplementedError):
+        lazy.t.median()
