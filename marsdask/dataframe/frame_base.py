@@ -126,6 +126,8 @@ class FrameBase(Rows):
 
     cumsum: Final = scan.cumulative("cumsum")
     cumprod: Final = scan.cumulative("cumprod")
+    cummax: Final = scan.cumulative("cummax")
+    cummin: Final = scan.cumulative("cummin")
 
     abs: Final = method_of("abs")
     __abs__: Final = method_of("abs")

@@ -27,7 +27,12 @@ from ..tensors import to_tensor
 TOTALS: dict[str, tuple[str, np.ufunc]] = {
     "cumsum": ("sum", np.add),
     "cumprod": ("prod", np.multiply),
+    "cummax": ("max", np.fmax),
+    "cummin": ("min", np.fmin),
 }
+
+#: What combines totals if missing values are not skipped.
+PROPAGATING: dict[str, np.ufunc] = {"cummax": np.maximum, "cummin": np.minimum}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +72,7 @@ class RowScan(FrameNode):
             start_rows,
             scan_rows,
             total_kwargs=kwargs,
-            starts_kwargs={"name": self.title},
+            starts_kwargs=kwargs,
             step_kwargs=kwargs,
             meta=self.meta,
             itemsize=self.itemsize,
@@ -82,17 +87,27 @@ def _columns(block: Any) -> list[Any]:
 @kernel(scratch=1.0)
 def total_rows(block: Any, name: str, skipna: bool) -> list[Any]:
     """Return the totals of a chunk's columns."""
-    total, _ = TOTALS[name]
+    total, combine = TOTALS[name]
+    if not len(block) and combine.identity is None:
+        return [None] * len(_columns(block))
     return [getattr(column, total)(skipna=skipna) for column in _columns(block)]
 
 
-def start_rows(totals: list[list[Any]], name: str) -> list[Any]:
+def start_rows(totals: list[list[Any]], name: str, skipna: bool) -> list[Any]:
     """Return the totals of all rows before each chunk, ``None`` for the first one."""
-    _, combine = TOTALS[name]
+    combine = _combination(name, skipna)
     starts: list[Any] = [None, totals[0]]
     for total in totals[1:]:
-        starts.append([combine(*pair) for pair in zip(starts[-1], total, strict=True)])
+        pairs = zip(starts[-1], total, strict=True)
+        starts.append([b if a is None else a if b is None else combine(a, b) for a, b in pairs])
     return starts
+
+
+def _combination(name: str, skipna: bool) -> np.ufunc:
+    """Return what combines totals: missing extremes are skipped, or stay."""
+    _, combine = TOTALS[name]
+    found: np.ufunc = combine if skipna else PROPAGATING.get(name, combine)
+    return found
 
 
 @kernel(scratch=2.0)
@@ -101,9 +116,9 @@ def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, s
     found = getattr(block, name)(skipna=skipna)
     if not position:
         return found
-    _, combine = TOTALS[name]
+    combine = _combination(name, skipna)
     columns = [
-        combine(column, start).astype(column.dtype)
+        column if start is None else _joined(combine, column, start)
         for column, start in zip(_columns(found), starts[position], strict=True)
     ]
     if isinstance(found, pd.Series):
@@ -111,6 +126,12 @@ def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, s
     for at, column in enumerate(columns):
         found.isetitem(at, column)
     return found
+
+
+def _joined(combine: np.ufunc, column: Any, start: Any) -> Any:
+    """Combine the rows of a chunk with what is before it; missing values stay missing."""
+    found = combine(column, start).astype(column.dtype)
+    return found.where(column.notna()) if combine in {np.fmax, np.fmin} else found
 
 
 def cumulative(name: str) -> SameKind:
