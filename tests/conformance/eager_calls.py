@@ -49,6 +49,7 @@ def operands(folder: Path) -> SimpleNamespace:
         by=f.groupby("key"),
         w=f.rolling(3),
         s=md.Series(pd.Series(["a b", "c", "d"]), chunk_size=2),
+        kinds=md.Series(pd.Series(["a", "b", "a"], dtype="category"), chunk_size=2),
         x=x,
         y=y,
         z=y * 2 + 1,
@@ -82,12 +83,64 @@ def _functions(module: Any, which: str, names: str, *args: Any) -> dict[str, Cal
     return {f"{title}.{name}": calling(name) for name in names.split()}
 
 
-LABELLED = """abs all any count cumprod cumsum diff drop_duplicates dropna head isna isnull max mean
-    min notna notnull prod reset_index round shift sort_index std sum tail to_numpy to_pandas
-    to_tensor var"""
+LABELLED = """abs all any copy count cummax cummin cumprod cumsum diff drop_duplicates dropna head
+    isna isnull kurt kurtosis max mean median min notna notnull prod product quantile reset_index
+    round sem shift skew sort_index squeeze std sum tail to_numpy to_pandas to_tensor var"""
+
+#: Methods of operators.
+OPERATORS = """add div divide eq floordiv ge gt le lt mod mul multiply ne pow radd rdiv rfloordiv
+    rmod rmul rpow rsub rtruediv sub subtract truediv"""
+
+
+def _both(owner: str, which: str) -> dict[str, Call]:
+    """Return calls of the methods that frames and columns have, with arguments."""
+    calls: dict[str, Callable[[Any], Any]] = {
+        "apply": lambda rows: rows.apply(abs) if owner == "Series" else rows.apply(sum, axis=1),
+        "combine_first": lambda rows: rows.combine_first(rows),
+        "map": lambda rows: rows.map(abs),
+        "pipe": lambda rows: rows.pipe(abs),
+        "reindex": lambda rows: (
+            rows.reindex([1, 2]) if owner == "Series" else rows.reindex(columns=["v", "u"])
+        ),
+        "rename_axis": lambda rows: rows.rename_axis("row"),
+        "replace": lambda rows: rows.replace(0, 1),
+        "sample": lambda rows: rows.sample(2, random_state=1),
+        "set_axis": lambda rows: rows.set_axis(list(range(1, 13))),
+        "take": lambda rows: rows.take([1, 3]),
+        "transform": lambda rows: rows.transform(abs),
+    }
+
+    def bound(call: Callable[[Any], Any]) -> Call:
+        return lambda a: call(getattr(a, which))
+
+    def operator(name: str) -> Call:
+        return lambda a: getattr(getattr(a, which), name)(2)
+
+    named = {f"{owner}.{name}": operator(name) for name in OPERATORS.split()}
+    return named | {f"{owner}.{name}": bound(call) for name, call in calls.items()}
+
 
 FRAMES: dict[str, Call] = {
-    **_methods("DataFrame", "f", LABELLED),
+    **_methods("DataFrame", "f", f"{LABELLED} corr cov"),
+    **_both("DataFrame", "f"),
+    **_both("Series", "v"),
+    "DataFrame.eval": lambda a: a.f.eval("v + key"),
+    "DataFrame.filter": lambda a: a.f.filter(items=["v"]),
+    "DataFrame.get": lambda a: a.f.get("v"),
+    "DataFrame.insert": lambda a: a.f.insert(1, "u", 1),
+    "DataFrame.pop": lambda a: a.f.pop("v"),
+    "DataFrame.query": lambda a: a.f.query("v > 0.3"),
+    "DataFrame.select_dtypes": lambda a: a.f.select_dtypes("float"),
+    "Series.add_prefix": lambda a: a.v.add_prefix("p_"),
+    "Series.add_suffix": lambda a: a.v.add_suffix("_s"),
+    "Series.autocorr": lambda a: a.v.autocorr(),
+    "Series.corr": lambda a: a.v.corr(a.key),
+    "Series.cov": lambda a: a.v.cov(a.key),
+    "Series.keys": lambda a: a.v.keys(),
+    "cut": lambda a: md.cut(a.v, [0.0, 0.3, 1.0]),
+    "get_dummies": lambda a: md.get_dummies(a.kinds),
+    "to_datetime": lambda a: md.to_datetime(a.key),
+    "to_numeric": lambda a: md.to_numeric(a.key),
     "DataFrame.add_prefix": lambda a: a.f.add_prefix("p_"),
     "DataFrame.add_suffix": lambda a: a.f.add_suffix("_s"),
     "DataFrame.assign": lambda a: a.f.assign(a=a.v, b=lambda f: f.a * 2, c=list(range(12))),
@@ -176,7 +229,7 @@ FRAMES: dict[str, Call] = {
 
 #: What yields values one by one, hands the graph over, or waits for what is wanted.
 NOT_EXECUTED = {
-    "DataFrame": "groupby items iterrows itertuples rolling to_dask to_delayed",
+    "DataFrame": "groupby items iterrows itertuples keys rolling to_dask to_delayed",
     "Series": "groupby items rolling to_dask to_delayed",
     "Index": "to_dask to_delayed",
 }
@@ -194,6 +247,7 @@ CLASSES = {
 def frame_names() -> set[str]:
     """Return the names of all functions of frames, and of the methods of their classes."""
     found = set(md.__all__) - {"ExecutableTuple"}
+    refused = {"Series.filter"}  # rows by label are for loc[]
     for title, cls in CLASSES.items():
         without = {*dir(Collection), *NOT_EXECUTED.get(title, "").split()}
         found |= {
@@ -201,7 +255,7 @@ def frame_names() -> set[str]:
             for name in dir(cls)
             if not name.startswith("_") and name not in without and callable(getattr(cls, name))
         }
-    return found
+    return found - refused
 
 
 MASKED: dict[str, Call] = {

@@ -78,7 +78,7 @@ STEPS: dict[str, Step] = {
     "arithmetic": lambda d: d.assign(f=d.f * 2 - d.k, u=d.u + 3, k=-d.k),
     "division": lambda d: d.assign(f=d.k / d.small, g=d.u / 7),
     "integers": lambda d: d.assign(small=d.small * 3, k=d.k - d.small),
-    "years": lambda d: d.assign(k=d.d.dt.year - 1970),
+    "years": lambda d: d.assign(k=d.d.dt.year - 1970 + d.k),
     "sort": lambda d: d.sort_values(["s", "f"], ascending=[False, True]),
     "sort nulls first": lambda d: d.sort_values(["f", "t"], na_position="first"),
     "sort by one": lambda d: d.sort_values("k", ascending=False, kind="stable"),
