@@ -329,7 +329,11 @@ class GroupBy(Generic[R, C]):
 
         See pandas.api.typing.DataFrameGroupBy.get_group.
         """
-        if self._flags["listed"] and not (isinstance(name, tuple) and len(name) == len(self._by)):
+        fits = isinstance(name, tuple) and len(name) == len(self._by)
+        if self._flags["listed"] and len(self._by) > 1 and not fits:
+            wanted = "same-length tuple" if isinstance(name, tuple) else "tuple"
+            raise ValueError(f"must supply a {wanted} to get_group with multiple grouping keys")
+        if self._flags["listed"] and not fits:
             raise KeyError(name)
         rows: R = self._group(name if self._flags["listed"] else (name,))
         if not len(typed("Any", rows)):

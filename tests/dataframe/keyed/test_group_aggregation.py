@@ -98,7 +98,11 @@ def test_groups_one_by_one(both, by):
         equal(groups.u.get_group(name), wanted.u.get_group(name))
     for d in (groups, wanted):
         with pytest.raises(KeyError):
-            d.get_group((77,) if by == ["k"] else 77)
+            d.get_group(77 if by == "k" else (77,) * len(by))
+        if len(by) > 1:
+            for name in (77, (77,)):
+                with pytest.raises(ValueError, match="tuple to get_group with multiple grouping"):
+                    d.get_group(name)
 
 
 @pytest.mark.parametrize("by", ["k", ["k", "b"]])
