@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import pandas as pd
-
 from marsdask.core.compilation.costs import Cost
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -201,7 +199,4 @@ def nbytes_of(table: Table) -> int:
 
 
 def _width(column: Column) -> int:
-    if kind_of(column.dtype) == "s":
-        return TEXT_BYTES
-    dtype = column.dtype
-    return int(dtype.itemsize) if not isinstance(dtype, pd.StringDtype) else TEXT_BYTES
+    return TEXT_BYTES if kind_of(column.dtype) == "s" else int(column.dtype.itemsize)

@@ -94,3 +94,16 @@ def test_of_no_rows() -> None:
     equal(none.groupby("s").v.mean(), nothing.groupby("s").v.mean())
     for name in ("sum", "mean", "count", "min", "max"):
         equal(getattr(none.v, name)(), getattr(nothing.v, name)())
+
+
+def test_columns_named_as_the_engine_names_them() -> None:
+    """Keys and values of groups have names of ours, which columns may have too."""
+    frame = FRAME.rename(columns={"k": "v0", "v": "k0", "s": "0"})
+    lazy = md.DataFrame(frame, chunk_size=3)
+    for by in ("v0", "k0", "0", ["k0", "v0"]):
+        named = {"k1": ("k0", "sum"), "v1": ("v0", "max"), "label 0": ("0", "count")}
+        found, wanted = lazy.groupby(by).agg(**named), frame.groupby(by).agg(**named)
+        equal(found, wanted)
+        equal(
+            found.reset_index().groupby("k1").v1.sum(), wanted.reset_index().groupby("k1").v1.sum()
+        )
