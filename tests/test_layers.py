@@ -139,7 +139,7 @@ WRAPS = {
     "marsdask/dataframe/io/dask_frames.py": 1,
     "marsdask/dataframe/io/parquet.py": 2,
     "marsdask/dataframe/keyed/groupby.py": 1,
-    "marsdask/dataframe/keyed/merge.py": 1,
+    "marsdask/dataframe/keyed/join.py": 1,
     "marsdask/dataframe/keyed/unique.py": 2,
     "marsdask/dataframe/ordered/iloc.py": 3,
     "marsdask/dataframe/ordered/rolling.py": 1,

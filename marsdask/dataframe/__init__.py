@@ -8,7 +8,7 @@ from .index import Index
 from .io.csv import read_csv
 from .io.dask_frames import from_dask, from_delayed
 from .io.parquet import read_parquet
-from .keyed.merge import merge
+from .keyed.join import merge
 from .reshape.concat import concat
 from .reshape.conversions import cut, get_dummies, to_datetime, to_numeric
 from .series import Series

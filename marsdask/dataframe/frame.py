@@ -29,7 +29,8 @@ from .elementwise.rowwise import (
 )
 from .frame_base import FrameBase
 from .io import arrow, parquet
-from .keyed.merge import merge as merge_frames
+from .keyed.join import join
+from .keyed.join import merge as merge_frames
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
 from .reduction import pairs, quantiles
@@ -158,6 +159,7 @@ class DataFrame(FrameBase):
     map: Final = method(users.map_values)
     corr: Final = method(pairs.corr)
     cov: Final = method(pairs.cov)
+    join: Final = method(join)
     merge: Final = method(merge_frames)
     quantile: Final = method(quantiles.quantile)
     query: Final = method(expressions.query)

@@ -78,8 +78,16 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "keep none": (lambda xd, d: d.drop_duplicates(keep=False), "(keep=False)", "keep='first'"),
     "bins": (lambda xd, d: d.a.value_counts(bins=2), "value_counts(bins=)", "//"),
     "dropna axis": (lambda xd, d: d.dropna(axis=1), "dropna(axis=1)", "[]"),
-    "merge how": (lambda xd, d: d.merge(d, how="left_anti"), "how='left_anti'", "indicator=True"),
-    "merge sort": (lambda xd, d: d.merge(d, sort=True), "merge(sort=True)", "sort_values()"),
+    "merge how": (
+        lambda xd, d: d.merge(d, "leftsemi", left_on="a", right_index=True),
+        "how='leftsemi'",
+        "reset_index()",
+    ),
+    "merge sort": (
+        lambda xd, d: d.merge(d, left_on="a", right_index=True, sort=True),
+        "sort=True",
+        "sort_values()",
+    ),
     "grouper": (lambda xd, d: d.groupby(pd.Grouper(key="a")), "groupby(pd.Grouper())", "floor"),
     "observed": (
         lambda xd, d: d.assign(a=d.a.astype(pd.CategoricalDtype([1]))).groupby("a", observed=False),

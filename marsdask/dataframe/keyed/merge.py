@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
-from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits
 
 from ..frame_node import FrameNode
-from ..ordered.row_numbers import ResetIndex, without_numbers
+from ..ordered.row_numbers import without_numbers
 from ..relations.joins import join
 from ..relations.relation import Table
 from ..rows import as_one_chunk
 from ..schemas.samples import row, without_rows
-from ..schemas.schema import result_of, types_of
+from ..schemas.schema import types_of
 from .chunk_sizing import (
     MeasuredGrid,
     may_be_tight,
@@ -37,7 +35,7 @@ from .keys import comparable, dtype_of_key, levels
 from .shuffle import Counts, casts_of, concat_parts, counted_parts, cut_by_hash, shuffle
 
 if TYPE_CHECKING:
-    from ..frame import DataFrame
+    pass
 
 #: The sides that may have several chunks while the other side has one.
 SPREAD: dict[str, tuple[str, ...]] = {
@@ -46,7 +44,11 @@ SPREAD: dict[str, tuple[str, ...]] = {
     "inner": ("left", "right"),
     "outer": (),
     "cross": ("left",),
+    "left_anti": ("left",),
+    "right_anti": ("right",),
 }
+#: The merges that return the rows of one side without a match.
+ANTI = ("left_anti", "right_anti")
 #: The sides whose keys must be unique for ``validate=``: only a side of one chunk shows it.
 UNIQUE = {
     ("1:1", "one_to_one"): ("left", "right"),
@@ -107,7 +109,7 @@ class MergeOptions:
     @property
     def keyed(self) -> bool:
         """Whether both sides can be shuffled by their keys."""
-        return self.numbers and self.how != "cross"
+        return self.how != "cross"
 
     def beforehand(self, left: int, right: int) -> tuple[str, int]:
         """Choose how to merge sides of which only the numbers of chunks are known.
@@ -148,9 +150,9 @@ class Merge(FrameNode):
         left, right = self.left.meta, self.right.meta
         found = self.how(left, right)
         alone = []
-        if self.how.how in {"left", "outer"}:
+        if self.how.how in {"left", "outer", "left_anti"}:
             alone.append(self.how(row(left), right))
-        if self.how.how in {"right", "outer"}:
+        if self.how.how in {"right", "outer", "right_anti"}:
             alone.append(self.how(left, row(right)))
         return without_rows(pd.concat(alone), found) if alone else found
 
@@ -340,18 +342,20 @@ class Merge(FrameNode):
         """The partitioning of each side in a shuffle by the keys."""
         left, right = self.how.keys(self.left.meta, self.right.meta)
         casts = tuple(
-            common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
+            common_type(_key_type(self.left.meta, a), _key_type(self.right.meta, b))
             for a, b in zip(left, right, strict=True)
         )
         return Partitioning("hash", left, casts), Partitioning("hash", right, casts)
 
     def _cut(self, left: Grid, right: Grid, count: int) -> tuple[Grid, Grid]:
         """Split both sides by the hash of their keys."""
-        of_left, of_right = self._by
-        return (
-            cut_by_hash(left, of_left.keys, count, casts=of_left.casts),
-            cut_by_hash(right, of_right.keys, count, casts=of_right.casts),
+        keep = "all" if self.how.numbers else "rows"
+        of_labels = self.how.left_index, self.how.right_index
+        cut, other = (
+            cut_by_hash(side, () if labels else by.keys, count, casts=by.casts, keep=keep)
+            for side, by, labels in zip((left, right), self._by, of_labels, strict=True)
         )
+        return cut, other
 
     def _met(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> list[Grid]:
         """Shuffle both sides, so that rows of equal keys are in chunks of equal number."""
@@ -360,6 +364,7 @@ class Merge(FrameNode):
                 split,
                 concat_parts,
                 unknown_sizes(f"{self.name}:{place}", counts),
+                {"labels": not self.how.numbers},
                 meta=side.meta,
                 width=split.width,
             )
@@ -391,6 +396,11 @@ class Merge(FrameNode):
             if found is not None and not any(by.casts):
                 return found
         return None
+
+
+def _key_type(meta: Any, key: Hashable) -> Any:
+    """Return the type of a key: of a level of the labels, or of a column of any label."""
+    return dtype_of_key(meta, key) if isinstance(key, Level) else meta[key].dtype
 
 
 def _lies(grid: Grid, by: Partitioning) -> bool:
@@ -433,78 +443,3 @@ def common_type(a: Any, b: Any) -> Any:
     numeric = [pd.api.types.is_numeric_dtype(one) and one.kind != "c" for one in types]
     other = [one.kind != "O" for one, real in zip(types, numeric, strict=True) if not real]
     return float if any(numeric) and not any(other) else object
-
-
-@public_call
-def merge(
-    left: Any,
-    right: Any,
-    how: str = "inner",
-    on: Any = None,
-    left_on: Any = None,
-    right_on: Any = None,
-    left_index: bool = False,
-    right_index: bool = False,
-    sort: bool = False,
-    suffixes: tuple[Any, ...] = ("_x", "_y"),
-    indicator: bool | str = False,
-    validate: str | None = None,
-) -> DataFrame:
-    """Merge two frames by their keys. See pandas.merge.
-
-    Rows are in pandas's order unless the sides are too large for one chunk. An inner merge with a
-    small left side then has the order of the right. A merge of two large sides has rows of equal
-    keys together, but the keys in no order.
-    """
-    nodes = [_as_frame(side) for side in (left, right)]
-    options: dict[str, Any] = {
-        "how": how,
-        "on": on,
-        "left_on": left_on,
-        "right_on": right_on,
-        "left_index": left_index,
-        "right_index": right_index,
-        "suffixes": suffixes,
-        "indicator": indicator,
-        "validate": validate,
-    }
-    # Raise at once, as in pandas.
-    left_meta, right_meta = (node.meta for node in nodes)
-    result_of(pd.merge, (*nodes, options), (), lambda: pd.merge(left_meta, right_meta, **options))
-    _check_supported(how, sort=sort)
-    given = on is not None or left_on is not None or left_index or right_index or how == "cross"
-    if not given:
-        options["on"] = [one for one in nodes[0].meta.columns if one in nodes[1].meta.columns]
-    keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
-    spec = MergeOptions(**{**options, **keys, "suffixes": tuple(suffixes)})
-    node: Node = Merge(nodes[0], nodes[1], spec)
-    merged: DataFrame = wrap(ResetIndex(node, drop=True) if spec.numbers else node)
-    return merged
-
-
-def _check_supported(how: str, *, sort: bool) -> None:
-    if how not in SPREAD:
-        raise NotImplementedError(
-            f"merge(how={how!r}) is not supported; use one of {', '.join(SPREAD)}, and "
-            "indicator=True, which marks rows without a match as left_only or right_only"
-        )
-    if sort:
-        raise NotImplementedError(
-            "merge(sort=True) is not supported; use sort_values() by the keys afterwards"
-        )
-
-
-def _labels(on: Any) -> tuple[Any, ...] | None:
-    if on is None:
-        return None
-    return tuple(on) if isinstance(on, list | pd.Index) else (on,)
-
-
-def _as_frame(side: Any) -> Any:
-    if not isinstance(side, Collection):
-        raise TypeError(f"Can only merge marsdask Series or DataFrame objects, got {type(side)}")
-    if isinstance(side.node.meta, pd.Series):
-        if side.node.meta.name is None:
-            raise ValueError("Cannot merge a Series without a name")
-        side = side.to_frame()  # type: ignore[attr-defined]
-    return side.node

@@ -90,8 +90,9 @@ def cut_by_hash(
 ) -> Grid:
     """Split chunks into ``count`` parts by the hash of their keys.
 
-    ``keep`` is ``"all"`` for all columns, ``"at"`` for these with their positions in the chunk,
-    ``"labels"`` for both with the row labels, or ``"keys"`` for the keys with their positions.
+    ``keep`` is ``"all"`` for all columns, ``"rows"`` for these with the row labels, ``"at"`` with
+    their positions in the chunk, ``"labels"`` with both, or ``"keys"`` for the keys with their
+    positions.
     """
     kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
     return map_blocks(split_by_hash, source, itemsize=source.width, kwargs=kwargs)
@@ -212,9 +213,9 @@ def split_by_hash(
 ) -> list[RowPart]:
     """Split a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
     keys = keys_of(block, by)
-    at = None if keep == "all" else np.arange(len(block))
+    at = None if keep in {"all", "rows"} else np.arange(len(block))
     rows, places = keys if keep == "keys" else block, places_of(keys, casts, count)
-    return split_at(rows, places, count, at, labels=keep == "labels")
+    return split_at(rows, places, count, at, labels=keep in {"labels", "rows"})
 
 
 def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
@@ -278,6 +279,6 @@ def _text(value: Any) -> str:
 
 
 @kernel(scratch=1.0)
-def concat_parts(parts: list[Any]) -> Any:
-    """Join the parts of a chunk in order, without labels."""
-    return concat(parts, labels=False)
+def concat_parts(parts: list[Any], labels: bool = False) -> Any:
+    """Join the parts of a chunk in order, with their labels or without."""
+    return concat(parts, labels=labels)

@@ -18,6 +18,7 @@ from marsdask.dataframe.keyed import keys
 from marsdask.dataframe.keyed.merge import MergeOptions, common_type
 from marsdask.dataframe.keyed.shuffle import places_of
 from tests.dataframe.tables import equal, filtered, planned, table, tables
+from tests.strategies import draws
 from tests.tensor.stages import first_graph
 
 HOWS = ["left", "right", "inner", "outer"]
@@ -84,6 +85,25 @@ def test_keys_of_other_names_types_and_places(both):
     )
 
 
+@draws(4)
+@given(both=tables(), mode=st.sampled_from(["as it comes", "shuffled"]))
+def test_sorted_and_half_merges(both, mode):
+    """Sorted merges have pandas's order however large the sides are; a semi join repeats no row."""
+    frame, lazy = both
+    right = right_side().rename(columns={"k": "q"})
+    other = md.DataFrame(right, chunk_size=4)
+    with planned(mode):
+        for how in ("left", "right", "inner"):
+            options: Any = {"left_on": "k", "right_on": "q", "how": how, "sort": True}
+            equal(lazy.merge(other, **options), frame.merge(right, **options))
+        for how in ("left_anti", "right_anti") if mode != "shuffled" else ():
+            options = {"left_on": "k", "right_on": "q", "how": how, "indicator": True}
+            equal(lazy.merge(other, **options), frame.merge(right, **options))
+        found = lazy.merge(other, left_on="k", right_on="q", how="leftsemi", sort=True)
+        wanted = frame[frame.k.isin(right.q)].sort_values("k", kind="stable", ignore_index=True)
+        equal(found, wanted)
+
+
 NUMBERS = [None, *range(1, 20)]
 TYPES = ["f8", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]", "category", "object"]
 
@@ -146,9 +166,11 @@ def test_refused_at_the_call():
     with pytest.raises(KeyError):
         lazy.merge(lazy, on="nope")
     with pytest.raises(NotImplementedError, match="sort_values"):
-        lazy.merge(lazy, on="k", sort=True)
-    with pytest.raises(NotImplementedError, match="indicator"):
-        lazy.merge(lazy, on="k", how="left_anti")
+        lazy.merge(lazy, left_on="k", right_on="u", how="outer", sort=True)
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.merge(lazy, left_on="k", right_index=True, how="leftsemi")
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.set_index("k").merge(lazy, on="k")
     with pytest.raises(ValueError, match="zz"):
         lazy.merge(lazy, on="k", how="zz")
     with pytest.raises(ValueError, match="zz"):

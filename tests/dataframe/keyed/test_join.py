@@ -1,0 +1,94 @@
+"""Joins by row labels equal pandas's over chunkings, by broadcast and by shuffle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, planned, table, tables
+from tests.strategies import draws
+
+#: Joins are merges, whose tests run in all modes.
+pytestmark = pytest.mark.parametrize("_coalesce", ["as given"], indirect=True)
+
+HOWS = ["left", "right", "inner", "outer", "left_anti", "right_anti"]
+
+
+def right_side(index: pd.Index) -> pd.DataFrame:
+    """Return a table that has some of the labels, and others."""
+    labels = ["r1", "r3", "r9", "r1"] if index.dtype == "str" else [4, 2, 99, 0]
+    return pd.DataFrame({"u": [1, 2, 3, 4], "x": list("abcd")}, pd.Index(labels, name=index.name))
+
+
+def rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows and their labels in an order that is theirs alone."""
+    frame = frame.reset_index(names="label")
+    return frame.sort_values(list(frame.columns), ignore_index=True)
+
+
+@pytest.mark.parametrize("how", HOWS)
+@draws(4)
+@given(both=tables(min_rows=1), mode=st.sampled_from(["as it comes", "shuffled", "tight"]))
+def test_joins_by_labels(how, both, mode):
+    """By the labels of both, or a column and labels; sorted ones have pandas's order always."""
+    frame, lazy = both
+    right = right_side(frame.index)
+    other = md.DataFrame(right, chunk_size=2)
+    on = "s" if right.index.dtype == "str" else "k"
+    with planned(mode):
+        found = lazy.join(other, how=how, rsuffix="_r").compute()
+        ordered = lazy.join(other, how=how, suffixes=("_l", "_r"), sort=True)
+        by_column = lazy.join(other.x, on=on, how=how).compute()
+        wanted = frame.join(right, how=how, suffixes=("", "_r"))
+        pd.testing.assert_frame_equal(rows(found), rows(wanted))
+        equal(ordered, frame.join(right, how=how, suffixes=("_l", "_r"), sort=True))
+        pd.testing.assert_frame_equal(rows(by_column), rows(frame.join(right.x, on=on, how=how)))
+
+
+@pytest.mark.parametrize("how", ["left", "inner", "outer"])
+def test_several_frames(how):
+    """One after the other; small ones in pandas's order."""
+    frame = table(6, index="labels")
+    others: list[Any] = [
+        table(5, 1, "labels")[["k"]].add_suffix("1"),
+        table(4, 2, "labels").u.rename("v"),
+    ]
+    lazy: list[Any] = [md.from_pandas(one, chunk_size=2) for one in others]
+    equal(md.DataFrame(frame, chunk_size=4).join(lazy, how=how), frame.join(others, how=how))
+
+
+def test_products_and_several_levels():
+    """All pairs of rows, and labels of two levels."""
+    frame, right = table(5), table(3)[["u"]].add_suffix("2")
+    lazy, other = md.DataFrame(frame, chunk_size=2), md.DataFrame(right, chunk_size=2)
+    equal(lazy.join(other, how="cross"), frame.join(right, how="cross"))
+    by = ["k", "u"]
+    levels: Any = lazy.set_index(by)
+    with planned("shuffled"):
+        found = levels.join(levels[["f"]], rsuffix="2").compute()
+    wanted: Any = frame.set_index(by)
+    wanted = wanted.join(wanted[["f"]], suffixes=("", "2"))
+    pd.testing.assert_frame_equal(found.sort_index(), wanted.sort_index())
+
+
+def test_what_cannot_be_joined_raises_at_the_call():
+    """As in pandas, or what to use instead."""
+    frame: Any = md.DataFrame(table(5))
+    other = frame[["k"]].add_suffix("2")
+    for kind, words, call in [
+        (ValueError, "overlap", lambda: frame.join(frame)),
+        (ValueError, "name", lambda: frame.join(frame.k.rename(None))),
+        (ValueError, "both", lambda: frame.join(other, lsuffix="a", suffixes=("a", "b"))),
+        (ValueError, "joining on index", lambda: frame.join([other], on="k")),
+        (ValueError, "Suffixes", lambda: frame.join([other], lsuffix="a")),
+        (NotImplementedError, "each", lambda: frame.join([other], how="right")),
+        (NotImplementedError, "suffixes=", lambda: frame.join([other, other])),
+        (ValueError, "overlapping index", lambda: frame.set_index(["k", "u"]).join(other)),
+    ]:
+        with pytest.raises(kind, match=words):
+            call()
