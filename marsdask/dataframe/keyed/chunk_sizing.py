@@ -85,7 +85,13 @@ def repartition(source: MeasuredGrid, limit: int = sys.maxsize) -> Grid:
     """Split large chunks and merge neighbouring small ones to about the size of a part."""
     wanted = part_bytes(limit)
     grid = _cut(source.grid, source.nbytes, wanted)
-    if grid is not source.grid or max(source.nbytes) * 2 > wanted:
+    return merge_small(source, wanted) if grid is source.grid else grid
+
+
+def merge_small(source: MeasuredGrid, wanted: int) -> Grid:
+    """Merge neighbouring chunks to about ``wanted`` bytes if all are smaller than half of it."""
+    grid = source.grid
+    if max(source.nbytes) * 2 > wanted:
         return grid
     starts, room = [0], wanted
     for position, nbytes in enumerate(source.nbytes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pandas as pd
 
@@ -28,14 +28,12 @@ from .chunk_sizing import (
     MeasuredGrid,
     may_be_tight,
     measure,
+    merge_small,
     repartition,
     split_large,
 )
 from .keys import comparable, dtype_of_key, levels
 from .shuffle import Counts, casts_of, concat_parts, counted_parts, cut_by_hash, shuffle
-
-if TYPE_CHECKING:
-    pass
 
 #: The sides that may have several chunks while the other side has one.
 SPREAD: dict[str, tuple[str, ...]] = {
@@ -414,7 +412,7 @@ def _spread_rows(side: MeasuredGrid, whole: int) -> Grid:
     Small ones are put together: pandas looks at all keys of the whole side once a chunk.
     """
     grid = split_large(side.grid)
-    return repartition(side, whole // 2) if grid is side.grid and whole else grid
+    return merge_small(side, part_bytes(whole // 2)) if grid is side.grid and whole else grid
 
 
 def _spread(sizes: Sizes, count: int) -> Counts:

@@ -230,3 +230,11 @@ def test_a_merge_asks_once_which_keys_are_unique(monkeypatch):
     nodes = 3  # as it was called, with chunks coalesced, and without numbers below others
     assert merges <= asked.call_count <= nodes * merges
     assert 0 < read.call_count <= 3
+
+
+def test_few_rows_merge_with_few_chunks():
+    """The chunks that meet a tiny frame are never cut to its size."""
+    lazy = md.from_pandas(pd.DataFrame({"k": np.arange(2000), "v": 1.0}), chunk_size=500)
+    rows = md.DataFrame({"k": [7, 1500], "w": [1, 2]}, chunk_size=1)
+    found = lazy[lazy.v > 0].merge(rows[rows.w > 0], on="k").persist()
+    assert len(found.chunks[0]) <= 4
