@@ -77,6 +77,10 @@ class Machine:
     """Whether all tasks read each other's results without copying."""
     spill: int | None = None
     """Bytes of results that may go to disk, if known."""
+    smallest: int | None = None
+    """Bytes that tasks may use in the process with the least memory, if there are several."""
+    slots: int = 1
+    """Threads of the process that has the fewest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,7 +361,14 @@ def combined_machine(
     if not found or len(limits) < len(found):
         return Machine(max(1, sum(threads for threads, _ in found)), batch=batch)
     memory = int(SHARE * sum(limits))
-    return Machine(sum(threads for threads, _ in found), memory, max(limits), batch)
+    return Machine(
+        sum(threads for threads, _ in found),
+        memory,
+        max(limits),
+        batch,
+        smallest=int(SHARE * min(limits)),
+        slots=min(threads for threads, _ in found),
+    )
 
 
 def can_share_memory(workers: Iterable[Mapping[str, Any]]) -> bool:

@@ -86,6 +86,8 @@ class Planner(NamedTuple):
     """Plans runs of nodes of one family."""
 
     rewrite: Callable[[Graph, Plan], Graph]
+    tell: Callable[[Graph, Plan], list[str]]
+    """Describes in lines what :attr:`rewrite` does to a graph, and why."""
 
 
 @dataclass(frozen=True, eq=False)

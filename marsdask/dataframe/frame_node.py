@@ -20,7 +20,7 @@ from marsdask.core.traits import Partitioning, Traits
 
 from .keyed.keys import of_labels
 from .relations.inputs import held
-from .relations.planning import plan_relations
+from .relations.planning import plan_relations, tell_relations
 from .relations.relation import Table
 from .schemas.schema import once_a_schema
 
@@ -72,7 +72,7 @@ def _dtype_bytes(dtype: Any) -> float:
 class FrameNode(Node):
     """An operation whose chunks are runs of rows; its grid has one axis."""
 
-    planner = Planner(plan_relations)
+    planner = Planner(plan_relations, tell_relations)
 
     @property
     def itemsize(self) -> float:

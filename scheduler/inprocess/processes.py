@@ -118,7 +118,11 @@ class ProcessesScheduler(LocalScheduler):
 
     def machine(self) -> Machine:
         """Return the machine; results are files, so the disk limits them."""
-        return Machine(threads=self.nprocesses, spill=self._processes.room())
+        return Machine(
+            threads=self.nprocesses,
+            spill=self._processes.room(),
+            smallest=limits.memory() // self.nprocesses,
+        )
 
     def submit(
         self,

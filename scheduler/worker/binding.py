@@ -22,8 +22,9 @@ POOL_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "NUMEXPR_MAX_THREADS",
     "NUMBA_NUM_THREADS",
-    "POLARS_MAX_THREADS",
 )
+#: The variable that polars reads when it is imported: its pool keeps the size that it has then.
+POLARS_THREADS = "POLARS_MAX_THREADS"
 
 
 def available() -> list[int]:

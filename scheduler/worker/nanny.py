@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 import sys
 from typing import Any, Final
 
@@ -13,8 +14,10 @@ import distributed
 from distributed.core import Status
 from distributed.worker_memory import NannyMemoryManager
 
+from .. import limits
 from ..cluster import hooks
 from ..storage.shared import own_memory
+from . import binding
 from .hooks import NANNY_HOOKS
 from .memory_ledger import HARD, LedgerView
 from .running_tasks import RunningTasksRecord
@@ -42,6 +45,9 @@ class MarsNanny(distributed.Nanny):
         """The exit code of the last worker process; a negative one is a signal."""
         self.restart_worker = restart_worker
         options.setdefault("worker_class", MarsWorker)
+        # A query of polars is one task, which may use all slots of its worker and no more.
+        own = os.environ.get(binding.POLARS_THREADS, str(options.get("nthreads") or limits.cpus()))
+        options["env"] = {binding.POLARS_THREADS: own} | (options.get("env") or {})
         if ledger is not None:
             options["ledger"] = ledger
         self._record = None

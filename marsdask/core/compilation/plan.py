@@ -24,6 +24,10 @@ class Plan:
     """Tasks of a stage that are made at a time."""
     spill: int | None = None
     """Bytes of results that may go to disk, if that is known."""
+    smallest: int | None = None
+    """Bytes that tasks may use in the process with the least memory, if there are several."""
+    slots: int = 1
+    """Threads of the process that has the fewest."""
     client: int | None = None
     """Bytes of memory where all results are to be brought together, if they are."""
     lasting: bool = False
@@ -45,6 +49,8 @@ class Plan:
             largest=machine.largest,
             batch=machine.batch,
             spill=machine.spill,
+            smallest=machine.smallest,
+            slots=machine.slots,
             shared_memory=self.shared_memory or machine.shared_memory,
         )
 

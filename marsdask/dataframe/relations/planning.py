@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,28 +12,25 @@ from marsdask.core.config import options
 from marsdask.core.graph import Graph
 from marsdask.core.node import Node
 from marsdask.core.results.source_node import SourceNode
-from marsdask.core.sizes import known
+from marsdask.core.sizes import known, total, upper
 
+from .choice import EngineChoice, choose, forbidden
+from .estimates import Estimates, described
 from .expression import Parameter
 from .inputs import held
-from .query import Query, inputs_of, nbytes_of
-from .relation import FileScan, Input, Relation, Table, walk
+from .query import Query, inputs_of
+from .relation import FileScan, Input, Table, walk
 
 #: Relations on top of each other, at most: they are named and pickled by recursion.
 DEEPEST = 64
-#: Fewer rows are not worth an engine.
-FEWEST_ROWS = 20_000
-#: A query may take this share of the memory; larger ones run chunk by chunk.
-SHARE = 3
 
 
 def plan_relations(graph: Graph, plan: Plan) -> Graph:
-    """Replace runs of relational nodes by queries, where one process runs all tasks."""
-    mode = options.dataframe.kernels
-    if mode == "pandas" or not (plan.one_process and plan.coalesce):
+    """Replace runs of relational nodes by queries, where one task may run each of them."""
+    if forbidden(options.dataframe.kernels, plan):
         return graph
     tables = _tables(graph)
-    chosen = dict(_chosen(graph, plan, tables, least=0 if mode == "polars" else FEWEST_ROWS))
+    chosen = {node: tables[node] for node, one in decisions(graph, plan, tables) if one.polars}
     if not chosen:
         return graph
     new: dict[Node, Node] = {}
@@ -45,6 +42,20 @@ def plan_relations(graph: Graph, plan: Plan) -> Graph:
         else:
             new[node] = node.with_inputs(new) if node.inputs else node
     return Graph([new[root] for root in graph.roots])
+
+
+def tell_relations(graph: Graph, plan: Plan) -> list[str]:
+    """Describe each run of relations: its estimates, who runs it and why."""
+    tables = _tables(graph)
+    why = forbidden(options.dataframe.kernels, plan)
+    if why is not None:
+        return [f"pandas: {why}"] if any(map(_is_work, tables.values())) else []
+    lines: list[str] = []
+    for node, choice in decisions(graph, plan, tables):
+        lines.append(f"{node.label} by {choice}")
+        if choice.estimates is not None:
+            lines.extend(f"  {line}" for line in described(choice.estimates))
+    return lines
 
 
 def _tables(graph: Graph) -> dict[Node, Table]:
@@ -68,26 +79,35 @@ def _argument(node: Node, tables: Mapping[Node, Table]) -> Any:
     return held(node) if found is None and isinstance(node, SourceNode) else found
 
 
-def _chosen(
-    graph: Graph, plan: Plan, tables: Mapping[Node, Table], *, least: int
-) -> Iterator[tuple[Node, Table]]:
-    """Yield the nodes to replace: the last of each run, where somebody else needs its rows."""
+def decisions(
+    graph: Graph, plan: Plan, tables: Mapping[Node, Table]
+) -> Iterator[tuple[Node, EngineChoice]]:
+    """Yield the last node of each run, where somebody else needs its rows, and who runs it."""
     pinned = _pinned(graph)
     needed = set(graph.roots)
+    refused: set[Node] = set()
+    by_name = {node.name: node for node in graph.nodes}
     for node in reversed(graph.nodes):
         if node not in needed:
             continue
         table = tables.get(node)
-        if (
-            table is not None
-            and _is_result(node, table, plan, graph, pinned)
-            and _is_worth(table, plan, least)
-        ):
-            yield node, table
-            names = set(inputs_of(table))
-            needed.update(one for one in graph.nodes if one.name in names)
-        else:
-            needed.update(node.inputs)
+        if table is not None and _is_work(table) and _is_result(node, table, plan, graph, pinned):
+            below = [by_name[name] for name in inputs_of(table)]
+            choice = _choice(table, plan, below)
+            if choice.polars or node not in refused:
+                yield node, choice
+            if choice.polars:
+                needed.update(below)
+                continue
+            refused.add(node)
+        needed.update(node.inputs)
+        if node in refused:
+            refused.update(node.inputs)
+
+
+def _choice(table: Table, plan: Plan, below: Sequence[Node]) -> EngineChoice:
+    rows = {node.name: float(upper(total(node.chunks[0])) or 0) for node in below if node.chunks}
+    return choose(Estimates(table, rows), options.dataframe.kernels, plan)
 
 
 def _pinned(graph: Graph) -> set[Node]:
@@ -107,17 +127,6 @@ def _is_result(node: Node, table: Table, plan: Plan, graph: Graph, pinned: set[N
     return len(sizes) == 1 or known(sizes) or not (plan.lasting and node in graph.roots)
 
 
-def _is_worth(table: Table, plan: Plan, least: int) -> bool:
-    """Tell whether a run is work for an engine, and fits into memory."""
-    relations = walk([table.relation])
-    if all(isinstance(one, FileScan | Input) for one in relations):
-        return False
-    rows = sum(_rows(one) for one in relations)
-    nbytes = nbytes_of(table)
-    return rows >= least and (plan.budget is None or SHARE * nbytes <= plan.budget)
-
-
-def _rows(relation: Relation) -> int:
-    if isinstance(relation, FileScan):
-        return relation.rows
-    return 0
+def _is_work(table: Table) -> bool:
+    """Tell whether relations do more than read: pandas reads as well."""
+    return not all(isinstance(one, FileScan | Input) for one in walk([table.relation]))

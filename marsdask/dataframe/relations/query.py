@@ -193,10 +193,11 @@ def nbytes_of(table: Table) -> int:
     total_bytes = 0
     for relation in walk([table.relation]):
         if isinstance(relation, FileScan):
-            width = sum(_width(one) for one in relation.columns if one.name in wanted)
+            width = sum(width_of(one.dtype) for one in relation.columns if one.name in wanted)
             total_bytes += relation.rows * width
     return total_bytes
 
 
-def _width(column: Column) -> int:
-    return TEXT_BYTES if kind_of(column.dtype) == "s" else int(column.dtype.itemsize)
+def width_of(dtype: Any) -> int:
+    """Return the bytes of a value, about."""
+    return TEXT_BYTES if kind_of(dtype) == "s" else int(dtype.itemsize)

@@ -20,6 +20,8 @@ class FileScan(Term):
     columns: tuple[Column, ...]
     casts: tuple[str, ...]
     rows: int
+    distinct: tuple[tuple[str, int], ...] = ()
+    """How many values columns of integers and truth values have at most, by the statistics."""
 
     @property
     def inputs(self) -> tuple[Relation, ...]:

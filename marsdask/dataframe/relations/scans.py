@@ -32,7 +32,7 @@ def scan(
         return None
     if any(not one.schema.to_arrow_schema().equals(first) for one in footers[1:]):
         return None
-    gaps = _with_nulls(paths, stamps, tuple(footers))
+    gaps, spans = _statistics(paths, stamps, tuple(footers))
     columns: list[Column | None] = []
     casts = []
     for label, dtype in dtypes.items():
@@ -46,7 +46,8 @@ def scan(
             casts.append(name)
     known = tuple(one for one in columns if one is not None)
     rows = sum(one.num_rows for one in footers)
-    return Table(FileScan(paths, stamps, known, tuple(casts), rows), tuple(columns))
+    distinct = tuple((one.name, spans[one.name]) for one in known if one.name in spans)
+    return Table(FileScan(paths, stamps, known, tuple(casts), rows, distinct), tuple(columns))
 
 
 def _kind(kind: Any) -> str | None:
@@ -63,21 +64,35 @@ def _kind(kind: Any) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _with_nulls(
+def _statistics(
     paths: tuple[str, ...], stamps: tuple[Any, ...], footers: tuple[Any, ...]
-) -> frozenset[str]:
-    """Return the columns that have nulls, or may have some for all that statistics say."""
+) -> tuple[frozenset[str], dict[str, int]]:
+    """Return the columns that have nulls, or may have some for all that statistics say.
+
+    And how many values each column of integers and truth values has at most.
+    """
     del paths, stamps
-    found = set()
+    gaps = set()
+    bounds: dict[str, tuple[int, int] | None] = {}
     for footer in footers:
         names = footer.schema.to_arrow_schema().names
         for number in range(footer.num_row_groups):
             group = footer.row_group(number)
             for place, name in enumerate(names):
-                if name in found:
-                    continue
                 statistics = group.column(place).statistics
                 counted = statistics is not None and statistics.has_null_count
                 if not counted or statistics.null_count:
-                    found.add(name)
-    return frozenset(found)
+                    gaps.add(name)
+                bounds[name] = _wider(bounds.get(name, ()), statistics)
+    spans = {name: one[1] - one[0] + 1 for name, one in bounds.items() if one}
+    return frozenset(gaps), spans
+
+
+def _wider(bounds: Any, statistics: Any) -> Any:
+    """Return bounds that hold a row group's values too; ``None`` where these are not told."""
+    if bounds is None or statistics is None or not statistics.has_min_max:
+        return None
+    found = statistics.min, statistics.max
+    if not all(isinstance(one, int) for one in found):
+        return None
+    return (min(*found, *bounds[:1]), max(*found, *bounds[1:])) if bounds else found

@@ -170,7 +170,7 @@ def test_each_end_runs_in_the_engine(files: Path, end: str) -> None:
 
 
 def test_where_nothing_is_planned(files: Path) -> None:
-    """Not for pandas, several processes, chunks that users see, little memory, few rows."""
+    """Not for pandas, unknown memory, chunks that users see, little memory, few rows."""
     lazy = md.read_parquet(str(files / "*.parquet")).groupby("k").u.sum()
     with option_context({"dataframe.kernels": "pandas"}):
         assert not queries(lazy)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from ...graph import Graph
+from ...node import Planner
 from ..plan import Plan
 
 
 def relate(graph: Graph, plan: Plan) -> Graph:
     """Apply the planner of each family that has one."""
-    planners = dict.fromkeys(type(node).planner for node in graph.nodes)
-    for planner in planners:
-        if planner is not None:
-            graph = planner.rewrite(graph, plan)
+    for planner in _planners(graph):
+        graph = planner.rewrite(graph, plan)
     return graph
+
+
+def told(graph: Graph, plan: Plan) -> list[str]:
+    """Describe in lines what :func:`relate` does to a graph, and why."""
+    return [line for planner in _planners(graph) for line in planner.tell(graph, plan)]
+
+
+def _planners(graph: Graph) -> list[Planner]:
+    found = dict.fromkeys(type(node).planner for node in graph.nodes)
+    return [planner for planner in found if planner is not None]

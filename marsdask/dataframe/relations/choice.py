@@ -1,0 +1,73 @@
+"""Who runs a run of relations: polars as one task, or pandas chunk by chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.display.notebook import format_bytes
+
+from .estimates import Estimates
+
+#: Fewer rows are not worth an engine.
+FEWEST_ROWS = 20_000
+#: What is read may take this share of the memory of a process; more runs chunk by chunk.
+SHARE = 3
+#: The same for the largest table that a join makes.
+JOIN_SHARE = 2
+#: The bytes that a thread of polars works off in a second, about: TPC-H's columns.
+RATE = 1e9
+#: How many times as long pandas takes, chunk by chunk.
+GAIN = 4.0
+#: Seconds that chunks take on several processes however little they are: looks and transfers.
+STAGES = 0.1
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Whether polars runs a run of relations, and why."""
+
+    polars: bool
+    reason: str
+    estimates: Estimates | None = None
+
+    def __str__(self) -> str:
+        return f"{'polars' if self.polars else 'pandas'}: {self.reason}"
+
+
+def forbidden(mode: str, plan: Plan) -> str | None:
+    """Return why no relation of a program may run as a query, if that is so."""
+    if mode == "pandas":
+        return "options.dataframe.kernels is 'pandas'"
+    if not plan.coalesce:
+        return "users see the chunks"
+    if plan.one_process or plan.smallest is not None:
+        return None
+    return "the memory of the processes is unknown"
+
+
+def choose(estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
+    """Choose by the size of what is read and made, the memory, and the threads."""
+    rows, nbytes = estimates.read
+    what = f"{rows:,} rows, {format_bytes(nbytes)}"
+    memory = plan.budget if plan.one_process else plan.smallest
+    if mode == "auto" and rows < FEWEST_ROWS:
+        return EngineChoice(False, f"{what}: fewer than {FEWEST_ROWS:,} rows", estimates)
+    if memory is not None and SHARE * nbytes > memory:
+        why = f"more than 1/{SHARE} of {format_bytes(memory)}"
+        return EngineChoice(False, f"{what}: {why}", estimates)
+    if memory is not None and JOIN_SHARE * estimates.largest_join > memory:
+        joined = f"a merge makes about {format_bytes(estimates.largest_join)}"
+        why = f"more than 1/{JOIN_SHARE} of {format_bytes(memory)}"
+        return EngineChoice(False, f"{what}: {joined}, {why}", estimates)
+    if plan.one_process or mode == "polars":
+        return EngineChoice(True, what, estimates)
+    whole, spread = seconds(nbytes, plan)
+    why = f"about {whole:.2g} s on {plan.slots} threads, {spread:.2g} s in chunks on {plan.workers}"
+    return EngineChoice(whole <= spread, f"{what}: {why}", estimates)
+
+
+def seconds(nbytes: int, plan: Plan) -> tuple[float, float]:
+    """Estimate how long one process takes with polars, and all of them with pandas."""
+    spread = STAGES + GAIN * nbytes / (RATE * max(1, plan.workers))
+    return nbytes / (RATE * max(1, plan.slots)), spread

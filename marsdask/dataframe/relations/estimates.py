@@ -1,0 +1,197 @@
+"""How many rows relations have, about, and what they take: by footers and rules of thumb."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from marsdask.core.display.notebook import format_bytes
+
+from .expression import Column, Expression, FunctionCall, kind_of
+from .query import terms_of, width_of
+from .relation import (
+    DistinctOn,
+    FileScan,
+    FirstRows,
+    GroupAggregate,
+    Input,
+    Join,
+    Number,
+    Reduce,
+    Relation,
+    SelectColumns,
+    Selection,
+    Table,
+    walk,
+)
+
+#: The share of rows that meet a condition of which nothing is known (System R's).
+SHARES = {"eq": 0.1, "isna": 0.1, "ne": 0.9, "notna": 0.9}
+OTHER_SHARE = 1 / 3
+
+
+@dataclass(frozen=True)
+class RowEstimate:
+    """What is estimated of the rows of a relation."""
+
+    count: float
+    widths: Mapping[str, int]
+    """The bytes of a value of each column that somebody reads."""
+    distinct: Mapping[str, float]
+    """How many values a column has at most; those of other columns may all be different."""
+
+    @property
+    def nbytes(self) -> float:
+        """The bytes of all columns."""
+        return self.count * sum(self.widths.values())
+
+    def values_of(self, keys: Sequence[Expression]) -> float:
+        """Return how many different keys there are at most."""
+        names = (key.name if isinstance(key, Column) else "" for key in keys)
+        each = (self.distinct.get(name, math.inf) for name in names)
+        return max(1.0, min(self.count, math.prod(each)))
+
+
+class Estimates:
+    """The rows of each relation of a table; ``inputs`` are those of frames that are at hand."""
+
+    def __init__(self, table: Table, inputs: Mapping[str, float]) -> None:
+        self._wanted = {one.name for one in terms_of(table)}
+        self._inputs = inputs
+        self.relations = walk([table.relation])
+        self._found: dict[str, RowEstimate] = {}
+        for relation in self.relations:
+            self._found[relation.token_name] = self._rows(relation)
+
+    def of(self, relation: Relation) -> RowEstimate:
+        """Return the rows of a relation."""
+        return self._found[relation.token_name]
+
+    @property
+    def read(self) -> tuple[int, int]:
+        """The rows and the bytes that are read."""
+        sources = [self.of(one) for one in self.relations if isinstance(one, FileScan | Input)]
+        return int(sum(one.count for one in sources)), int(sum(one.nbytes for one in sources))
+
+    @property
+    def largest_join(self) -> int:
+        """The bytes of the largest table that a join makes."""
+        joins = [self.of(one) for one in self.relations if isinstance(one, Join)]
+        return int(max((one.nbytes for one in joins), default=0))
+
+    def _rows(self, relation: Relation) -> RowEstimate:
+        below = [self.of(one) for one in relation.inputs]
+        match relation:
+            case FileScan():
+                distinct = dict(relation.distinct)
+                return RowEstimate(relation.rows, self._widths(relation.columns), distinct)
+            case Input():
+                known = [one for one in relation.columns if one is not None]
+                return RowEstimate(self._inputs.get(relation.name, 0.0), self._widths(known), {})
+            case SelectColumns():
+                return self._projected(relation, *below)
+            case Selection():
+                return _fewer(below[0], below[0].count * _share(relation.condition, below[0]))
+            case FirstRows():
+                return _fewer(below[0], min(below[0].count, relation.count))
+            case DistinctOn():
+                return _fewer(below[0], below[0].values_of(relation.subset))
+            case Join():
+                return _joined(relation, *below)
+            case GroupAggregate():
+                return self._grouped(relation, *below)
+            case Reduce():
+                return RowEstimate(1.0, {}, {})
+            case _:
+                return below[0]
+
+    def _widths(self, columns: Sequence[Column]) -> dict[str, int]:
+        return {one.name: width_of(one.dtype) for one in columns if one.name in self._wanted}
+
+    def _projected(self, relation: SelectColumns, below: RowEstimate) -> RowEstimate:
+        wanted = [pair for pair in relation.columns if pair[0] in self._wanted]
+        distinct = {
+            name: below.distinct[one.name]
+            for name, one in wanted
+            if isinstance(one, Column) and one.name in below.distinct
+        }
+        return RowEstimate(
+            below.count, {name: width_of(one.dtype) for name, one in wanted}, distinct
+        )
+
+    def _grouped(self, relation: GroupAggregate, below: RowEstimate) -> RowEstimate:
+        count = below.values_of(relation.keys)
+        widths = {f"k{i}": width_of(one.dtype) for i, one in enumerate(relation.keys)}
+        widths |= {f"v{i}": width_of(one.dtype) for i, one in enumerate(relation.values)}
+        distinct = {f"k{i}": below.values_of([one]) for i, one in enumerate(relation.keys)}
+        return RowEstimate(count, widths, distinct)
+
+
+def _fewer(rows: RowEstimate, count: float) -> RowEstimate:
+    return RowEstimate(count, rows.widths, rows.distinct)
+
+
+def _joined(relation: Join, left: RowEstimate, right: RowEstimate) -> RowEstimate:
+    values = max(left.values_of(relation.left_on), right.values_of(relation.right_on))
+    count = left.count * right.count / values
+    if relation.how == "left":
+        count = max(count, left.count)
+    return RowEstimate(count, {**left.widths, **right.widths}, {**left.distinct, **right.distinct})
+
+
+def _share(condition: Expression, rows: RowEstimate) -> float:
+    """Return the share of rows that meet a condition."""
+    if not isinstance(condition, FunctionCall):
+        return OTHER_SHARE
+    parts = [one for one in condition.args if kind_of(one.dtype) == "b"]
+    match condition.function:
+        case "and_":
+            return math.prod(_share(one, rows) for one in parts)
+        case "or_":
+            return min(1.0, sum(_share(one, rows) for one in parts))
+        case "invert":
+            return 1.0 - _share(parts[0], rows)
+        case "eq" | "isin":
+            values = max(
+                (rows.values_of([one]) for one in condition.args if isinstance(one, Column)),
+                default=1.0,
+            )
+            each = 1 / values if values < rows.count else SHARES["eq"]
+            return min(1.0, each * max(1, len(condition.options)))
+    return SHARES.get(condition.function, OTHER_SHARE)
+
+
+def described(estimates: Estimates) -> list[str]:
+    """Return a line for each relation that changes rows, each above its inputs."""
+    lines = []
+    stack: list[tuple[Relation, int]] = [(estimates.relations[-1], 0)]
+    seen: set[str] = set()
+    while stack:
+        relation, depth = stack.pop()
+        while isinstance(relation, SelectColumns | Number):  # as many rows
+            relation = relation.a
+        rows = estimates.of(relation)
+        again = relation.token_name in seen
+        said = " again" if again else f", about {rows.count:,.0f} rows, {format_bytes(rows.nbytes)}"
+        lines.append(f"{'  ' * depth}{type(relation).__name__}{_detail(relation)}{said}")
+        if not again:
+            seen.add(relation.token_name)
+            stack.extend((below, depth + 1) for below in reversed(relation.inputs))
+    return lines
+
+
+def _detail(relation: Relation) -> str:
+    """Return what tells a relation from others of its kind."""
+    match relation:
+        case FileScan():
+            name = os.path.basename(relation.paths[0])
+            return f" {name}" + (f" and {len(relation.paths) - 1} more" * (len(relation.paths) > 1))
+        case Join():
+            return f" {relation.how}"
+        case FirstRows():
+            return f" {relation.count}"
+        case GroupAggregate() | Reduce():
+            return f" {', '.join(dict.fromkeys(one.method for one in relation.values))}"
+    return ""
