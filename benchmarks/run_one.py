@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Workload
+from benchmarks.rows import Workload, sql
 from benchmarks.systems import SYSTEMS, System
 
 MODULES = (
@@ -80,7 +80,9 @@ def finish(system: System, row: Workload, lazy: tuple[Any, ...]) -> tuple[Any, .
 
 
 def runner(name: str, row: Workload) -> Callable[..., tuple[Any, ...]]:
-    """Return what is timed: the row's program, or the hand-written one for the limit."""
+    """Return what is timed: the row's program, its SQL, or, for the limit, one by hand."""
+    if SYSTEMS[name].takes_sql:
+        return sql.program(row.name)
     if name != "limit":
         return row.run
     limits: dict[str, Callable[..., tuple[Any, ...]]] = import_module(

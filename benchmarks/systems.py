@@ -33,6 +33,7 @@ class System:
     frames = "pandas"
     learn = "sklearn"
     chunk_word = ""
+    takes_sql = False
     kmeans_options: Mapping[str, Any] = MappingProxyType({"algorithm": "lloyd"})
     pca_options: Mapping[str, Any] = NOTHING
 
@@ -142,6 +143,49 @@ class Limit(System):
     """NumPy's data under the programs of `limits.py`."""
 
     packages = ("numpy", "pyarrow", "scikit-learn")
+
+
+class Sql(System):
+    """The base class of systems that take the rows' texts of `tpch.sql`."""
+
+    takes_sql = True
+
+    def query(self, text: str, folders: Mapping[str, str]) -> Any:
+        """Run a text over tables: folders of Parquet files by name."""
+        raise NotImplementedError
+
+    def value(self, x: Any) -> Any:
+        """Return the answer as pandas's rows do: one number by itself."""
+        return x.iloc[0, 0] if x.shape == (1, 1) else x
+
+
+class Polars(Sql):
+    """polars, whose threads are as many as the cores."""
+
+    packages = ("polars",)
+
+    def query(self, text: str, folders: Mapping[str, str]) -> Any:
+        polars = import_module("polars")
+        scans = {name: polars.scan_parquet(f"{path}/*.parquet") for name, path in folders.items()}
+        return polars.SQLContext(scans).execute(text).collect()
+
+    def value(self, x: Any) -> Any:
+        return super().value(x.to_pandas())
+
+
+class DuckDB(Sql):
+    """duckdb in memory; its results are Arrow's."""
+
+    packages = ("duckdb",)
+
+    def query(self, text: str, folders: Mapping[str, str]) -> Any:
+        with import_module("duckdb").connect() as connection:
+            for name, path in folders.items():
+                connection.read_parquet(f"{path}/*.parquet").create_view(name)
+            return connection.sql(text).to_arrow_table()
+
+    def value(self, x: Any) -> Any:
+        return super().value(x.to_pandas())
 
 
 def released(client: Any) -> None:
@@ -310,6 +354,8 @@ class PyMars(MarsDask):
 SYSTEMS: dict[str, type[System]] = {
     "limit": Limit,
     "np": System,
+    "polars": Polars,
+    "duckdb": DuckDB,
     "dask": Dask,
     "dask21": DaskCluster,
     "marsdask": MarsDask,

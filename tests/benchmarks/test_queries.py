@@ -13,8 +13,9 @@ import pytest
 from distributed import Client, LocalCluster
 from hypothesis import settings
 
-from benchmarks.rows import queries, tables
-from benchmarks.systems import System
+from benchmarks.rows import queries, sql, tables
+from benchmarks.run_one import digest
+from benchmarks.systems import SYSTEMS, System
 from marsdask import new_session
 from marsdask.core.config import option_context
 
@@ -60,6 +61,19 @@ def test_a_query_equals_pandas(folder: Path, row: Any, kernels: str) -> None:
         found = result_of(row, folder, "marsdask.dataframe").compute()
     # Merges of many rows chunk by chunk do not promise an order.
     check(found, wanted, in_order=kernels == "polars")
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb"])
+def test_the_same_in_sql(folder: Path, name: str) -> None:
+    """Systems that take SQL are asked for what pandas is asked for."""
+    pytest.importorskip(name)
+    system = SYSTEMS[name](SCALE, folder)
+    for row in queries.ROWS:
+        (found,) = sql.program(row.name)(system, *row.setup(system))
+        wanted = digest(result_of(row, folder, "pandas"), row)
+        np.testing.assert_allclose(
+            digest(system.value(found), row), wanted, rtol=row.rtol, err_msg=row.name
+        )
 
 
 @contextmanager
