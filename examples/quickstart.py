@@ -1,4 +1,4 @@
-"""The main job on real data: tensors, photographs, a Dask cluster and a table.
+"""The main job on real data: tensors, photographs, a Dask cluster, a table and queries.
 
 Run it with ``make quickstart`` or ``python examples/quickstart.py``; pictures go to
 ``quickstart-output/``. Every result is checked against NumPy, pandas or a second scheduler.
@@ -7,15 +7,21 @@ Run it with ``make quickstart`` or ``python examples/quickstart.py``; pictures g
 from __future__ import annotations
 
 import argparse
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from distributed import Client, LocalCluster
 from PIL import Image
 from sklearn.datasets import load_sample_images, load_wine
@@ -120,12 +126,67 @@ def table() -> None:
     print(result.to_string(index=False))
 
 
+def tpch(name: str, scale: float, folder: Path) -> Path:
+    """Return a file of a table of TPC-H, with floats for decimals and timestamps for dates."""
+    command = shutil.which("tpchgen-cli") or Path(sys.executable).with_name("tpchgen-cli")
+    where = ["--tables", name, "--output-dir", folder]
+    subprocess.run([command, "parquet", "-s", str(scale), *where], check=True)
+    path = folder / f"{name}.parquet"
+    rows = pq.read_table(path)
+    for number, field in enumerate(rows.schema):
+        if pa.types.is_decimal(field.type):
+            rows = rows.set_column(number, field.name, rows[number].cast(pa.float64()))
+        elif pa.types.is_date(field.type):
+            rows = rows.set_column(number, field.name, rows[number].cast(pa.timestamp("us")))
+    pq.write_table(rows, path)
+    return path
+
+
+def pricing_summary(lineitem: Any) -> Any:
+    """Ask TPC-H's first question, as one does in pandas."""
+    rows = lineitem[lineitem.l_shipdate <= pd.Timestamp("1998-09-02")]
+    rows = rows.assign(price=rows.l_extendedprice * (1 - rows.l_discount))
+    groups = rows.groupby(["l_returnflag", "l_linestatus"])
+    return groups.agg(quantity=("l_quantity", "sum"), price=("price", "sum"))
+
+
+def shipping_priority(orders: Any, lineitem: Any) -> Any:
+    """Ask which orders of before a day, of which something came after it, are worth most."""
+    day = pd.Timestamp("1995-03-15")
+    late = lineitem[lineitem.l_shipdate > day]
+    late = late.assign(revenue=late.l_extendedprice * (1 - late.l_discount))
+    joined = orders[orders.o_orderdate < day].merge(
+        late, left_on="o_orderkey", right_on="l_orderkey"
+    )
+    totals = joined.groupby(["l_orderkey", "o_orderdate"]).agg(revenue=("revenue", "sum"))
+    return totals.reset_index().sort_values("revenue", ascending=False).head(3)
+
+
+def queries(scale: float) -> None:
+    """Ask two questions about the tables of TPC-H, and show how the second one is answered."""
+    print(f"5. two queries of TPC-H at scale {scale:g}")
+    with TemporaryDirectory() as folder:
+        paths = [tpch(name, scale, Path(folder)) for name in ("orders", "lineitem")]
+        orders, lineitem = map(pd.read_parquet, paths)
+        wanted = pricing_summary(lineitem), shipping_priority(orders, lineitem)
+        orders, lineitem = map(md.read_parquet, paths)
+        lazy = pricing_summary(lineitem), shipping_priority(orders, lineitem)
+        plan = lazy[1].explain()  # before they are computed: then there is nothing to plan
+        with timed("both queries"):
+            found = [one.execute().fetch() for one in lazy]
+        for one, other in zip(found, wanted, strict=True):
+            pd.testing.assert_frame_equal(one, other)
+            print(one)
+        print(plan[plan.index("Runs of relations") : plan.index("Nodes that are tiled")])
+
+
 def main() -> None:
-    """Run all four parts."""
+    """Run all five parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=2000, help="rows of the random tensor")
     parser.add_argument("--shrink", type=int, default=1, help="take every n-th pixel")
     parser.add_argument("--rank", type=int, default=60, help="singular triples to keep")
+    parser.add_argument("--scale", type=float, default=0.1, help="of TPC-H: 1 is a gigabyte")
     parser.add_argument("--out", type=Path, default=Path("quickstart-output"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -135,6 +196,7 @@ def main() -> None:
         lazy, found = photographs(args.rank, args.shrink, args.out)
         same_on_dask(lazy, found)
         table()
+        queries(args.scale)
     print(f"all of it: {time.perf_counter() - start:.1f} s")
 
 

@@ -13,7 +13,7 @@ from tests.source import ROOT
 
 #: How to make each example small.
 ARGUMENTS = {
-    "quickstart": ("--size", "200", "--shrink", "8", "--rank", "5"),
+    "quickstart": ("--size", "200", "--shrink", "8", "--rank", "5", "--scale", "0.01"),
     "mars_program": ("--points", "20000"),
     "dask_program": ("--rows", "1000"),
     "pipeline": ("--chunk-size", "150"),
@@ -56,10 +56,10 @@ def test_example_runs(name: str) -> None:
 
 
 def test_quickstart_runs_and_writes_pictures(tmp_path) -> None:
-    """All four parts of the main job run, small, and the pictures are there."""
+    """All five parts of the main job run, small, and the pictures are there."""
     out = run("quickstart", *ARGUMENTS["quickstart"], "--out", str(tmp_path))
-    assert [line[0] for line in out.splitlines() if line[:2] in ("1.", "2.", "3.", "4.")] == list(
-        "1234"
-    )
+    assert [
+        line[0] for line in out.splitlines() if line[:2] in ("1.", "2.", "3.", "4.", "5.")
+    ] == list("12345")
     for name in ("china", "flower"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
