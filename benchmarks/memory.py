@@ -1,10 +1,10 @@
 """Run a job whose intermediates are five times its memory budget, under a real limit.
 
 `python -m benchmarks.memory --job sort` puts a child into a control group of its own (version 1 or
-2, which takes root) and lets it sort an array that was made before; `--job groupby`, `merge` and
-`distinct` work on tables that are made on the way. Where no group can be made the child gets the
-budget as an argument and only its resident size is compared. The budget is for results and running
-tasks: what the interpreter and its modules take comes on top.
+2, which takes root) and lets it sort an array that was made before. `--job groupby`, `merge`,
+`distinct`, `merges` and `order` work on tables that are made on the way. Where no group can be made
+the child gets the budget as an argument and only its resident size is compared. The budget is for
+results and running tasks: what the interpreter and its modules take comes on top.
 """
 
 from __future__ import annotations
@@ -113,7 +113,34 @@ def distinct(size: int) -> dict[str, float]:
     return {"rows": found, "right": abs(found / (rows / 2 * (1 - math.exp(-2))) - 1) < 0.01}
 
 
-JOBS = {"sort": sort, "groupby": groupby, "merge": merge, "distinct": distinct}
+def merges(size: int) -> dict[str, float]:
+    """Join a table with four others, one after the other, on keys that these have once."""
+    df, rows = pairs(size // 2, 0)
+    for number in range(4):
+        other, _ = pairs(size // 8, number + 1)
+        df = df.merge(
+            other.drop_duplicates("key"), on="key", how="left", suffixes=("", str(number))
+        )
+    found = float(len(df.execute()))
+    return {"rows": found, "right": found == rows}
+
+
+def order(size: int) -> dict[str, float]:
+    """Sort a table by two columns, and compare neighbours."""
+    df, rows = pairs(size, 0)
+    ordered = df.sort_values(["key", "value"]).execute()
+    falls = int((ordered.key.diff() < 0).sum().compute())
+    return {"rows": float(len(ordered)), "right": len(ordered) == rows and not falls}
+
+
+JOBS = {
+    "sort": sort,
+    "groupby": groupby,
+    "merge": merge,
+    "distinct": distinct,
+    "merges": merges,
+    "order": order,
+}
 
 
 def job(name: str, size: int, budget: int | None) -> dict[str, float]:

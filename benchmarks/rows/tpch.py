@@ -23,10 +23,10 @@ def table(name: str, scale: float) -> Iterator[pa.Table]:
     with tempfile.TemporaryDirectory() as folder:
         where = ["--tables", name, "--output-dir", folder]
         subprocess.run([command, "parquet", "-s", str(scale), *where], check=True)
-        rows = pq.read_table(Path(folder) / f"{name}.parquet")
-    rows = rows.cast(pa.schema([(field.name, plain(field.type)) for field in rows.schema]))
-    for start in range(0, max(1, rows.num_rows), ROWS):
-        yield rows.slice(start, ROWS)
+        rows = pq.ParquetFile(Path(folder) / f"{name}.parquet")
+        schema = pa.schema([(field.name, plain(field.type)) for field in rows.schema_arrow])
+        for batch in rows.iter_batches(ROWS):
+            yield pa.Table.from_batches([batch]).cast(schema)
 
 
 def plain(kind: pa.DataType) -> pa.DataType:

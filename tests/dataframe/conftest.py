@@ -1,4 +1,4 @@
-"""Tests of frames run with merged chunks and with chunks as given; relational ones with polars too."""
+"""Tests of frames run with merged chunks and as given; those of relations with polars too."""
 
 from __future__ import annotations
 

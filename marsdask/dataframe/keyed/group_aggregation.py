@@ -331,7 +331,9 @@ class GroupByAggregation(FrameNode):
 
     def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
         rest = tree(parts, combine_partials, [0], sizes=sizes_at_most, kwargs={"plan": plan})
-        return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
+        # Computed partials tell more than the rows below.
+        sizes = unknown_sizes(self.alignment, [upper(total(parts.chunks[0]))])
+        return self.mapped(finished_rows, rest, chunks=(sizes,), kwargs=self._finish(plan))
 
     def _finish(self, plan: AggregationPlan) -> dict[str, Any]:
         return {"plan": plan, "sort": self.call.sort, "like": self.meta}

@@ -298,6 +298,7 @@ class Merge(FrameNode):
 
     def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
         one, other = yield from measure(left, right)
+        left, right = one.grid, other.grid
         left_bytes, right_bytes = one.total, other.total
         broadcast = part_bytes(BROADCAST)
         if "left" in spread and right_bytes <= min(broadcast, left_bytes):

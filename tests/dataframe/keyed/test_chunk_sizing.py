@@ -24,6 +24,8 @@ JOBS = {
     "unsorted group-by": lambda d: d.groupby("key", sort=False).value.median(),
     "distinct rows": lambda d: d.drop_duplicates("key", keep="last"),
     "sort": lambda d: d.sort_values("key", kind="stable"),
+    "few groups": lambda d: d.assign(key=d.key % 3).groupby("key").value.sum().reset_index(),
+    "merge with few rows": lambda d: d.merge(d[d.value < 9], on="key"),
 }
 
 

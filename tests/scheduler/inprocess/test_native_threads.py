@@ -177,3 +177,13 @@ def test_trim(monkeypatch):
     monkeypatch.setattr(native_threads, "_malloc_trim", None)
     native_threads.trim()
     assert len(calls) == 3
+
+
+def test_trim_releases_what_arrow_keeps(monkeypatch):
+    """Pyarrow has an allocator of its own, which keeps freed memory too."""
+    calls = []
+    pool = SimpleNamespace(release_unused=lambda: calls.append("released"))
+    arrow = SimpleNamespace(default_memory_pool=lambda: pool)
+    monkeypatch.setitem(sys.modules, "pyarrow", arrow)
+    native_threads.trim()
+    assert calls == ["released"]
