@@ -33,12 +33,14 @@ from .keyed.join import join
 from .keyed.join import merge as merge_frames
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
+from .partitions.arguments import ADVICE, taking_advice
 from .reduction import pairs, quantiles
 
 if TYPE_CHECKING:
     from .series import Series
 
 
+@taking_advice(ADVICE)
 @public_methods
 class DataFrame(FrameBase):
     """A lazy table in chunks of rows, with the methods of pandas, Mars and Dask.

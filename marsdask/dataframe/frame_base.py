@@ -25,6 +25,7 @@ from .ordered import iloc as position
 from .ordered import rolling, row_numbers, shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
+from .partitions.arguments import ADVICE, taking_advice
 from .reduction import quantiles
 from .reduction import reductions as reduce
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@taking_advice(ADVICE)
 @public_methods
 class FrameBase(Rows):
     """Lazy rows with labels."""

@@ -24,6 +24,7 @@ from .keyed import unique
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
+from .partitions.arguments import ADVICE, taking_advice
 from .reduction import pairs, quantiles
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 StrType = str  # ``Series.str`` hides the type inside the class
 
 
+@taking_advice(ADVICE)
 @public_methods
 class Series(FrameBase):
     """A lazy column with row labels, and the methods of pandas, Mars and Dask.

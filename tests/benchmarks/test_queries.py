@@ -13,7 +13,7 @@ import pytest
 from distributed import Client, LocalCluster
 from hypothesis import settings
 
-from benchmarks.rows import queries, sql, tables
+from benchmarks.rows import queries, sql
 from benchmarks.run_one import digest
 from benchmarks.systems import SYSTEMS, System
 from marsdask import new_session
@@ -23,15 +23,6 @@ SCALE = 0.01
 #: `make test-long` runs all of them on all schedulers, `make test` a few.
 SOME = ("Q04", "Q11")
 IS_LONG = settings.default is not None and settings.default.max_examples > 100
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the tables."""
-    root = tmp_path_factory.mktemp("tpch")
-    for name in sorted({name for names in queries.TABLES.values() for name in names.split()}):
-        tables.ensure(name, root, SCALE)
-    return root
 
 
 def result_of(row: Any, folder: Path, frames: str) -> Any:

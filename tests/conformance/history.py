@@ -192,7 +192,7 @@ PINNED: dict[str, dict[str, Call]] = {
     "ReshapeBlocks": {"flat": lambda a: mt.reshape_blockwise(a.x, (12,))},
     "Write": {"facts": lambda a: stored(a.x)},
     "ArrowSchemas": {"streamed": lambda a: streamed(a.f)},
-    "WriteParquet": {"rows": lambda a: files(a.f, a.folder)},
+    "WriteFiles": {"rows": lambda a: files(a.f, a.folder)},
 }
 
 #: Functions of two tensors, those that want whole numbers, truths or vectors.

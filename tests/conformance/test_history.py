@@ -249,7 +249,7 @@ def test_every_node_that_shows_chunks_has_a_case() -> None:
     for kind in pinning - {
         "ArrowSchemas",
         "Write",
-        "WriteParquet",
+        "WriteFiles",
     }:  # these are executed as they are called
         for call in history.PINNED[kind].values():
             nodes = Graph([item.node for item in results_of(call(Operands()))]).nodes

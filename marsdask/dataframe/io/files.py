@@ -15,9 +15,34 @@ class Storage:
     """Options of a filesystem: ``storage_options=`` of pandas and Dask."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
+    fs: Any = None
+    """A filesystem of fsspec in place of the one that a URL names."""
 
 
 LOCAL = Storage()
+
+#: Names of libraries that open files: the choice is ours.
+LIBRARIES = (None, "fsspec", "arrow", "pyarrow")
+
+
+def storage_of(options: Mapping[str, Any] | None, given: Any = None) -> Storage:
+    """Return where paths lie: on a filesystem of fsspec or pyarrow, or where their URLs say."""
+    if given is None or isinstance(given, str):
+        if given not in LIBRARIES:
+            raise ValueError(f"filesystem must be an object, or one of {LIBRARIES}, got {given!r}")
+        return Storage(options) if options else LOCAL
+    import fsspec
+    import pyarrow.fs
+
+    if isinstance(given, pyarrow.fs.FileSystem):
+        from fsspec.implementations.arrow import ArrowFSWrapper
+
+        given = ArrowFSWrapper(given)
+    if not isinstance(given, fsspec.AbstractFileSystem):
+        kind = type(given).__name__
+        raise ValueError(f"filesystem must be a pyarrow or fsspec FileSystem, not a {kind}")
+    protocols = [given.protocol] if isinstance(given.protocol, str) else given.protocol
+    return LOCAL if "local" in protocols else Storage(options or {}, given)
 
 
 @dataclass(frozen=True)
@@ -37,25 +62,27 @@ def is_remote(path: str) -> bool:
 
 def filesystem(path: str, storage: Storage) -> tuple[Any, str]:
     """Return the filesystem behind a URL, and the path in it."""
+    if storage.fs is not None:
+        return storage.fs, path.partition("://")[2]
     import fsspec
 
     fs, inside = fsspec.core.url_to_fs(path, **storage.options)
     return fs, inside
 
 
-def open_file(path: str, storage: Storage) -> Any:
-    """Open a file for reading bytes."""
+def open_file(path: str, storage: Storage, mode: str = "rb") -> Any:
+    """Open a file of bytes."""
     if not is_remote(path):
-        return open(path, "rb")
+        return open(path, mode)
     fs, inside = filesystem(path, storage)
-    return fs.open(inside, "rb")
+    return fs.open(inside, mode)
 
 
 def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
     """Return the files of a path, a pattern, a folder or a list of these."""
     if isinstance(path, list | tuple):
         return tuple(itertools.chain.from_iterable(expand_paths(one, storage) for one in path))
-    name = os.fspath(path)
+    name = located(path, storage)
     if is_remote(name):
         found = _remote(name, storage)
     elif os.path.isdir(name):
@@ -68,6 +95,27 @@ def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
     return tuple(found)
 
 
+def located(path: Any, storage: Storage) -> str:
+    """Return a path as text: a URL if it lies on a given filesystem."""
+    name: str = os.fspath(path)
+    if storage.fs is None or is_remote(name):
+        return name
+    return _url(storage.fs, name)
+
+
+def _url(fs: Any, path: str) -> str:
+    """Return the URL of a path in a filesystem, which need not know how to take it apart."""
+    protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
+    return f"{protocol}://{path}"
+
+
+def visible_files(folder: str, storage: Storage) -> list[str]:
+    """Return the files of a folder and those below, without hidden ones."""
+    if is_remote(folder):
+        return _remote(folder, storage)
+    return _below(folder)
+
+
 def _remote(name: str, storage: Storage) -> list[str]:
     fs, inside = filesystem(name, storage)
     if glob.has_magic(inside) and not fs.exists(inside):
@@ -76,7 +124,7 @@ def _remote(name: str, storage: Storage) -> list[str]:
         found = _visible(sorted(fs.find(inside)), inside)
     else:
         found = [inside]
-    return [fs.unstrip_protocol(one) for one in found]
+    return [_url(fs, one) if storage.fs is fs else fs.unstrip_protocol(one) for one in found]
 
 
 def _below(folder: str) -> list[str]:
@@ -113,7 +161,7 @@ def folder_of(path: Any, storage: Storage = LOCAL) -> str | None:
     """Return the path if it is a folder, else ``None``."""
     if isinstance(path, list | tuple):
         return None
-    name = os.fspath(path)
+    name = located(path, storage)
     if is_remote(name):
         fs, inside = filesystem(name, storage)
         return name if fs.isdir(inside) else None

@@ -2,78 +2,46 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.sizing import LARGEST_BLOCK
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Condition, Node
 from marsdask.core.public import public_call
-from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
+from marsdask.core.sizes import Chunks, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
+from marsdask.tensor.chunks import bytes_of
 
 from ..frame_node import FrameNode, is_numbered
 from ..ordered.row_numbers import reset_index
 from ..relations.relation import Table
 from ..relations.scans import scan
-from .files import (
-    LOCAL,
-    Files,
-    Storage,
-    expand_paths,
-    folder_of,
-    is_remote,
-    looked_at,
-    make_folder,
-    open_file,
-)
+from .files import Files, expand_paths, folder_of, is_remote, located, looked_at, storage_of
 from .hive import NO_KEYS, Keys, keys_of
-from .range_labels import labels_of_runs, stored_range
+from .range_labels import stored_range
+from .row_groups import (
+    Cut,
+    RowGroup,
+    RowGroupsAt,
+    columns_with_gaps,
+    empty_frame,
+    footer,
+    groups_of,
+    read_groups,
+    with_gaps,
+)
+from .write import in_folder, write_files
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
-
-
-class RowGroup(NamedTuple):
-    """One row group of one file."""
-
-    file: int
-    group: int
-    first: int
-    """The number of its first row among the rows of all files."""
-    rows: int
-
-
-@dataclass(frozen=True)
-class RowGroupsAt:
-    """Gives each chunk its row groups."""
-
-    groups: tuple[RowGroup, ...] = field(repr=False)
-    sizes: Sizes
-
-    @cached_property
-    def _runs(self) -> list[tuple[RowGroup, ...]]:
-        runs = []
-        rest = iter(self.groups)
-        for size in numbers(self.sizes):
-            run: list[RowGroup] = []
-            while sum(group.rows for group in run) < size:
-                run.append(next(rest))
-            runs.append(tuple(run))
-        return runs
-
-    def __call__(self, index: Index) -> tuple[tuple[RowGroup, ...]]:
-        return (self._runs[index[0]],)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +59,12 @@ class ReadParquet(FrameNode):
     """Columns of numbers or booleans with missing values in some file."""
     unclear: tuple[str, ...] = ()
     """Such columns without statistics: their chunks keep the types that are read."""
+    backend: str | None = None
+    """Whose types the columns have, if they are not NumPy's."""
 
     @property
     def meta(self) -> Any:
-        frame = empty_frame(self.files, self.keys)[list(self.columns)]
+        frame = empty_frame(self.files, self.keys, self.backend)[list(self.columns)]
         if isinstance(frame.index, pd.RangeIndex):
             frame.index = self._labels[:0]
         return frame.astype(
@@ -131,7 +101,7 @@ class ReadParquet(FrameNode):
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         del inputs
         files = self.files
-        plain = not self.filters and not self.keys.labels and self.groups
+        plain = not self.filters and not self.keys.labels and self.groups and not self.backend
         index = self.meta.index
         numbered = isinstance(index, pd.RangeIndex) and index.name is None
         if not (plain and numbered) or any(map(is_remote, files.paths)):
@@ -152,6 +122,7 @@ class ReadParquet(FrameNode):
             "labels": self._labels,
             # With filters, only reading shows which columns have missing values.
             "gaps": () if self.filters else tuple(x for x in self.gaps if x in self.columns),
+            "backend": self.backend,
         }
         rule = Blockwise(read_groups, kwargs=kwargs, varying=RowGroupsAt(self.groups, self.sizes))
         return self.grid(rule, self.chunks[0])
@@ -206,193 +177,83 @@ def _excludes(least: Any, largest: Any, operator: str, value: Any) -> bool:
     return excluded
 
 
-def footer(files: Files, number: int) -> Any:
-    """Return the metadata of a file."""
-    return _footer(files.paths[number], files.stamps[number], files.storage)
-
-
-@lru_cache(maxsize=1024)
-def _footer(path: str, stamp: Any, storage: Storage) -> Any:
-    del stamp
-    with _parquet_file(path, storage) as file:
-        return file.metadata
-
-
-def _parquet_file(
-    path: str, storage: Storage, metadata: Any = None, codes: Sequence[str] = ()
-) -> Any:
-    import pyarrow.parquet as pq
-
-    options = {"metadata": metadata, "read_dictionary": codes}
-    if is_remote(path):
-        return pq.ParquetFile(open_file(path, storage), pre_buffer=True, **options)
-    return pq.ParquetFile(path, memory_map=True, **options)
-
-
-#: Text with at most this many bytes per value in a file is dictionary-encoded.
-CODE_BYTES = 8
-
-
-def dictionary_columns(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[str]:
-    """List the columns of text that a file has dictionary-encoded.
-
-    Reading their codes and decoding these at once is faster than decoding one value at a time.
-    """
-    import pyarrow as pa
-
-    kinds = {pa.string(), pa.large_string()}
-    found = {field.name: field.type in kinds for field in metadata.schema.to_arrow_schema()}
-    for group in map(metadata.row_group, groups):
-        for column in map(group.column, range(group.num_columns)):
-            spelled = column.total_uncompressed_size > CODE_BYTES * column.num_values
-            if spelled or not column.has_dictionary_page:
-                found[column.path_in_schema] = False
-    return [name for name, is_coded in found.items() if is_coded and name in labels]
-
-
-def empty_frame(files: Files, keys: Keys) -> Any:
-    """Return a frame of all columns without rows."""
-    table = footer(files, 0).schema.to_arrow_schema().empty_table()
-    return keys.added_to(table, 0, keys.labels).to_pandas()
-
-
-def read_groups(
-    groups: tuple[RowGroup, ...],
-    files: Files,
-    columns: tuple[str, ...],
-    filters: tuple[tuple[Condition, ...], ...],
-    keys: Keys,
-    like: Any,
-    labels: pd.RangeIndex,
-    gaps: tuple[str, ...],
-) -> Any:
-    """Read row groups; columns of ``gaps`` have one type in all chunks."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if not groups:
-        return like
-    wanted = {*columns, *(label for one in filters for label, _, _ in one)}
-    tables = []
-    for number, run in itertools.groupby(groups, key=lambda group: group.file):
-        data, chosen = footer(files, number), [group.group for group in run]
-        codes = dictionary_columns(data, chosen, wanted)
-        with _parquet_file(files.paths[number], files.storage, data, codes) as file:
-            table = file.read_row_groups(
-                chosen,
-                columns=sorted(wanted.difference(keys.labels)),
-                use_threads=False,
-                use_pandas_metadata=True,
-            )
-        for label in codes:
-            text = table.column(label).cast(pa.large_string())
-            table = table.set_column(table.schema.get_field_index(label), label, text)
-        tables.append(keys.added_to(table, number, wanted))
-    table = pa.concat_tables(tables, promote_options="default")
-    if filters:
-        table = table.filter(pq.filters_to_expression([list(one) for one in filters]))
-    frame = table.to_pandas(use_threads=False)[list(columns)]
-    if isinstance(frame.index, pd.RangeIndex):
-        runs = [(group.first, group.rows) for group in groups]
-        frame.index = pd.RangeIndex(len(frame)) if filters else labels_of_runs(labels, runs)
-    return frame.astype({one: like.dtypes[one] for one in gaps}) if gaps else frame
-
-
-def with_gaps(dtype: Any) -> Any:
-    """Return the type of a column of numbers or booleans with missing values."""
-    return np.dtype(object) if dtype.kind == "b" else np.dtype(float)
-
-
-def _with_gaps(
-    files: Files, groups: Sequence[RowGroup], frame: Any
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List the columns with missing values whose type has no missing value.
-
-    The second list has the columns for which this is unknown: some file has no statistics.
-    """
-    open_ = [
-        label
-        for label, dtype in frame.dtypes.items()
-        if isinstance(dtype, np.dtype) and dtype.kind in "iub"
-    ]
-    found: dict[str, None] = {}
-    unclear: dict[str, None] = {}
-    for number, run in itertools.groupby(groups, key=lambda group: group.file):
-        data = footer(files, number)
-        names = data.schema.to_arrow_schema().names if open_ else []
-        for group in run if data.num_columns == len(names) else ():
-            for label in [one for one in open_ if one in names and one not in found]:
-                statistics = data.row_group(group.group).column(names.index(label)).statistics
-                if statistics is None or not statistics.has_null_count:
-                    unclear[label] = None
-                elif statistics.null_count:
-                    found[label] = None
-    return tuple(found), tuple(label for label in unclear if label not in found)
-
-
-def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes]:
-    """List the nonempty row groups, and the number of rows of each chunk."""
-    groups: list[RowGroup] = []
-    sizes: list[int] = []
-    first = 0
-    for number in range(len(files.paths)):
-        data = footer(files, number)
-        room = 0
-        for position in range(data.num_row_groups):
-            group = data.row_group(position)
-            if not group.num_rows:
-                continue
-            groups.append(RowGroup(number, position, first, group.num_rows))
-            first += group.num_rows
-            if each or group.total_byte_size > room:
-                sizes.append(0)
-                room = LARGEST_BLOCK
-            sizes[-1] += group.num_rows
-            room -= group.total_byte_size
-    return tuple(groups), tuple(sizes) or (0,)
+#: Arguments of Dask and Mars that change no result here.
+UNSAID = {
+    *("ignore_metadata_file", "metadata_task_size", "calculate_divisions"),
+    *("incremental_index", "memory_scale", "merge_small_files"),
+}
 
 
 @public_call
 def read_parquet(
     path: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Any = None,
     filters: Any = None,
+    index: Any = None,
+    categories: Any = None,
+    dtype_backend: Any = None,
     groups_as_chunks: bool = False,
-    engine: str = "auto",
+    split_row_groups: bool | int | str = "infer",
+    blocksize: int | str | None = "default",
+    aggregate_files: bool | None = None,
+    engine: str | None = "auto",
+    filesystem: Any = None,
     storage_options: Mapping[str, Any] | None = None,
+    parquet_file_extension: str | tuple[str, ...] | None = None,
+    **options: Any,
 ) -> DataFrame:
     """Return a frame over parquet files: a path, a URL, a pattern, a folder or a list of these.
 
     Folder names such as ``year=2024`` become columns, as in pyarrow. Only the files' footers are
     read at once. Rows are numbered over all files unless the files have row labels.
     ``filters`` are those of pyarrow: a row must meet all conditions (column, operator, value) of a
-    list, or of any list in a list of lists.
+    list, or of any list in a list of lists. Arguments of Dask and Mars that change no result, such
+    as ``calculate_divisions``, are taken and ignored.
 
     Parameters
     ----------
     path : str or list of str
         A path, a URL, a pattern, a folder, or a list of them.
-    columns : sequence of str, optional
-        Which columns to read; by default those that the program needs.
+    columns : sequence of str or str, optional
+        Which columns to read; by default those that the program needs. One name gives a Series.
     filters : list, optional
         Which rows to read.
+    index : str, list of str or False, optional
+        Columns to use as row labels; with ``False`` stored labels become columns.
+    categories : None
+        Not supported.
+    dtype_backend : {"numpy_nullable", "pyarrow"}, optional
+        The types of columns, as in pandas.
     groups_as_chunks : bool
         Whether each row group is a partition of its own.
+    split_row_groups : bool, int or {"infer", "adaptive"}
+        Dask's name: the most row groups of a partition, ``True`` for one, ``False`` for all of a
+        file. By default as many as fit ``blocksize``.
+    blocksize : int or str, optional
+        The bytes of a partition with several row groups; ``None`` for no limit.
+    aggregate_files : bool, optional
+        Whether a partition may have rows of several files.
     engine : {"auto", "pyarrow"}
         The library that reads the files.
+    filesystem : filesystem of fsspec or pyarrow, optional
+        Where the paths lie.
     storage_options : mapping, optional
         Options of the filesystem.
+    parquet_file_extension : str or tuple of str, optional
+        How the names of the files of a folder end.
+    **options
+        Arguments that change no result.
 
     Returns
     -------
     DataFrame
-        A frame that reads the files when it is computed.
+        A frame that reads the files when it is computed; a Series for one column.
 
     Raises
     ------
     NotImplementedError
-        If ``engine`` is another one.
+        If ``engine`` is another one, or for ``categories``.
     KeyError
         If a column is not in the files.
 
@@ -400,22 +261,90 @@ def read_parquet(
     --------
     >>> frame = md.read_parquet("data/*.parquet", columns=["a"])  # doctest: +SKIP
     """
-    if engine not in {"auto", "pyarrow"}:
-        raise NotImplementedError(f"engine={engine!r} is not supported; use engine='pyarrow'")
-    storage = Storage(storage_options) if storage_options else LOCAL
-    files = looked_at(expand_paths(path, storage), storage)
-    keys = keys_of(files, folder_of(path, storage))
-    groups, sizes = _groups_of(files, each=groups_as_chunks)
-    every = tuple(empty_frame(files, keys).columns)
+    check_keywords(options, UNSAID)
+    _check_arguments(engine, categories, aggregate_files)
+    storage = storage_of(storage_options, filesystem)
+    found = expand_paths(path, storage)
+    folder = folder_of(path, storage)
+    if folder is not None and parquet_file_extension is not None:
+        found = tuple(one for one in found if one.endswith(parquet_file_extension))
+    files = looked_at(found, storage)
+    cut = _cut(1 if groups_as_chunks else split_row_groups, blocksize, bool(aggregate_files))
+    given = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    labels = [] if index in (None, False) else [index] if isinstance(index, str) else list(index)
+    chosen = given and [*given, *(one for one in labels if one not in given)]
+    frame = _reader(files, keys_of(files, folder), cut, chosen, filters, _backend(dtype_backend))
+    if labels:
+        frame = frame.set_index(labels if len(labels) > 1 else labels[0])
+    elif index is False and not isinstance(frame.node.meta.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    rows: DataFrame = frame[columns] if isinstance(columns, str) else frame
+    return rows
+
+
+def _reader(
+    files: Files,
+    keys: Keys,
+    cut: Cut,
+    columns: Sequence[str] | None,
+    filters: Any,
+    backend: str | None,
+) -> Any:
+    """Return the frame of some columns of files."""
+    groups, sizes = groups_of(files, cut)
+    empty = empty_frame(files, keys, backend)
+    every = tuple(empty.columns)
     chosen = every if columns is None else tuple(columns)
     if missing := [one for one in chosen if one not in every]:
         raise KeyError(f"columns {missing} are not in {files.paths[0]}, which has {list(every)}")
-    gaps, unclear = _with_gaps(files, groups, empty_frame(files, keys)[list(chosen)])
-    node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys, gaps, unclear)
-    frame: DataFrame = wrap(node)
-    if filters and isinstance(node.meta.index, pd.RangeIndex):
-        return reset_index(frame, drop=True)
-    return frame
+    gaps, unclear = columns_with_gaps(files, groups, empty[list(chosen)])
+    node: Node = ReadParquet(
+        files, chosen, groups, sizes, _normal(filters), keys, gaps, unclear, backend
+    )
+    frame = wrap(node)
+    numbered = filters and isinstance(node.meta.index, pd.RangeIndex)
+    return reset_index(frame, drop=True) if numbered else frame
+
+
+def _check_arguments(engine: str | None, categories: Any, aggregate_files: Any) -> None:
+    if engine not in {None, "auto", "pyarrow"}:
+        raise NotImplementedError(f"engine={engine!r} is not supported; use engine='pyarrow'")
+    if categories:
+        raise NotImplementedError(
+            "read_parquet(categories=) is not supported; use "
+            "astype({column: pandas.CategoricalDtype(categories)})"
+        )
+    if isinstance(aggregate_files, str):
+        raise NotImplementedError(
+            "aggregate_files by a column of the folders is not supported; use True or False"
+        )
+
+
+def _backend(dtype_backend: Any) -> str | None:
+    if dtype_backend is None or dtype_backend is pd.api.extensions.no_default:
+        return None
+    if dtype_backend not in ("numpy_nullable", "pyarrow"):
+        # pandas's words
+        raise ValueError(
+            f"dtype_backend {dtype_backend} is invalid, only 'numpy_nullable' and 'pyarrow' are "
+            "allowed."
+        )
+    return str(dtype_backend)
+
+
+def _cut(split: bool | int | str, blocksize: int | str | None, joins: bool) -> Cut:
+    """Return how row groups become chunks, from Dask's arguments."""
+    if split is False or blocksize is None:
+        return Cut(None, float("inf"), joins)
+    if isinstance(split, str) and split not in ("infer", "adaptive"):
+        raise ValueError(
+            f"split_row_groups must be a bool, an int, 'infer' or 'adaptive': {split!r}"
+        )
+    if not isinstance(split, str):
+        return Cut(int(split), float("inf"), joins)
+    if isinstance(blocksize, str):
+        blocksize = LARGEST_BLOCK if blocksize == "default" else bytes_of(blocksize)
+    return Cut(None, blocksize, joins)
 
 
 def _normal(filters: Any) -> tuple[tuple[Condition, ...], ...]:
@@ -429,52 +358,19 @@ def _normal(filters: Any) -> tuple[tuple[Condition, ...], ...]:
     )
 
 
-@dataclass(frozen=True)
-class PathAt:
-    """Gives each chunk the path of its file."""
-
-    pattern: str
-
-    def __call__(self, index: Index) -> tuple[str]:
-        return (self.pattern.replace("*", f"{index[0]:06d}"),)
+def to_parquet_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:
+    """Write a chunk as a Parquet file."""
+    del first
+    block.to_parquet(target, **options)
 
 
-@dataclass(frozen=True, eq=False)
-class WriteParquet(FrameNode):
-    """Writes one file for each chunk; has one row per file: its path and number of rows."""
+def labels_as_columns(node: Node) -> bool | None:
+    """Tell how labels are stored if the user did not: ``None`` for pandas's choice.
 
-    pins_grid = True
-
-    a: Node
-    pattern: str
-    options: tuple[tuple[str, Any], ...]
-    storage: Storage
-
-    @property
-    def meta(self) -> Any:
-        return pd.DataFrame({"path": pd.Series([], dtype="str"), "rows": pd.Series([], dtype=int)})
-
-    @property
-    def chunks(self) -> Chunks:
-        return ((1,) * len(self.a.chunks[0]),)
-
-    def tile(self, a: Grid) -> Grid:
-        kwargs = {"options": self.options, "storage": self.storage}
-        rule = Blockwise(write_file, (a,), ((0,),), kwargs, PathAt(self.pattern))
-        return self.grid(rule, (1,) * len(a))
-
-
-def write_file(
-    block: Any, path: str, options: tuple[tuple[str, Any], ...], storage: Storage
-) -> Any:
-    """Write one chunk; a file gets its name when it is complete."""
-    if is_remote(path):
-        block.to_parquet(path, storage_options=storage.options, **dict(options))
-    else:
-        partial = f"{path}.part"
-        block.to_parquet(partial, **dict(options))
-        os.replace(partial, path)
-    return pd.DataFrame({"path": [path], "rows": [len(block)]})
+    Some chunks of a filtered frame may have a range of labels, which pandas would not write.
+    """
+    numbered = node.alignment.startswith(("range:", "number:"))
+    return None if numbered or len(node.chunks[0]) == 1 else True
 
 
 def to_parquet(
@@ -482,23 +378,68 @@ def to_parquet(
     path: Any,
     *,
     compute: bool = True,
+    overwrite: bool = False,
+    append: bool = False,
+    write_index: bool | None = None,
+    name_function: Callable[[int], str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
     **options: Any,
 ) -> DataFrame:
     """Write one Parquet file for each chunk: into a folder, or where a pattern has ``*``.
 
-    Folders may be URLs. Returns a frame of the paths and their numbers of rows.
+    Folders may be URLs. No file has its name before all are complete. Returns a frame of the paths
+    and their numbers of rows.
+
+    Parameters
+    ----------
+    path : str
+        A folder, or a pattern with ``*`` for the number of the chunk.
+    compute : bool
+        Whether to write at once; by default. Otherwise the frame that is returned writes.
+    overwrite : bool
+        Whether to remove the files that lie in the folder, once the new ones are complete.
+    append : bool
+        Not supported.
+    write_index : bool, optional
+        Dask's name of ``index``: whether to write the row labels.
+    name_function : callable, optional
+        Returns what stands for ``*``, of the number of a chunk. Without ``*`` in the path, it is
+        the name of the file.
+    storage_options : mapping, optional
+        Options of the filesystem.
+    filesystem : filesystem of fsspec or pyarrow, optional
+        Where the path lies.
+    **options
+        Other arguments of pandas.DataFrame.to_parquet.
+
+    Raises
+    ------
+    NotImplementedError
+        For ``append`` and ``partition_cols``.
     """
-    if options.get("partition_cols"):
+    if options.get("partition_cols") or options.get("partition_on"):
         raise NotImplementedError(
             "to_parquet(partition_cols=) is not supported; use to_parquet() for each value"
         )
-    storage = Storage(storage_options) if storage_options else LOCAL
-    name = os.fspath(path)
-    if "*" not in name:
-        name = os.path.join(name, "part-*.parquet")
-    make_folder(os.path.dirname(name) or ".", storage)
-    result: DataFrame = wrap(
-        WriteParquet(frame.node, name, tuple(sorted(options.items())), storage)
+    if append or options.pop("write_metadata_file", False):
+        raise NotImplementedError(
+            "to_parquet(append=True) and write_metadata_file=True are not supported; use "
+            "name_function= to write beside other files"
+        )
+    for unsaid in ("compute_kwargs", "partition_on", "ignore_divisions"):
+        options.pop(unsaid, None)
+    index = options.pop("index", write_index)
+    options["index"] = labels_as_columns(frame.node) if index is None else index
+    storage = storage_of(storage_options, filesystem)
+    pattern = in_folder(located(path, storage), "*" if name_function else "part-*.parquet")
+    return write_files(
+        frame,
+        to_parquet_file,
+        pattern,
+        options,
+        storage=storage,
+        name_function=name_function,
+        compute=compute,
+        overwrite=overwrite,
     )
-    return result.execute() if compute else result

@@ -21,6 +21,7 @@ from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import column_of, rowwise, with_columns
 from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..ordered.row_numbers import reset_index
+from ..partitions.arguments import ADVICE_OF_GROUPS, taking_advice
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_rows import GroupedRows, RowMask
@@ -90,6 +91,7 @@ def _row_method(name: str) -> AggregationMethod:
     return typed("AggregationMethod", values)
 
 
+@taking_advice(ADVICE_OF_GROUPS)
 @suggesting_methods
 @public_methods
 class GroupBy(Generic[R, C]):

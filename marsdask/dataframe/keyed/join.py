@@ -15,6 +15,7 @@ from marsdask.core.public import public_call
 from marsdask.core.traits import Level
 
 from ..ordered.row_numbers import ResetIndex
+from ..partitions.arguments import without
 from ..schemas.schema import result_of
 from .merge import ANTI, Merge, MergeOptions
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @public_call
+@without("shuffle_method", "npartitions", "broadcast")
 def merge(
     left: Any,
     right: Any,
@@ -43,7 +45,8 @@ def merge(
     Rows are in pandas's order unless the sides are too large for one chunk. An inner merge with a
     small left side then has the order of the right. A merge of two large sides has rows of equal
     keys together, but the keys in no order; ``sort=True`` sorts by the keys. As in Dask,
-    ``how="leftsemi"`` returns the left rows that have a match.
+    ``how="leftsemi"`` returns the left rows that have a match; Dask's ``shuffle_method``,
+    ``npartitions`` and ``broadcast`` change nothing, since sizes decide.
     """
     sides = [_as_frame(side) for side in (left, right)]
     left_meta, right_meta = (side.node.meta for side in sides)

@@ -1,0 +1,222 @@
+"""Write one file for each chunk, or one file of all: aside first, and renamed when all is there."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.blockwise import Blockwise
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.tree import gather
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index
+
+from ..frame_node import FrameNode
+from ..rows import concat
+from .files import (
+    LOCAL,
+    Storage,
+    filesystem,
+    folder_of,
+    is_remote,
+    make_folder,
+    open_file,
+    visible_files,
+)
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where chunks are written."""
+
+    pattern: str
+    """The path of a chunk's file, with ``*`` for its number."""
+    names: tuple[str, ...]
+    """What stands for ``*`` in place of the numbers, if the user named the chunks."""
+    single: str | None
+    """The path of the file that has all chunks, one after the other."""
+    mark: str
+    """What no other writing has in the names of its incomplete files."""
+    storage: Storage = LOCAL
+    overwrite: bool = False
+    """Whether the files that lie in the folder are replaced."""
+
+    def path(self, number: int) -> str:
+        """Return the path of a chunk's file."""
+        return self.pattern.replace("*", self.names[number] if self.names else f"{number:06d}")
+
+    def aside(self, number: int) -> str:
+        """Return where a chunk's file is until all are complete."""
+        return aside(self.path(number), self.mark)
+
+
+def aside(path: str, mark: str) -> str:
+    """Return the path of an incomplete file: readers of folders take it for hidden."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{mark}-{name}")
+
+
+@dataclass(frozen=True)
+class NumberAt:
+    """Gives each chunk its number."""
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (index[0],)
+
+
+@dataclass(frozen=True, eq=False)
+class WriteFiles(FrameNode):
+    """Writes files; has one row for each chunk: the path of its file, and its number of rows."""
+
+    pins_grid = True
+
+    a: Node
+    write: Callable[..., None]
+    """Writes one chunk to a path or a buffer of bytes, and is told whether it is the first."""
+    target: Destination
+    options: tuple[tuple[str, Any], ...]
+
+    @property
+    def label(self) -> str:
+        return self.write.__name__
+
+    @property
+    def meta(self) -> Any:
+        return pd.DataFrame({"path": pd.Series([], dtype="str"), "rows": pd.Series([], dtype=int)})
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((len(self.a.chunks[0]),),)
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"write": self.write, "target": self.target, "options": self.options}
+        rule = Blockwise(write_aside, (a,), ((0,),), kwargs, NumberAt())
+        parts = self.grid(rule, (1,) * len(a))
+        how = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {"target": self.target}}
+        return gather(complete, parts, chunks=self.chunks, **how)
+
+
+def write_aside(
+    block: Any,
+    number: int,
+    *,
+    write: Callable[..., None],
+    target: Destination,
+    options: tuple[tuple[str, Any], ...],
+) -> Any:
+    """Write one chunk to an incomplete file."""
+    path, storage = target.aside(number), target.storage
+    how = {"first": target.single is None or number == 0, **dict(options)}
+    if is_remote(path):
+        buffer = io.BytesIO()
+        write(block, buffer, **how)
+        fs, inside = filesystem(path, storage)
+        fs.pipe_file(inside, buffer.getvalue())
+    else:
+        try:
+            write(block, path, **how)
+        except BaseException:
+            remove(path, storage)
+            raise
+    return pd.DataFrame({"path": [target.single or target.path(number)], "rows": [len(block)]})
+
+
+def complete(written: list[Any], target: Destination) -> Any:
+    """Give the files their names, now that all are complete."""
+    if target.overwrite:
+        for path in visible_files(os.path.dirname(target.pattern), target.storage):
+            remove(path, target.storage)
+    if target.single is None:
+        for number in range(len(written)):
+            move(target.aside(number), target.path(number), target.storage)
+    else:
+        parts = [target.aside(number) for number in range(len(written))]
+        whole = aside(target.single, f"{target.mark}-all")
+        join_files(parts, whole, target.storage)
+        move(whole, target.single, target.storage)
+    return concat(written, labels=False)
+
+
+def join_files(parts: list[str], whole: str, storage: Storage) -> None:
+    """Join files to one; a part is removed once it was copied."""
+    try:
+        with open_file(whole, storage, "wb") as joined:
+            for part in parts:
+                with open_file(part, storage) as file:
+                    shutil.copyfileobj(file, joined, 2**20)
+                remove(part, storage)
+    except BaseException:
+        remove(whole, storage)
+        raise
+
+
+def move(path: str, new: str, storage: Storage) -> None:
+    """Rename a file, and replace one of the new name."""
+    if is_remote(path):
+        fs, inside = filesystem(path, storage)
+        fs.mv(inside, filesystem(new, storage)[1])
+    else:
+        os.replace(path, new)
+
+
+def remove(path: str, storage: Storage) -> None:
+    """Remove a file if it is there."""
+    with suppress(FileNotFoundError):
+        if is_remote(path):
+            fs, inside = filesystem(path, storage)
+            fs.rm_file(inside)
+        else:
+            os.remove(path)
+
+
+def write_files(
+    frame: Any,
+    write: Callable[..., None],
+    pattern: str,
+    options: Mapping[str, Any],
+    *,
+    storage: Storage = LOCAL,
+    single: str | None = None,
+    name_function: Callable[[int], str] | None = None,
+    compute: bool = True,
+    overwrite: bool = False,
+) -> DataFrame:
+    """Write chunks by a function; without ``compute`` return the frame that writes them."""
+    count = len(frame.node.chunks[0])
+    names = () if name_function is None else tuple(map(name_function, range(count)))
+    target = Destination(pattern, names, single, uuid.uuid4().hex, storage, overwrite)
+    make_folder(os.path.dirname(pattern) or ".", storage)
+    node = WriteFiles(frame.node, write, target, tuple(sorted(options.items())))
+    result: DataFrame = wrap(node)
+    if not compute:
+        return result
+    try:
+        result.execute()
+    except BaseException:
+        for number in range(count):
+            remove(target.aside(number), storage)
+        raise
+    return result
+
+
+def in_folder(path: Any, name: str) -> str:
+    """Return the pattern of files: a path with ``*``, or that name in a folder."""
+    text = os.fspath(path)
+    return text if "*" in text else os.path.join(text, name)
+
+
+def is_folder(path: str, storage: Storage) -> bool:
+    """Tell whether a path without ``*`` is for a folder: one that is there, or without suffix."""
+    return folder_of(path, storage) is not None or not os.path.splitext(path)[1]

@@ -1,0 +1,1 @@
+"""Frames as rows in partitions, in the words of Dask."""

@@ -1,0 +1,106 @@
+"""Files are written aside, and have their names once all are complete."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from marsdask.dataframe.io import write
+from tests.dataframe import one_mode
+from tests.dataframe.tables import equal, table
+
+_coalesce = one_mode.coalesce
+
+
+def failing(frame: Any, rows: int) -> Any:
+    """Return a lazy frame of which the chunk of a row raises."""
+
+    def check(value: int) -> int:
+        if value == rows:
+            raise ZeroDivisionError("no such row")
+        return value
+
+    frame = frame.reset_index(drop=True)
+    lazy: Any = md.DataFrame(frame.assign(n=range(len(frame))), chunk_size=4)
+    lazy["n"] = lazy.n.map(check, meta=("n", int))
+    return lazy
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_nothing_is_there_after_a_failure(tmp_path: Any, single: bool) -> None:
+    """Neither files of the chunks before, nor parts of them; the next attempt writes all."""
+    folder = tmp_path / "out"
+    pattern = str(folder / "x-*.csv")
+    whole = str(folder / "all.csv") if single else None
+    frame = table(20)
+
+    def attempt(lazy: Any) -> Any:
+        return write.write_files(lazy, to_text, pattern, {}, single=whole)
+
+    with pytest.raises(ZeroDivisionError, match="no such row"):
+        attempt(failing(frame, 18))
+    assert os.listdir(folder) == []
+    written = attempt(failing(frame, 99)).fetch()
+    assert written.rows.tolist() == [4] * 5
+    assert len(os.listdir(folder)) == (1 if single else 5)
+    assert set(written.path) == {str(path) for path in folder.iterdir()}
+
+
+def to_text(block: Any, target: Any, *, first: bool) -> None:
+    """Write a chunk as text."""
+    block.to_csv(target, header=first, mode="wb")
+
+
+def to_nowhere(block: Any, target: Any, *, first: bool) -> None:
+    """Write some of a chunk, and find the disk full."""
+    to_text(block, target, first=first)
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk(tmp_path: Any) -> None:
+    """The error is the system's, and what was written is gone; the session goes on."""
+    lazy = md.DataFrame(table(8), chunk_size=4)
+    with pytest.raises(OSError, match="No space left"):
+        write.write_files(lazy, to_nowhere, str(tmp_path / "*.csv"), {})
+    assert os.listdir(tmp_path) == []
+    equal(lazy, table(8))
+
+
+def test_files_replace_those_they_are_made_of(tmp_path: Any) -> None:
+    """With ``overwrite``, what lies in the folder goes when the new files are complete."""
+    md.DataFrame(table(20), chunk_size=4).to_parquet(tmp_path)
+    lazy = md.read_parquet(tmp_path, split_row_groups=True)
+    lazy[lazy.u > 9].to_parquet(tmp_path, overwrite=True, name_function=lambda i: f"{i}.parquet")
+    assert sorted(os.listdir(tmp_path)) == [f"{i}.parquet" for i in range(5)]
+    wanted = table(20)[table(20).u > 9]
+    pd.testing.assert_frame_equal(md.read_parquet(tmp_path).compute(), wanted)
+
+
+def test_a_url(tmp_path: Any) -> None:
+    """Files behind a URL are whole or not there; one may hold all chunks."""
+    import fsspec
+
+    fs = fsspec.filesystem("memory")
+    lazy = md.DataFrame(table(10), chunk_size=4)
+    for single in (None, "memory://written/all.csv"):
+        write.write_files(lazy, to_text, "memory://written/x-*.csv", {}, single=single)
+    names = [*(f"/written/x-{i:06d}.csv" for i in range(3)), "/written/all.csv"]
+    assert sorted(fs.find("/written")) == sorted(names)
+    assert fs.cat("/written/all.csv").decode() == table(10).to_csv()
+    with pytest.raises(OSError, match="No space left"):
+        write.write_files(lazy, to_nowhere, "memory://full/x-*.csv", {})
+    assert not fs.exists("/full") or fs.find("/full") == []
+    fs.rm("/written", recursive=True)
+
+
+def test_what_is_not_computed_writes_nothing(tmp_path: Any) -> None:
+    """Until the frame that is returned is."""
+    lazy = md.DataFrame(table(10), chunk_size=4)
+    writing = lazy.to_parquet(tmp_path, compute=False)
+    assert os.listdir(tmp_path) == []
+    writing.execute()
+    equal(md.read_parquet(tmp_path), table(10))

@@ -1,0 +1,19 @@
+"""For tests of files and of Dask's words, whose claims do not depend on how chunks are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from marsdask.core.config import option_context
+
+
+@pytest.fixture(autouse=True)
+def _coalesce() -> Iterator[None]:
+    """Take the place of the fixture of all modes: every test runs once, on the chunks as given."""
+    with option_context({"verify": True, "coalesce": False}):
+        yield
+
+
+coalesce = _coalesce
