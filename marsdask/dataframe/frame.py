@@ -29,12 +29,14 @@ from .elementwise.rowwise import (
 )
 from .frame_base import FrameBase
 from .io import arrow, parquet
+from .keyed import unique, value_counts
 from .keyed.join import join
 from .keyed.join import merge as merge_frames
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
+from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
-from .reduction import pairs, quantiles
+from .reduction import aggregate, extremes, pairs, quantiles
 
 if TYPE_CHECKING:
     from .series import Series
@@ -156,16 +158,26 @@ class DataFrame(FrameBase):
         """Use columns as row labels. See pandas.DataFrame.set_index."""
         return self._changed(by_column, key=keys, drop=drop, append=append)
 
+    agg: Final = method(aggregate.aggregate)
+    aggregate: Final = agg
     apply: Final = method(users.apply_rows)
+    duplicated: Final = method(unique.duplicated)
     eval: Final = method(expressions.evaluate)
     map: Final = method(users.map_values)
     corr: Final = method(pairs.corr)
+    corrwith: Final = method(pairs.corrwith)
     cov: Final = method(pairs.cov)
     join: Final = method(join)
     merge: Final = method(merge_frames)
+    mode: Final = method(value_counts.column_modes)
+    nlargest: Final = extremes.extreme_rows("nlargest", "largest")
+    nsmallest: Final = extremes.extreme_rows("nsmallest", "smallest")
+    nunique: Final = method(unique.column_nunique)
     quantile: Final = method(quantiles.quantile)
     query: Final = method(expressions.query)
+    rank: Final = method(rank.rank_columns)
     to_parquet: Final = method(parquet.to_parquet)
+    value_counts: Final = method(value_counts.row_counts)
 
     drop: Final = method(names.drop)
     filter: Final = method(names.filter_labels)

@@ -26,10 +26,12 @@ from .ordered import rolling, row_numbers, shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
 from .partitions.arguments import ADVICE, taking_advice
-from .reduction import quantiles
+from .reduction import extremes, properties, quantiles
 from .reduction import reductions as reduce
+from .reduction.describe import describe
 
 if TYPE_CHECKING:
+    from .frame_node import SameKind
     from .index import Index
 
 T = TypeVar("T")
@@ -124,6 +126,10 @@ class FrameBase(Rows):
     skew: Final = reduce.reduction("skew")
     kurt: Final = reduce.reduction("kurt")
     kurtosis: Final = kurt
+    describe: Final = typed("SameKind", method(describe))
+    memory_usage: Final = typed("extremes.LabelMethod", method(properties.memory_usage))
+    idxmax: Final = extremes.extreme_label("idxmax")
+    idxmin: Final = extremes.extreme_label("idxmin")
     median: Final = typed("reduce.ReductionMethod", method(quantiles.median))
 
     cumsum: Final = scan.cumulative("cumsum")

@@ -20,12 +20,13 @@ from .elementwise import apply as users
 from .elementwise.rowwise import method_of, rowwise, to_frame
 from .frame_base import FrameBase
 from .io import arrow
-from .keyed import unique
+from .keyed import unique, value_counts
 from .labels import names
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
+from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
-from .reduction import pairs, quantiles
+from .reduction import aggregate, extremes, pairs, properties, quantiles
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -126,6 +127,26 @@ class Series(FrameBase):
         return self.shape[0]
 
     @property
+    def hasnans(self) -> Tensor:
+        """Whether any value is missing; lazy."""
+        return properties.hasnans(self)
+
+    @property
+    def is_unique(self) -> Tensor:
+        """Whether no value occurs twice; lazy."""
+        return properties.is_unique(self)
+
+    @property
+    def is_monotonic_increasing(self) -> Tensor:
+        """Whether values never fall; lazy."""
+        return properties.monotonic(self, rising=True)
+
+    @property
+    def is_monotonic_decreasing(self) -> Tensor:
+        """Whether values never rise; lazy."""
+        return properties.monotonic(self, rising=False)
+
+    @property
     def ndim(self) -> int:
         """The number of axes, 1."""
         return 1
@@ -141,19 +162,28 @@ class Series(FrameBase):
     tolist: Final = protocols.tolist
     to_list: Final = protocols.tolist
 
+    agg: Final = method(aggregate.aggregate_column)
+    aggregate: Final = agg
     argmax: Final = scan.extreme_position("argmax")
     argmin: Final = scan.extreme_position("argmin")
     apply: Final = method(users.apply_values)
+    argsort: Final = method(rank.argsort)
     autocorr: Final = method(pairs.autocorr)
     corr: Final = method(pairs.corr_with)
     cov: Final = method(pairs.cov_with)
     quantile: Final = method(quantiles.quantile_of)
     between: Final = method_of("between")
+    duplicated: Final = method(unique.duplicated_values)
     filter: Final = method(names.filter_labels)
     map: Final = method(users.map_values)
+    mode: Final = method(value_counts.mode)
+    nlargest: Final = extremes.extremes("nlargest", "largest")
+    nsmallest: Final = extremes.extremes("nsmallest", "smallest")
     nunique: Final = method(unique.nunique)
+    rank: Final = method(rank.rank)
     rename: Final = method(names.rename_series)
-    value_counts: Final = method(unique.value_counts)
+    unique: Final = method(unique.unique)
+    value_counts: Final = method(value_counts.value_counts)
 
 
 register_collection(pd.Series, Series)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
@@ -22,6 +24,7 @@ from tests.strategies import chunkings
 THRESHOLDS = {
     "keyed.group_aggregation": {"TREE_ROWS": 2, "SHUFFLED_ROWS": 2, "GROUPED_ROWS": 2},
     "ordered.sort_values": {"SORTED_ROWS": 2, "SORTED_BYTES": 64},
+    "ordered.rank": {"SORTED_ROWS": 2, "SORTED_BYTES": 64},
     "keyed.merge": {"BROADCAST": 0, "SHUFFLED": 500},
 }
 #: The bytes of a memory in which small tables are far too large.
@@ -98,3 +101,14 @@ def equal(lazy: Any, wanted: Any, **options: Any) -> None:
             if isinstance(wanted, float | np.floating)
             else found == wanted
         )
+
+
+def same(call: Any, lazy: Any, eager: Any, **options: Any) -> None:
+    """Check that a call gives what it gives of a pandas object, or raises the same error."""
+    try:
+        wanted = call(eager)
+    except (ValueError, TypeError) as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            call(lazy).compute()
+    else:
+        equal(call(lazy), wanted, **options)

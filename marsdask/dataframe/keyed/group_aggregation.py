@@ -61,8 +61,9 @@ from .shuffle import (
 OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest"}
 #: Methods whose types only rows tell.
 BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
+BY_SAMPLE |= {"corr", "cov"}
 #: Methods that may return several rows for a group, labelled by more than its key.
-SEVERAL_ROWS = {"apply", "nlargest", "nsmallest", "value_counts", "quantile"}
+SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "value_counts", "quantile"}
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,16 @@ from marsdask.core.public import public_methods
 
 from ..elementwise.filter import Filter
 from ..elementwise.operands import aligned_values
-from ..elementwise.rowwise import column_of, rowwise, with_columns
+from ..elementwise.rowwise import column_of, relabelled, rowwise, with_columns
+from ..labels.by_position import rows_in_order
 from ..missing_names import GROUP_CONVERSIONS, missing_name
+from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
 from ..partitions.arguments import ADVICE_OF_GROUPS, taking_advice
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_rows import GroupedRows, RowMask
+from .group_windows import GroupWindows
 from .keys import dtype_of_key
 
 if TYPE_CHECKING:
@@ -318,13 +321,84 @@ class GroupBy(Generic[R, C]):
         indices: Mapping[Hashable, np.ndarray[Any, Any]] = self._computed_keys().indices
         return indices
 
-    def _computed_keys(self) -> Any:
+    def _computed_keys(self, *, numbered: bool = False) -> Any:
         keys = _lazy(self._node)[list(self._by)].compute()
+        keys = keys.reset_index(drop=True) if numbered else keys
         by = self._by if self._flags["listed"] else self._by[0]
         return keys.groupby(list(by) if isinstance(by, tuple) else by, **self._options())
 
     def _options(self) -> dict[str, Any]:
         return {name: self._flags[name] for name in ("sort", "dropna")} | {"observed": True}
+
+    def ngroup(self, ascending: bool = True) -> Series:
+        """Return the number of each row's group. See pandas.api.typing.DataFrameGroupBy.ngroup.
+
+        The keys are sorted, and the numbers return to the rows.
+        """
+        places = tuple(range(len(self._by)))
+        keys = rowwise(relabelled, _lazy(self._node)[list(self._by)], columns=pd.Index(places))
+        dropna = self._flags["dropna"]
+        if not self._flags["sort"]:
+            first = rowwise(with_columns, keys, positions_of(keys), names=("at",))
+            keys = groupby(first, list(places), dropna=dropna)["at"].transform("min").to_frame(0)
+            dropna = True
+        found: Series = number_rows_by(keys, GroupNumbers(dropna))
+        return found if ascending else found.rsub(found.max())
+
+    def sample(
+        self,
+        n: int | None = None,
+        frac: float | None = None,
+        replace: bool = False,
+        weights: Any = None,
+        random_state: Any = None,
+    ) -> R:
+        """Return some rows of each group at random, those that pandas draws.
+
+        See pandas.api.typing.DataFrameGroupBy.sample. Computes the keys of all rows; the rows are
+        one chunk.
+        """
+        if weights is not None:
+            raise NotImplementedError("sample(weights=) is not supported; use take() of positions")
+        drawn = self._computed_keys(numbered=True).sample(n, frac, replace, None, random_state)
+        rows: R = rows_in_order(typed("Any", self._source), drawn.index.tolist())
+        return rows
+
+    def unique(self) -> Series:
+        """Return the distinct values of each group. See pandas.api.typing.SeriesGroupBy.unique.
+
+        All rows of a group meet in one task.
+
+        Returns
+        -------
+        Series
+            An array for each group.
+
+        Examples
+        --------
+        >>> frame = md.DataFrame({"k": [1, 1, 2], "x": [3, 3, 5]})
+        >>> len(frame.groupby("k").x.unique().compute())
+        2
+        """
+        found: Series = self._aggregate("unique")
+        return found
+
+    def rolling(
+        self, window: int, min_periods: int | None = None, **options: Any
+    ) -> GroupWindows[R]:
+        """Return windows of rows within each group.
+
+        See pandas.api.typing.DataFrameGroupBy.rolling. All rows of a group meet in one task.
+        """
+        how = {"window": window, "min_periods": min_periods, **options}
+        return GroupWindows(self, "rolling", how)
+
+    def expanding(self, min_periods: int = 1) -> GroupWindows[R]:
+        """Return for each row the rows of its group up to it.
+
+        See pandas.api.typing.DataFrameGroupBy.expanding. All rows of a group meet in one task.
+        """
+        return GroupWindows(self, "expanding", {"min_periods": min_periods})
 
     def get_group(self, name: Any) -> R:
         """Return the rows of one group; computes whether there are any.
@@ -376,6 +450,8 @@ class GroupBy(Generic[R, C]):
     skew: Final = _aggregation("skew")
     kurt: Final = _aggregation("kurt")
     nunique: Final = _aggregation("nunique")
+    corr: Final = _aggregation("corr")
+    cov: Final = _aggregation("cov")
     median: Final = _aggregation("median")
     idxmax: Final = _aggregation("idxmax")
     idxmin: Final = _aggregation("idxmin")

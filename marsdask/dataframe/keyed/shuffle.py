@@ -56,10 +56,12 @@ def cut_by_range(
     ascending: tuple[bool, ...],
     na_first: bool = False,
     labels: bool = False,
+    at: bool = False,
 ) -> Grid:
     """Split chunks into ``count`` parts by ranges of their keys; equal keys are in one part.
 
-    A task chooses the ranges from the samples. Row labels are kept with ``labels``.
+    A task chooses the ranges from the samples. Row labels are kept with ``labels``, and positions
+    in the chunk with ``at``.
     """
     kwargs = {"ascending": ascending, "na_first": na_first, "count": count}
     pivots = gather(choose_pivots, samples, chunks=((count - 1,),), kwargs=kwargs)
@@ -67,8 +69,8 @@ def cut_by_range(
         split_by_range,
         [(source, (0,)), (pivots, (None,))],
         chunks=source.chunks,
-        itemsize=None if source.width is None else source.width + 8 * labels,
-        kwargs={**kwargs, "by": by, "labels": labels},
+        itemsize=None if source.width is None else source.width + 8 * labels + 8 * at,
+        kwargs={**kwargs, "by": by, "labels": labels, "at": at},
     )
 
 
@@ -177,6 +179,7 @@ def split_by_range(
     na_first: bool,
     count: int,
     labels: bool,
+    at: bool = False,
 ) -> list[RowPart]:
     """Split a chunk into ``count`` parts by the ranges of its keys between the pivots."""
     keys = keys_of(block, by)
@@ -186,7 +189,8 @@ def split_by_range(
         radix = 2 * len(levels) + 3
         codes = codes * radix + _ranks(keys[label], levels, rising, na_first)
         marks = marks * radix + _ranks(pivots[label], levels, rising, na_first)
-    return split_at(block, np.searchsorted(marks, codes, side="right"), count, labels=labels)
+    places = np.searchsorted(marks, codes, side="right")
+    return split_at(block, places, count, np.arange(len(block)) if at else None, labels=labels)
 
 
 def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -> Any:

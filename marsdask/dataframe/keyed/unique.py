@@ -1,4 +1,4 @@
-"""Drop duplicates and missing values; count distinct values."""
+"""Find and drop duplicates, drop missing values; count distinct values."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.filter import Filter
-from ..elementwise.rowwise import renamed, rowwise
+from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
 from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
-from ..ordered.sort_values import sort_values
+from ..reduction.fold import assembled
+from ..reduction.quantiles import columns_of, stacked
+from ..reduction.reductions import RowReduction, collection_of
 from ..relations.distinct import distinct as distinct_of
 from ..relations.relation import Table
 from ..rows import concat
+from ..tensors import to_tensor
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
-from .groupby import groupby
+from .group_rows import GroupedRows, RowMask
 from .keys import comparable, dtype_of_key, keys_by
 from .parts import RowPart
 from .shuffle import casts_of, counted_parts, cut_by_hash, shuffle
@@ -36,6 +39,7 @@ from .shuffle import casts_of, counted_parts, cut_by_hash, shuffle
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
+    from ..frame import DataFrame
     from ..series import Series
 
 
@@ -170,21 +174,32 @@ def drop_duplicates(
     obj: S, subset: Any = None, *, keep: Any = "first", ignore_index: bool = False
 ) -> S:
     """Drop duplicate rows. See pandas.DataFrame.drop_duplicates."""
+    _check_keep(keep)
+    several = obj.node.meta.ndim == 2
+    if subset is not None:
+        _labels_in(obj.node.meta, subset)
+    if keep is False:
+        mask = duplicated(obj, subset, keep) if several else duplicated_values(obj, keep)
+        result: S = collection_of(Filter(obj.node, (~mask).node))
+    else:
+        options = {"keep": keep} | ({} if subset is None else {"subset": subset})
+        result = wrap(DropDuplicates(obj.node, tuple(options.items())))
+    return reset_index(result, drop=True) if ignore_index else result
+
+
+def _check_keep(keep: Any) -> None:
     if keep not in ("first", "last", False):
         raise ValueError('keep must be either "first", "last" or False')
-    if keep is False:
-        raise NotImplementedError(
-            "drop_duplicates(keep=False) is not supported; use keep='first' or keep='last'"
-        )
-    options = {"keep": keep} | ({} if subset is None else {"subset": subset})
-    if subset is not None:
-        labels = obj.node.meta.columns
-        single = isinstance(subset, tuple) and subset in labels
-        columns = subset if isinstance(subset, list | tuple) and not single else [subset]
-        if missing := [one for one in columns if one not in labels]:
-            raise KeyError(pd.Index(missing))
-    result: S = wrap(DropDuplicates(obj.node, tuple(options.items())))
-    return reset_index(result, drop=True) if ignore_index else result
+
+
+def _labels_in(meta: Any, subset: Any) -> list[Any]:
+    """Return the labels of a subset of the columns, which are there."""
+    single = isinstance(subset, tuple) and subset in meta.columns
+    several = not single and pd.api.types.is_list_like(subset)
+    labels = list(subset) if several else [subset]
+    if missing := [one for one in labels if one not in meta.columns]:
+        raise KeyError(pd.Index(missing))
+    return labels
 
 
 def nunique(obj: Series, *, dropna: bool = True) -> Tensor:
@@ -193,42 +208,62 @@ def nunique(obj: Series, *, dropna: bool = True) -> Tensor:
     return values.count() if dropna else values.isna().count()
 
 
-def value_counts(
-    obj: Series,
-    normalize: bool = False,
-    sort: bool = True,
-    ascending: bool = False,
-    bins: Any = None,
-    dropna: bool = True,
-) -> Series:
-    """Count each distinct value, the most frequent first.
+def column_nunique(frame: DataFrame, axis: Any = 0, dropna: bool = True) -> Series:
+    """Return the number of distinct values of each column. See pandas.DataFrame.nunique."""
+    meta = frame.node.meta
+    if axis_number(meta, axis) == 1:
+        rows: Series = rowwise(RowReduction("nunique"), frame, dropna=dropna)
+        return rows
+    counts = [nunique(column, dropna=dropna) for column in columns_of(frame)]
+    like = pd.Series(0, meta.columns)
+    options = {"labels": meta.columns, "name": None, "dtype": like.dtype}
+    found: Series = assembled(stacked, counts, like, title="nunique", row=True, **options)
+    return found
 
-    See pandas.Series.value_counts.
 
-    Differs from pandas: values of equal counts are in order of first occurrence.
+def unique(series: Series) -> Tensor:
+    """Return the distinct values, in order of first occurrence. See pandas.Series.unique.
+
+    Differs from pandas: they are a tensor, of objects where NumPy has no type for the values.
     """
-    if bins is not None:
+    return to_tensor(drop_duplicates(series))
+
+
+@dataclass(frozen=True)
+class RepeatedRows(RowMask):
+    """Tells for each row whether an equal one comes before, after, or elsewhere."""
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Return the mask of the rows."""
+        return frame[list(self.by)].duplicated(keep=self.args[0])
+
+
+def duplicated(frame: DataFrame, subset: Any = None, keep: Any = "first") -> Series:
+    """Tell which rows are duplicates of others. See pandas.DataFrame.duplicated."""
+    if subset is not None:
+        frame = rowwise(column_of, frame, key=_labels_in(frame.node.meta, subset))
+    return _repeated(frame, keep)
+
+
+def duplicated_values(series: Series, keep: Any = "first") -> Series:
+    """Tell which values are duplicates of others. See pandas.Series.duplicated."""
+    name = series.node.meta.name
+    found: Series = rowwise(renamed, _repeated(series.to_frame(0), keep), name=name)
+    return found
+
+
+def _repeated(frame: DataFrame, keep: Any) -> Series:
+    _check_keep(keep)
+    # Several columns may have one label.
+    places = tuple(range(len(frame.node.meta.columns)))
+    if not places:
         raise NotImplementedError(
-            "value_counts(bins=) is not supported; use // or round() of the values first"
+            "duplicated() without columns is not supported; choose at least one column"
         )
-    name = obj.node.meta.name
-    frame = obj.to_frame("values" if name is None else name)
-    counts = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
-    if name is None:
-        counts = rowwise(unnamed_index, counts)
-    if normalize:
-        counts = counts / counts.sum()
-    # Counts of masked types are masked, too.
-    wanted = obj.node.meta.value_counts(normalize=normalize)
-    if counts.dtype != wanted.dtype:
-        counts = counts.astype(wanted.dtype)
-    named: Series = rowwise(renamed, counts, name=wanted.name)
-    return sort_values(named, ascending=ascending) if sort else named
-
-
-def unnamed_index(block: Any) -> Any:
-    """Return a series whose index has no name."""
-    return block.rename_axis(None)
+    rows = rowwise(relabelled, frame, columns=pd.RangeIndex(len(places)))
+    call = RepeatedRows(places, ..., "duplicated", (keep,), (), sort=False, dropna=False)
+    found: Series = collection_of(GroupedRows(rows.node, call))
+    return found
 
 
 def dropna(obj: S, *, how: str = "any", subset: Any = None, axis: Any = 0) -> S:

@@ -66,6 +66,8 @@ class FrameFold(SmallResult):
     steps: tuple[Callable[..., Any], Callable[[Any, Any], Any], Callable[..., Any]]
     """``map(block)``, ``combine(partial, partial)``, ``finish(partial, **finished)``."""
     finished: tuple[tuple[str, Any], ...] = ()
+    partial_bytes: float = PARTIAL_BYTES
+    """The assumed bytes of a partial."""
 
     def tile(self, a: Grid) -> Grid:
         map_, combine, finish = self.steps
@@ -73,7 +75,7 @@ class FrameFold(SmallResult):
             OfRows(map_),
             a,
             chunks=((1,) * len(a),),
-            itemsize=PARTIAL_BYTES,
+            itemsize=self.partial_bytes,
         )
         combined = tree(partials, Pairwise(OfPartials(combine)), [0])
         return blockwise(
@@ -116,6 +118,11 @@ class Assembly(SmallResult):
     func: Callable[..., Any]
     kwargs: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def settled(self) -> bool:
+        # What has an unknown number of rows may lack values, which integers cannot.
+        return self.rows is not None and all(child.settled for child in self.inputs)
+
     def tile(self, *grids: Grid) -> Grid:
         frames = [isinstance(arg, FrameNode) and bool(arg.chunks) for arg in self.args]
         whole = [
@@ -132,11 +139,21 @@ class Assembly(SmallResult):
 
 
 def assembled(
-    func: Callable[..., Any], parts: Any, like: Any, *, title: str, row: bool = False, **kwargs: Any
+    func: Callable[..., Any],
+    parts: Any,
+    like: Any,
+    *,
+    title: str,
+    row: bool = False,
+    sized: bool = True,
+    **kwargs: Any,
 ) -> Any:
-    """Return ``func`` of whole small inputs; ``like`` is a result of the same labels."""
+    """Return ``func`` of whole small inputs; ``like`` is a result of the same labels.
+
+    Without ``sized`` only values tell the number of rows.
+    """
     if isinstance(like, pd.DataFrame | pd.Series):
-        rows: int | None = len(like)
+        rows: int | None = len(like) if sized else None
         meta: Any = like.iloc[:0]
     else:
         rows, meta = None, np.empty((), np.asarray(like).dtype)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..elementwise.rowwise import rowwise
+from ..frame_node import axis_number
 from ..rows import check_aligned
-from .fold import FrameFold
+from .fold import FrameFold, assembled
 from .moments import ProductSums, finish_corr, finish_cov, map_products, merge_products
 from .quantiles import numeric_columns
 from .reductions import collection_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
     from ..frame import DataFrame
+    from ..series import Series
 
 
 def _folded(obj: Any, title: str, finish: Any, like: Any, **options: Any) -> Any:
@@ -99,6 +101,46 @@ def corr_with(
     both = _both(series, other, "corr")
     found: Tensor = _folded(both, "corr", correlation, None, least=min_periods or 1)
     return found
+
+
+def corrwith(
+    frame: Any,
+    other: Any,
+    axis: Any = 0,
+    drop: bool = False,
+    method: Any = "pearson",
+    numeric_only: bool = False,
+    min_periods: int | None = None,
+) -> Series:
+    """Return the correlations with a column, or with the columns of the same labels.
+
+    See pandas.DataFrame.corrwith. The other object has the same rows.
+    """
+    if axis_number(frame.node.meta, axis) == 1:
+        raise NotImplementedError(
+            "corrwith(axis=1) is not supported; use to_tensor() and mt.corrcoef()"
+        )
+    frame = numeric_columns(frame, "corrwith", numeric_only=numeric_only)
+    labels = frame.node.meta.columns
+    if other.node.meta.ndim == 2:
+        other = numeric_columns(other, "corrwith", numeric_only=numeric_only)
+        theirs = other.node.meta.columns
+        both = labels.intersection(theirs, sort=False)
+        rest = labels.union(theirs).difference(both) if not drop else labels[:0]
+        pairs = [(frame[label], other[label]) for label in both]
+        labels = both.append(rest)
+    else:
+        pairs = [(frame[label], other) for label in labels]
+    found = [corr_with(a, b, method, min_periods) for a, b in pairs]
+    like = pd.Series(0.0, labels)
+    result: Series = assembled(one_for_each, found, like, title="corrwith", labels=labels)
+    return result
+
+
+def one_for_each(*values: Any, labels: Any) -> pd.Series:
+    """Return values for the first labels, missing ones for the others."""
+    rest = [np.nan] * (len(labels) - len(values))
+    return pd.Series([*map(float, values), *rest], labels, dtype=float)
 
 
 def autocorr(series: Any, lag: int = 1) -> Tensor:

@@ -1,9 +1,10 @@
-"""Distinct rows and how often values occur equal pandas's."""
+"""Distinct and repeated rows equal pandas's."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, planned, table, tables
+from tests.strategies import draws
 
 
 @pytest.mark.parametrize("keep", ["first", "last"])
@@ -26,32 +28,69 @@ def test_drop_duplicates(keep, both, mode):
             equal(e.s.drop_duplicates(keep=keep), d.s.drop_duplicates(keep=keep))
 
 
-@pytest.mark.parametrize("dropna", [True, False])
-@pytest.mark.parametrize("column", ["k", "f", "s"])
-@given(both=tables(), mode=st.sampled_from(["as it comes", "tight"]))
-def test_value_counts(column, dropna, both, mode):
-    """Counts are pandas's; equal counts stand in the order in which values are met."""
-    frame, lazy = (side[column] for side in both)
+#: What is called of a table.
+CALLS = {
+    "rows": lambda d, keep: d[["k", "b", "s"]].duplicated(keep=keep),
+    "rows by a column": lambda d, keep: d.duplicated("f", keep=keep),
+    "rows by columns": lambda d, keep: d.duplicated(["k", "s"], keep),
+    "values": lambda d, keep: d.s.duplicated(keep),
+    "rows that are left": lambda d, keep: d.drop_duplicates(["k", "b"], keep=keep),
+    "values that are left": lambda d, keep: d.f.drop_duplicates(keep=keep),
+    "counts": lambda d, keep: d.nunique(dropna=bool(keep)),
+    "counts of rows": lambda d, keep: d[["u", "k"]].nunique(axis=1, dropna=bool(keep)),
+}
+
+
+@draws(10)
+@given(
+    both=tables(min_rows=3),
+    what=st.sampled_from(sorted(CALLS)),
+    keep=st.sampled_from(["first", "last", False]),
+    mode=st.sampled_from(["as it comes", "tight"]),
+)
+def test_duplicates(both, what, keep, mode):
+    """Rows know whether equal ones are elsewhere, wherever these are."""
+    frame, lazy = both
     with planned(mode):
-        equal(lazy.value_counts(dropna=dropna), frame.value_counts(dropna=dropna))
-        equal(lazy.value_counts(normalize=True), frame.value_counts(normalize=True))
+        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+            if len(d):
+                equal(CALLS[what](e, keep), CALLS[what](d, keep))
 
 
-@pytest.mark.parametrize("normalize", [False, True])
-def test_counts_of_values_under_a_mask(normalize):
-    """Their type has a mask too."""
-    series = pd.Series([3, None, 1, 3, 3, None], dtype="Int64")
-    found = md.Series(series, chunk_size=2).value_counts(normalize=normalize)
-    assert found.dtype == series.value_counts(normalize=normalize).dtype
-    equal(found, series.value_counts(normalize=normalize))
+def test_distinct_values():
+    """They are a tensor, in order of first occurrence; missing objects are told apart."""
+    values = [3, 1, 3, None, np.nan, "a", pd.NaT, None, True, pd.NA, "a"]
+    series = pd.Series(values, dtype=object)
+    for rows in (1, 4):
+        lazy = md.Series(series, chunk_size=rows)
+        found, wanted = lazy.unique().compute(), series.unique()
+        assert list(map(str, found)) == list(map(str, wanted))
+        equal(lazy.duplicated(), series.duplicated())
+        equal(lazy.to_frame("x").nunique(dropna=False), series.to_frame("x").nunique(dropna=False))
+    frame = table(9)
+    rest = md.DataFrame(frame, chunk_size=2)
+    assert rest.t.unique().compute().tolist() == frame.t.unique().tolist()
+    assert filtered(rest).k.unique().compute().tolist() == filtered(frame).k.unique().tolist()
+
+
+def test_columns_of_one_label():
+    """Are columns all the same."""
+    frame = pd.DataFrame([[1, 2], [1, 3], [1, 2]], columns=["a", "a"])
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.duplicated(), frame.duplicated())
+    equal(lazy.nunique(), frame.nunique())
 
 
 def test_refused_at_the_call():
     """What is not supported names the way out."""
     lazy = md.DataFrame(table(5))
-    with pytest.raises(NotImplementedError, match="first"):
-        lazy.drop_duplicates(keep=False)
+    with pytest.raises(ValueError, match="keep"):
+        lazy.drop_duplicates(keep="any")
+    with pytest.raises(ValueError, match="keep"):
+        lazy.u.duplicated(keep=None)
     with pytest.raises(KeyError):
         lazy.drop_duplicates("nope")
-    with pytest.raises(NotImplementedError, match="bins"):
-        lazy.u.value_counts(bins=3)
+    with pytest.raises(KeyError):
+        lazy.duplicated(["k", "nope"])
+    with pytest.raises(NotImplementedError, match="one column"):
+        lazy[[]].duplicated()

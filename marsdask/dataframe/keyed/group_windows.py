@@ -1,0 +1,112 @@
+"""Windows within groups: ``groupby(...).rolling()`` and ``expanding()``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
+from typing import cast as typed
+
+import pandas as pd
+from pandas.api.typing import Rolling as PandasRolling
+
+from marsdask.core.public import public_methods
+
+from ..missing_names import missing_name
+from .aggregation import R
+from .group_aggregation import GroupByCall
+
+if TYPE_CHECKING:
+    from .groupby import GroupBy
+
+#: What to use instead of a name of windows of groups.
+WINDOW_CONVERSIONS = "apply() of the groups, with a function that makes the windows of one"
+
+
+@dataclass(frozen=True)
+class WindowCall(GroupByCall):
+    """A call of a method of windows within groups."""
+
+    window: tuple[str, tuple[tuple[str, Any], ...]] = ("rolling", ())
+    """The kind of the windows, and its options."""
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether the result depends on the row labels."""
+        return True
+
+    @property
+    def one_row(self) -> bool:
+        """Whether the result has one row for each group."""
+        return False
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Group a frame, make windows and call their method."""
+        kind, options = self.window
+        windows = getattr(self.grouped(frame), kind)(**dict(options))
+        return getattr(windows, self.method)(*self.args, **dict(self.kwargs))
+
+
+class WindowMethod(Protocol):
+    """An aggregation of the windows of groups as a method."""
+
+    def __get__(self, obj: GroupWindows[R], owner: Any, /) -> Callable[..., R]: ...
+
+
+def _aggregation(name: str) -> WindowMethod:
+    def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._aggregate(name, *args, **kwargs)
+
+    aggregate.__name__ = name
+    aggregate.__doc__ = f"""Aggregate each window. See pandas.api.typing.Rolling.{name}.
+
+    All rows of a group meet in one task.
+
+    Parameters
+    ----------
+    *args, **kwargs : object
+        The arguments of the method of pandas.
+
+    Returns
+    -------
+    DataFrame or Series
+        A value for each row, labelled by the key and by the row's label.
+
+    Examples
+    --------
+    >>> frame = md.DataFrame({{"k": [1, 1, 2], "x": [3, 3, 5]}})
+    >>> len(frame.groupby("k").x.rolling(2).{name}().compute())
+    3
+    """
+    return typed("WindowMethod", aggregate)
+
+
+@public_methods
+class GroupWindows(Generic[R]):
+    """The result of ``rolling`` or ``expanding`` of groups: methods aggregate each window."""
+
+    def __init__(self, groups: GroupBy[R, Any], kind: str, options: dict[str, Any]) -> None:
+        self._groups = groups
+        self._window = (kind, tuple(options.items()))
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing_name(self, name, PandasRolling, WINDOW_CONVERSIONS)
+
+    def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
+        call: Any = self._groups._call(WindowCall, method, args, kwargs)
+        return self._groups._result(dataclasses.replace(call, window=self._window))
+
+    count: Final = _aggregation("count")
+    kurt: Final = _aggregation("kurt")
+    max: Final = _aggregation("max")
+    mean: Final = _aggregation("mean")
+    median: Final = _aggregation("median")
+    min: Final = _aggregation("min")
+    quantile: Final = _aggregation("quantile")
+    rank: Final = _aggregation("rank")
+    sem: Final = _aggregation("sem")
+    skew: Final = _aggregation("skew")
+    std: Final = _aggregation("std")
+    sum: Final = _aggregation("sum")
+    var: Final = _aggregation("var")

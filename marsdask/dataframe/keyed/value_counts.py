@@ -1,0 +1,254 @@
+"""How often values and rows occur, and which occur most often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from typing import cast as typed
+
+import numpy as np
+import pandas as pd
+
+from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise, with_columns
+from ..frame_node import axis_number, dtypes_of
+from ..ordered.sort_values import sort_values
+from ..reduction.fold import assembled
+from ..reduction.quantiles import columns_of
+from .groupby import groupby
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+#: What may stand for a missing object, in the order of their numbers in ``missing_kinds``.
+MISSING = (None, np.nan, pd.NaT, pd.NA)
+
+
+def value_counts(
+    obj: Series,
+    normalize: bool = False,
+    sort: bool = True,
+    ascending: bool = False,
+    bins: Any = None,
+    dropna: bool = True,
+) -> Series:
+    """Count each distinct value, the most frequent first. See pandas.Series.value_counts.
+
+    Counts of categories and of ``bins`` are one chunk.
+    """
+    if bins is not None:
+        how = {"sort": sort, "ascending": ascending, "dropna": dropna}
+        return _counts_in_bins(obj, bins, normalize, **how)
+    counts = _counts(obj, dropna=dropna)
+    if isinstance(obj.node.meta.dtype, pd.CategoricalDtype):
+        like = counts.node.meta
+        counts = assembled(with_all_categories, [counts], like, title="value_counts", sized=False)
+    if normalize:
+        counts = counts / counts.sum()
+    # Counts of masked types are masked, too.
+    wanted = obj.node.meta.value_counts(normalize=normalize)
+    if counts.dtype != wanted.dtype:
+        counts = counts.astype(wanted.dtype)
+    return _ordered(counts, wanted.name, sort=sort, ascending=ascending)
+
+
+def _ordered(counts: Series, name: Any, *, sort: bool, ascending: bool) -> Series:
+    named: Series = rowwise(renamed, counts, name=name)
+    return sort_values(named, ascending=ascending) if sort else named
+
+
+def _counts(obj: Series, *, dropna: bool) -> Series:
+    """Return the number of each value, in order of first occurrence."""
+    name = obj.node.meta.name
+    frame = obj.to_frame("values" if name is None else name)
+    if obj.node.meta.dtype == object and not dropna:
+        # Groups do not tell missing values apart.
+        values, kinds = rowwise(without_missing, obj), rowwise(missing_kinds, obj)
+        labels = (frame.node.meta.columns[0], MISSING)
+        frame = rowwise(with_columns, frame, values, kinds, names=labels)
+        counts = groupby(frame, list(frame.columns), sort=False, dropna=False).size()
+        apart: Series = rowwise(NewLabels(told_apart), counts, name=name)
+        return apart
+    found: Series = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
+    return typed("Series", rowwise(unnamed_index, found)) if name is None else found
+
+
+def unnamed_index(block: Any) -> Any:
+    """Return a series whose index has no name."""
+    return block.rename_axis(None)
+
+
+def without_missing(block: Any) -> Any:
+    """Return objects with a text in place of missing ones."""
+    return block.where(block.notna(), "")
+
+
+def missing_kinds(block: Any) -> Any:
+    """Return for each object which of the missing values it is, -1 for none."""
+    kinds = np.full(len(block), -1, np.int8)
+    for at in np.flatnonzero(block.isna().to_numpy()):
+        value = block.iloc[at]
+        kinds[at] = next((i for i, one in enumerate(MISSING) if value is one), 1)
+    return pd.Series(kinds, block.index)
+
+
+def told_apart(block: Any, name: Any) -> Any:
+    """Return counts of values, from counts of values and kinds of missing ones."""
+    values = block.index.get_level_values(0).to_numpy(object, copy=True)
+    for at, kind in enumerate(block.index.get_level_values(1)):
+        if kind >= 0:
+            values[at] = MISSING[kind]
+    return block.set_axis(pd.Index(values, dtype=object, name=name))
+
+
+def with_all_categories(counts: Any) -> Any:
+    """Return the counts in the order of the categories, 0 for those that do not occur."""
+    labels = counts.index
+    codes = np.arange(len(labels.categories))
+    if (labels.codes < 0).any():
+        codes = np.append(codes, -1)
+    found = pd.Series(counts.to_numpy(), labels.codes).reindex(codes, fill_value=0)
+    index = pd.Categorical.from_codes(codes, dtype=labels.dtype)
+    return found.set_axis(pd.CategoricalIndex(index, name=labels.name)).rename(counts.name)
+
+
+def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) -> Series:
+    """Count the values in intervals."""
+    meta, several = obj.node.meta, np.ndim(bins) > 0
+    kind = getattr(meta.dtype, "kind", "O") if isinstance(meta.dtype, np.dtype) else "O"
+    if kind not in "biufmM":
+        raise TypeError("bins argument only works with numeric data.")
+    if not several and kind in "mM":
+        raise NotImplementedError(
+            "value_counts(bins=) of times by a number is not supported; use a list of borders"
+        )
+    ends = () if several else (obj.min(), obj.max())
+    counts = _counts(rowwise(bin_numbers, obj, *ends, bins=bins), dropna=True)
+    labels = pd.cut(meta if several else pd.Series([0.0, 1.0]), bins).cat.categories[:0]
+    like = pd.Series([], labels, float if normalize else int, name=_title(normalize))
+    how = {"none": meta, "bins": bins, "normalize": normalize, **options}
+    found: Series = assembled(
+        counts_of_bins, (counts, *ends), like, title="value_counts", sized=False, **how
+    )
+    return found
+
+
+def _title(normalize: bool) -> str:
+    return "proportion" if normalize else "count"
+
+
+def bin_numbers(block: Any, *ends: Any, bins: Any) -> Any:
+    """Return the number of each value's interval, -1 for none."""
+    return pd.cut(block, _borders(bins, ends), include_lowest=True).cat.codes
+
+
+def _borders(bins: Any, ends: tuple[Any, ...]) -> Any:
+    """Return the borders of intervals, as many as wanted between the least and largest value."""
+    return pd.cut(pd.Series(ends), bins, include_lowest=True, retbins=True)[1] if ends else bins
+
+
+def counts_of_bins(
+    counts: Any,
+    *ends: Any,
+    none: Any,
+    bins: Any,
+    normalize: bool,
+    sort: bool,
+    ascending: bool,
+    dropna: bool,
+) -> Any:
+    """Label the counts of intervals, 0 for those without values."""
+    intervals = pd.cut(pd.Series(ends) if ends else none, bins, include_lowest=True)
+    labels = intervals.cat.categories
+    found = pd.Series(counts.reindex(range(len(labels)), fill_value=0).to_numpy(), labels)
+    if dropna and (found == 0).all():
+        found = found.iloc[:0]
+    if sort:
+        found = found.sort_values(ascending=ascending, kind="stable")
+    return (found / counts.sum() if normalize else found).rename(_title(normalize))
+
+
+def row_counts(
+    frame: DataFrame,
+    subset: Any = None,
+    normalize: bool = False,
+    sort: bool = True,
+    ascending: bool = False,
+    dropna: bool = True,
+) -> Series:
+    """Count each distinct row, the most frequent first. See pandas.DataFrame.value_counts."""
+    several = subset is None or pd.api.types.is_list_like(subset)
+    by = list(frame.node.meta.columns if subset is None else subset) if several else [subset]
+    rows = rowwise(column_of, frame, key=by)
+    if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes_of(rows.node.meta)):
+        raise NotImplementedError(
+            "value_counts() of rows with categories is not supported, since it counts pairs that "
+            "do not occur; use groupby(columns, sort=False).size()"
+        )
+    counts = groupby(rows, by, sort=False, dropna=dropna).size()
+    if several and len(by) == 1:
+        counts = rowwise(NewLabels(labelled_by_one), counts)
+    if normalize:
+        counts = counts / counts.sum()
+    return _ordered(counts, _title(normalize), sort=sort, ascending=ascending)
+
+
+def labelled_by_one(block: Any) -> Any:
+    """Return a series with a MultiIndex of one level."""
+    return block.set_axis(pd.MultiIndex.from_arrays([block.index], names=[block.index.name]))
+
+
+def _most_frequent(obj: Series, *, dropna: bool) -> Series:
+    """Return the values of the largest count, in order of first occurrence."""
+    counts = _counts(obj, dropna=dropna)
+    most = counts[counts == counts.max()]
+    values: Series = rowwise(NewLabels(labels_as_values), most, name=obj.node.meta.name)
+    return values
+
+
+def labels_as_values(block: Any, name: Any) -> Any:
+    """Return the labels of rows as values, labelled from 0."""
+    return pd.Series(block.index, dtype=block.index.dtype, name=name)
+
+
+def mode(series: Series, dropna: bool = True) -> Series:
+    """Return the most frequent values, in order. See pandas.Series.mode.
+
+    They are one chunk.
+    """
+    values = _most_frequent(series, dropna=dropna)
+    found: Series = assembled(
+        modes, [values], series.node.meta, title="mode", sized=False, dropna=dropna
+    )
+    return found
+
+
+def modes(values: Any, dropna: bool) -> Any:
+    """Return values that occur once each, in the order of pandas's modes."""
+    return values.mode(dropna=dropna)
+
+
+def column_modes(
+    frame: DataFrame, axis: Any = 0, numeric_only: bool = False, dropna: bool = True
+) -> DataFrame:
+    """Return the most frequent values of each column, in order. See pandas.DataFrame.mode.
+
+    They are one chunk.
+    """
+    if axis_number(frame.node.meta, axis) == 1:
+        raise NotImplementedError(
+            "mode(axis=1) is not supported; use apply(axis=1) with a function of one row"
+        )
+    if numeric_only:
+        frame = frame.select_dtypes(include=["number", "bool"])
+    meta = frame.node.meta
+    values = [_most_frequent(column, dropna=dropna) for column in columns_of(frame)]
+    how = {"columns": meta.columns, "dropna": dropna}
+    like = meta.set_axis(pd.RangeIndex(0))
+    found: DataFrame = assembled(modes_beside, values, like, title="mode", sized=False, **how)
+    return found
+
+
+def modes_beside(*values: Any, columns: Any, dropna: bool) -> Any:
+    """Return the modes of columns beside each other, missing values below the shorter ones."""
+    found = pd.DataFrame({at: one.mode(dropna=dropna) for at, one in enumerate(values)})
+    return found.set_axis(columns, axis=1)

@@ -1,0 +1,195 @@
+"""``agg``: several reductions of columns, put together as pandas does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection
+
+from ..elementwise.rowwise import column_at, rowwise
+from ..frame_node import axis_number
+from .fold import assembled
+from .reductions import one_row
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..frame import DataFrame
+    from ..series import Series
+
+#: Functions that are the reductions of their names.
+KNOWN: dict[Callable[..., Any], str] = {
+    sum: "sum",
+    min: "min",
+    max: "max",
+    any: "any",
+    all: "all",
+    np.sum: "sum",
+    np.mean: "mean",
+    np.min: "min",
+    np.max: "max",
+    np.prod: "prod",
+    np.any: "any",
+    np.all: "all",
+}
+
+
+def name_of(func: Any) -> str:
+    """Return the name of a reduction that is given by name or as a function that is known."""
+    if isinstance(func, str):
+        return func
+    known = KNOWN.get(func) if callable(func) else None
+    if known is None:
+        raise NotImplementedError(
+            f"agg() of {getattr(func, '__name__', func)!r} is not supported, since the function "
+            "needs whole columns; use the names of reductions, or pipe()"
+        )
+    return known
+
+
+def _value(column: Any, func: Any) -> Any:
+    """Return a lazy scalar: a reduction of a column."""
+    name = name_of(func)
+    if name == "size":
+        return column.isna().count()
+    found = getattr(column, name)()
+    if not isinstance(found, Collection) or not isinstance(found.node.meta, np.ndarray):
+        raise NotImplementedError(
+            f"agg() of {name!r} among others is not supported, since it returns rows; call it alone"
+        )
+    return found
+
+
+def scalar_of(value: Any) -> Any:
+    """Return a computed scalar as pandas has it."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
+def in_column(*values: Any, index: pd.Index, name: Any) -> pd.Series:
+    """Return values as a series, whose type they decide."""
+    return pd.Series(list(map(scalar_of, values)), index=index, name=name)
+
+
+def in_cells(
+    *values: Any, cells: tuple[tuple[int, int], ...], index: pd.Index, columns: pd.Index
+) -> pd.DataFrame:
+    """Return values at their rows and columns of a frame; other cells are missing."""
+    rows: dict[int, dict[int, Any]] = {at: {} for at in range(len(columns))}
+    for (row, at), value in zip(cells, values, strict=True):
+        rows[at][row] = scalar_of(value)
+    found = {
+        at: pd.Series(list(one.values()), list(one)).reindex(range(len(index)))
+        for at, one in rows.items()
+    }
+    return pd.DataFrame(found).set_axis(index, axis=0).set_axis(columns, axis=1)
+
+
+def _several(func: Any, named: dict[str, Any]) -> dict[Any, Any]:
+    """Return the functions of a series by the labels of their results."""
+    if func is None:
+        return named
+    return func if isinstance(func, dict) else {_label(one): one for one in func}
+
+
+def _label(func: Any) -> Any:
+    return func if isinstance(func, str) else func.__name__
+
+
+def aggregate_column(
+    series: Series, func: Any = None, axis: Any = 0, *args: Any, **kwargs: Any
+) -> Series | Tensor:
+    """Aggregate with one or several reductions. See pandas.Series.agg.
+
+    Functions are names of reductions, and those of Python and NumPy that are the same.
+
+    Raises
+    ------
+    NotImplementedError
+        For functions of the user, which need whole columns.
+    """
+    axis_number(series.node.meta, axis)
+    if func is None and not kwargs:
+        raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
+    if func is not None and not isinstance(func, dict | list | tuple):
+        found: Series | Tensor = _called(series, func, args, kwargs)
+        return found
+    like: Any = one_row(series.node.meta).agg(func, **({} if func is not None else kwargs))
+    values = [_value(series, one) for one in _several(func, kwargs).values()]
+    how = {"index": like.index, "name": like.name}
+    several: Series = assembled(in_column, values, like, title="agg", **how)
+    return several
+
+
+def _called(obj: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    member = getattr(obj, name_of(func))
+    return member(*args, **kwargs) if callable(member) else member
+
+
+def aggregate(
+    frame: DataFrame, func: Any = None, axis: Any = 0, *args: Any, **kwargs: Any
+) -> Series | DataFrame:
+    """Aggregate with one, several or named reductions. See pandas.DataFrame.agg.
+
+    Functions are names of reductions, and those of Python and NumPy that are the same.
+
+    Raises
+    ------
+    NotImplementedError
+        For functions of the user, which need whole columns.
+    """
+    meta = frame.node.meta
+    across = axis_number(meta, axis) == 1
+    if func is None and not kwargs:
+        raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
+    if func is not None and not isinstance(func, dict | list | tuple):
+        found: Series | DataFrame = _called(
+            frame, func, args, {**({"axis": 1} if across else {}), **kwargs}
+        )
+        return found
+    if across:
+        raise NotImplementedError(
+            "agg(axis=1) of several functions is not supported; use one, or assign() of each"
+        )
+    if not meta.columns.is_unique:
+        raise NotImplementedError(
+            "agg() of several columns of one label is not supported; use set_axis(labels, axis=1)"
+        )
+    like: Any = one_row(meta).agg(func, **({} if func is not None else kwargs))
+    return _put_together(frame, list(_wanted(meta, func, kwargs)), like)
+
+
+def _wanted(meta: Any, func: Any, named: dict[str, Any]) -> Iterable[tuple[Any, Any, Any]]:
+    """Yield the column, the function and the label of the result's row."""
+    if func is None:
+        yield from ((column, one, label) for label, (column, one) in named.items())
+    elif isinstance(func, dict):
+        for column, how in func.items():
+            yield from ((column, one, _label(one)) for one in _as_list(how))
+    else:
+        yield from ((column, one, _label(one)) for column in meta.columns for one in func)
+
+
+def _as_list(how: Any) -> Any:
+    return how if isinstance(how, list | tuple) else [how]
+
+
+def _put_together(
+    frame: DataFrame, wanted: list[tuple[Any, Any, Any]], like: Any
+) -> Series | DataFrame:
+    places = {label: at for at, label in enumerate(frame.node.meta.columns)}
+    columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
+    values = [_value(columns[column], one) for column, one, _ in wanted]
+    if isinstance(like, pd.Series):
+        how: Any = {"index": like.index, "name": like.name}
+        series: Series = assembled(in_column, values, like, title="agg", row=True, **how)
+        return series
+    cells = tuple(
+        (like.index.get_loc(label), like.columns.get_loc(column)) for column, _, label in wanted
+    )
+    labels: Any = {"index": like.index, "columns": like.columns}
+    several: DataFrame = assembled(in_cells, values, like, title="agg", cells=cells, **labels)
+    return several

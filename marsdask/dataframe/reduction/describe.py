@@ -1,0 +1,169 @@
+"""``describe``: a few statistics of each column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from ..elementwise.rowwise import rowwise
+from ..keyed.unique import nunique
+from ..keyed.value_counts import value_counts
+from .aggregate import scalar_of
+from .fold import assembled
+from .quantiles import columns_of, quantile_of
+
+if TYPE_CHECKING:
+    from ..series import Series
+
+
+def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
+    """Return statistics of the values, or of each column. See pandas.DataFrame.describe.
+
+    Quantiles are exact, and cost two passes.
+
+    Differs from pandas: means of times are exact, where pandas rounds sums of them.
+    """
+    meta = obj.node.meta
+    sample = _sample(meta)
+    like = sample.describe(percentiles, include, exclude)  # raises pandas's errors
+    shares = [0.25, 0.5, 0.75] if percentiles is None else sorted(np.asarray(percentiles).tolist())
+    if meta.ndim == 2:
+        obj = _chosen(obj, include, exclude)
+    kinds, parts, counts = [], [], []
+    for column in columns_of(obj):
+        kind = _kind(column.node.meta.dtype)
+        found = PARTS[kind](column, shares)
+        kinds.append(kind)
+        parts.extend(found)
+        counts.append(len(found))
+    how: Any = {"kinds": tuple(kinds), "counts": tuple(counts), "shares": tuple(shares)}
+    how |= {"dtypes": tuple(column.node.meta.dtype for column in columns_of(obj))}
+    labels = like.columns if meta.ndim == 2 else like.name
+    return assembled(described, parts, like, title="describe", labels=labels, **how)
+
+
+def _sample(meta: Any) -> Any:
+    """Return a few rows of the types, without missing values that change those of results."""
+    columns = meta.to_frame(0) if meta.ndim == 1 else meta
+    found = {at: _values(dtype) for at, dtype in enumerate(columns.dtypes)}
+    frame = pd.DataFrame(found, index=range(2))
+    return frame[0].rename(meta.name) if meta.ndim == 1 else frame.set_axis(meta.columns, axis=1)
+
+
+def _values(dtype: Any) -> Any:
+    plain = getattr(dtype, "kind", "O") in "biufM"
+    return pd.Series([1, 0] if plain else [None, None], dtype=dtype)
+
+
+def _chosen(frame: Any, include: Any, exclude: Any) -> Any:
+    """Return the columns that pandas describes."""
+    if include is None and exclude is None:
+        found = frame.select_dtypes(include=[np.number, "datetime"])
+        return found if len(found.node.meta.columns) else frame
+    if isinstance(include, str) and include == "all":
+        return frame
+    return frame.select_dtypes(include=include, exclude=exclude)
+
+
+def _kind(dtype: Any) -> str:
+    if is_bool_dtype(dtype):
+        return "values"
+    if getattr(dtype, "kind", "O") == "M":
+        return "times"
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return "numbers"
+    if is_numeric_dtype(dtype) or getattr(dtype, "kind", "O") == "m":
+        raise NotImplementedError(
+            f"describe() of {dtype} is not supported; use astype() to a numeric type of NumPy"
+        )
+    return "values"
+
+
+def _quantiles(column: Any, shares: list[float]) -> Any:
+    found: Any = quantile_of(column, shares)
+    return found.to_tensor()
+
+
+def _of_numbers(column: Series, shares: list[float]) -> list[Any]:
+    found = [column.count(), column.mean(), column.std(), column.min()]
+    return [*found, *([_quantiles(column, shares)] if shares else []), column.max()]
+
+
+def _of_times(column: Series, shares: list[float]) -> list[Any]:
+    whole = rowwise(as_integers, column.dropna())
+    apart = whole - whole.min()
+    quantiles = [_quantiles(whole, shares)] if shares else []
+    return [column.count(), whole.min(), apart.mean(), column.min(), *quantiles, column.max()]
+
+
+def _of_values(column: Series, shares: list[float]) -> list[Any]:
+    del shares
+    return [column.count(), nunique(column), value_counts(column).nlargest(1)]
+
+
+#: The lazy parts of the description of a column, by its kind.
+PARTS = {"numbers": _of_numbers, "times": _of_times, "values": _of_values}
+
+
+def as_integers(block: Any) -> Any:
+    """Return times as integers, in their unit."""
+    return block.astype(np.int64)
+
+
+def described(
+    *parts: Any, kinds: Any, counts: Any, shares: Any, dtypes: Any, labels: Any
+) -> pd.Series | pd.DataFrame:
+    """Put the statistics of all columns together, in the order of pandas."""
+    rest, found = list(map(scalar_of, parts)), []
+    for kind, count, dtype in zip(kinds, counts, dtypes, strict=True):
+        own, rest = rest[:count], rest[count:]
+        found.append(COLUMNS[kind](own, shares, dtype))
+    if not isinstance(labels, pd.Index):
+        return found[0].rename(labels)
+    rows: list[Any] = list(dict.fromkeys(x for one in sorted(found, key=len) for x in one.index))
+    frame = pd.concat(found, axis=1, ignore_index=True, sort=False).reindex(rows)
+    return frame.set_axis(labels, axis=1)
+
+
+def _titles(shares: Any) -> list[str]:
+    """Return the names of quantiles, as pandas writes them."""
+    return list(pd.Series([0.0]).describe(list(shares)).index[4:-1])
+
+
+def _numbers(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
+    del dtype
+    count, mean, std, least, *quantiles, largest = parts
+    values = [count, mean, std, least, *(quantiles[0].tolist() if quantiles else []), largest]
+    index = ["count", "mean", "std", "min", *_titles(shares), "max"]
+    return pd.Series(values, index, dtype=float)
+
+
+def _times(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
+    count, start, apart, least, *quantiles, largest = parts
+    none = not count
+    mean = pd.NaT if none else _time(int(start) + int(apart), dtype)
+    several = quantiles[0].tolist() if quantiles else []
+    middle = [pd.NaT if none else _time(int(one), dtype) for one in several]
+    index = ["count", "mean", "min", *_titles(shares), "max"]
+    return pd.Series([count, mean, least, *middle, largest], index)
+
+
+def _time(value: int, dtype: Any) -> Any:
+    """Return an integer in the unit of a type as a time of the type."""
+    return pd.Series([value]).astype(dtype).iloc[0]
+
+
+def _values_of(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
+    del shares, dtype
+    count, distinct, most = parts
+    index = ["count", "unique", "top", "freq"]
+    if not distinct:
+        return pd.Series([count, 0, np.nan, np.nan], index, dtype=object)
+    return pd.Series([count, distinct, most.index[0], most.iloc[0]], index)
+
+
+#: What makes the description of a column of its parts, by its kind.
+COLUMNS = {"numbers": _numbers, "times": _times, "values": _values_of}

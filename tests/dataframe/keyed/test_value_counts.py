@@ -1,0 +1,88 @@
+"""How often values and rows occur equals pandas's, in pandas's order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, planned, same, table, tables
+from tests.strategies import draws
+
+#: What is called of a table, with two truths.
+CALLS = {
+    "numbers": lambda d, a, b: d.k.value_counts(sort=a, dropna=b),
+    "gaps": lambda d, a, b: d.f.value_counts(ascending=a, dropna=b),
+    "texts": lambda d, a, b: d.s.value_counts(normalize=a, dropna=b),
+    "times": lambda d, a, b: d.t.value_counts(normalize=a, sort=b),
+    "bins": lambda d, a, b: d.f.value_counts(bins=3, normalize=a, sort=b),
+    "some bins": lambda d, a, b: d.u.value_counts(bins=[-1, 2, 4, 20], ascending=a, sort=b),
+    "bins without values": lambda d, a, b: d.u.value_counts(bins=[50, 60], dropna=b, sort=a),
+    "rows": lambda d, a, b: d[["k", "s"]].value_counts(normalize=a, dropna=b),
+    "rows by columns": lambda d, a, b: d.value_counts(["b", "f"], ascending=a, sort=b),
+    "rows by a column": lambda d, a, b: d.value_counts("s", dropna=a),
+    "rows by a list": lambda d, a, b: d.value_counts(["f"], normalize=b, dropna=a),
+    "modes": lambda d, a, b: d.f.mode(dropna=b),
+    "modes of text": lambda d, a, b: d.s.mode(a),
+    "modes of columns": lambda d, a, b: d.mode(numeric_only=a, dropna=b),
+}
+
+
+@draws(14)
+@given(
+    both=tables(min_rows=2),
+    what=st.sampled_from(sorted(CALLS)),
+    flags=st.tuples(st.booleans(), st.booleans()),
+    mode=st.sampled_from(["as it comes", "tight"]),
+)
+def test_counts(both, what, flags, mode):
+    """Equal counts stand in the order in which values are met."""
+    frame, lazy = both
+    with planned(mode):
+        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+            if len(d) and (what != "bins" or d.f.notna().any()):
+                same(lambda x: CALLS[what](x, *flags), e, d)
+
+
+@pytest.mark.parametrize("dropna", [False, True])
+@pytest.mark.parametrize(
+    "series",
+    [
+        pd.Series([3, None, 1, 3, 3, None], dtype="Int64"),
+        pd.Series([None, np.nan, "a", pd.NaT, None, 1, pd.NA, "a"], dtype=object),
+        pd.Series(pd.Categorical(["b", None, "a", "b"], ["z", "a", "b"], ordered=True), name="c"),
+        pd.Series([True, False, True]),
+        pd.Series([1.5, 2.5, 1.5], dtype="f4", name="x"),
+        pd.Series(pd.to_datetime(["2024-01-02", "2024-01-03", "2024-01-02"]).tz_localize("Japan")),
+        pd.Series([], dtype="i8"),
+    ],
+    ids=lambda series: str(series.dtype),
+)
+def test_types(series, dropna):
+    """Labels and counts have pandas's types; categories that do not occur are counted."""
+    lazy = md.Series(series, chunk_size=2)
+    for options in ({"dropna": dropna}, {"dropna": dropna, "normalize": True}):
+        found, wanted = lazy.value_counts(**options), series.value_counts(**options)
+        assert found.dtype == wanted.dtype
+        equal(found, wanted)
+    if series.dtype != object or dropna:  # pandas warns that it cannot sort these
+        equal(lazy.mode(dropna=dropna), series.mode(dropna=dropna))
+        equal(lazy.to_frame("x").mode(dropna=dropna), series.to_frame("x").mode(dropna=dropna))
+
+
+def test_refused_at_the_call():
+    """What is not supported names the way out, and pandas's errors come at once."""
+    lazy = md.DataFrame(table(5)).assign(c=pd.Categorical(list("abcab")))
+    with pytest.raises(TypeError, match="numeric"):
+        lazy.s.value_counts(bins=3)
+    with pytest.raises(NotImplementedError, match="borders"):
+        lazy.t.value_counts(bins=3)
+    with pytest.raises(NotImplementedError, match="groupby"):
+        lazy.value_counts()
+    with pytest.raises(NotImplementedError, match="apply"):
+        lazy.mode(axis=1)
+    with pytest.raises(KeyError):
+        lazy.value_counts("nope")

@@ -1,0 +1,63 @@
+"""Several reductions at once equal pandas's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+#: What is called of a table.
+CALLS = {
+    "a name": lambda d: d[["k", "u"]].agg("sum"),
+    "a name with options": lambda d: d[["k", "u"]].agg("std", ddof=0),
+    "a name across": lambda d: d[["k", "u"]].agg("max", axis=1),
+    "a function": lambda d: d[["k", "f"]].agg(np.max),
+    "a list": lambda d: d[["k", "f", "u"]].agg(["sum", "mean", "nunique"]),
+    "a list of one type": lambda d: d[["k", "u"]].agg(["min", max]),
+    "a list of other types": lambda d: d[["s", "t", "k"]].agg(["count", "nunique", "size"]),
+    "a dict": lambda d: d.agg({"k": "sum", "f": "median", "u": np.mean}),
+    "a dict of lists": lambda d: d.agg({"u": ["sum", "max"], "k": "min", "f": ["max"]}),
+    "named": lambda d: d.agg(a=("k", "max"), b=("f", "mean"), c=("k", "min")),
+    "rows": lambda d: d[["k", "u"]].aggregate("cumsum"),
+    "of a column": lambda d: d.f.agg("sum"),
+    "of a column, a list": lambda d: d.f.agg(["sum", np.mean, "count"]),
+    "of a column, a dict": lambda d: d.u.agg({"x": "min", "y": "max"}),
+    "of a column, named": lambda d: d.u.agg(x="min", y="max"),
+}
+
+
+@draws(16)
+@given(both=tables(min_rows=3), what=st.sampled_from(sorted(CALLS)))
+def test_aggregations(both, what):
+    """By names, lists, dicts and pairs; types and labels are pandas's."""
+    frame, lazy = both
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        if len(d):
+            equal(CALLS[what](e), CALLS[what](d))
+
+
+def test_refused_at_the_call():
+    """Functions of the user need whole columns; what pandas refuses is refused."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    with pytest.raises(NotImplementedError, match="pipe"):
+        lazy.u.agg(lambda column: column.iloc[0])
+    with pytest.raises(NotImplementedError, match="rows"):
+        lazy.u.agg(["cumsum"])
+    with pytest.raises(NotImplementedError, match="axis=1"):
+        lazy[["k", "u"]].agg(["sum", "max"], axis=1)
+    with pytest.raises(NotImplementedError, match="one label"):
+        md.DataFrame(pd.DataFrame([[1, 2]], columns=["a", "a"])).agg(["sum"])
+    with pytest.raises(TypeError):
+        lazy.agg()
+    with pytest.raises(TypeError):
+        lazy.agg(["mean"])
+    with pytest.raises(KeyError):
+        lazy.agg({"nope": "sum"})
+    with pytest.raises(AttributeError):
+        lazy.u.agg("nope")

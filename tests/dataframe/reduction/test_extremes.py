@@ -1,0 +1,87 @@
+"""Rows of extreme values and their labels equal pandas's, ties and missing values included."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, same, table, tables
+from tests.strategies import draws
+
+NUMBERS = ["k", "f", "u", "b"]
+
+#: What is called, with the name of the method.
+LABELS = {
+    "of columns": lambda d, name: getattr(d[NUMBERS], name)(),
+    "of numbers and times": lambda d, name: getattr(d[["u", "t"]], name)(),
+    "with gaps": lambda d, name: getattr(d[NUMBERS], name)(skipna=False),
+    "of one": lambda d, name: getattr(d.f, name)(),
+    "of text": lambda d, name: getattr(d.s, name)(),
+    "of a row": lambda d, name: getattr(d[["u", "k"]], name)(axis=1),
+    "of a row with gaps": lambda d, name: getattr(d[["f", "k"]], name)(axis="columns"),
+    "numeric only": lambda d, name: getattr(d, name)(numeric_only=True),
+}
+
+#: What is called, with the name of the method, the number of rows and which of ties stay.
+ROWS = {
+    "of a column": lambda d, name, n, keep: getattr(d.f, name)(n, keep),
+    "of times": lambda d, name, n, keep: getattr(d.t, name)(n, keep=keep),
+    "by a column": lambda d, name, n, keep: getattr(d, name)(n, "k", keep),
+    "by several": lambda d, name, n, keep: getattr(d, name)(n, ["k", "f"], keep=keep),
+    "by three": lambda d, name, n, keep: getattr(d, name)(n, ["b", "k", "f"], keep=keep),
+}
+
+
+@draws(10)
+@given(both=tables(), what=st.sampled_from(sorted(LABELS)), most=st.booleans())
+def test_labels_of_extremes(both, what, most):
+    """The first of equal values counts; what is missing is an error, as of no rows."""
+    frame, lazy = both
+    name = "idxmax" if most else "idxmin"
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        if len(d) or "row" not in what:
+            same(lambda x: LABELS[what](x, name), e, d)
+
+
+@draws(12)
+@given(
+    both=tables(),
+    what=st.sampled_from(sorted(ROWS)),
+    name=st.sampled_from(["nlargest", "nsmallest"]),
+    n=st.integers(0, 7),
+    keep=st.sampled_from(["first", "last", "all"]),
+)
+def test_rows_of_extremes(both, what, name, n, keep):
+    """Of equal values the first, the last or all stay, in pandas's order."""
+    frame, lazy = both
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        equal(ROWS[what](e, name, n, keep), ROWS[what](d, name, n, keep))
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "all"])
+def test_rows_that_miss_values(keep):
+    """Are the last of several columns; pandas returns too many, or raises."""
+    frame = pd.DataFrame({"f": [None, 2.0, None, None], "k": [1, 1, 3, 3], "u": [1, 2, 3, 3]})
+    found = md.DataFrame(frame, chunk_size=1).nlargest(2, ["f", "k", "u"], keep=keep).compute()
+    assert found.index.tolist() == {"first": [1, 2], "last": [1, 3], "all": [1, 2, 3]}[keep]
+
+
+def test_refused_at_the_call():
+    """As in pandas, by types and names."""
+    frame = table(5)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    with pytest.raises(TypeError, match="dtype"):
+        lazy.s.nlargest(2)
+    with pytest.raises(TypeError, match="dtype"):
+        lazy.nlargest(2, ["s"])
+    with pytest.raises(ValueError, match="keep"):
+        lazy.u.nsmallest(2, keep="any")
+    with pytest.raises(KeyError):
+        lazy.nlargest(2, "none")
+    with pytest.raises(ValueError, match="empty sequence"):
+        md.DataFrame(frame[:0]).u.idxmax()
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        md.Series(pd.Series([1], pd.MultiIndex.from_tuples([(1, 2)]))).idxmin()
