@@ -6,7 +6,7 @@ aggregations and sorts see null instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from .expression import (
     has_gaps,
     kind_of,
 )
+from .needs import are_equal, is_semi, ordered
 from .query import terms_of
 from .relation import (
     Aggregation,
@@ -62,34 +63,13 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     return _frame(table, found, like)
 
 
-def ordered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
-    """Return the names of relations whose order of rows somebody sees: the last one's, at least."""
-    found = {relations[-1].token_name}
-    for relation in reversed(relations):
-        if _sees_order(relation, wanted) or (
-            relation.token_name in found and not isinstance(relation, GroupAggregate | Reduce)
-        ):
-            found.update(below.token_name for below in relation.inputs)
-    return found
-
-
-def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
-    match relation:
-        case Number():
-            return relation.column.name in wanted
-        case GroupAggregate() | Reduce():
-            first = any(one.method in {"first", "last"} for one in relation.values)
-            return first or (isinstance(relation, GroupAggregate) and not relation.sort)
-        case _:
-            return isinstance(relation, FirstRows | DistinctOn)
-
-
 class PolarsPlan:
     """Makes polars's plans of relations."""
 
     def __init__(self, table: Table, given: Mapping[str, list[Any]]) -> None:
         self._given = given
         self._wanted = {one.name for one in terms_of(table)}
+        self._read = {one.name for one in terms_of(table, right_keys=False)}
         self._plans: dict[str, pl.LazyFrame] = {}
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
@@ -179,19 +159,35 @@ class PolarsPlan:
         )
 
     def _distinct(self, relation: DistinctOn, plan: pl.LazyFrame) -> pl.LazyFrame:
-        keep: Any = relation.keep
-        return plan.unique([one.name for one in relation.subset], keep=keep, maintain_order=True)
+        is_ordered = self._is_ordered(relation)
+        is_any = not is_ordered and are_equal(relation, self._wanted)
+        keep: Any = "any" if is_any else relation.keep
+        subset = [one.name for one in relation.subset]
+        return plan.unique(subset, keep=keep, maintain_order=is_ordered)
 
     def _join(self, relation: Join, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
+        how: Any = relation.how
+        is_seen = self._is_ordered(relation.right)
+        order: Any = "none"
+        if self._is_ordered(relation):
+            order = "left_right" if is_seen else "left"
+        if is_semi(relation, self._read):
+            how, right = "semi", self._repeated(relation.right, right)
         return left.join(
             right,
             left_on=[self.expression(one) for one in relation.left_on],
             right_on=[self.expression(one) for one in relation.right_on],
-            how=relation.how,  # type: ignore[arg-type]
-            nulls_equal=True,
-            coalesce=False,
-            maintain_order="left_right" if self._is_ordered(relation) else "none",
+            how=how,
+            nulls_equal=_may_meet_nulls(relation),
+            coalesce=None if how == "semi" else False,
+            maintain_order=order,
         )
+
+    def _repeated(self, relation: Relation, plan: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that may repeat, where they were made distinct only to be searched."""
+        if not (isinstance(relation, SelectColumns) and isinstance(relation.a, DistinctOn)):
+            return plan
+        return self._project(relation, self._plans[relation.a.a.token_name])
 
     def _group(self, relation: GroupAggregate, plan: pl.LazyFrame) -> pl.LazyFrame:
         keys = [
@@ -229,6 +225,12 @@ class PolarsPlan:
         if kind_of(one.dtype) == "f":
             return found.cast(polars_type(one.dtype)).fill_null(float("nan"))
         return found if has_gaps(one.of) else found.cast(polars_type(one.dtype))
+
+
+def _may_meet_nulls(relation: Join) -> bool:
+    """Tell whether keys may be missing on both sides; polars is faster where that is not asked."""
+    pairs = zip(relation.left_on, relation.right_on, strict=True)
+    return any(not one.full and not other.full for one, other in pairs)
 
 
 def _nulls(term: Expression, values: pl.Expr) -> pl.Expr:

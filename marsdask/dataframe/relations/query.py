@@ -128,8 +128,8 @@ class RunQuery:
         return polars_engine.run(self.table, given, self.like)
 
 
-def expressions_of(relation: Relation) -> Iterator[Expression]:
-    """Yield the expressions of a relation itself."""
+def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[Expression]:
+    """Yield the expressions of a relation itself; of a join those of the right side if wanted."""
     match relation:
         case Selection():
             yield relation.condition
@@ -146,17 +146,17 @@ def expressions_of(relation: Relation) -> Iterator[Expression]:
             yield from relation.subset
         case Join():
             yield from relation.left_on
-            yield from relation.right_on
+            yield from relation.right_on if right_keys else ()
 
 
 def _values(values: Sequence[Aggregation]) -> Iterator[Expression]:
     yield from (one.of for one in values if one.of is not None)
 
 
-def terms_of(table: Table) -> Iterator[Column | Parameter]:
+def terms_of(table: Table, *, right_keys: bool = True) -> Iterator[Column | Parameter]:
     """Yield the columns and the parameters that a table reads of its relations.
 
-    What a projection makes counts only if somebody reads it.
+    What a projection makes counts only if somebody reads it; keys of right sides if wanted.
     """
     relations = walk([table.relation])
     wanted: set[str] = set()
@@ -167,7 +167,7 @@ def terms_of(table: Table) -> Iterator[Column | Parameter]:
             for name, one in relation.columns:
                 by_name.setdefault(name, []).append(one)
         else:
-            stack.extend(expressions_of(relation))
+            stack.extend(expressions_of(relation, right_keys=right_keys))
     while stack:
         term = stack.pop()
         if isinstance(term, FunctionCall):

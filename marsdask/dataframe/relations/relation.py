@@ -172,7 +172,7 @@ class Join(Term):
 class DistinctOn(Term):
     """The first (or last) of rows that are equal in some columns, in the order of the rows."""
 
-    a: Relation
+    a: SelectColumns
     subset: tuple[Column, ...]
     keep: str
 

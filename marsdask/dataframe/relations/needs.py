@@ -1,0 +1,93 @@
+"""What somebody sees of relations: the order of rows, and which of equal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from .expression import Column, Expression
+from .relation import (
+    DistinctOn,
+    FirstRows,
+    GroupAggregate,
+    Join,
+    Number,
+    OrderBy,
+    Reduce,
+    Relation,
+    SelectColumns,
+    Selection,
+)
+
+
+def ordered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
+    """Return the names of relations whose order of rows somebody sees: the last one's, at least."""
+    found = {relations[-1].token_name}
+    for relation in reversed(relations):
+        if _sees_order(relation, wanted):
+            found.update(below.token_name for below in relation.inputs)
+        elif relation.token_name in found:
+            found.update(below.token_name for below in _passed_on(relation))
+    return found
+
+
+def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
+    match relation:
+        case Number():
+            return relation.column.name in wanted
+        case GroupAggregate() | Reduce():
+            return any(one.method in {"first", "last"} for one in relation.values)
+        case DistinctOn():
+            return not are_equal(relation, wanted)
+        case _:
+            return isinstance(relation, FirstRows)
+
+
+def _passed_on(relation: Relation) -> Sequence[Relation]:
+    """Return the inputs whose order is that of the result."""
+    match relation:
+        case Reduce():
+            return ()
+        case GroupAggregate():
+            return () if relation.sort else (relation.a,)
+        case Join() if is_unique(relation.right, relation.right_on):
+            return (relation.left,)  # a row of it meets one row, so that no order among these shows
+        case _:
+            return relation.inputs
+
+
+def are_equal(relation: DistinctOn, wanted: Collection[str]) -> bool:
+    """Tell whether the rows of which one is kept differ in nothing that somebody reads."""
+    keys = {one.name for one in relation.subset}
+    return all(name in keys for name, _ in relation.a.columns if name in wanted)
+
+
+def is_unique(relation: Relation, columns: Sequence[Expression]) -> bool:
+    """Tell whether no two rows are equal in some columns."""
+    names = {one.name if isinstance(one, Column) else "" for one in columns}
+    while True:
+        match relation:
+            case SelectColumns():
+                below = dict(relation.columns)
+                terms = [below.get(name) for name in names]
+                names = {one.name for one in terms if isinstance(one, Column)}
+            case Selection() | OrderBy() | FirstRows() | Number():
+                pass
+            case GroupAggregate():
+                return names >= {f"k{place}" for place in range(len(relation.keys))}
+            case DistinctOn():
+                return names >= {one.name for one in relation.subset}
+            case _:
+                return False
+        relation = relation.a
+
+
+def is_semi(relation: Join, read: Collection[str]) -> bool:
+    """Tell whether a join only keeps rows of the left side: those of which the right has the keys.
+
+    ``read`` are the columns that are read, other than as keys of right sides.
+    """
+    if relation.how != "inner" or not isinstance(relation.right, SelectColumns):
+        return False
+    if any(name in read for name, _ in relation.right.columns):
+        return False
+    return is_unique(relation.right, relation.right_on)
