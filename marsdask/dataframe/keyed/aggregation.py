@@ -249,7 +249,10 @@ def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> A
     keys = list(range(len(plan.keys)))
     if sort:
         frame = frame.sort_values(keys)
-    frame = frame.set_index(keys)
+    # Not by set_index(), which makes int64 of smaller integers.
+    levels = [pd.Index(frame[key], name=key) for key in keys]
+    index = levels[0] if len(keys) == 1 else pd.MultiIndex.from_arrays(levels, names=keys)
+    frame = frame.set_axis(index, axis=0)
     columns = [
         AGGREGATES[name].finish(
             *(frame[label] for label in plan.labels_of(column, name)), ddof=plan.ddof

@@ -9,8 +9,10 @@ from marsdask.core.display.notebook import format_bytes
 
 from .estimates import Estimates
 
-#: Fewer rows are not worth an engine.
+#: Fewer rows of files are not worth an engine.
 FEWEST_ROWS = 20_000
+#: Fewer rows at hand are not worth one either, nor are results of as many rows: pandas has them.
+FEWEST_HELD = 200_000
 #: What is read may take this share of the memory of a process; more runs chunk by chunk.
 SHARE = 3
 #: The same for the largest table that a join makes.
@@ -51,8 +53,9 @@ def choose(estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
     rows, nbytes = estimates.read
     what = f"{rows:,} rows, {format_bytes(nbytes)}"
     memory = plan.budget if plan.one_process else plan.smallest
-    if mode == "auto" and rows < FEWEST_ROWS:
-        return EngineChoice(False, f"{what}: fewer than {FEWEST_ROWS:,} rows", estimates)
+    why = _too_little(estimates, plan) if mode == "auto" else None
+    if why is not None:
+        return EngineChoice(False, f"{what}: {why}", estimates)
     if memory is not None and SHARE * nbytes > memory:
         why = f"more than 1/{SHARE} of {format_bytes(memory)}"
         return EngineChoice(False, f"{what}: {why}", estimates)
@@ -65,6 +68,18 @@ def choose(estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
     whole, spread = seconds(nbytes, plan)
     why = f"about {whole:.2g} s on {plan.slots} threads, {spread:.2g} s in chunks on {plan.workers}"
     return EngineChoice(whole <= spread, f"{what}: {why}", estimates)
+
+
+def _too_little(estimates: Estimates, plan: Plan) -> str | None:
+    """Return why it is too little work for an engine, if it is."""
+    if estimates.rows_of_files >= FEWEST_ROWS:
+        return None
+    held = estimates.read[0] - estimates.rows_of_files
+    if held < FEWEST_HELD or not plan.one_process:
+        return f"fewer than {FEWEST_ROWS:,} rows of files"
+    return (
+        None if estimates.is_condensed else "pandas has the rows, which no group or sum condenses"
+    )
 
 
 def seconds(nbytes: int, plan: Plan) -> tuple[float, float]:

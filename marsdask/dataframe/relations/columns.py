@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .expression import Expression
+import numpy as np
+
+from .expression import Expression, kind_of
 from .functions import Operation
 from .relation import Table
 
@@ -47,5 +49,12 @@ def index(operation: Operation) -> Table | None:
     if any(not isinstance(one, str) or one not in labels for one in keys):
         return None
     columns = dict(zip(labels, table.columns, strict=True))
+    if any(_is_widened(columns[one]) for one in keys):
+        return None
     kept = {one: columns[one] for one in columns if not (kwargs["drop"] and one in keys)}
     return Table(table.relation, tuple(kept.values()), tuple(columns[one] for one in keys))
+
+
+def _is_widened(column: Expression | None) -> bool:
+    """Tell whether pandas makes int64 of a column that becomes labels: of smaller integers."""
+    return column is not None and kind_of(column.dtype) == "i" and column.dtype != np.int64

@@ -19,6 +19,7 @@ from .relation import (
     Input,
     Join,
     Number,
+    OrderBy,
     Reduce,
     Relation,
     SelectColumns,
@@ -74,6 +75,20 @@ class Estimates:
         """The rows and the bytes that are read."""
         sources = [self.of(one) for one in self.relations if isinstance(one, FileScan | Input)]
         return int(sum(one.count for one in sources)), int(sum(one.nbytes for one in sources))
+
+    @property
+    def rows_of_files(self) -> int:
+        """The rows that are read of files."""
+        return sum(one.rows for one in self.relations if isinstance(one, FileScan))
+
+    @property
+    def is_condensed(self) -> bool:
+        """Whether few rows are made of many: by groups, reductions or limits of sorted rows."""
+        return any(
+            isinstance(one, GroupAggregate | Reduce)
+            or (isinstance(one, FirstRows) and isinstance(one.a, OrderBy))
+            for one in self.relations
+        )
 
     @property
     def largest_join(self) -> int:

@@ -70,6 +70,16 @@ def test_calls_of_unsorted_groups_equal_pandas(name, both):
         )
 
 
+def test_small_integers_stay_small_as_keys():
+    """Whatever is grouped chunk by chunk; as labels pandas widens them."""
+    frame = table(30).astype({"k": "int8", "u": "int32"})
+    lazy = md.DataFrame(frame, chunk_size=7)
+    for by in ("k", ["u", "k"]):
+        equal(lazy.groupby(by).f.sum(), frame.groupby(by).f.sum())
+        equal(lazy.groupby(by, as_index=False).b.any(), frame.groupby(by, as_index=False).b.any())
+        equal(lazy.set_index(by), frame.set_index(by))
+
+
 @FEW
 @given(both=tables(min_rows=1))
 def test_groups_of_labels_and_arrays(both):

@@ -29,16 +29,27 @@ def _coalesce() -> Iterator[None]:
         yield
 
 
-def estimated(nbytes: int, joined: int = 0, rows: int = 10**6) -> Any:
-    return SimpleNamespace(read=(rows, nbytes), largest_join=joined)
+def estimated(
+    nbytes: int, joined: int = 0, rows: int = 10**6, held: int = 0, *, condensed: bool = True
+) -> Any:
+    return SimpleNamespace(
+        read=(rows + held, nbytes),
+        largest_join=joined,
+        rows_of_files=rows,
+        is_condensed=condensed,
+    )
 
 
 @pytest.mark.parametrize(
     ("estimates", "mode", "plan", "engine", "reason"),
     [
         (estimated(GIB), "auto", ONE, True, "1.00 GiB"),
-        (estimated(GIB, rows=100), "auto", ONE, False, "fewer than 20,000 rows"),
+        (estimated(GIB, rows=100), "auto", ONE, False, "fewer than 20,000 rows of files"),
         (estimated(GIB, rows=100), "polars", ONE, True, "100 rows"),
+        (estimated(GIB, rows=0, held=10**5), "auto", ONE, False, "rows of files"),
+        (estimated(GIB, rows=0, held=10**6), "auto", ONE, True, "1,000,000 rows"),
+        (estimated(GIB, rows=0, held=10**6), "auto", TWO, False, "rows of files"),
+        (estimated(GIB, rows=0, held=10**6, condensed=False), "auto", ONE, False, "condenses"),
         (estimated(3 * GIB), "auto", ONE, False, "more than 1/3 of 8.00 GiB"),
         (estimated(GIB, joined=5 * GIB), "auto", ONE, False, "a merge makes about 5.00 GiB"),
         (estimated(GIB), "auto", TWO, True, "1 threads"),
@@ -70,7 +81,7 @@ def test_the_plan_tells_relations_estimates_and_the_reason(tmp_path: Any) -> Non
     summed = lazy[lazy.k > 0].groupby("k").f.sum()
     graph = Graph([summed.node])
     lines = told(graph, ONE)
-    assert lines[0] == "groupby by pandas: 40 rows, 640 B: fewer than 20,000 rows"
+    assert lines[0] == "groupby by pandas: 40 rows, 640 B: fewer than 20,000 rows of files"
     assert lines[1:] == [
         "  GroupAggregate sum, about 5 rows, 80 B",
         "    Selection, about 13 rows, 213 B",

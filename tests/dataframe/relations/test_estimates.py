@@ -71,3 +71,21 @@ def test_bytes(orders: Path) -> None:
     found = estimates(lazy.merge(lazy[["key", "s"]], on="key").groupby("key").v.sum())
     assert found.read == (1000, 1000 * (8 + 8))
     assert found.largest_join == 10_000 * (8 + 8 + 8)
+
+
+def test_what_condenses_rows(orders: Path) -> None:
+    """Groups, reductions and the first of sorted rows do; filters and merges do not."""
+    lazy = md.read_parquet(str(orders))
+    assert estimates(lazy.groupby("key").v.sum()).is_condensed
+    assert estimates(lazy.v.sum()).is_condensed
+    assert estimates(lazy.sort_values("v").head(3)).is_condensed
+    assert not estimates(lazy[lazy.v > 1].merge(lazy[["key"]], on="key").head(3)).is_condensed
+
+
+def test_rows_at_hand() -> None:
+    """They are no rows of files, and as many as the frame has."""
+    lazy = md.DataFrame(pd.DataFrame({"k": [1, 2, 3], "v": 1.0}), chunk_size=2)
+    summed = lazy.groupby("k").v.sum()
+    found = Estimates(_tables(Graph([summed.node]))[summed.node], {lazy.node.name: 3.0})
+    assert found.rows_of_files == 0
+    assert found.read == (3, 3 * 16)
