@@ -143,7 +143,6 @@ WRAPS = {
     "marsdask/dataframe/keyed/join.py": 1,
     "marsdask/dataframe/keyed/unique.py": 2,
     "marsdask/dataframe/ordered/iloc.py": 3,
-    "marsdask/dataframe/ordered/rolling.py": 1,
     "marsdask/dataframe/ordered/row_numbers.py": 1,
     "marsdask/dataframe/ordered/shift.py": 1,
     "marsdask/dataframe/ordered/sort_values.py": 1,

@@ -33,6 +33,7 @@ from .keyed import unique, value_counts
 from .keyed.join import join
 from .keyed.join import merge as merge_frames
 from .labels import names
+from .labels.assignment import assign_items, assign_where
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
@@ -78,7 +79,7 @@ class DataFrame(FrameBase):
 
     @columns.setter
     def columns(self, labels: Any) -> None:
-        rebind(self, rowwise(relabelled, self, columns=pd.Index(labels)).node)
+        rebind(self, rowwise(relabelled, self, columns=names.as_labels(labels)).node)
 
     @property
     def dtypes(self) -> pd.Series[Any]:
@@ -125,7 +126,16 @@ class DataFrame(FrameBase):
         return rowwise(column_of, self, key=key)
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        rebind(self, self._with({name: value}).node)
+        if isinstance(name, Collection):
+            assign_where(self, name, value)
+        elif isinstance(name, list | np.ndarray | pd.Index):
+            assign_items(self, name, value)
+        elif isinstance(name, slice):
+            raise NotImplementedError(
+                "frame[start:stop] = is not supported; use iloc[start:stop] ="
+            )
+        else:
+            rebind(self, self._with({name: value}).node)
 
     def assign(self, **columns: Any) -> DataFrame:
         """Return the frame with columns added or replaced; functions are called with the frame."""
@@ -183,6 +193,7 @@ class DataFrame(FrameBase):
     filter: Final = method(names.filter_labels)
     get: Final = method(names.get)
     insert: Final = method(names.insert)
+    isetitem: Final = method(names.isetitem)
     pop: Final = method(names.pop)
     rename: Final = method(names.rename)
     select_dtypes: Final = method(names.select_dtypes)
@@ -214,6 +225,14 @@ class DataFrame(FrameBase):
     def empty(self) -> bool:
         """Whether there are no rows or no columns; computes an unknown number of rows."""
         return not len(self.columns) or not len(self)
+
+    @property
+    def axes(self) -> list[object]:
+        """The lazy row labels, and the column labels."""
+        return [self.index, self.columns]
+
+    def __delitem__(self, name: Any) -> None:
+        names.pop(self, name)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.columns)

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from typing import cast as typed
 
+import numpy as np
+
+from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from .collection import Rows
 from .elementwise import apply as users
-from .elementwise import values
+from .elementwise import combination, values
 from .elementwise.arithmetic import arithmetic
-from .elementwise.operands import binary
+from .elementwise.operands import aligned_tensor, binary
 from .elementwise.rowwise import index_of, method_of, rowwise
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
@@ -22,13 +25,14 @@ from .labels import by_position, names
 from .labels.loc import At, Loc
 from .ordered import cumulative as scan
 from .ordered import iloc as position
-from .ordered import rolling, row_numbers, shift
+from .ordered import row_numbers, shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
 from .partitions.arguments import ADVICE, taking_advice
 from .reduction import extremes, properties, quantiles
 from .reduction import reductions as reduce
 from .reduction.describe import describe
+from .windows import ewm, expanding, fill, resample, rolling, times
 
 if TYPE_CHECKING:
     from .frame_node import SameKind
@@ -76,6 +80,12 @@ class FrameBase(Rows):
         """One value by its positions."""
         return At(self, "iat")
 
+    def _filtered(self, mask: Any) -> Self:
+        meta = mask.node.meta if isinstance(mask, Collection) else None
+        if isinstance(meta, np.ndarray) and len(mask.node.chunks) == 1:
+            mask = aligned_tensor(self, mask, position.BOOLEAN)
+        return super()._filtered(mask)
+
     def pipe(
         self, func: Callable[..., T] | tuple[Callable[..., T], str], *args: Any, **kwargs: Any
     ) -> T:
@@ -86,6 +96,28 @@ class FrameBase(Rows):
         if target in kwargs:
             raise ValueError(f"{target} is both the pipe target and a keyword argument")
         return call(*args, **{target: self}, **kwargs)
+
+    asof: Final = method(times.asof)
+    asfreq: Final = method(times.asfreq)
+    at_time: Final = method(times.at_time)
+    between_time: Final = method(times.between_time)
+    first_valid_index: Final = method(times.first_valid_index)
+    last_valid_index: Final = method(times.last_valid_index)
+    to_period: Final = method(times.to_period)
+    to_timestamp: Final = method(times.to_timestamp)
+    truncate: Final = method(times.truncate)
+    tz_convert: Final = method(times.tz_convert)
+    tz_localize: Final = method(times.tz_localize)
+
+    align: Final = method(combination.align)
+    convert_dtypes: Final = method(combination.convert_dtypes)
+    dot: Final = method(combination.dot)
+    equals: Final = method(combination.equals)
+    infer_objects: Final = method(combination.infer_objects)
+    reindex_like: Final = method(combination.reindex_like)
+    update: Final = method(combination.update)
+    xs: Final = method(combination.xs)
+    __matmul__: Final = method(combination.dot)
 
     add_prefix: Final = method(names.add_prefix)
     add_suffix: Final = method(names.add_suffix)
@@ -107,7 +139,14 @@ class FrameBase(Rows):
     sort_values: Final = method(order.sort_values)
     tail: Final = method(position.tail)
 
+    bfill: Final = method(fill.bfill)
     diff: Final = method(shift.diff)
+    ewm: Final = method(ewm.ewm)
+    expanding: Final = method(expanding.expanding)
+    ffill: Final = method(fill.ffill)
+    interpolate: Final = method(fill.interpolate)
+    pct_change: Final = method(fill.pct_change)
+    resample: Final = method(resample.resample)
     rolling: Final = method(rolling.rolling)
     shift: Final = method(shift.shift)
 

@@ -13,12 +13,12 @@ import pandas as pd
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node, Planner
+from marsdask.core.node import Columns, Node, Planner
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 
-from .keyed.keys import of_labels
+from .keyed.keys import comparable, kept_labels, of_labels
 from .relations.inputs import held
 from .relations.planning import plan_relations, tell_relations
 from .relations.relation import Table
@@ -103,6 +103,32 @@ class FrameNode(Node):
             cheap=cheap,
         )
         return replace(grid, partitioning=partitioning)
+
+
+@dataclass(frozen=True, eq=False)
+class SameRows(FrameNode):
+    """An operation whose result has the rows of its input, in the same chunks."""
+
+    a: Node
+    title: str
+    all_columns: bool = field(default=False, kw_only=True)
+    """Whether a column of the result depends on other columns."""
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def traits(self) -> Traits:
+        """The rows are those of the input."""
+        return self.a.traits.carried(comparable(self.meta, kept_labels))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (None if self.all_columns else wanted,)
 
 
 @dataclass(frozen=True)

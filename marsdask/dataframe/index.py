@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
@@ -11,10 +13,42 @@ from marsdask.core.collection import register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.session import Session
+from marsdask.tensor.tensor import method
 
 from . import batches, protocols
 from .collection import Rows
 from .create import in_memory
+from .elementwise.operands import binary
+from .elementwise.rowwise import rowwise
+from .labels import index_methods as methods
+from .missing_names import CONVERSIONS, missing_name
+from .reduction import properties
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from .series import Series
+
+
+#: The parts of times that an Index of them has as Indexes.
+FIELDS = {
+    *("year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "quarter"),
+    *("dayofweek", "day_of_week", "weekday", "dayofyear", "day_of_year", "days_in_month"),
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """Reads a part of times."""
+
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: Any) -> Any:
+        return getattr(block, self.name)
 
 
 @public_methods
@@ -54,9 +88,126 @@ class Index(Rows):
         """The number of axes, 1."""
         return 1
 
+    @property
+    def names(self) -> list[Hashable]:
+        """The names of the levels."""
+        return list(self._node.meta.names)
+
+    @property
+    def nlevels(self) -> int:
+        """The number of levels."""
+        return int(self._node.meta.nlevels)
+
+    @property
+    def size(self) -> int | float:
+        """The number of labels, nan if it is unknown."""
+        return self.shape[0]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no labels; computes an unknown number."""
+        return not len(self)
+
+    @property
+    def is_unique(self) -> Tensor:
+        """Whether no label occurs twice; lazy."""
+        return properties.is_unique(methods.column(self))
+
+    @property
+    def has_duplicates(self) -> Tensor:
+        """Whether a label occurs twice; lazy."""
+        return ~properties.is_unique(methods.column(self))
+
+    @property
+    def hasnans(self) -> Tensor:
+        """Whether any label is missing; lazy."""
+        return properties.hasnans(methods.column(self))
+
+    @property
+    def is_monotonic_increasing(self) -> Tensor:
+        """Whether labels never fall; lazy."""
+        return properties.monotonic(methods.column(self), rising=True)
+
+    @property
+    def is_monotonic_decreasing(self) -> Tensor:
+        """Whether labels never rise; lazy."""
+        return properties.monotonic(methods.column(self), rising=False)
+
     __contains__ = batches.holds_label
     tolist: Final = protocols.tolist
     to_list: Final = protocols.tolist
+
+    append: Final = method(methods.append)
+    astype: Final = method(methods.astype)
+    equals: Final = method(methods.equals)
+    get_level_values: Final = method(methods.get_level_values)
+    rename: Final = method(methods.rename)
+    set_names: Final = method(methods.set_names)
+    to_frame: Final = method(methods.to_frame)
+    to_series: Final = method(methods.to_series_of)
+
+    drop_duplicates: Final = methods.through_column("drop_duplicates")
+    dropna: Final = methods.through_column("dropna")
+    fillna: Final = methods.through_column("fillna")
+    map: Final = methods.through_column("map")
+    sort_values: Final = methods.through_column("sort_values")
+    take: Final = methods.through_column("take")
+    unique: Final = methods.through_column("drop_duplicates")
+    where: Final = methods.through_column("where")
+
+    all: Final = methods.of_column("all")
+    any: Final = methods.of_column("any")
+    argmax: Final = methods.of_column("argmax")
+    argmin: Final = methods.of_column("argmin")
+    isin: Final = methods.of_column("isin")
+    isna: Final = methods.of_column("isna")
+    isnull: Final = isna
+    max: Final = methods.of_column("max")
+    min: Final = methods.of_column("min")
+    notna: Final = methods.of_column("notna")
+    notnull: Final = notna
+    nunique: Final = methods.of_column("nunique")
+
+    ceil: Final = methods.of_times("ceil")
+    day_name: Final = methods.of_times("day_name")
+    floor: Final = methods.of_times("floor")
+    month_name: Final = methods.of_times("month_name")
+    normalize: Final = methods.of_times("normalize")
+    round: Final = methods.of_times("round")
+    strftime: Final = methods.of_times("strftime")
+    tz_convert: Final = methods.of_times("tz_convert")
+    tz_localize: Final = methods.of_times("tz_localize")
+
+    def value_counts(self, **options: Any) -> Series:
+        """Return how often each label is there. See pandas.Index.value_counts."""
+        counts: Series = methods.column(self).rename_axis(index=None).value_counts(**options)
+        return counts
+
+    def __getattr__(self, name: str) -> Index:
+        if name in FIELDS and isinstance(self._node.meta, pd.DatetimeIndex):
+            fields: Index = rowwise(Field(name), self)
+            return fields
+        raise missing_name(self, name, type(self._node.meta), CONVERSIONS)
+
+    __hash__ = None  # type: ignore[assignment]
+    __eq__ = methods.comparison(operator.eq)  # type: ignore[assignment]
+    __ne__ = methods.comparison(operator.ne)  # type: ignore[assignment]
+    __lt__ = methods.comparison(operator.lt)
+    __le__ = methods.comparison(operator.le)
+    __gt__ = methods.comparison(operator.gt)
+    __ge__ = methods.comparison(operator.ge)
+    __add__ = binary(operator.add)
+    __radd__ = binary(operator.add, reflected=True)
+    __sub__ = binary(operator.sub)
+    __rsub__ = binary(operator.sub, reflected=True)
+    __mul__ = binary(operator.mul)
+    __rmul__ = binary(operator.mul, reflected=True)
+    __truediv__ = binary(operator.truediv)
+    __rtruediv__ = binary(operator.truediv, reflected=True)
+    __floordiv__ = binary(operator.floordiv)
+    __mod__ = binary(operator.mod)
+    __pow__ = binary(operator.pow)
+    __neg__ = methods.of_times("__neg__")
 
 
 register_collection(pd.Index, Index)

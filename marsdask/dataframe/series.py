@@ -17,6 +17,7 @@ from . import batches, protocols
 from .accessors.accessor import Accessor
 from .create import make_series
 from .elementwise import apply as users
+from .elementwise import combination
 from .elementwise.rowwise import method_of, rowwise, to_frame
 from .frame_base import FrameBase
 from .io import arrow
@@ -82,6 +83,16 @@ class Series(FrameBase):
             raise NotImplementedError("series[start:stop] is not supported; use iloc[start:stop]")
         found: Series = self.loc[key]
         return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            if key != slice(None):
+                raise NotImplementedError(
+                    "series[start:stop] = is not supported; use iloc[start:stop] ="
+                )
+            self.iloc[:] = value
+        else:
+            self.loc[key] = value
 
     def to_frame(self, name: Any = None) -> DataFrame:
         """Return a DataFrame of this one column."""
@@ -151,6 +162,27 @@ class Series(FrameBase):
         """The number of axes, 1."""
         return 1
 
+    @property
+    def dtypes(self) -> object:
+        """The type of the values."""
+        dtype: object = self.dtype
+        return dtype
+
+    @property
+    def axes(self) -> list[object]:
+        """The lazy row labels, in a list."""
+        return [self.index]
+
+    @property
+    def T(self) -> Series:
+        """The series itself."""
+        return self
+
+    def item(self) -> object:
+        """Compute, and return the only value. See pandas.Series.item."""
+        value: object = self.compute().item()
+        return value
+
     def __getattr__(self, name: StrType) -> Never:
         raise missing_name(self, name, pd.Series, CONVERSIONS)
 
@@ -169,7 +201,11 @@ class Series(FrameBase):
     apply: Final = method(users.apply_values)
     argsort: Final = method(rank.argsort)
     autocorr: Final = method(pairs.autocorr)
+    compare: Final = method(combination.compare)
     corr: Final = method(pairs.corr_with)
+    drop: Final = method(names.drop_rows)
+    get: Final = method(names.get_row)
+    pop: Final = method(names.pop_row)
     cov: Final = method(pairs.cov_with)
     quantile: Final = method(quantiles.quantile_of)
     between: Final = method_of("between")

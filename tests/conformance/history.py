@@ -125,6 +125,14 @@ def files(frame: Any, folder: Any) -> list[Any]:
     return [mt.tensor(len(pd.read_parquet(path))) for path in sorted(folder.glob("part-*"))]
 
 
+def assigned(frame: Any) -> Any:
+    """Return a copy of a frame some rows of which are assigned."""
+    other = frame.copy()
+    other.loc[other.v > 0.4, "key"] = 7
+    other.iloc[2:5, 1] = 0.5
+    return other
+
+
 mapped = partial(mt.map_blocks, facts, dtype=float)
 gufunc = mt.apply_gufunc
 
@@ -351,6 +359,13 @@ FRAMES: dict[str, Call] = {
     "aggregated": lambda a: a.f.agg({"key": ["sum", "max"], "v": "mean"}),
     "numbers of groups": lambda a: a.f.groupby("key").ngroup(),
     "set_index": lambda a: a.f.set_index("v"),
+    "filled": lambda a: a.f.where(a.f.v > 0.3).ffill().bfill(limit=2),
+    "interpolated": lambda a: a.f.v.where(a.f.v > 0.3).interpolate(limit_direction="both"),
+    "windows": lambda a: a.f[a.f.v > 0.2].rolling(3, min_periods=1).median(),
+    "windows of all rows": lambda a: a.f.expanding().var(),
+    "weights that fall": lambda a: a.f.v.ewm(span=3).mean(),
+    "bins of time": lambda a: a.f.set_axis(pd.date_range("2026", periods=12)).resample("3D").sum(),
+    "assigned": lambda a: assigned(a.f),
     "to a tensor": lambda a: a.f.to_tensor().sum(axis=0),
     "from a tensor": lambda a: md.DataFrame(a.x, columns=list("abcd")),
 }

@@ -133,10 +133,13 @@ def test_what_yields_or_waits_executes_nothing(
     operands = eager_calls.operands(tmp_path)
     which = {"DataFrame": operands.f, "Series": operands.v, "Index": operands.i}[owner]
     by: list[Any] = ["key"] if owner == "DataFrame" else [operands.m]
+    given: dict[str, list[Any]] = {"groupby": by, "rolling": [2], "ewm": [2], "resample": ["D"]}
+    timed = operands.t if owner == "DataFrame" else operands.t.v
     executions.clear()
     with option_context({"eager_mode": True}):
         for name in eager_calls.NOT_EXECUTED[owner].split():
-            getattr(which, name)(*{"groupby": by, "rolling": [2]}.get(name, []))
+            rows = timed if name == "resample" else which
+            getattr(rows, name)(*given.get(name, []))
     assert not executions
 
 

@@ -36,7 +36,7 @@ ESTIMATORS = ("cluster", "decomposition", "preprocessing")
 RESULTS = {
     "dataframe": {
         "marsdask.dataframe.keyed.groupby.GroupBy": "[DataFrame, Series]",
-        "marsdask.dataframe.ordered.rolling.Rolling": "[DataFrame]",
+        "marsdask.dataframe.windows.rolling.Rolling": "[DataFrame]",
     }
 }
 

@@ -25,11 +25,13 @@ class ScanOffsets(Rule):
     totals: Grid
     axis: int
     kwargs: Mapping[str, Any] | None = None
+    backward: bool = False
 
     def cell(self, index: Index) -> Call:
         head, tail = index[: self.axis], index[self.axis + 1 :]
         count = self.totals.numblocks[self.axis]
-        refs = [Ref(self.totals, (*head, position, *tail)) for position in range(count - 1)]
+        earlier = range(count - 1, 0, -1) if self.backward else range(count - 1)
+        refs = [Ref(self.totals, (*head, position, *tail)) for position in earlier]
         return Call(self.func, (refs,), self.kwargs or {})
 
 
@@ -40,9 +42,13 @@ class OffsetAt:
     axis: int
     empty: int
     """How many chunks before it are empty."""
+    last: int | None = None
+    """The position of the last chunk, where the scan begins if it goes backward."""
 
     def __call__(self, index: Index) -> tuple[int]:
         position = index[self.axis]
+        if self.last is not None:
+            position = self.last - position
         return (position if position > self.empty else 0,)
 
 
@@ -58,6 +64,7 @@ def scan(
     step_kwargs: Mapping[str, Any] | None = None,
     meta: Any = None,
     itemsize: float | None = None,
+    backward: bool = False,
 ) -> Grid:
     """Combine each chunk with the total of the chunks before it along ``axis``.
 
@@ -65,6 +72,7 @@ def scan(
     ``starts(totals)`` receives the totals of all chunks but the last, in order. It returns one more
     start; the first belongs to the first chunk. ``step(block, starts, position)`` computes the
     result; position 0 means that nothing precedes. A single chunk has no starts: ``step(block)``.
+    ``backward`` begins at the last chunk: what follows a chunk then precedes it.
     """
     count = source.numblocks[axis]
     like: Any = {"chunks": source.chunks, "meta": meta, "itemsize": itemsize, "kwargs": step_kwargs}
@@ -76,11 +84,13 @@ def scan(
         total, [(source, whole)], chunks=ones, meta=meta, itemsize=itemsize, kwargs=total_kwargs
     )
     lanes = _replaced(source.chunks, axis, (count,))
-    begun = Grid(ScanOffsets(starts, totals, axis, starts_kwargs or None), lanes, meta, itemsize)
+    offsets = ScanOffsets(starts, totals, axis, starts_kwargs or None, backward)
+    begun = Grid(offsets, lanes, meta, itemsize)
+    sizes = source.chunks[axis][:: -1 if backward else 1]
     return blockwise(
         step,
         [(source, whole), (begun, _replaced(whole, axis, None))],
-        varying=OffsetAt(axis, _leading_empty(source.chunks[axis])),
+        varying=OffsetAt(axis, _leading_empty(sizes), count - 1 if backward else None),
         **like,
     )
 

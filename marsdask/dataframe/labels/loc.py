@@ -15,12 +15,13 @@ from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, unknown_sizes
-from marsdask.core.traits import Level, SortKey
 
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, S
 from ..rows import concat
+from .assignment import assign_iloc, assign_loc
+from .masks import has_label, is_between, slice_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,22 +66,6 @@ def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool) -> Any:
     return rows.reindex(labels) if with_gaps else rows.loc[labels]
 
 
-def has_label(block: Any, labels: Any) -> Any:
-    """Tell of each row whether its label is among some."""
-    return pd.Series(block.index.isin(labels), index=block.index)
-
-
-def is_between(block: Any, start: Any, stop: Any) -> Any:
-    """Tell of each row whether its label is between two, both included."""
-    labels = block.index
-    found = np.ones(len(labels), dtype=bool)
-    if start is not None:
-        found &= labels >= start
-    if stop is not None:
-        found &= labels <= stop
-    return pd.Series(found, index=labels)
-
-
 def rows_of_label(obj: Any, label: Any) -> Any:
     """Return the row of a label, or the rows if there are several; counts them."""
     _check_labels(obj, [label])
@@ -102,19 +87,7 @@ def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False) -> S:
 
 def rows_between(obj: Any, key: slice) -> Any:
     """Return the rows between two labels, both included, of labels that are known to rise."""
-    if key.step not in {None, 1}:
-        raise NotImplementedError("loc[::step] is not supported; use iloc[::step]")
-    labels = obj.node.meta.index
-    traits = obj.node.traits
-    rising = any(traits.is_sorted([SortKey(Level(), na_first=first)]) for first in (None, False))
-    if labels.nlevels > 1 or not rising:
-        raise NotImplementedError(
-            f"loc[{key.start!r}:{key.stop!r}] of labels that may not rise is not supported; use "
-            "sort_index() first"
-        )
-    cast = labels._maybe_cast_slice_bound
-    start = None if key.start is None else cast(key.start, "left")
-    stop = None if key.stop is None else cast(key.stop, "right")
+    start, stop = slice_bounds(obj, key)
     return obj[rowwise(is_between, obj, start=start, stop=stop)]
 
 
@@ -158,6 +131,9 @@ class Loc(Generic[S]):
             return _rows(obj, rows)[columns]
         return _rows(obj[columns], rows)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        assign_loc(self._obj, key, value)
+
 
 def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
     parts = key if isinstance(key, tuple) else (key,)
@@ -194,3 +170,10 @@ class At(Generic[S]):
             raise ValueError("Invalid call for scalar access (getting)!")
         indexer = self._obj.loc if self._by == "at" else self._obj.iloc
         return indexer[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) != self._obj.ndim or any(isinstance(x, list | slice) for x in parts):
+            raise ValueError("Invalid call for scalar access (setting)!")
+        assign = assign_loc if self._by == "at" else assign_iloc
+        assign(self._obj, key, value)

@@ -25,7 +25,8 @@ from ..elementwise.rowwise import (
 )
 from ..frame_node import S, axis_number
 from ..schemas.schema import result_of
-from .loc import has_label, rows_of_labels
+from .loc import rows_of_labels
+from .masks import has_label
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -73,6 +74,46 @@ def insert(
     other = copy(frame)
     other[column] = value
     rebind(frame, other[labels].node)
+
+
+def isetitem(frame: DataFrame, loc: int, value: Any) -> None:
+    """Replace the column at a position, in place. See pandas.DataFrame.isetitem."""
+    if not frame.columns.is_unique:
+        raise NotImplementedError(
+            "isetitem() of columns of equal labels is not supported; use set_axis(axis=1) first"
+        )
+    frame[frame.columns[loc]] = value
+
+
+def get_row(series: Series, key: Any, default: Any = None) -> object:
+    """Return the value of a label, or a default if there is none. See pandas.Series.get."""
+    try:
+        found: object = series.loc[key]
+        return found
+    except (KeyError, ValueError, IndexError):
+        nothing: object = default
+        return nothing
+
+
+def drop_rows(
+    series: Series, labels: Any = None, *, axis: Any = 0, index: Any = None, errors: str = "raise"
+) -> Series:
+    """Drop rows by their labels. See pandas.Series.drop.
+
+    Looks which labels there are, unless ``errors="ignore"``.
+    """
+    axis_number(series.node.meta, axis)
+    chosen = index if labels is None else labels
+    if chosen is None:
+        raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+    return _without_rows(series, chosen, errors)
+
+
+def pop_row(series: Series, item: Any) -> object:
+    """Remove the row of a label in place and return its value. See pandas.Series.pop."""
+    value: object = series.loc[item]
+    rebind(series, _without_rows(series, item, "ignore").node)
+    return value
 
 
 def pop(frame: DataFrame, item: Hashable) -> Series:
@@ -135,11 +176,16 @@ def squeeze(obj: Any, axis: int | str | None = None) -> DataFrame | Series:
     return column
 
 
+def as_labels(labels: Any) -> pd.Index[Any]:
+    """Return labels as an index, those of several levels as they are."""
+    return labels if isinstance(labels, pd.Index) else pd.Index(labels)
+
+
 def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S:
     """Give all rows or columns other labels. See pandas.DataFrame.set_axis."""
     del copy
     if axis_number(obj.node.meta, axis) == 1:
-        columns: S = rowwise(relabelled, obj, columns=pd.Index(labels))
+        columns: S = rowwise(relabelled, obj, columns=as_labels(labels))
         return columns
     if not isinstance(labels, Collection):
         complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"

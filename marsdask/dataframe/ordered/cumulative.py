@@ -15,12 +15,8 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
-from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks
-from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, SameKind, dtypes_of
-from ..keyed.keys import comparable, kept_labels
+from ..frame_node import SameKind, SameRows, dtypes_of
 from ..tensors import to_tensor
 
 #: For each scan the total of a column, and the ufunc that combines totals.
@@ -36,32 +32,14 @@ PROPAGATING: dict[str, np.ufunc] = {"cummax": np.maximum, "cummin": np.minimum}
 
 
 @dataclass(frozen=True, eq=False)
-class RowScan(FrameNode):
+class RowScan(SameRows):
     """The scan of each column: each row combines all rows up to it."""
 
-    a: Node
-    title: str
     skipna: bool
-
-    @property
-    def label(self) -> str:
-        return self.title
 
     @property
     def meta(self) -> Any:
         return getattr(self.a.meta, self.title)(skipna=self.skipna)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
-
-    @property
-    def traits(self) -> Traits:
-        """The rows are those of the input."""
-        return self.a.traits.carried(comparable(self.meta, kept_labels))
-
-    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        return (wanted,)
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"name": self.title, "skipna": self.skipna}

@@ -27,6 +27,7 @@ from marsdask.core.traits import Traits
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
+from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order
 from ..reduction.reductions import one_row
 from ..relations.relation import FirstRows, Table
@@ -271,6 +272,9 @@ class ILoc(Generic[S]):
         raise NotImplementedError(
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"
         )
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        assign_iloc(self._obj, key, value)
 
 
 def _two_parts(obj: Any, key: tuple[Any, ...]) -> tuple[Any, Any]:

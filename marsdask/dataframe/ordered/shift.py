@@ -12,47 +12,26 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
-from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks
-from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, S, axis_number
-from ..keyed.keys import comparable, kept_labels
+from ..elementwise.rowwise import Method, NewLabels, rowwise
+from ..frame_node import S, SameRows, axis_number
 from ..rows import concat, take
 
 
 @dataclass(frozen=True, eq=False)
-class RowStencil(FrameNode):
+class RowStencil(SameRows):
     """A function of each chunk and of the rows around it; the result has the same rows.
 
     ``func(parts, own, begin, **kwargs)``: see :func:`.stencil`.
     """
 
-    a: Node
     func: Callable[..., Any]
     depth: Depth
-    title: str
     kwargs: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def label(self) -> str:
-        return self.title
 
     @property
     def meta(self) -> Any:
         return self.func([self.a.meta], self.a.meta, 0, **dict(self.kwargs))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
-
-    @property
-    def traits(self) -> Traits:
-        """The rows are those of the input."""
-        return self.a.traits.carried(comparable(self.meta, kept_labels))
-
-    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        return (wanted,)
 
     def tile(self, a: Grid) -> Any:
         # The ends of all chunks would be as large as the chunks.
@@ -100,12 +79,21 @@ def shift_chunk(
 
 
 def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> S:
-    """Shift the rows by ``periods``. See pandas.DataFrame.shift."""
-    if freq is not None or options.get("suffix") is not None:
-        raise NotImplementedError(
-            "shift(freq=, suffix=) is not supported; use reset_index() and shift the column"
-        )
+    """Shift the rows by ``periods``, or their times by ``freq``. See pandas.DataFrame.shift."""
+    if options.get("suffix") is not None:
+        raise NotImplementedError("shift(suffix=) is not supported; use add_suffix() of the result")
+    if freq is not None:
+        return _shift_labels(obj, periods, freq, axis, options)
     return _shift_rows(obj, "shift", periods, axis, options)
+
+
+def _shift_labels(obj: S, periods: Any, freq: Any, axis: Any, options: dict[str, Any]) -> S:
+    if axis_number(obj.node.meta, axis) == 1 or freq == "infer":
+        raise NotImplementedError(
+            "shift(freq='infer') and shift(freq=, axis=1) are not supported; use shift(freq='D')"
+        )
+    found: S = rowwise(NewLabels(Method("shift")), obj, periods=periods, freq=freq, **options)
+    return found
 
 
 def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
@@ -114,17 +102,15 @@ def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
 
 
 def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> S:
-    if axis_number(obj.node.meta, axis) == 1:
-        raise NotImplementedError(
-            f"{name}(axis=1) is not supported; use to_tensor(), or assign() the columns"
-        )
     if isinstance(periods, list | tuple):
         raise NotImplementedError(
             f"{name}() by several periods is not supported; use one call for each"
         )
     periods = operator.index(int(periods) if isinstance(periods, float) else periods)
+    if axis_number(obj.node.meta, axis) == 1:
+        columns: S = rowwise(Method(name), obj, periods=periods, axis=1, **options)
+        return columns
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
-    found: S = wrap(
-        RowStencil(obj.node, shift_chunk, (periods, -periods), name, tuple(kwargs.items()))
-    )
+    depth = (periods, -periods)
+    found: S = wrap(RowStencil(obj.node, name, shift_chunk, depth, tuple(kwargs.items())))
     return found

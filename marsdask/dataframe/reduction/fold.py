@@ -124,7 +124,8 @@ class Assembly(SmallResult):
         return self.rows is not None and all(child.settled for child in self.inputs)
 
     def tile(self, *grids: Grid) -> Grid:
-        frames = [isinstance(arg, FrameNode) and bool(arg.chunks) for arg in self.args]
+        rows = (pd.DataFrame, pd.Series, pd.Index)  # whatever became of the node that had them
+        frames = [isinstance(arg.meta, rows) and bool(arg.chunks) for arg in self.args]
         whole = [
             as_one_chunk(grid) if frame else grid for grid, frame in zip(grids, frames, strict=True)
         ]

@@ -55,3 +55,10 @@ def test_a_single_chunk_starts_from_nothing() -> None:
     grid = scan(source(3), 0, text_of, nested, go_on)
     assert value(grid, (0,)) == "012"
     assert len(grid.rule.inputs) == 1
+
+
+def test_a_scan_may_begin_at_the_end() -> None:
+    """What follows a chunk precedes it; empty chunks behind all others count as nothing."""
+    grid = scan(source(2, 1, 0, 1, 0), 0, text_of, nested, go_on, backward=True)
+    found = [value(grid, index) for index in grid.indices()]
+    assert found == ["((((-)3))2)01", "(((-)3))2", "((-)3)", "3", ""]

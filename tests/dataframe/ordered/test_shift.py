@@ -91,14 +91,25 @@ def test_only_rows_that_are_met_are_read():
         assert scheduler.tasks <= 200
 
 
+def test_shift_by_time_or_across_columns():
+    """Labels move with ``freq``, and columns with ``axis=1``."""
+    days = pd.date_range("2024-01-30", periods=5, name="day")
+    frame = table(5)[["k", "f"]].set_axis(days)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.shift(2, freq="D"), frame.shift(2, freq="D"), check_freq=False)
+    equal(lazy.f.shift(freq="ME"), frame.f.shift(freq="ME"), check_freq=False)
+    equal(lazy.shift(1, axis=1), frame.shift(1, axis=1), check_freq=False)
+    equal(lazy.diff(axis=1), frame.diff(axis=1), check_freq=False)
+
+
 def test_refusals():
     """What is not there says so, and what pandas refuses is refused at the call."""
     lazy = md.DataFrame(table(5), chunk_size=2)
     for call in (
-        lambda: lazy.shift(1, freq="D"),
+        lambda: lazy.shift(1, freq="infer"),
         lambda: lazy.shift([1, 2]),
-        lambda: lazy.diff(axis=1),
-        lambda: lazy.shift(axis="columns"),
+        lambda: lazy.shift(1, freq="D", axis=1),
+        lambda: lazy.shift(1, suffix="_before"),
     ):
         with pytest.raises(NotImplementedError):
             call()

@@ -1,0 +1,254 @@
+"""Two objects of the same rows: equality, updates, products; types by all values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection, rebind
+from marsdask.core.compilation.costs import FunctionWrapper, kernel
+
+from ..frame_node import S, axis_number, dtypes_of, is_row
+from ..labels.index_methods import column
+from ..rows import alignment
+from .rowwise import Method, NewLabels, Unsettled, rowwise
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..frame import DataFrame
+    from ..series import Series
+
+
+def equals(obj: Any, other: Any) -> bool:
+    """Compute whether two objects have equal types, labels and values.
+
+    See pandas.DataFrame.equals. Missing values are equal.
+    """
+    if isinstance(other, pd.DataFrame | pd.Series):
+        other = type(obj)(other) if obj.ndim == other.ndim else other
+    if type(other) is not type(obj):
+        return False
+    mine, theirs = obj.node.meta, other.node.meta
+    if dtypes_of(mine) != dtypes_of(theirs) or mine.index.nlevels != theirs.index.nlevels:
+        return False
+    if obj.ndim == 2 and not obj.columns.equals(other.columns):
+        return False
+    if len(obj) != len(other):
+        return False
+    rows, others = (one.reset_index(drop=True) for one in (obj, other))
+    same = rowwise(rows_equal, rows, others).all()
+    if mine.index.nlevels > 1:
+        labels = [rowwise(labels_as_columns, one).reset_index(drop=True) for one in (obj, other)]
+    else:
+        labels = [column(one.index).reset_index(drop=True) for one in (obj, other)]
+    return bool((same & rowwise(rows_equal, *labels).all()).compute())
+
+
+def labels_as_columns(block: Any) -> Any:
+    """Return the levels of row labels as columns."""
+    return block.index.to_frame()
+
+
+@kernel(scratch=2.0)
+def rows_equal(block: Any, other: Any) -> Any:
+    """Tell of each row whether its values are equal to others, or missing as they are."""
+    frames = [one.to_frame() if one.ndim == 1 else one for one in (block, other)]
+    same = np.ones(len(block), dtype=bool)
+    for at in range(frames[0].shape[1]):
+        mine, theirs = (frame.iloc[:, at] for frame in frames)
+        found = (mine == theirs) | (mine.isna() & theirs.isna())
+        same &= found.to_numpy(dtype=bool, na_value=False)
+    return pd.Series(same, index=block.index)
+
+
+def update(
+    obj: Any,
+    other: Any,
+    join: str = "left",
+    overwrite: bool = True,
+    filter_func: Callable[..., Any] | None = None,
+    errors: str = "ignore",
+) -> None:
+    """Replace values in place by those of another object that are there.
+
+    See pandas.DataFrame.update. The rows must be the same ones; ``filter_func`` and
+    ``errors="raise"`` are not supported.
+    """
+    if join != "left" or filter_func is not None or errors != "ignore":
+        raise NotImplementedError(
+            "update(join=, filter_func=, errors=) is not supported; use where() or mask()"
+        )
+    if not isinstance(other, Collection):
+        raise NotImplementedError(
+            "update() by a pandas object in memory is not supported; use md.DataFrame(x)"
+        )
+    rebind(obj, rowwise(updated, obj, other, overwrite=overwrite).node)
+
+
+@kernel(scratch=2.0)
+def updated(block: Any, other: Any, overwrite: bool) -> Any:
+    """Return rows with the values of others that are not missing."""
+    found = block.copy(deep=False)
+    if block.ndim == 1:
+        found.update(other)
+    else:
+        found.update(other, overwrite=overwrite)
+    return found
+
+
+def align(obj: S, other: Any, join: str = "outer", axis: Any = None) -> tuple[S, Any]:
+    """Return two objects of the same rows with the same columns. See pandas.DataFrame.align.
+
+    Objects of other rows are not supported.
+    """
+    if not isinstance(other, Collection) or is_row(other.node):
+        raise NotImplementedError(
+            "align() with values in memory is not supported; use md.Series(x)"
+        )
+    if alignment(obj.node) != alignment(other.node):
+        raise NotImplementedError(
+            "align() of objects with different indexes is not supported; use merge() or join()"
+        )
+    by_column = axis is None or axis_number(obj.node.meta, axis) == 1
+    if obj.ndim == 1 or other.node.meta.ndim == 1 or not by_column:
+        return type(obj)(obj.node), type(other)(other.node)
+    mine, theirs = obj.node.meta.align(other.node.meta, join=join, axis=1)
+    return obj.reindex(columns=mine.columns), _reindexed(other, theirs.columns)
+
+
+def _reindexed(obj: Any, columns: Any) -> Any:
+    return obj.reindex(columns=columns)
+
+
+def reindex_like(
+    obj: S, other: Any, method: Any = None, limit: Any = None, tolerance: Any = None
+) -> S:
+    """Return rows and columns that have the labels of another object.
+
+    See pandas.DataFrame.reindex_like. A lazy object must have the same rows.
+    """
+    if any(one is not None for one in (method, limit, tolerance)):
+        raise NotImplementedError("reindex_like(method=) is not supported; use ffill() or bfill()")
+    found: S = obj
+    if isinstance(other, Collection):
+        if alignment(obj.node) != alignment(other.node):
+            raise NotImplementedError(
+                "reindex_like() of an object with another index is not supported; use merge()"
+            )
+        meta = other.node.meta
+    else:
+        meta = other
+        found = found.reindex(other.index)
+    if obj.ndim == 2 and not obj.node.meta.columns.equals(meta.columns):
+        found = found.reindex(columns=meta.columns)
+    return found
+
+
+def dot(obj: Any, other: Any) -> Series | Tensor:
+    """Return the product with a Series of the same rows, or with what has a row a column.
+
+    See pandas.DataFrame.dot. Products with lazy frames are for ``to_tensor()``.
+    """
+    found: Series = _dot(obj, other)
+    return found
+
+
+def _dot(obj: Any, other: Any) -> Any:
+    lazy = isinstance(other, Collection)
+    if obj.ndim == 1 and lazy and other.node.meta.ndim == 1 and not is_row(other.node):
+        return (obj * other).sum()
+    if obj.ndim == 1 or (lazy and not is_row(other.node)):
+        raise NotImplementedError(
+            "dot() of a Series with values in memory, or of lazy frames, is not supported; use "
+            "to_tensor() and @"
+        )
+    return rowwise(Method("dot"), obj, other)
+
+
+class Converted(FunctionWrapper, Unsettled):
+    """Calls a method whose types depend on all values of a chunk."""
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.func(block, *args, **kwargs)
+
+
+def convert_dtypes(obj: S, *args: Any, **kwargs: Any) -> S:
+    """Return the columns with types that have a missing value. See pandas.DataFrame.convert_dtypes.
+
+    Columns of objects are not supported.
+    """
+    _check_objects(obj, "convert_dtypes")
+    found: S = rowwise(Converted(Method("convert_dtypes")), obj, *args, **kwargs)
+    return found
+
+
+def infer_objects(obj: S, copy: Any = None) -> S:
+    """Return columns of objects with better types. See pandas.DataFrame.infer_objects.
+
+    There must be none of them, since all rows tell.
+    """
+    del copy
+    _check_objects(obj, "infer_objects")
+    found: S = type(obj)(obj.node)
+    return found
+
+
+def _check_objects(obj: Any, name: str) -> None:
+    if object in dtypes_of(obj.node.meta):
+        raise NotImplementedError(
+            f"{name}() of objects is not supported, since all rows tell; use astype()"
+        )
+
+
+def xs(
+    obj: Any, key: Any, axis: Any = 0, level: Any = None, drop_level: bool = True
+) -> DataFrame | Series | Tensor:
+    """Return the rows or the column of a label. See pandas.DataFrame.xs.
+
+    Counts the rows.
+    """
+    if axis_number(obj.node.meta, axis) == 1:
+        if level is not None:
+            raise NotImplementedError("xs(axis=1, level=) is not supported; use frame[labels]")
+        column: Series = obj[key]
+        return column
+    if level is None:
+        one: DataFrame | Series | Tensor = obj.loc[key]
+        return one
+    rows = obj[rowwise(at_level, obj, key=key, level=level)]
+    if not len(rows):
+        raise KeyError(key)
+    found: DataFrame | Series = rows
+    return rowwise(NewLabels(Method("droplevel")), rows, level) if drop_level else found
+
+
+def at_level(block: Any, key: Any, level: Any) -> Any:
+    """Tell of each row whether a level of its label is a key."""
+    return pd.Series(block.index.get_level_values(level) == key, index=block.index)
+
+
+def compare(
+    series: Series,
+    other: Series,
+    align_axis: int = 1,
+    keep_shape: bool = False,
+    keep_equal: bool = False,
+    result_names: tuple[str, str] = ("self", "other"),
+) -> DataFrame:
+    """Return the rows that differ, side by side. See pandas.Series.compare.
+
+    The rows must be the same ones.
+    """
+    if align_axis not in (1, "columns"):
+        raise NotImplementedError("compare(align_axis=0) is not supported; use align_axis=1")
+    how = {"keep_shape": keep_shape, "keep_equal": keep_equal, "result_names": result_names}
+    shaped = {**how, "keep_shape": True}
+    found: DataFrame = rowwise(Method("compare"), series, other, **shaped)
+    if keep_shape:
+        return found
+    kept: DataFrame = found[~rowwise(rows_equal, series, other)]
+    return kept

@@ -1,0 +1,264 @@
+"""Assign to some rows and columns: the object is bound to a new node, and others keep theirs.
+
+As in pandas 3, no other object changes: what was selected before is a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from marsdask.core.collection import Collection, rebind
+from marsdask.core.compilation.costs import kernel
+
+from ..elementwise.operands import aligned_tensor, aligned_values
+from ..elementwise.rowwise import rowwise
+from ..frame_node import is_row
+from .masks import has_label, is_between, slice_bounds
+
+MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
+VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
+
+
+@kernel(scratch=2.0)
+def put_rows(block: Any, mask: Any, *values: Any, columns: Any, by_row: tuple[bool, ...]) -> Any:
+    """Return rows with other values where a mask is true; a value or a column of them each."""
+    block = block.copy(deep=False)
+    rows = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
+    chosen = [
+        value.array[rows] if aligned else value
+        for value, aligned in zip(values, by_row, strict=True)
+    ]
+    if block.ndim == 1:
+        block.loc[rows] = chosen[0]
+        return block
+    for name, value in zip(columns, chosen, strict=True):
+        block.loc[rows, name] = value
+    return block
+
+
+@kernel(scratch=2.0)
+def put_where(block: Any, mask: Any, value: Any) -> Any:
+    """Return a frame with other values where a frame of truth values is true."""
+    block = block.copy(deep=False)
+    block[mask] = value
+    return block
+
+
+def assign_loc(obj: Any, key: Any, value: Any) -> None:
+    """Assign to the rows of labels or of a mask, and to columns of labels."""
+    rows, columns = _two_parts(obj, key)
+    rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
+    labels = _column_labels(obj, columns) if obj.ndim == 2 else None
+    whole = isinstance(rows, slice) and rows == slice(None)
+    if whole and labels is not None and (new := [x for x in labels if x not in obj.columns]):
+        return _assign_new(obj, labels, new, value)
+    positions = _positions_of_mask(rows)
+    return _put(obj, None if whole else _mask(obj, rows), labels, value, whole, positions)
+
+
+def assign_iloc(obj: Any, key: Any, value: Any) -> None:
+    """Assign to rows and columns by position; an unknown number of rows is computed."""
+    rows, columns = _two_parts(obj, key)
+    labels: Any = None
+    if obj.ndim == 2:
+        if not obj.columns.is_unique:
+            raise NotImplementedError(
+                "iloc[] = of columns of equal labels is not supported; use set_axis(axis=1) first"
+            )
+        chosen = obj.columns[columns]
+        labels = list(chosen) if isinstance(chosen, pd.Index) else [chosen]
+    if isinstance(rows, slice) and rows == slice(None):
+        return _put(obj, None, labels, value, True, None)
+    positions = rows if isinstance(rows, slice) else np.asarray(rows)
+    if not isinstance(rows, slice) and np.asarray(rows).dtype == bool:
+        positions = np.flatnonzero(rows)
+    mask = np.zeros(len(obj), dtype=bool)
+    try:
+        mask[positions] = True
+    except IndexError as error:
+        raise IndexError("iloc cannot enlarge its target object") from error
+    return _put(obj, aligned_values(obj, mask, MASK_LENGTH), labels, value, False, positions)
+
+
+def assign_where(obj: Any, mask: Any, value: Any) -> None:
+    """Assign where a lazy mask is true: a column of rows, or a frame of values."""
+    if mask.node.meta.ndim == 2:
+        rebind(obj, rowwise(put_where, obj, mask, value).node)
+    else:
+        assign_loc(obj, mask, value)
+
+
+def assign_items(frame: Any, key: Any, value: Any) -> None:
+    """Assign to columns of a list of labels, or to rows of a mask in memory."""
+    if len(key) and np.asarray(key).dtype == bool:
+        assign_loc(frame, np.asarray(key), value)
+    else:
+        assign_columns(frame, list(key), value)
+
+
+def assign_columns(frame: Any, names: list[Any], value: Any) -> None:
+    """Assign several columns: those of a frame by position, or one value to each."""
+    lazy: Any = value
+    values: list[Any]
+    if isinstance(value, Collection) and isinstance(value.node.meta, pd.DataFrame):
+        if len(lazy.columns) != len(names):
+            raise ValueError("Columns must be same length as key")
+        values = [lazy.iloc[:, at] for at in range(len(names))]
+    elif isinstance(value, np.ndarray) and value.ndim == 2:
+        if value.shape[1] != len(names):
+            raise ValueError("Columns must be same length as key")
+        values = list(value.T)
+    elif isinstance(value, list | tuple | np.ndarray):
+        if len(value) != len(names):
+            raise ValueError("Columns must be same length as key")
+        values = list(value)
+    elif isinstance(value, Collection | pd.Series | pd.DataFrame):
+        raise NotImplementedError(
+            "several columns of a pandas object or of a Series are not supported; use one column "
+            "at a time, or md.DataFrame(x)"
+        )
+    else:
+        values = [value] * len(names)
+    changed = frame
+    for name, one in zip(names, values, strict=True):
+        changed = changed._with({name: one})
+    rebind(frame, changed.node)
+
+
+def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) > obj.ndim:
+        raise pd.errors.IndexingError("Too many indexers")
+    return parts[0], parts[1] if len(parts) > 1 else slice(None)
+
+
+def _column_labels(obj: Any, columns: Any) -> list[Any]:
+    labels = obj.columns
+    if isinstance(columns, slice):
+        return list(labels[labels.slice_indexer(columns.start, columns.stop, columns.step)])
+    if isinstance(columns, list | np.ndarray | pd.Index):
+        if len(columns) and np.asarray(columns).dtype == bool:
+            return list(labels[np.asarray(columns)])
+        return list(columns)
+    return [columns]
+
+
+def _mask(obj: Any, key: Any) -> Any:
+    """Return a lazy mask of the rows of labels."""
+    if isinstance(key, Collection):
+        return key
+    if isinstance(key, slice):
+        start, stop = slice_bounds(obj, key)
+        return rowwise(is_between, obj, start=start, stop=stop)
+    if isinstance(key, pd.Series):
+        raise NotImplementedError("a pandas Series as a mask is not supported; use md.Series(mask)")
+    several = isinstance(key, list | np.ndarray | pd.Index)
+    if several and len(key) and np.asarray(key).dtype == bool:
+        first = obj if obj.ndim == 1 else obj.iloc[:, 0]
+        return aligned_values(first, np.asarray(key), MASK_LENGTH)
+    labels = pd.Index(key if several else [key])
+    mask = rowwise(has_label, obj, labels=labels)
+    found = mask[mask].index.compute()
+    gone = labels[~labels.isin(found)]
+    if len(gone) and several:
+        raise KeyError(f"{list(gone)} not in index")
+    if len(gone):
+        raise NotImplementedError(
+            f"loc[{key!r}] = of a row that is not there is not supported; use concat()"
+        )
+    return mask
+
+
+def _positions_of_mask(key: Any) -> Any:
+    """Return the positions of a mask in memory, ``None`` of other keys."""
+    if isinstance(key, list | np.ndarray) and len(key) and np.asarray(key).dtype == bool:
+        return np.flatnonzero(key)
+    return None
+
+
+def _assign_new(obj: Any, columns: list[Any], new: list[Any], value: Any) -> None:
+    """Assign whole columns, some of which are not there yet."""
+    if len(columns) > 1:
+        raise NotImplementedError(
+            f"loc[:, {columns}] = of new columns {new} is not supported; use assign()"
+        )
+    obj[columns[0]] = value
+
+
+def _put(
+    obj: Any, mask: Any, columns: list[Any] | None, value: Any, whole: bool, positions: Any
+) -> None:
+    if columns is not None and (new := [name for name in columns if name not in obj.columns]):
+        raise NotImplementedError(
+            f"assignment to some rows of new columns {new} is not supported; use assign() first"
+        )
+    count = 1 if columns is None else len(columns)
+    values = _values(obj, value, count, whole, positions)
+    by_row = tuple(isinstance(one, Collection) and not is_row(one.node) for one in values)
+    names = None if columns is None else tuple(columns)
+    rebind(obj, rowwise(put_rows, obj, mask, *values, columns=names, by_row=by_row).node)
+
+
+def _values(obj: Any, value: Any, count: int, whole: bool, positions: Any) -> list[Any]:
+    """Return a value for each column: one for all rows, or lazy ones of the same rows."""
+    if isinstance(value, pd.Series | pd.DataFrame):
+        raise NotImplementedError(
+            "assignment of a pandas object in memory is not supported; use md.Series(x)"
+        )
+    if isinstance(value, Collection):
+        return _lazy_values(obj, value, count)
+    if not isinstance(value, list | tuple | np.ndarray | ExtensionArray | pd.Index):
+        return [value] * count
+    array: Any = np.asarray(value) if isinstance(value, list | tuple) else value
+    if np.ndim(array) == 2:
+        if array.shape[1] != count:
+            raise ValueError(VALUE_LENGTH)
+        return [_spread(obj, column, whole, positions) for column in array.T]
+    if obj.ndim == 2 and count > 1:
+        if len(array) != count:
+            raise ValueError(VALUE_LENGTH)
+        return list(value)
+    return [_spread(obj, array, whole, positions)] * count
+
+
+def _lazy_values(obj: Any, value: Collection, count: int) -> list[Any]:
+    meta = value.node.meta
+    if isinstance(meta, np.ndarray) and value.node.chunks:
+        value = aligned_tensor(obj, value, VALUE_LENGTH)
+        meta = value.node.meta
+    if is_row(value.node) or meta.ndim == 1:
+        if count > 1 and not is_row(value.node):
+            raise NotImplementedError(
+                "assignment of a Series to several columns is not supported; use one at a time"
+            )
+        return [value] * count
+    columns: Any = value
+    if meta.shape[1] != count:
+        raise ValueError(VALUE_LENGTH)
+    return [columns.iloc[:, at] for at in range(count)]
+
+
+def _spread(obj: Any, values: Any, whole: bool, positions: Any) -> Any:
+    """Return values in memory for the chosen rows as lazy ones of all rows."""
+    if whole:
+        return aligned_values(_rows(obj), values, VALUE_LENGTH)
+    if positions is None:
+        raise NotImplementedError(
+            "assignment of a list to rows of labels or of a lazy mask is not supported; use iloc[] "
+            "=, or a lazy column of the same rows"
+        )
+    chosen = np.arange(len(obj))[positions]
+    if np.ndim(chosen) == 0 or len(chosen) != len(values):
+        raise ValueError(VALUE_LENGTH)
+    places = np.zeros(len(obj), dtype=np.intp)
+    places[chosen] = np.arange(len(chosen))
+    return aligned_values(_rows(obj), values[places], VALUE_LENGTH)
+
+
+def _rows(obj: Any) -> Any:
+    """Return a column of an object's rows."""
+    return obj if obj.ndim == 1 else rowwise(has_label, obj, labels=pd.Index([]))

@@ -1,0 +1,172 @@
+"""What users call of an Index: its labels are handled as a column, and become an Index again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+from typing import cast as typed
+
+import pandas as pd
+
+from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.traits import Level, SortKey
+
+from ..elementwise.rowwise import Method, NewLabels, rowwise, to_series
+from ..reduction.properties import monotonic
+from ..reshape.concat import concat
+from ..tensors import to_tensor
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..frame import DataFrame
+    from ..index import Index
+    from ..series import Series
+
+
+@kernel(view=True)
+def as_labels(block: Any) -> Any:
+    """Return the values of a column as labels."""
+    return pd.Index(block.array, name=block.name)
+
+
+@kernel(view=True)
+def labels_renamed(block: Any, names: Any) -> Any:
+    """Return labels under other names."""
+    return block.set_names(names)
+
+
+def column(index: Any) -> Any:
+    """Return the labels as a column that is labelled by them."""
+    if index.node.meta.nlevels > 1:
+        raise NotImplementedError(
+            "methods of labels of several levels are not supported; use get_level_values()"
+        )
+    return rowwise(to_series, index, name=index.name)
+
+
+def is_sorted(obj: Any) -> bool:
+    """Tell whether row labels never fall: compute it where it is not known."""
+    known = obj.node.traits.is_sorted([SortKey(Level())])
+    return known or bool(monotonic(column(obj.index), rising=True).compute())
+
+
+def _index(series: Any) -> Index:
+    found: Index = rowwise(as_labels, series)
+    return found
+
+
+def through_column(name: str) -> Callable[..., Index]:
+    """Return the method of a column of that name as one of an Index."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _index(getattr(column(self), name)(*args, **kwargs))
+
+    call.__name__ = name
+    call.__doc__ = f"Return the labels that ``{name}`` makes. See pandas.Index.{name}."
+    return typed("Callable[..., Index]", call)
+
+
+def of_column(name: str) -> Callable[..., Tensor]:
+    """Return the method of a column of that name, whose values are an array."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = getattr(column(self), name)(*args, **kwargs)
+        return to_tensor(found) if found.node.chunks else found
+
+    call.__name__ = name
+    call.__doc__ = f"Return what ``{name}`` tells of the labels. See pandas.Index.{name}."
+    return typed("Callable[..., Tensor]", call)
+
+
+def comparison(func: Callable[[Any, Any], Any]) -> Callable[[Index, Any], Tensor]:
+    """Return a comparison of labels as a method."""
+
+    def call(self: Any, other: Any) -> Any:
+        theirs = column(other) if isinstance(other, type(self)) else other
+        return to_tensor(func(column(self), theirs))
+
+    call.__name__ = func.__name__
+    return call
+
+
+def of_times(name: str) -> Callable[..., Index]:
+    """Return the method of that name of an Index of times."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return rowwise(Method(name), self, *args, **kwargs)
+
+    call.__name__ = name
+    call.__doc__ = f"Return other labels for those of times. See pandas.DatetimeIndex.{name}."
+    return typed("Callable[..., Index]", call)
+
+
+def astype(index: Index, dtype: Any, copy: bool = True) -> Index:
+    """Cast the labels. See pandas.Index.astype."""
+    del copy
+    found: Index = rowwise(Method("astype"), index, dtype)
+    return found
+
+
+def rename(index: Index, name: Any, *, inplace: bool = False) -> Index:
+    """Return the labels under another name. See pandas.Index.rename."""
+    if inplace:
+        raise NotImplementedError("rename(inplace=True) is not supported; use the result")
+    found: Index = rowwise(labels_renamed, index, names=name)
+    return found
+
+
+def set_names(index: Index, names: Any, *, level: Any = None, inplace: bool = False) -> Index:
+    """Return the labels under other names. See pandas.Index.set_names."""
+    if level is not None:
+        raise NotImplementedError("set_names(level=) is not supported; name all levels")
+    return rename(index, names, inplace=inplace)
+
+
+def to_series_of(labels: Index, index: Any = None, name: Hashable = None) -> Series:
+    """Return the labels as a column that is labelled by them. See pandas.Index.to_series."""
+    if index is not None:
+        raise NotImplementedError("to_series(index=) is not supported; use set_axis()")
+    found: Series = column(labels)
+    return found if name is None else found.rename(name)
+
+
+def to_frame(labels: Index, index: bool = True, name: Hashable = None) -> DataFrame:
+    """Return the labels as a frame. See pandas.Index.to_frame."""
+    names = {} if name is None else {"name": name}
+    frame: DataFrame = rowwise(NewLabels(Method("to_frame")), labels, **names)
+    return frame if index else frame.reset_index(drop=True)
+
+
+def get_level_values(index: Index, level: Any) -> Index:
+    """Return the labels of one level. See pandas.Index.get_level_values."""
+    found: Index = rowwise(Method("get_level_values"), index, level)
+    return found
+
+
+def append(index: Index, other: Any) -> Index:
+    """Return the labels with others behind them. See pandas.Index.append."""
+    others = other if isinstance(other, list | tuple) else [other]
+    if not all(isinstance(one, Collection) for one in others):
+        raise NotImplementedError("append() of labels in memory is not supported; use md.Index(x)")
+    columns = [column(index), *map(column, others)]
+    names = {one.name for one in columns}
+    return _index(concat(columns)).rename(index.name if len(names) == 1 else None)
+
+
+def equals(index: Index, other: Any) -> bool:
+    """Compute whether labels are equal, and in equal order. See pandas.Index.equals."""
+    if isinstance(other, pd.Index):
+        other = type(index)(other)
+    if not isinstance(other, type(index)) or len(index) != len(other):
+        return False
+    rows, others = (column(one).reset_index(drop=True) for one in (index, other))
+    same: bool = bool(rowwise(are_same, rows, others).all().compute())
+    return same
+
+
+def are_same(block: Any, other: Any) -> Any:
+    """Tell of each row whether two values are equal, or both missing."""
+    with_gaps = block.isna() & other.isna()
+    return ((block == other) | with_gaps).astype(bool)

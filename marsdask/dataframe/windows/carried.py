@@ -1,0 +1,111 @@
+"""Rows that depend on all rows before them: a state is carried from chunk to chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from marsdask.core.compilation.costs import FunctionWrapper
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.scan import scan
+from marsdask.core.sizes import total
+
+from ..frame_node import SameRows
+from ..rows import as_one_chunk, recut_rows
+
+
+class Carry(NamedTuple):
+    """What is carried: a state that each chunk comes to, and what its rows make of the one before.
+
+    All three get the node's keyword arguments.
+    """
+
+    total: Callable[..., Any]
+    """``total(block)``: the state that a chunk that has rows comes to by itself."""
+    combine: Callable[..., Any]
+    """``combine(state, total)``: the state after one more chunk."""
+    step: Callable[..., Any]
+    """``step(block, state)``: the result; the state is ``None`` if nothing precedes."""
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedRows(SameRows):
+    """A function of each chunk and of the state that the chunks before it come to."""
+
+    carry: Carry
+    kwargs: tuple[tuple[str, Any], ...] = ()
+    backward: bool = False
+    """Whether the state goes from the last chunk to the first one."""
+
+    @property
+    def meta(self) -> Any:
+        return self.carry.step(self.a.meta, None, **dict(self.kwargs))
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = dict(self.kwargs)
+        return scan(
+            a,
+            0,
+            TotalOf(self.carry.total),
+            StatesOf(self.carry.combine),
+            StepFrom(self.carry.step),
+            total_kwargs=kwargs,
+            starts_kwargs=kwargs,
+            step_kwargs=kwargs,
+            meta=self.meta,
+            itemsize=self.itemsize,
+            backward=self.backward,
+        )
+
+
+class TotalOf(FunctionWrapper):
+    """Returns the state of a chunk, ``None`` if it has no rows."""
+
+    def __call__(self, block: Any, **kwargs: Any) -> Any:
+        return self.func(block, **kwargs) if len(block) else None
+
+
+class StatesOf(FunctionWrapper):
+    """Returns the states before all chunks, ``None`` where no rows precede."""
+
+    def __call__(self, totals: list[Any], **kwargs: Any) -> list[Any]:
+        states: list[Any] = [None]
+        for one in totals:
+            last = states[-1]
+            if last is None or one is None:
+                states.append(one if last is None else last)
+            else:
+                states.append(self.func(last, one, **kwargs))
+        return states
+
+
+class StepFrom(FunctionWrapper):
+    """Calls a function with a chunk and the state before it."""
+
+    def __call__(
+        self, block: Any, states: list[Any] | None = None, position: int = 0, **kwargs: Any
+    ) -> Any:
+        state = states[position] if states and position else None
+        return self.func(block, state, **kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsAtOnce(SameRows):
+    """A function of all rows in one chunk; the result is cut as they were."""
+
+    func: Callable[..., Any]
+    kwargs: tuple[tuple[str, Any], ...] = field(default=())
+
+    @property
+    def meta(self) -> Any:
+        return self.func(self.a.meta, **dict(self.kwargs))
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        if len(a) == 1:
+            return self.mapped(self.func, a, kwargs=dict(self.kwargs))
+        (a,) = yield from resolved(a)
+        chunks = ((total(a.chunks[0]),),)
+        whole = self.mapped(self.func, as_one_chunk(a), chunks=chunks, kwargs=dict(self.kwargs))
+        return recut_rows(whole, a.chunks[0])

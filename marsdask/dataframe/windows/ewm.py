@@ -1,0 +1,190 @@
+"""Exponentially weighted windows: the weight of a row falls with its distance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.typing import ExponentialMovingWindow as PandasWindow
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.public import public_methods
+
+from ..frame_node import S
+from .carried import CarriedRows, Carry, RowsAtOnce
+from .expanding import floats
+from .window import OF_PAIRS, Options, Windows, statistic, window_values
+
+
+class Weighted(NamedTuple):
+    """The weighted mean after each row, an array a column; of a chunk: after its last row.
+
+    Without ``adjust``, a mean that came before has the part ``kept`` of the mean after a row, once
+    the first value is there.
+    """
+
+    count: Any
+    """How many values there are."""
+    mean: Any
+    weight: Any
+    """The sum of the weights of values, with ``adjust``."""
+    decays: Any
+    """How often weights have fallen, with ``adjust``; since the last value, without."""
+    first: Any
+    """The first value."""
+    lead: Any
+    """How often weights fall up to the first value."""
+    kept: Any
+
+
+def weighted(block: Any, alpha: float, ignore_na: bool, adjust: bool) -> Weighted:
+    """Return the weighted means of the rows of a chunk."""
+    values = floats(block)
+    seen = values.notna()
+    count = seen.cumsum().to_numpy()
+    how: dict[str, Any] = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na}
+    mean = values.ewm(**how).mean().to_numpy()
+    rows = np.arange(1, len(values) + 1)[:, None] + np.zeros_like(count)
+    places = count if ignore_na else rows
+    first = values.bfill().to_numpy()[0] + np.zeros_like(mean)
+    lead = np.where(seen & (count == 1), places, 0).sum(axis=0) + np.zeros_like(count)
+    if adjust:
+        ones = seen.astype(float).where(seen) if ignore_na else seen.astype(float)
+        weight = ones.ewm(**how).sum().ffill().fillna(0.0).to_numpy()
+        return Weighted(count, mean, weight, places, first, lead, np.ones_like(mean))
+    last = pd.DataFrame(places).where(seen).ffill().fillna(0).to_numpy()
+    before = np.vstack([np.zeros_like(last[:1]), last[:-1]])
+    old = (1 - alpha) ** (places - before)
+    kept = np.where(seen & (count > 1), old / (old + alpha), 1.0).cumprod(axis=0)
+    return Weighted(count, mean, np.ones_like(mean), places - last, first, lead, kept)
+
+
+def after(
+    state: Weighted, found: Weighted, alpha: float, ignore_na: bool, adjust: bool
+) -> Weighted:
+    """Return the weighted means of rows that follow others."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if adjust:
+            old = (1 - alpha) ** found.decays * state.weight
+            weight = old + found.weight
+            share = old / weight
+        else:
+            old = (1 - alpha) ** (found.lead + (0 if ignore_na else state.decays))
+            weight = found.weight
+            share = found.kept * old / (old + alpha)
+        base = found.mean if adjust else found.first
+        mean = found.mean + share * (state.mean - base)
+    mean = np.where(found.count == 0, state.mean, np.where(state.count == 0, found.mean, mean))
+    none, new = found.count == 0, state.count == 0
+    decays = found.decays if adjust else np.where(none, state.decays + found.decays, found.decays)
+    return Weighted(
+        state.count + found.count,
+        mean,
+        np.where(new, found.weight, weight),
+        decays,
+        np.where(new, found.first, state.first),
+        np.where(new, found.lead + state.lead, state.lead),
+        found.kept,
+    )
+
+
+@kernel(scratch=10.0)
+def total_weighted(block: Any, how: Options, **rest: Any) -> Weighted:
+    """Return the weighted mean of a chunk."""
+    del rest
+    return Weighted(*(one[-1:] for one in weighted(block, **dict(how))))
+
+
+def join_weighted(state: Weighted, found: Weighted, how: Options, **rest: Any) -> Weighted:
+    """Return the weighted mean after one more chunk."""
+    del rest
+    return after(state, found, **dict(how))
+
+
+@kernel(scratch=12.0)
+def weigh_from(block: Any, state: Weighted | None, how: Options, name: str, least: int) -> Any:
+    """Return the weighted mean, or sum, of each row of a chunk and of all rows before it."""
+    if len(block):
+        found = weighted(block, **dict(how))
+        found = found if state is None else after(state, found, **dict(how))
+        values = found.mean * found.weight if name == "sum" else found.mean
+        values = np.where(found.count >= max(1, least), values, np.nan)
+    else:
+        values = np.empty((0, 1 if block.ndim == 1 else block.shape[1]))
+    if block.ndim == 1:
+        return pd.Series(values[:, 0], index=block.index, name=block.name)
+    return pd.DataFrame(values, index=block.index, columns=block.columns)
+
+
+@public_methods
+class ExponentialMovingWindow(Windows[S]):
+    """Each row with all rows before it, whose weights fall with their distance.
+
+    Means and sums take two passes over chunks. For the other statistics all rows meet in one task.
+    """
+
+    kind: ClassVar[str] = "ewm"
+    _theirs: ClassVar[type] = PandasWindow
+
+    def _node(self, source: Node, name: str, kwargs: Options) -> Node:
+        given = dict(self._how)
+        if name == "sum" and not given["adjust"]:
+            raise NotImplementedError("sum is not implemented with adjust=False; use adjust=True")
+        called = dict(kwargs)
+        if name not in {"mean", "sum"} or called["args"] or called["options"]:
+            whole = name in OF_PAIRS
+            return RowsAtOnce(source, name, window_values, kwargs, all_columns=whole)
+        how = {
+            "alpha": _alpha(**{key: given[key] for key in ("com", "span", "halflife", "alpha")}),
+            "ignore_na": given["ignore_na"],
+            "adjust": given["adjust"],
+        }
+        steps = Carry(total_weighted, join_weighted, weigh_from)
+        least = given["min_periods"] or 0
+        options = (("how", tuple(how.items())), ("name", name), ("least", least))
+        return CarriedRows(source, name, steps, options)
+
+    mean: Final = statistic("mean", "ExponentialMovingWindow")
+    sum: Final = statistic("sum", "ExponentialMovingWindow")
+    var: Final = statistic("var", "ExponentialMovingWindow")
+    std: Final = statistic("std", "ExponentialMovingWindow")
+    corr: Final = statistic("corr", "ExponentialMovingWindow")
+    cov: Final = statistic("cov", "ExponentialMovingWindow")
+
+
+def _alpha(com: Any, span: Any, halflife: Any, alpha: Any) -> float:
+    """Return by what share weights fall from row to row."""
+    if alpha is not None:
+        return float(alpha)
+    if com is not None:
+        return 1 / (1 + float(com))
+    return 2 / (float(span) + 1) if span is not None else 1 - 0.5 ** (1 / float(halflife))
+
+
+def ewm(
+    obj: S,
+    com: float | None = None,
+    span: float | None = None,
+    halflife: float | None = None,
+    alpha: float | None = None,
+    min_periods: int | None = 0,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    times: Any = None,
+    method: str = "single",
+) -> ExponentialMovingWindow[S]:
+    """Return for each row the window of all rows up to it, with weights that fall.
+
+    See pandas.DataFrame.ewm. ``times`` and ``method="table"`` are not supported.
+    """
+    if times is not None or method != "single":
+        raise NotImplementedError(
+            "ewm(times=) and ewm(method='table') are not supported; use resample() to equal "
+            "distances, or one column at a time"
+        )
+    given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
+    given |= {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
+    obj.node.meta.ewm(**given)  # raises at once, as in pandas
+    return ExponentialMovingWindow(obj, tuple(given.items()))

@@ -1,0 +1,274 @@
+"""Fill missing values from the rows before or behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.traits import Level, SortKey
+
+from ..elementwise.rowwise import Method, check_not_in_place, rowwise
+from ..frame_node import S, axis_number, dtypes_of
+from ..ordered.shift import RowStencil
+from ..rows import concat
+from .carried import CarriedRows, Carry
+
+
+def ffill(
+    obj: S,
+    *,
+    axis: int | str | None = None,
+    inplace: bool = False,
+    limit: int | None = None,
+    limit_area: str | None = None,
+) -> S:
+    """Replace missing values by the last one before them. See pandas.DataFrame.ffill."""
+    check_not_in_place("ffill", {"inplace": inplace})
+    return _filled(obj, "ffill", axis, limit, limit_area)
+
+
+def bfill(
+    obj: S,
+    *,
+    axis: int | str | None = None,
+    inplace: bool = False,
+    limit: int | None = None,
+    limit_area: str | None = None,
+) -> S:
+    """Replace missing values by the next one behind them. See pandas.DataFrame.bfill."""
+    check_not_in_place("bfill", {"inplace": inplace})
+    return _filled(obj, "bfill", axis, limit, limit_area)
+
+
+def _filled(obj: S, name: str, axis: Any, limit: Any, area: str | None) -> S:
+    if axis is not None and axis_number(obj.node.meta, axis) == 1:
+        found: S = rowwise(Method(name), obj, axis=1, limit=limit, limit_area=area)
+        return found
+    if limit is not None and not isinstance(limit, int | np.integer):
+        raise ValueError("Limit must be an integer")
+    if limit is not None and limit < 1:
+        raise ValueError("Limit must be greater than 0")
+    if area not in {None, "inside", "outside"}:
+        raise ValueError(f"Invalid limit_area: expecting one of ['inside', 'outside'], got {area}.")
+    filled: S = type(obj)(_fill_node(obj.node, name, limit))
+    if area is None:
+        return filled
+    beyond = type(obj)(_fill_node(obj.node, "bfill" if name == "ffill" else "ffill", None))
+    kept: S = rowwise(within, obj, filled, beyond, inside=area == "inside")
+    return kept
+
+
+def _fill_node(node: Any, name: str, limit: Any) -> Any:
+    backward = name == "bfill"
+    if limit is None:
+        carry = Carry(nearest_row, nearest_of, fill_rows)
+        return CarriedRows(node, name, carry, (("name", name),), backward)
+    depth = (0, int(limit)) if backward else (int(limit), 0)
+    return RowStencil(node, name, fill_among, depth, (("limit", limit), ("name", name)))
+
+
+@kernel(scratch=1.0)
+def nearest_row(block: Any, name: str) -> Any:
+    """Return one row: the value of each column that is next to the rows beyond a chunk."""
+    row = slice(0, 1) if name == "bfill" else slice(-1, None)
+    return getattr(block, name)().iloc[row].reset_index(drop=True)
+
+
+def nearest_of(state: Any, found: Any, name: str) -> Any:
+    """Return the row of nearest values after one more chunk."""
+    return nearest_row(_beside(state, found, name), name)
+
+
+def _beside(state: Any, rows: Any, name: str) -> Any:
+    return concat([rows, state] if name == "bfill" else [state, rows], labels=False)
+
+
+@kernel(scratch=3.0)
+def fill_rows(block: Any, state: Any, name: str) -> Any:
+    """Fill the gaps of a chunk, from the values before it on."""
+    if state is None or not len(block):
+        return getattr(block, name)()
+    filled = getattr(_beside(state, block, name), name)()
+    rows = filled.iloc[:-1] if name == "bfill" else filled.iloc[1:]
+    return rows.set_axis(block.index)
+
+
+@kernel(scratch=3.0)
+def fill_among(parts: list[Any], own: Any, begin: int, *, name: str, limit: int) -> Any:
+    """Fill short gaps of a chunk, from the rows around it."""
+    filled = getattr(concat(parts, labels=False), name)(limit=limit)
+    return filled.iloc[begin : begin + len(own)].set_axis(own.index)
+
+
+def within(block: Any, filled: Any, beyond: Any, inside: bool) -> Any:
+    """Keep what was filled between values, or beyond them."""
+    wanted = beyond.notna() if inside else beyond.isna()
+    return block.where(block.notna() | ~wanted, filled)
+
+
+def pct_change(
+    obj: S, periods: int = 1, fill_method: None = None, freq: Any = None, **options: Any
+) -> S:
+    """Return how much rows differ from earlier ones, as a share. See pandas.DataFrame.pct_change.
+
+    ``freq`` is not supported.
+    """
+    if fill_method is not None:
+        raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
+    if freq is not None:
+        raise NotImplementedError("pct_change(freq=) is not supported; use asfreq() first")
+    found: S = obj / obj.shift(periods, **options) - 1
+    return found
+
+
+#: Methods of interpolation that use row labels as places.
+BY_LABEL = ("index", "values", "time")
+
+
+def interpolate(
+    obj: S,
+    method: str = "linear",
+    *,
+    axis: int | str = 0,
+    limit: int | None = None,
+    inplace: bool = False,
+    limit_direction: str | None = None,
+    limit_area: str | None = None,
+    **options: Any,
+) -> S:
+    """Fill missing values on lines between the values around them.
+
+    See pandas.DataFrame.interpolate. Methods are ``linear``, and ``index``, ``values`` and ``time``
+    of labels that are known to rise.
+    """
+    check_not_in_place("interpolate", {"inplace": inplace})
+    _check_interpolation(obj, method, options)
+    if axis_number(obj.node.meta, axis) == 1:
+        how = {"limit": limit, "limit_direction": limit_direction, "limit_area": limit_area}
+        across: S = rowwise(Method("interpolate"), obj, method=method, axis=1, **how)
+        return across
+    direction = limit_direction or "forward"
+    if direction not in {"forward", "backward", "both"}:
+        raise ValueError(
+            "Invalid limit_direction: expecting one of ['forward', 'backward', 'both'], got "
+            f"'{limit_direction}'."
+        )
+    if limit_area not in {None, "inside", "outside"}:
+        raise ValueError(
+            f"Invalid limit_area: expecting one of ['inside', 'outside'], got {limit_area}."
+        )
+    if limit is not None and method in BY_LABEL:
+        raise NotImplementedError(
+            f"interpolate({method!r}, limit=) is not supported; use method='linear'"
+        )
+    rows = rowwise(row_ones, obj).cumsum() if method == "linear" else rowwise(label_places, obj)
+    places = rowwise(places_of_values, obj, rows)
+    around = (obj.ffill(), obj.bfill(), places.ffill(), places.bfill())
+    how = {"limit": limit, "direction": direction, "area": limit_area}
+    found: S = rowwise(interpolated, obj, rows, *around, **how)
+    return found
+
+
+def _check_interpolation(obj: Any, method: Any, options: dict[str, Any]) -> None:
+    meta = obj.node.meta
+    if not isinstance(method, str):
+        raise ValueError("'method' should be a string, not None.")
+    if options or method not in {"linear", *BY_LABEL}:
+        raise NotImplementedError(
+            f"interpolate({method!r}) is not supported; use 'linear', 'time', 'index', or ffill()"
+        )
+    kinds = {getattr(dtype, "kind", "O") for dtype in dtypes_of(meta)}
+    if any(isinstance(dtype, pd.api.extensions.ExtensionDtype) for dtype in dtypes_of(meta)):
+        kinds.add("V")
+    if "O" in kinds or any(isinstance(dtype, pd.StringDtype) for dtype in dtypes_of(meta)):
+        name = "str" if "O" not in kinds else "object"
+        raise TypeError(f"{type(meta).__name__} cannot interpolate with {name} dtype")
+    if kinds - set("biuf"):
+        raise NotImplementedError(
+            "interpolate() of other types than NumPy's numbers is not supported; use astype(float)"
+        )
+    if method == "linear":
+        return
+    if method == "time" and meta.index.dtype.kind != "M":
+        raise ValueError(
+            "time-weighted interpolation only works on Series or DataFrames with a DatetimeIndex"
+        )
+    if not obj.node.traits.is_sorted([SortKey(Level())]):
+        raise NotImplementedError(
+            f"interpolate({method!r}) of labels that may not rise is not supported; use "
+            "sort_index() first"
+        )
+
+
+def row_ones(block: Any) -> Any:
+    """Return 1 for each row."""
+    return pd.Series(1.0, index=block.index)
+
+
+def label_places(block: Any) -> Any:
+    """Return the row labels as numbers."""
+    labels = block.index
+    if labels.dtype.kind in "mM":
+        labels = pd.Index(labels.asi8)
+    return pd.Series(labels.to_numpy(dtype=float), index=block.index)
+
+
+def _by_column(func: Any, block: Any, *others: Any, **kwargs: Any) -> Any:
+    """Call a function with each column, and with that of other blocks."""
+    if block.ndim == 1:
+        return func(block, *others, **kwargs)
+    found = block.copy(deep=False)
+    for at in range(block.shape[1]):
+        beside = [one.iloc[:, at] if one.ndim == 2 else one for one in others]
+        found.isetitem(at, func(block.iloc[:, at], *beside, **kwargs))
+    return found
+
+
+@kernel(scratch=2.0)
+def places_of_values(block: Any, rows: Any) -> Any:
+    """Return the place of each value, and nan where it is missing."""
+    return _by_column(_places, block, rows)
+
+
+def _places(column: Any, rows: Any) -> Any:
+    return rows.where(column.notna()).rename(column.name)
+
+
+@kernel(scratch=4.0)
+def interpolated(block: Any, rows: Any, *around: Any, **how: Any) -> Any:
+    """Fill gaps on the lines between the values around them; ``rows`` has the places of rows."""
+    return _by_column(_interpolated, block, rows, *around, **how)
+
+
+def _interpolated(
+    column: Any,
+    rows: Any,
+    before: Any,
+    behind: Any,
+    first: Any,
+    last: Any,
+    *,
+    limit: int | None,
+    direction: str,
+    area: str | None,
+) -> Any:
+    if column.dtype.kind != "f":
+        return column
+    x, x0, x1 = (one.to_numpy() for one in (rows, first, last))
+    y, y0, y1 = (one.to_numpy() for one in (column, before, behind))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        line = y0 + (y1 - y0) / (x1 - x0) * (x - x0)
+    started, ends = ~np.isnan(x0), ~np.isnan(x1)
+    forward, backward = direction != "backward", direction != "forward"
+    wanted = np.isnan(y) & (started & ends | started & forward | ends & backward)
+    if area is not None:
+        wanted &= (started & ends) == (area == "inside")
+    if limit is not None:
+        near = (x - x0 <= limit) & forward | (x1 - x <= limit) & backward
+        wanted &= near
+    value = np.where(started & ends, line, np.where(started, y0, y1))
+    filled = np.where(wanted, value, y).astype(column.dtype)
+    return pd.Series(filled, index=column.index, name=column.name)

@@ -1,0 +1,388 @@
+"""Bins of time: groups of the rows of each hour, day or month, the empty ones included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self
+from typing import cast as typed
+
+import numpy as np
+import pandas as pd
+from pandas.api.typing import Resampler as PandasResampler
+from pandas.tseries.frequencies import to_offset
+from pandas.tseries.offsets import Tick
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.public import public_methods
+from marsdask.core.traits import Level, SortKey
+
+from ..elementwise.rowwise import rowwise
+from ..frame_node import S, dtypes_of
+from ..keyed.groupby import groupby
+from ..missing_names import missing_name
+from ..reduction.fold import Assembly, FrameFold
+from ..reduction.reductions import collection_of
+from ..schemas.samples import column
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+Options = tuple[tuple[str, Any], ...]
+#: The first and the last time, ``None`` if there is none.
+Bounds = tuple[Any, Any] | None
+
+
+class ResampleMethod(Protocol):
+    """An aggregation of bins as a method."""
+
+    def __get__(self, obj: Resampler[S], owner: Any, /) -> Callable[..., S]: ...
+
+
+#: What a bin without rows has, by aggregation: others have missing values.
+EMPTY = {"sum": 0, "prod": 1, "count": 0, "size": 0, "nunique": 0}
+
+#: Aggregations that depend on the order of times.
+BY_ORDER = {"first", "last", "ohlc"}
+
+#: The columns of ``ohlc`` and the aggregations that they are.
+PRICES = {"open": "first", "high": "max", "low": "min", "close": "last"}
+
+
+def time_bounds(block: Any) -> Bounds:
+    """Return the first and the last time of a chunk."""
+    times = block.dropna()
+    return (times.min(), times.max()) if len(times) else None
+
+
+def join_bounds(a: Bounds, b: Bounds) -> Bounds:
+    """Return the bounds of two chunks."""
+    if a is None or b is None:
+        return a or b
+    return min(a[0], b[0]), max(a[1], b[1])
+
+
+def as_bounds(bounds: Bounds) -> Any:
+    """Return bounds as they are passed to every chunk."""
+    found = np.empty((), dtype=object)
+    found[()] = bounds
+    return found
+
+
+def has_origin(rule: Any, tz: Any) -> bool:
+    """Tell whether bins are counted from an origin, and not by the calendar."""
+    freq = to_offset(rule)
+    return isinstance(freq, Tick) or (isinstance(freq, pd.offsets.Day) and tz is None)
+
+
+def _anchored(how: Options, bounds: Bounds) -> dict[str, Any]:
+    """Return the arguments of ``resample`` with an origin that does not depend on the rows."""
+    given = dict(how)
+    if bounds is None or not has_origin(given["rule"], bounds[0].tz):
+        return given
+    if given["origin"] in ("start", "start_day"):
+        given["origin"] = bounds[0].normalize() if given["origin"] == "start_day" else bounds[0]
+    return given
+
+
+@kernel(scratch=4.0)
+def bin_labels(times: Any, bounds: Any, how: Options) -> Any:
+    """Return the label of the bin of each time."""
+    found = times.copy()
+    seen = times.notna().to_numpy()
+    if seen.any():
+        values = pd.DatetimeIndex(times[seen])
+        order = np.argsort(values.asi8, kind="stable")
+        rows = pd.Series(0, index=values[order])
+        counts = rows.resample(**_anchored(how, bounds.item())).size()
+        labels = np.empty(len(order), dtype=np.intp)
+        labels[order] = np.repeat(np.arange(len(counts)), counts)
+        found[seen] = counts.index.take(labels)
+    return found
+
+
+def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
+    """Return the labels of all bins."""
+    if bounds is None:
+        return pd.Series(0, index=like[:0]).resample(**dict(how)).size().index
+    ends = pd.DatetimeIndex(bounds).astype(like.dtype)
+    return pd.Series(0, index=ends).resample(**_anchored(how, bounds)).size().index
+
+
+def fill_bins(groups: Any, bounds: Any, how: Options, fills: tuple[Any, ...]) -> Any:
+    """Return the aggregated groups with the bins that have no rows."""
+    labels = all_bins(bounds.item(), how, groups.index).rename(groups.index.name)
+    rows = groups.reindex(labels)
+    gone = ~labels.isin(groups.index)
+    if not gone.any():
+        return groups.set_axis(labels)
+    if groups.ndim == 1:
+        return _put(groups, rows, gone, fills[0])
+    for at, fill in enumerate(fills):
+        rows.isetitem(at, _put(groups.iloc[:, at], rows.iloc[:, at], gone, fill))
+    return rows
+
+
+def _put(groups: Any, rows: Any, gone: Any, fill: Any) -> Any:
+    if fill is None:
+        return rows
+    if isinstance(groups.dtype, pd.StringDtype):
+        fill = ""
+    return rows.where(~gone, fill).astype(groups.dtype)
+
+
+def aggregation(name: str) -> ResampleMethod:
+    """Return the aggregation of that name as a method."""
+
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        return self._aggregate(name, *args, **options)
+
+    call.__name__ = name
+    call.__doc__ = f"Return the {name} of each bin. See pandas.api.typing.Resampler.{name}."
+    return typed("ResampleMethod", call)
+
+
+def upsampling(name: str) -> ResampleMethod:
+    """Return a method that gives a row for each bin, from rows around its label."""
+
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        return self._upsampled(name, args, options)
+
+    call.__name__ = name
+    call.__doc__ = (
+        f"Return a row for each bin. See pandas.api.typing.Resampler.{name}.\n\n"
+        "All rows meet in one task."
+    )
+    return typed("ResampleMethod", call)
+
+
+@public_methods
+class Resampler(Generic[S]):
+    """Bins of time; methods are aggregations, whose results are one chunk."""
+
+    def __init__(self, obj: S, how: Options, on: Any, selection: Any = None) -> None:
+        self._obj = obj
+        self._how = how
+        self._on = on
+        self._selection = selection
+
+    def __getitem__(self, key: Hashable | list[Any]) -> Self:
+        """Return the bins of some columns."""
+        listed = isinstance(key, list | pd.Index)
+        columns = list(key) if listed else [key]  # type: ignore[arg-type]
+        if missing := [one for one in columns if one not in self._obj.node.meta.columns]:
+            raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
+        return type(self)(self._obj, self._how, self._on, columns if listed else key)
+
+    def __getattr__(self, name: str) -> Self:
+        meta = self._obj.node.meta
+        if isinstance(meta, pd.DataFrame) and name in meta.columns:
+            return self[name]
+        raise missing_name(
+            self, name, PandasResampler, "a named aggregation, or groupby() by a column of times"
+        )
+
+    def _rows(self, *, in_order: bool) -> tuple[Any, Any]:
+        """Return the chosen columns and the times of their rows."""
+        obj: Any = self._obj
+        if in_order:
+            rises = obj.node.traits.is_sorted([SortKey(Level())])
+            if self._on is not None:
+                obj = obj.sort_values(self._on, kind="stable")
+            elif not rises:
+                obj = obj.sort_index(kind="stable")
+        times = rowwise(times_of, obj, on=self._on)
+        if self._selection is not None:
+            return obj[self._selection], times
+        return (obj if self._on is None else obj.drop(columns=self._on)), times
+
+    def _bounds(self, times: Any) -> Any:
+        steps = (time_bounds, join_bounds, as_bounds)
+        return FrameFold(np.empty((), dtype=object), None, False, "resample", times.node, steps)
+
+    def _aggregate(self, name: str, *args: Any, **options: Any) -> Any:
+        if name == "ohlc":
+            return self._prices()
+        functions = args[:1] or tuple(options.values()) if name == "agg" else ()
+        in_order = name in BY_ORDER or any(one in str(functions) for one in BY_ORDER)
+        rows, times = self._rows(in_order=in_order)
+        bounds = self._bounds(times)
+        labels = rowwise(bin_labels, times, collection_of(bounds), how=self._how)
+        groups = groupby(rows, labels)
+        found: Any = getattr(groups, name)(*args, **options)
+        fill = EMPTY.get(name)
+        fill = None if options.get("min_count", 0) > 0 else fill
+        width = len(dtypes_of(found.node.meta))
+        fills = _fills(args[0], found.node.meta) if name == "agg" and args else (fill,) * width
+        if name == "agg" and not args:
+            fills = tuple(EMPTY.get(how[1]) for how in options.values())
+        how = (("how", self._how), ("fills", fills))
+        like = fill_like(found.node.meta, fills)
+        node = Assembly(like, None, False, "resample", (found.node, bounds), fill_bins, how)
+        return type(found)(node)
+
+    def _prices(self) -> Any:
+        found = self._aggregate("agg", list(PRICES.values()))
+        labels = found.columns
+        if labels.nlevels == 1:
+            return found.set_axis(pd.Index(list(PRICES)), axis=1)
+        names = list(PRICES) * (len(labels) // len(PRICES))
+        pairs = zip(labels.get_level_values(0), names, strict=True)
+        return found.set_axis(pd.MultiIndex.from_tuples(pairs), axis=1)
+
+    def _upsampled(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        obj: Any = self._obj
+        if self._on is not None:
+            raise ValueError(
+                "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
+                "explicitly set index to datetime-like"
+            )
+        if self._selection is not None:
+            obj = obj[self._selection]
+        given = {"how": self._how, "name": name, "args": args}
+        kwargs = (*given.items(), ("options", tuple(sorted(options.items()))))
+        like = resampled(obj.node.meta, **dict(kwargs))
+        return type(obj)(Assembly(like, None, False, name, (obj.node,), resampled, kwargs))
+
+    def agg(self, func: Any = None, **named: Any) -> S | DataFrame:
+        """Return one or several aggregations of each bin, by their names.
+
+        See pandas.api.typing.Resampler.agg. Functions of the user are not supported.
+        """
+        functions = [*_flat(func), *(how[1] for how in named.values())]
+        if not all(isinstance(one, str) for one in functions):
+            raise NotImplementedError(
+                "resample().agg() of a function is not supported; use names such as 'sum', or "
+                "groupby() by a column of times"
+            )
+        if isinstance(func, str):
+            found: S = getattr(self, func)()
+            return found
+        several: DataFrame = self._aggregate("agg", *(() if func is None else (func,)), **named)
+        return several
+
+    aggregate = agg
+
+    def size(self) -> Series:
+        """Return the number of rows of each bin. See pandas.api.typing.Resampler.size."""
+        found: Series = self._aggregate("size")
+        return found
+
+    def ohlc(self) -> DataFrame:
+        """Return the first, largest, least and last value of each bin.
+
+        See pandas.api.typing.Resampler.ohlc.
+        """
+        found: DataFrame = self._prices()
+        return found
+
+    sum: Final = aggregation("sum")
+    prod: Final = aggregation("prod")
+    mean: Final = aggregation("mean")
+    count: Final = aggregation("count")
+    min: Final = aggregation("min")
+    max: Final = aggregation("max")
+    var: Final = aggregation("var")
+    std: Final = aggregation("std")
+    sem: Final = aggregation("sem")
+    first: Final = aggregation("first")
+    last: Final = aggregation("last")
+    median: Final = aggregation("median")
+    nunique: Final = aggregation("nunique")
+    quantile: Final = aggregation("quantile")
+
+    asfreq: Final = upsampling("asfreq")
+    ffill: Final = upsampling("ffill")
+    bfill: Final = upsampling("bfill")
+    nearest: Final = upsampling("nearest")
+    interpolate: Final = upsampling("interpolate")
+
+
+def _flat(func: Any) -> list[Any]:
+    if func is None:
+        return []
+    several = func.values() if isinstance(func, dict) else func
+    if isinstance(func, list | tuple | dict):
+        return [inner for one in several for inner in _flat(one)]
+    return [func]
+
+
+def _fills(func: Any, meta: Any) -> tuple[Any, ...]:
+    """Return what each column of several aggregations has in a bin without rows."""
+    if isinstance(func, list):
+        fills = [EMPTY.get(one) for one in func]
+        return tuple(fills) * (len(meta.columns) // len(func))
+    return tuple(EMPTY.get(one) for how in func.values() for one in _flat(how))
+
+
+def fill_like(meta: Any, fills: tuple[Any, ...]) -> Any:
+    """Return the types of aggregations if there are bins without rows."""
+    if meta.ndim == 1:
+        return meta if fills[0] is not None else _gapped(meta)
+    found = meta.copy(deep=False)
+    for at, fill in enumerate(fills):
+        if fill is None:
+            found.isetitem(at, _gapped(meta.iloc[:, at]))
+    return found
+
+
+def _gapped(values: Any) -> Any:
+    found = pd.Series(column(values.dtype).array).reindex([0, 99]).dtype
+    return values.astype(found)
+
+
+@kernel(scratch=3.0)
+def times_of(block: Any, on: Any) -> Any:
+    """Return the times of rows."""
+    if on is not None:
+        return block[on]
+    return pd.Series(block.index, index=block.index, name=block.index.name)
+
+
+@kernel(scratch=3.0)
+def resampled(rows: Any, how: Options, name: str, args: Any, options: Options) -> Any:
+    """Return a row for each bin, from rows around its label."""
+    return getattr(rows.resample(**dict(how)), name)(*args, **dict(options))
+
+
+def resample(
+    obj: S,
+    rule: Any,
+    closed: str | None = None,
+    label: str | None = None,
+    convention: str = "start",
+    on: Hashable = None,
+    level: Any = None,
+    origin: Any = "start_day",
+    offset: Any = None,
+    group_keys: bool = False,
+) -> Resampler[S]:
+    """Return bins of time, by the row labels or by a column. See pandas.DataFrame.resample.
+
+    ``level=`` is not supported, nor are periods, nor bins that begin at the last time.
+    """
+    del convention, group_keys  # of periods, and of functions of the user
+    meta = obj.node.meta
+    if level is not None:
+        raise NotImplementedError("resample(level=) is not supported; use reset_index() and on=")
+    if on is not None and not (meta.ndim == 2 and on in meta.columns):
+        raise KeyError(f"The grouper name {on} is not found")
+    labels = meta.index if on is None else pd.Index(meta[on])
+    if labels.dtype.kind != "M":
+        if labels.dtype.kind == "m" or isinstance(labels, pd.PeriodIndex):
+            raise NotImplementedError(
+                f"resample() of {labels.dtype} is not supported; use times, as to_timestamp()"
+            )
+        raise TypeError(
+            "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an instance of "
+            f"'{type(labels).__name__}'"
+        )
+    if origin in ("end", "end_day"):
+        raise NotImplementedError(
+            f"resample(origin={origin!r}) is not supported; use the last time as origin"
+        )
+    given = {"rule": rule, "closed": closed, "label": label, "origin": origin, "offset": offset}
+    pd.Series(0, index=labels[:0]).resample(**given)  # raises and warns at once, as in pandas
+    if not has_origin(rule, labels.tz if isinstance(labels, pd.DatetimeIndex) else None):
+        given |= {"origin": "start_day", "offset": None}  # they take no effect
+    return Resampler(obj, tuple(given.items()), on)

@@ -1,0 +1,142 @@
+"""Rolling windows: statistics of the rows around each row, by number or by time."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import pandas as pd
+from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer
+from pandas.api.typing import Rolling as PandasRolling
+from pandas.tseries.frequencies import to_offset
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.public import public_methods
+
+from ..frame_node import S
+from ..ordered.shift import RowStencil
+from ..rows import concat
+from .carried import CarriedRows, Carry
+from .window import OF_PAIRS, Options, Windows, statistic, window_values
+
+
+@kernel(scratch=3.0)
+def roll_chunk(parts: list[Any], own: Any, begin: int, **kwargs: Any) -> Any:
+    """Return a statistic of the window of each row of a chunk."""
+    found = window_values(concat(parts), **kwargs)
+    return found.iloc[begin : begin + len(own)].set_axis(own.index)
+
+
+@kernel(scratch=3.0)
+def roll_from(block: Any, state: Any, **kwargs: Any) -> Any:
+    """Return a statistic of the window of each row of a chunk; the state has earlier rows."""
+    if state is None or not len(block):
+        return window_values(block, **kwargs)
+    return roll_chunk([state, block], block, len(state), **kwargs)
+
+
+def last_rows(block: Any, how: Options, **rest: Any) -> Any:
+    """Return the rows that windows of later rows may contain, and one of another time."""
+    del rest
+    given = dict(how)
+    times = block.index if given["on"] is None else pd.Index(block[given["on"]])
+    width = pd.Timedelta(to_offset(given["window"]))
+    near = abs(times - times[-1]) <= width
+    others = np.flatnonzero(times != times[-1])
+    near[others[-1:]] = True  # it tells in which direction the times go
+    return block[near]
+
+
+def more_rows(state: Any, found: Any, how: Options, **rest: Any) -> Any:
+    """Return the rows that windows may contain after one more chunk."""
+    return last_rows(concat([state, found]), how, **rest)
+
+
+@public_methods
+class Rolling(Windows[S]):
+    """The windows of rows around each row."""
+
+    kind: ClassVar[str] = "rolling"
+    _theirs: ClassVar[type] = PandasRolling
+    narrows: ClassVar[bool] = False
+
+    def _node(self, source: Node, name: str, kwargs: Options) -> Node:
+        given = dict(self._how)
+        whole = given["on"] is not None or name in OF_PAIRS
+        if isinstance(given["window"], int):
+            depth = _depth(given["window"], center=given["center"])
+        elif isinstance(given["window"], FixedForwardWindowIndexer):
+            size: int = vars(given["window"])["window_size"]
+            depth = (0, max(0, size - 1))
+        else:
+            carry = Carry(last_rows, more_rows, roll_from)
+            return CarriedRows(source, name, carry, kwargs, all_columns=whole)
+        return RowStencil(source, name, roll_chunk, depth, kwargs, all_columns=whole)
+
+    sum: Final = statistic("sum")
+    mean: Final = statistic("mean")
+    min: Final = statistic("min")
+    max: Final = statistic("max")
+    count: Final = statistic("count")
+    var: Final = statistic("var")
+    std: Final = statistic("std")
+    sem: Final = statistic("sem")
+    skew: Final = statistic("skew")
+    kurt: Final = statistic("kurt")
+    median: Final = statistic("median")
+    quantile: Final = statistic("quantile")
+    rank: Final = statistic("rank")
+    first: Final = statistic("first")
+    last: Final = statistic("last")
+    nunique: Final = statistic("nunique")
+    apply: Final = statistic("apply")
+    corr: Final = statistic("corr")
+    cov: Final = statistic("cov")
+
+
+def _depth(window: int, *, center: bool) -> tuple[int, int]:
+    """Return how many rows before and behind a chunk its windows may contain."""
+    after = max(0, window - 1) // 2 if center else 0
+    return window - after, after
+
+
+def rolling(
+    obj: S,
+    window: Any,
+    min_periods: int | None = None,
+    center: bool = False,
+    win_type: str | None = None,
+    on: Any = None,
+    closed: str | None = None,
+    step: int | None = None,
+    method: str = "single",
+) -> Rolling[S]:
+    """Return windows of a number of rows, or of a span of time. See pandas.DataFrame.rolling.
+
+    ``step`` and ``method="table"`` are not supported, nor windows of time around rows.
+    """
+    if step is not None:
+        raise NotImplementedError("rolling(step=) is not supported; use iloc[::step] of the result")
+    if method != "single":
+        raise NotImplementedError(
+            "rolling(method='table') is not supported; use one column at a time"
+        )
+    by_rows = isinstance(window, int | np.integer) and not isinstance(window, bool)
+    by_time = isinstance(window, str | dt.timedelta | np.timedelta64 | pd.offsets.BaseOffset)
+    if isinstance(window, np.timedelta64):
+        window = pd.Timedelta(window)
+    forward = isinstance(window, FixedForwardWindowIndexer)
+    if (by_time and center) or (isinstance(window, BaseIndexer) and not forward):
+        raise NotImplementedError(
+            "rolling() by time with center=True, or by an indexer of one's own, is not supported; "
+            "use a number of rows, or center=False"
+        )
+    given = {"window": int(window) if by_rows else window, "min_periods": min_periods}
+    given |= {"center": center, "win_type": win_type, "on": on, "closed": closed}
+    meta = obj.node.meta
+    meta.rolling(**given)  # raises at once, as in pandas
+    if by_time and (meta.index if on is None else meta[on]).dtype.kind not in "mM":
+        raise ValueError("window must be an integer 0 or greater")
+    return Rolling(obj, tuple(given.items()))

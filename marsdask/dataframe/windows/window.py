@@ -1,0 +1,243 @@
+"""What rolling, expanding and exponentially weighted windows share: statistics by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self
+from typing import cast as typed
+
+import pandas as pd
+
+from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.public import public_methods
+
+from ..elementwise.rowwise import rowwise
+from ..frame_node import S, dtypes_of, is_row
+from ..missing_names import missing_name
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+
+class WindowMethod(Protocol):
+    """A statistic of windows as a method."""
+
+    def __get__(self, obj: Windows[S], owner: Any, /) -> Callable[..., S]: ...
+
+
+#: Statistics of two columns.
+OF_PAIRS = ("corr", "cov")
+
+Options = tuple[tuple[str, Any], ...]
+
+
+def statistic(name: str, kind: str = "Rolling") -> WindowMethod:
+    """Return the statistic of that name as a method."""
+
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        return self._statistic(name, args, options)
+
+    call.__name__ = name
+    call.__doc__ = f"Return the {name} of each row's window. See pandas.api.typing.{kind}.{name}."
+    return typed("WindowMethod", call)
+
+
+@public_methods
+class Windows(Generic[S]):
+    """The windows of rows that belong to each row; methods are statistics of them."""
+
+    kind: ClassVar[str]
+    """The name of the method of pandas that makes them."""
+    _theirs: ClassVar[type]
+    """The class of pandas."""
+    narrows: ClassVar[bool] = True
+    """Whether columns that are not asked for can be left out before."""
+
+    def __init__(self, obj: S, how: Options, selection: Any = None) -> None:
+        self._obj = obj
+        self._how = how
+        self._selection = selection
+
+    def _node(self, source: Node, name: str, kwargs: Options) -> Node:
+        """Return the statistics of windows; ``kwargs`` are those of :func:`window_values`."""
+        raise NotImplementedError
+
+    @property
+    def _meta(self) -> Any:
+        return windows_of(self._obj.node.meta, self.kind, self._how, self._selection)
+
+    def __getitem__(self, key: Hashable | list[Any]) -> Self:
+        """Return the windows of some columns."""
+        chosen = tuple(key) if isinstance(key, list | pd.Index) else key
+        found = type(self)(self._obj, self._how, chosen)
+        _ = found._meta  # raises at once, as in pandas
+        return found
+
+    def __getattr__(self, name: str) -> Self:
+        meta = self._obj.node.meta
+        if isinstance(meta, pd.DataFrame) and name in meta.columns:
+            return self[name]
+        raise missing_name(
+            self, name, self._theirs, f"to_pandas() before {self.kind}(), or shift() and arithmetic"
+        )
+
+    def _statistic(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        for keyword in ("engine", "engine_kwargs"):
+            if options.pop(keyword, None) is not None:
+                raise NotImplementedError(
+                    f"{self.kind}().{name}({keyword}=) is not supported; use its default"
+                )
+        if name in OF_PAIRS:
+            return self._of_pairs(name, *args, **options)
+        if self.narrows and (self._selection is not None or "numeric_only" in options):
+            return self._narrowed(options)._statistic(name, args, options)
+        kwargs = self._kwargs(name, self._selection, args, options)
+        self._check_types(name, options)
+        return self._made(self._node(self._source(), name, kwargs))
+
+    def _narrowed(self, options: dict[str, Any]) -> Self:
+        """Return the windows of the chosen columns only."""
+        chosen = self._chosen()
+        if options.pop("numeric_only", False) and chosen.ndim == 2:
+            chosen = chosen.select_dtypes("number", "timedelta")
+        return type(self)(chosen, self._how)
+
+    def _kwargs(self, name: str, selection: Any, args: Any, options: dict[str, Any]) -> Options:
+        values = (args, tuple(sorted(options.items())))
+        keys = ("kind", "how", "selection", "name", "args", "options")
+        return tuple(zip(keys, (self.kind, self._how, selection, name, *values), strict=True))
+
+    def _made(self, node: Node) -> Any:
+        series = isinstance(node.meta, pd.Series)
+        column = self._obj if self._obj.ndim == 1 else rowwise(first_column, self._obj)
+        return type(column if series else self._obj)(node)
+
+    def _source(self) -> Node:
+        node: Node = self._obj.node
+        return node
+
+    def _check_types(self, name: str, options: dict[str, Any]) -> None:
+        """Raise at once for types for which pandas raises if there are rows."""
+        if name == "count" or options.get("numeric_only"):
+            return
+        chosen = self._chosen().node.meta
+        times = dict(self._how).get("on")
+        if chosen.ndim == 2 and times in chosen.columns:
+            chosen = chosen.drop(columns=times)
+        for dtype in dtypes_of(chosen):
+            if not pd.api.types.is_numeric_dtype(dtype):
+                raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {dtype}")
+
+    def _of_pairs(self, name: str, other: Any = None, pairwise: Any = None, **options: Any) -> Any:
+        """Return a statistic of two columns."""
+        own = self._chosen()
+        if not isinstance(other, Collection) or is_row(other.node) or own.ndim > 1:
+            raise NotImplementedError(
+                f"{self.kind}().{name}() of all pairs of columns is not supported; use "
+                f"frame.a.{self.kind}(...).{name}(frame.b)"
+            )
+        del pairwise  # there is one pair
+        rows: Any = other
+        if rows.ndim > 1:
+            columns = {label: self._of_pairs(name, rows[label], **options) for label in rows}
+            return beside(list(columns.values()), pd.Index(list(columns)))
+        pair = rowwise(joined_columns, own, other, columns=pd.RangeIndex(2))
+        node = self._node(pair.node, name, self._kwargs(name, None, (), options))
+        return type(own)(node).rename(own.name if own.name == rows.name else None)
+
+    def _chosen(self) -> Any:
+        key = self._selection
+        if key is None:
+            return self._obj
+        return self._obj[list(key) if isinstance(key, tuple) else key]
+
+    def agg(self, func: Any = None, *args: Any, **kwargs: Any) -> S | DataFrame:
+        """Return one or several statistics of each row's window.
+
+        See pandas.api.typing.Rolling.agg. Functions of the user get the values of a window.
+        """
+        found: S | DataFrame = self._aggregate(func, args, kwargs)
+        return found
+
+    aggregate = agg
+
+    def _aggregate(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if isinstance(func, str):
+            return getattr(self, func)(*args, **kwargs)
+        if callable(func):
+            return typed("Any", self).apply(func, args=args, kwargs=kwargs)
+        if not isinstance(func, list | tuple | dict):
+            raise TypeError(f"agg() expects a function, a list or a dict, got {func!r}")
+        if dict(self._how).get("on") is not None:
+            raise NotImplementedError(
+                f"{self.kind}(on=).agg() of several is not supported; use set_index()"
+            )
+        chosen = self._chosen()
+        if isinstance(func, dict):
+            return self._by_key(chosen, func, args, kwargs)
+        labels = [one if isinstance(one, str) else one.__name__ for one in func]
+        if chosen.ndim == 1:
+            parts = [self._aggregate(one, args, kwargs) for one in func]
+            return beside(parts, pd.Index(labels))
+        listed = {name: list(func) for name in chosen.columns}
+        return self._by_key(chosen, listed, args, kwargs)
+
+    def _by_key(self, chosen: Any, func: dict[Any, Any], args: Any, kwargs: Any) -> Any:
+        if chosen.ndim == 1:
+            parts = [self._aggregate(one, args, kwargs) for one in func.values()]
+            return beside(parts, pd.Index(list(func)))
+        if missing := [name for name in func if name not in chosen.columns]:
+            raise KeyError(f"Label(s) {missing} do not exist")
+        parts = [self[name]._aggregate(one, args, kwargs) for name, one in func.items()]
+        if not any(part.ndim == 2 for part in parts):
+            return beside(parts, pd.Index(list(func)))
+        labels = [
+            (name, one) for name, part in zip(func, parts, strict=True) for one in part.columns
+        ]
+        return beside(parts, pd.MultiIndex.from_tuples(labels))
+
+    def pipe(
+        self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any
+    ) -> object:
+        """Return what a function of the windows returns. See pandas.api.typing.Rolling.pipe."""
+        if isinstance(func, tuple):
+            call, name = func
+            return call(*args, **{name: self}, **kwargs)
+        return func(self, *args, **kwargs)
+
+
+def beside(parts: list[Any], columns: pd.Index[Any]) -> DataFrame:
+    """Return lazy columns of the same rows as one frame."""
+    frame: DataFrame = rowwise(joined_columns, *parts, columns=columns)
+    return frame
+
+
+def joined_columns(*blocks: Any, columns: Any) -> Any:
+    """Return columns side by side under other labels."""
+    return pd.concat(blocks, axis=1, keys=None).set_axis(columns, axis=1)
+
+
+def first_column(block: Any) -> Any:
+    """Return the first column."""
+    return block.iloc[:, 0]
+
+
+def windows_of(block: Any, kind: str, how: Options, selection: Any) -> Any:
+    """Return the windows that pandas makes of some rows."""
+    windows = getattr(block, kind)(**dict(how))
+    if selection is None:
+        return windows
+    return windows[list(selection) if isinstance(selection, tuple) else selection]
+
+
+@kernel(scratch=3.0)
+def window_values(
+    block: Any, kind: str, how: Options, selection: Any, name: str, args: Any, options: Options
+) -> Any:
+    """Return a statistic of the windows of some rows."""
+    if name not in OF_PAIRS:
+        return getattr(windows_of(block, kind, how, selection), name)(*args, **dict(options))
+    first, second = block.iloc[:, 0], block.iloc[:, 1]
+    return getattr(windows_of(first, kind, how, None), name)(second, **dict(options))

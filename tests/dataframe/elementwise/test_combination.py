@@ -1,0 +1,112 @@
+"""Two objects of the same rows go together as pandas's do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table
+from tests.strategies import HISTORIES
+
+
+def pairs() -> list[tuple[Any, Any]]:
+    """Return frames of 9 rows, and lazy ones in chunks of any lengths, executed or not."""
+    frame = table(9)
+    lazy = [md.DataFrame(frame, chunk_size=(sizes,)) for sizes in ((9,), (2, 0, 3, 4))]
+    return [(frame, one) for one in [*lazy, HISTORIES["executed"](lazy[1])]]
+
+
+#: Calls of a frame, whose results are compared as they are.
+CALLS: dict[str, Any] = {
+    "compare": lambda x: x.u.compare(x.u.where(x.u > 3, 0)),
+    "compare, all rows": lambda x: x.s.compare(x.s.fillna("a"), keep_shape=True),
+    "compare, equal ones": lambda x: x.k.compare(x.u, keep_equal=True),
+    "align": lambda x: x[["k", "u"]].align(x[["u", "f"]])[0],
+    "align, other": lambda x: x[["k", "u"]].align(x[["u", "f"]], join="inner")[1],
+    "dot": lambda x: x[["k", "u"]].dot(np.array([1, 2])),
+    "dot of a matrix": lambda x: x[["k", "u"]] @ np.array([[1, 2, 3], [3, 4, 5]]),
+    "dot of rows": lambda x: x.k @ x.u,
+    "convert_dtypes": lambda x: x.convert_dtypes(),
+    "infer_objects": lambda x: x.infer_objects(),
+    "reindex_like": lambda x: x.reindex_like(x[["u", "k"]]),
+    "xs": lambda x: x.xs("f", axis=1),
+    "xs of a row": lambda x: x.u.xs(3),
+    "xs of a level": lambda x: x.set_index(["k", "u"]).xs(0, level="k"),
+    "drop": lambda x: x.u.drop([1, 3]),
+    "get": lambda x: x.u.get(4),
+    "get, nothing": lambda x: x.u.get(99, 7),
+    "dtypes": lambda x: x.u.dtypes,
+    "T": lambda x: x.u.T,
+    "axes": lambda x: x.axes[1],
+    "item": lambda x: x.u[x.u == 4].item(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(name):
+    """Frames and columns in any chunks, before and after they ran."""
+    for rows, lazy in pairs():
+        found, wanted = CALLS[name](lazy), CALLS[name](rows)
+        if hasattr(found, "compute"):
+            equal(found, wanted)
+        else:
+            assert np.all(found == wanted)
+
+
+def test_changes_in_place():
+    """An update, a column taken out or put in place of another, a row taken out."""
+
+    def change(x: Any) -> Any:
+        x.update(x[["f", "u"]].where(x.u > 4) * 2)
+        x.isetitem(0, x.u + 1)
+        del x["b"]
+        column = x.u.copy()
+        return column.pop(3), column
+
+    for frame, one in pairs():
+        rows, lazy = frame.copy(), one.copy()
+        value, column = change(lazy)
+        wanted, left = change(rows)
+        equal(lazy, rows)
+        equal(value, wanted)
+        equal(column, left)
+
+
+def test_equality():
+    """Types, labels and values decide, whatever chunks they lie in."""
+    for frame, lazy in pairs():
+        assert lazy.equals(md.DataFrame(frame, chunk_size=1))
+        assert lazy.equals(frame)
+        assert lazy.f.equals(frame.f)
+        assert not lazy.equals(frame.assign(u=frame.u + 1))
+        assert not lazy.equals(frame.assign(u=frame.u.astype(float)))
+        assert not lazy.equals(frame.set_axis(range(1, 10)))
+        assert not lazy.equals(frame.rename(columns={"u": "v"}))
+        assert not lazy.equals(filtered(lazy))
+        assert not lazy.equals(3)
+
+
+def test_refusals():
+    """What is not there says so, and what pandas refuses is refused."""
+    lazy: Any = md.DataFrame(table(5), chunk_size=2)
+    for call in (
+        lambda: lazy.update(lazy, errors="raise"),
+        lambda: lazy.update(table(5)),
+        lambda: lazy.align(lazy[lazy.u > 1]),
+        lambda: lazy[["k"]].dot(lazy[["u"]]),
+        lambda: lazy.astype(object).convert_dtypes(),
+        lambda: lazy.reindex_like(lazy[lazy.u > 1]),
+        lambda: lazy.u.compare(lazy.k, align_axis=0),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+    for call in (
+        lambda: lazy.u.drop([99]),
+        lambda: lazy.set_index(["k", "u"]).xs(99, level=0),
+        lambda: lazy.u.pop(99),
+    ):
+        with pytest.raises(KeyError):
+            call()

@@ -1,0 +1,156 @@
+"""Assignment binds the object to what pandas's has after it; others keep their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table
+from tests.strategies import HISTORIES
+
+COLUMNS = ["k", "f", "s", "u"]
+
+
+def _set(name: str, *key: Any) -> Callable[[Any, Any], None]:
+    """Return a call that assigns by an indexer."""
+
+    def call(rows: Any, value: Any) -> None:
+        getattr(rows, name)[key[0] if len(key) == 1 else key] = value
+
+    return call
+
+
+def _set_masked(rows: Any, value: Any) -> None:
+    rows.loc[rows.u > 3, "f"] = value
+
+
+def _set_callable(rows: Any, value: Any) -> None:
+    rows.loc[lambda x: x.k < 0, ["k", "u"]] = value
+
+
+def _set_rows(rows: Any, value: Any) -> None:
+    numbers = rows[["k", "f"]]
+    numbers[numbers.f.isna()] = value
+    rows[["k", "f"]] = numbers
+
+
+def _set_cells(rows: Any, value: Any) -> None:
+    numbers = rows[["k", "u"]]
+    numbers[numbers > 2] = value
+    rows[["k", "u"]] = numbers
+
+
+def _set_own(rows: Any, value: Any) -> None:
+    rows.loc[rows.u > 3, "k"] = rows.u + value
+    rows[["k", "f"]] = rows[["u", "f"]]
+
+
+MASK = np.arange(9) % 2 == 0
+#: Assignments to a frame of 9 rows, and values.
+FRAMES: dict[str, tuple[Callable[[Any, Any], None], Any]] = {
+    "rows of a mask": (_set_masked, 7.5),
+    "rows of a function": (_set_callable, -1),
+    "a value a column": (_set_callable, [5, 6]),
+    "all columns": (_set_rows, 0),
+    "cells": (_set_cells, 9),
+    "lazy values": (_set_own, 1),
+    "a label": (_set("loc", 4, "s"), "new"),
+    "labels": (_set("loc", [0, 8], ["f", "u"]), 3),
+    "labels between": (_set("loc", slice(2, 5), "f"), 1.0),
+    "a mask in memory": (_set("loc", list(MASK), "u"), 1),
+    "values for a mask": (_set("loc", MASK, "u"), list(range(5))),
+    "a whole column": (_set("loc", slice(None), "f"), np.arange(9.0)),
+    "a new column": (_set("loc", slice(None), "new"), 1),
+    "one value": (_set("at", 3, "f"), 0.25),
+    "one value by position": (_set("iat", 3, 1), 0.25),
+    "a row by position": (_set("iloc", -1, slice(0, 2)), 0),
+    "rows by position": (_set("iloc", slice(1, 7, 2), 3), [7, 8, 9]),
+    "a list by position": (_set("iloc", [5, 2], [0, 3]), np.array([[1, 2], [3, 4]])),
+    "a mask by position": (_set("iloc", MASK, 0), 5),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames(name):
+    """In any chunks; what was selected before keeps its values."""
+    call, value = FRAMES[name]
+    for sizes in ((9,), (2, 0, 3, 4)):
+        frame = table(9)[COLUMNS]
+        lazy = md.DataFrame(frame, chunk_size=(sizes,))
+        before, same = lazy["f"], lazy.copy()
+        call(lazy, value)
+        equal(before, frame.f)
+        equal(same, frame)
+        call(frame, value)
+        equal(lazy, frame)
+
+
+def test_columns_of_rows():
+    """Series take masks, labels, positions and all rows."""
+    for key, value in (
+        (("loc", [2, 3]), 1.5),
+        (("loc", MASK), 2),
+        (("iloc", slice(-3, None)), [1, 2, 3]),
+        (("iloc", slice(None)), 4),
+        (("at", 5), 0),
+        (("iat", 5), 0),
+    ):
+        column = table(9).f
+        lazy = md.Series(column, chunk_size=4)
+        for one in (column, lazy):
+            getattr(one, key[0])[key[1]] = value
+        equal(lazy, column)
+    column = table(9).f
+    lazy = md.Series(column, chunk_size=4)
+    both: Any = (column, lazy)
+    for one in both:
+        one[one > 1] = 0
+        one[list(MASK)] = 3
+        one[7] = 5
+        one[one.isna()] = one * 0 + 1
+    equal(lazy, column)
+
+
+@pytest.mark.parametrize("name", ["executed", "persisted", "adopted"])
+def test_history(name):
+    """What happened to the rows before changes nothing; nor does their number, known or not."""
+    frame = table(9)[COLUMNS]
+    lazy = HISTORIES[name](md.DataFrame(frame, chunk_size=2))
+    few, rows = filtered(lazy), filtered(frame).copy()
+    for one in (few, rows):
+        one.loc[one.f > 1, "k"] = 9
+        one.iloc[0, 1] = 4.0
+        one[["k", "f"]] = 0
+    equal(few, rows)
+    equal(lazy, frame)
+
+
+def test_refusals():
+    """What is not there says so, and what pandas refuses is refused."""
+    lazy: Any = md.DataFrame(table(5), chunk_size=2)
+    for call, value in (
+        (_set("loc", 99, "k"), 1),
+        (_set("loc", MASK[:5], "new"), 1),
+        (_set("loc", [1, 2], "k"), [1, 2]),
+        (_set("loc", slice(None), "k"), pd.Series([1] * 5)),
+    ):
+        with pytest.raises(NotImplementedError):
+            call(lazy, value)
+    with pytest.raises(KeyError):
+        lazy.loc[[1, 99], "k"] = 1
+    with pytest.raises(IndexError):
+        lazy.iloc[7, 0] = 1
+    with pytest.raises(ValueError, match="length"):
+        lazy.iloc[:2, 0] = [1, 2, 3]
+    with pytest.raises(ValueError, match="length"):
+        lazy[["k", "u"]] = [1, 2, 3]
+    with pytest.raises(ValueError, match="scalar access"):
+        lazy.at[[1], "k"] = 1
+    lazy.loc[lazy.k > -9, "k"] = "text"
+    with pytest.raises(TypeError, match="Invalid value"):
+        lazy.compute()

@@ -1,0 +1,19 @@
+"""Rows between two labels are found in any chunks, by labels as pandas reads them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal
+
+
+@pytest.mark.parametrize("size", [1, 4, 9])
+def test_rows_between(size):
+    """Both ends are included, days given as text are whole, and either end may be left out."""
+    times = pd.date_range("2024-01-01", periods=9, freq="8h")
+    rows = pd.Series(range(9), index=times)
+    lazy = md.Series(rows, chunk_size=size)
+    for key in (slice("2024-01-02", "2024-01-02"), slice(None, times[3]), slice(times[7], None)):
+        equal(lazy.loc[key], rows.loc[key], check_freq=False)

@@ -1,0 +1,67 @@
+"""Exponentially weighted statistics are pandas's, across chunks of any lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import draws
+
+COLUMNS = ["k", "f", "b", "u"]
+DECAYS = st.sampled_from(
+    [{"com": 2.0}, {"span": 3}, {"halflife": 1.5}, {"alpha": 0.4}, {"alpha": 1}]
+)
+
+
+@draws(25)
+@given(
+    both=tables(),
+    decay=DECAYS,
+    adjust=st.booleans(),
+    ignore_na=st.booleans(),
+    least=st.sampled_from([None, 0, 3]),
+)
+def test_means_and_sums(both, decay, adjust, ignore_na, least):
+    """Over missing values, of rows of known and unknown lengths."""
+    how = {**decay, "adjust": adjust, "ignore_na": ignore_na, "min_periods": least}
+    for d, e in (both, map(filtered, both)):
+        found, wanted = (one[COLUMNS].ewm(**how) for one in (e, d))
+        equal(found.mean(), wanted.mean())
+        if adjust:
+            equal(found.f.sum(), wanted.f.sum())
+
+
+def test_other_statistics():
+    """Those that need all rows, of columns, pairs and several at once."""
+    frame = table(9)[COLUMNS]
+    d: Any = frame.ewm(span=3)
+    e = md.DataFrame(frame, chunk_size=2).ewm(span=3)
+    for name in ("var", "std"):
+        equal(getattr(e, name)(bias=True), getattr(d, name)(bias=True))
+    equal(e["u"].std(), d["u"].std())
+    equal(e[["u", "f"]].agg(["mean", "std"]), d[["u", "f"]].agg(["mean", "std"]))
+    equal(e.f.agg("mean"), d.f.agg("mean"))
+
+
+def test_refusals():
+    """What is not there says so, and what pandas refuses is refused at the call."""
+    lazy: Any = md.DataFrame(table(5), chunk_size=2)
+    for call in (
+        lambda: lazy.f.ewm(halflife="1D", times=lazy.t),
+        lambda: lazy.f.ewm(span=2, method="table"),
+        lambda: lazy.f.ewm(span=2, adjust=False).sum(),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+    with pytest.raises(ValueError, match="span, halflife"):
+        lazy.f.ewm()
+    with pytest.raises(ValueError, match="alpha"):
+        lazy.f.ewm(alpha=2)
+    with pytest.raises(pd.errors.DataError):
+        lazy.s.ewm(span=2).mean()

@@ -1,0 +1,120 @@
+"""Bins of time are pandas's, the empty ones included, whatever chunks the rows lie in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import HISTORIES, chunkings, draws
+
+NAMES = ["sum", "mean", "count", "min", "max", "var", "first", "last", "median", "nunique", "prod"]
+
+
+@st.composite
+def timed(draw: Any) -> tuple[pd.DataFrame, Any]:
+    """Return rows that are labelled by times in any order, some of them equal or far away."""
+    frame, _ = draw(tables(min_rows=1))
+    steps = draw(st.lists(st.sampled_from([0, 1, 5, 11, 60, -7]), min_size=12, max_size=12))
+    tz = draw(st.sampled_from([None, "Europe/Berlin"]))
+    start = pd.Timestamp("2024-03-29 20:20", tz=tz)
+    times = start + pd.to_timedelta(np.cumsum(steps[: len(frame)]), unit="h")
+    frame = frame.set_axis(pd.DatetimeIndex(times, name="time"))
+    (sizes,) = draw(chunkings((len(frame),)))
+    return frame, md.DataFrame(frame, chunk_size=(sizes,))
+
+
+@draws(20)
+@given(
+    both=timed(),
+    rule=st.sampled_from(["7h", "D", "2D", "W", "ME", "MS"]),
+    how=st.fixed_dictionaries(
+        {},
+        optional={
+            "closed": st.sampled_from(["left", "right"]),
+            "label": st.sampled_from(["left", "right"]),
+            "origin": st.sampled_from(["start", "epoch"]),
+            "offset": st.sampled_from(["2h", "-90min"]),
+        },
+    ),
+    name=st.sampled_from(NAMES),
+)
+def test_aggregations(both, rule, how, name):
+    """By labels and by a column; first and last are by time, not by row."""
+    frame, lazy = both
+    if not rule.endswith("h") and (frame.index.tz is not None or not rule.endswith("D")):
+        how = {key: how[key] for key in how if key in ("closed", "label")}  # others take no effect
+    columns = ["u", "f"]
+    found, wanted = (one[columns].resample(rule, **how) for one in (lazy, frame))
+    equal(getattr(found, name)(), getattr(wanted, name)())
+    d, e = frame.reset_index(), lazy.reset_index()
+    found, wanted = (one.resample(rule, on="time", **how) for one in (e, d))
+    equal(getattr(found["u"], name)(), getattr(wanted["u"], name)())
+
+
+@draws(6)
+@given(both=timed(), rule=st.sampled_from(["5h", "D"]))
+def test_several_and_prices(both, rule):
+    """Lists and dicts of names, sizes, prices; of rows of unknown number."""
+    for d, e in (both, map(filtered, both)):
+        if not len(d):
+            continue
+        found, wanted = (one[["u", "f"]].resample(rule) for one in (e, d))
+        for how in ("sum", ["sum", "max"], {"u": "sum", "f": ["min", "count"]}, {"f": "mean"}):
+            equal(found.agg(how), wanted.agg(how))
+        equal(found.size(), wanted.size())
+        equal(found["f"].ohlc(), wanted["f"].ohlc())
+        equal(found.ohlc(), wanted.ohlc())
+        equal(found.agg(n=("u", "count")), wanted.agg(n=("u", "count")))
+
+
+@pytest.mark.parametrize("name", ["executed", "adopted"])
+def test_rows_for_bins(name):
+    """Rows at the labels, filled or not, from rows of any history."""
+    times = pd.date_range("2024-01-01", periods=5, freq="4h", name="time")
+    frame = table(5)[["u", "f"]].set_axis(times)
+    lazy = HISTORIES[name](md.DataFrame(frame, chunk_size=2))
+    for call in ("asfreq", "ffill", "bfill", "nearest", "interpolate"):
+        found, wanted = (getattr(one.resample("3h"), call)() for one in (lazy, frame))
+        equal(found, wanted)
+    equal(lazy.f.resample("D").sum(), frame.f.resample("D").sum())
+
+
+def test_no_rows():
+    """Bins of nothing are none."""
+    times = pd.date_range("2024-01-01", periods=3, name="time")
+    frame = table(3)[["u", "f"]].set_axis(times)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    found, wanted = (one[one.u > 9].resample("D").sum() for one in (lazy, frame))
+    equal(found, wanted)
+
+
+def test_refusals():
+    """What is not there says so, and what pandas refuses is refused at the call."""
+    frame = table(4).set_axis(pd.date_range("2024-01-01", periods=4))
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    for call in (
+        lambda: lazy.resample("D", level=0),
+        lambda: lazy.resample("D", origin="end"),
+        lambda: lazy.resample("D").agg(np.ptp),
+        lambda: lazy.resample("D").transform("sum"),
+        lambda: lazy.set_axis(pd.to_timedelta([1, 2, 3, 4], unit="h")).resample("D"),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+    with pytest.raises(TypeError, match="Only valid with DatetimeIndex"):
+        lazy.reset_index(drop=True).resample("D")
+    with pytest.raises(ValueError, match="freq"):
+        lazy.resample("soon")
+    with pytest.raises(KeyError):
+        lazy.resample("D", on="none")
+    with pytest.raises(KeyError):
+        lazy.resample("D")["none"]
+    with pytest.raises(ValueError, match="Upsampling"):
+        lazy.resample("D", on="t").ffill()

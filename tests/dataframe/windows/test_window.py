@@ -1,0 +1,28 @@
+"""Several statistics of windows at once, of columns and of pairs of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, table
+
+
+def test_several_statistics():
+    """Lists and dicts of names and functions, pairs of columns, shapes of weights."""
+    frame = table(9)[["u", "f"]]
+    lazy = md.DataFrame(frame, chunk_size=2)
+    d, e = frame.rolling(3, min_periods=1), lazy.rolling(3, min_periods=1)
+    for func in ("sum", ["sum", "max"], {"u": "sum"}, {"u": ["sum"], "f": ["max", "min"]}, np.ptp):
+        equal(e.agg(func), d.agg(func))
+    for func in (["sum", "mean"], {"x": "sum", "y": "max"}):
+        equal(e["f"].agg(func), d["f"].agg(func))
+    equal(e[["f"]].agg(["sum"]), d[["f"]].agg(["sum"]))
+    equal(e.u.corr(lazy.f), d.u.corr(frame.f))
+    equal(e["u"].cov(lazy.u, ddof=0), d["u"].cov(frame.u, ddof=0))
+    equal(e.u.cov(lazy), d.u.cov(frame))
+    assert e.pipe(lambda windows: windows) is e
+    forward = pd.api.indexers.FixedForwardWindowIndexer(window_size=3)
+    equal(lazy.rolling(forward, min_periods=1).sum(), frame.rolling(forward, min_periods=1).sum())
+    equal(lazy.rolling(3, win_type="hamming").sum(), frame.rolling(3, win_type="hamming").sum())
