@@ -28,6 +28,7 @@ from marsdask.dataframe.windows.ewm import ExponentialMovingWindow
 from marsdask.dataframe.windows.expanding import Expanding
 from marsdask.dataframe.windows.resample import Resampler
 from marsdask.dataframe.windows.rolling import Rolling
+from tests.conformance import eager_rows
 
 Call = Callable[[Any], Any]
 
@@ -42,6 +43,7 @@ def operands(folder: Path) -> SimpleNamespace:
     frame.to_csv(folder / "rows.csv", index=False)
     frame.to_parquet(folder / "rows.parquet")
     return SimpleNamespace(
+        **eager_rows.operands(frame),
         f=f,
         key=f.key,
         v=f.v,
@@ -51,20 +53,6 @@ def operands(folder: Path) -> SimpleNamespace:
         g=md.from_pandas(pd.DataFrame({"key": [0, 1, 2], "w": [1.0, 2.0, 3.0]}), chunk_size=2),
         by=f.groupby("key"),
         w=f.rolling(3),
-        e=f.expanding(3),
-        ewm=f.ewm(span=3),
-        t=(
-            timed := md.from_pandas(frame.set_axis(pd.date_range("2024", periods=12)), chunk_size=5)
-        ),
-        tv=timed.v,
-        zoned=timed.tz_localize("UTC"),
-        periods=timed.to_period("M"),
-        days=timed.index,
-        zoned_days=timed.index.tz_localize("UTC"),
-        zoned_v=timed.v.tz_localize("UTC"),
-        periods_v=timed.v.to_period("M"),
-        first=f.v.iloc[:1],
-        bins=timed.resample("2D"),
         s=md.Series(pd.Series(["a b", "c", "d"]), chunk_size=2),
         kinds=md.Series(pd.Series(["a", "b", "a"], dtype="category"), chunk_size=2),
         x=x,
@@ -79,15 +67,6 @@ def operands(folder: Path) -> SimpleNamespace:
         delayed=[dask.delayed(frame.head)(3), dask.delayed(frame.tail)(3)],
         folder=folder,
     )
-
-
-def _methods(owner: str, which: str, names: str) -> dict[str, Call]:
-    """Return calls without arguments of the methods of an operand."""
-
-    def calling(name: str) -> Call:
-        return lambda a: getattr(getattr(a, which), name)()
-
-    return {f"{owner}.{name}": calling(name) for name in names.split()}
 
 
 def _functions(module: Any, which: str, names: str, *args: Any) -> dict[str, Call]:
@@ -138,81 +117,11 @@ def _both(owner: str, which: str) -> dict[str, Call]:
     return named | {f"{owner}.{name}": bound(call) for name, call in calls.items()}
 
 
-def _pairs(owner: str, of: Call) -> dict[str, Call]:
-    """Return calls of the methods of two objects of the same rows."""
-    calls: dict[str, Callable[[Any], Any]] = {
-        "align": lambda rows: rows.align(rows),
-        "convert_dtypes": lambda rows: rows.convert_dtypes(),
-        "dot": lambda rows: rows.dot(rows if owner == "Series" else np.ones(2)),
-        "equals": lambda rows: rows.equals(rows),
-        "infer_objects": lambda rows: rows.infer_objects(),
-        "reindex_like": lambda rows: rows.reindex_like(rows),
-        "update": lambda rows: rows.update(rows),
-    }
-
-    def bound(call: Callable[[Any], Any]) -> Call:
-        return lambda a: call(of(a))
-
-    return {f"{owner}.{name}": bound(call) for name, call in calls.items()}
-
-
-def _timed(owner: str, of: Call) -> dict[str, Call]:
-    """Return calls of the methods of rows that are labelled by times."""
-    calls: dict[str, Callable[[Any], Any]] = {
-        "asfreq": lambda rows: rows.asfreq("12h"),
-        "asof": lambda rows: rows.asof(pd.Timestamp("2024-01-03")),
-        "at_time": lambda rows: rows.at_time("00:00"),
-        "between_time": lambda rows: rows.between_time("00:00", "01:00"),
-        "first_valid_index": lambda rows: rows.first_valid_index(),
-        "last_valid_index": lambda rows: rows.last_valid_index(),
-        "to_period": lambda rows: rows.to_period("M"),
-        "truncate": lambda rows: rows.truncate("2024-01-03"),
-        "tz_localize": lambda rows: rows.tz_localize("UTC"),
-    }
-
-    def bound(call: Callable[[Any], Any]) -> Call:
-        return lambda a: call(of(a))
-
-    return {f"{owner}.{name}": bound(call) for name, call in calls.items()}
-
-
-#: Statistics of windows.
-OF_WINDOWS = "count first kurt last max mean median min nunique rank sem skew std sum var"
-
-
-def _windows(owner: str, which: str) -> dict[str, Call]:
-    """Return calls of the methods that windows have."""
-    calls: dict[str, Callable[[Any], Any]] = {
-        "agg": lambda w: w.agg(["sum", "mean"]),
-        "aggregate": lambda w: w.aggregate({"v": "sum"}),
-        "apply": lambda w: w.apply(np.sum, raw=True),
-        "pipe": lambda w: w.pipe(lambda windows: windows.sum()),
-        "quantile": lambda w: w.quantile(0.3),
-    }
-
-    def bound(call: Callable[[Any], Any]) -> Call:
-        return lambda a: call(getattr(a, which))
-
-    def of_pairs(name: str) -> Call:
-        return lambda a: getattr(getattr(a, which).v, name)(a.key)
-
-    named = _methods(owner, which, OF_WINDOWS)
-    named |= {f"{owner}.{name}": of_pairs(name) for name in ("corr", "cov")}
-    return named | {f"{owner}.{name}": bound(call) for name, call in calls.items()}
-
-
 FRAMES: dict[str, Call] = {
-    **_methods("DataFrame", "f", f"{LABELLED} corr cov"),
+    **eager_rows.CALLS,
+    **eager_rows.methods("DataFrame", "f", f"{LABELLED} corr cov"),
     **_both("DataFrame", "f"),
     **_both("Series", "v"),
-    **_pairs("DataFrame", lambda a: a.f),
-    **_pairs("Series", lambda a: a.v),
-    **_timed("DataFrame", lambda a: a.t),
-    **_timed("Series", lambda a: a.tv),
-    "DataFrame.to_timestamp": lambda a: a.periods.to_timestamp(),
-    "DataFrame.tz_convert": lambda a: a.zoned.tz_convert("Asia/Tokyo"),
-    "Series.to_timestamp": lambda a: a.periods_v.to_timestamp(),
-    "Series.tz_convert": lambda a: a.zoned_v.tz_convert("Asia/Tokyo"),
     "DataFrame.eval": lambda a: a.f.eval("v + key"),
     "DataFrame.filter": lambda a: a.f.filter(items=["v"]),
     "DataFrame.get": lambda a: a.f.get("v"),
@@ -220,18 +129,6 @@ FRAMES: dict[str, Call] = {
     "DataFrame.pop": lambda a: a.f.pop("v"),
     "DataFrame.query": lambda a: a.f.query("v > 0.3"),
     "DataFrame.select_dtypes": lambda a: a.f.select_dtypes("float"),
-    "DataFrame.xs": lambda a: a.f.xs("v", axis=1),
-    "DataFrame.isetitem": lambda a: a.f.isetitem(0, a.v),
-    "DataFrame, rows assigned by label": lambda a: a.f.loc.__setitem__((a.m, "v"), 0.0),
-    "DataFrame, rows assigned by position": lambda a: a.f.iloc.__setitem__((slice(2), 1), 0.0),
-    "DataFrame, a value assigned": lambda a: a.f.iat.__setitem__((2, 1), 0.0),
-    "DataFrame, rows assigned by a mask": lambda a: a.f.__setitem__(a.m, 0),
-    "DataFrame, columns assigned": lambda a: a.f.__setitem__(["v", "w"], 0),
-    "Series, rows assigned": lambda a: a.v.__setitem__(a.m, 0.0),
-    "Series.compare": lambda a: a.v.compare(a.key),
-    "Series.drop": lambda a: a.v.drop(3, errors="ignore"),
-    "Series.get": lambda a: a.v.get(99),
-    "Series.item": lambda a: a.first.item(),
     "Series.add_prefix": lambda a: a.v.add_prefix("p_"),
     "Series.add_suffix": lambda a: a.v.add_suffix("_s"),
     "Series.autocorr": lambda a: a.v.autocorr(),
@@ -276,7 +173,7 @@ FRAMES: dict[str, Call] = {
     "DataFrame, groups by a column": lambda a: a.f.groupby(a.m).sum(),
     "DataFrame, its values": lambda a: a.f.values,
     "DataFrame, its labels": lambda a: a.f.index,
-    **_methods(
+    **eager_rows.methods(
         "Series", "v", f"{LABELLED} argmax argmin nunique sort_values to_frame tolist to_list"
     ),
     "Series.astype": lambda a: a.v.astype(str),
@@ -291,36 +188,7 @@ FRAMES: dict[str, Call] = {
     "Series, missing values counted": lambda a: a.key.nunique(dropna=False),
     "Series, text": lambda a: a.s.str.upper(),
     "Series, a part of text": lambda a: a.s.str[0],
-    **_methods(
-        "Index",
-        "i",
-        "all any argmax argmin drop_duplicates dropna isna isnull max min notna notnull nunique "
-        "sort_values to_frame to_numpy to_pandas to_series to_tensor tolist to_list unique "
-        "value_counts",
-    ),
-    "Index.append": lambda a: a.i.append(a.i),
-    "Index.astype": lambda a: a.i.astype(float),
-    "Index.ceil": lambda a: a.days.ceil("D"),
-    "Index.day_name": lambda a: a.days.day_name(),
-    "Index.equals": lambda a: a.i.equals(a.i),
-    "Index.fillna": lambda a: a.i.fillna(0),
-    "Index.floor": lambda a: a.days.floor("D"),
-    "Index.get_level_values": lambda a: a.i.get_level_values(0),
-    "Index.isin": lambda a: a.i.isin([1]),
-    "Index.map": lambda a: a.i.map(abs),
-    "Index.month_name": lambda a: a.days.month_name(),
-    "Index.normalize": lambda a: a.days.normalize(),
-    "Index.rename": lambda a: a.i.rename("n"),
-    "Index.round": lambda a: a.days.round("D"),
-    "Index.set_names": lambda a: a.i.set_names(["n"]),
-    "Index.strftime": lambda a: a.days.strftime("%d"),
-    "Index.take": lambda a: a.i.take([1]),
-    "Index.tz_convert": lambda a: a.zoned_days.tz_convert("Asia/Tokyo"),
-    "Index.tz_localize": lambda a: a.days.tz_localize("UTC"),
-    "Index.where": lambda a: a.i.where(a.m),
-    "Index, compared": lambda a: a.i > 3,
-    "Index, added": lambda a: a.i + 1,
-    **_methods(
+    **eager_rows.methods(
         "GroupBy",
         "by",
         "all any count first last max mean median min nunique prod size std sum var "
@@ -339,16 +207,8 @@ FRAMES: dict[str, Call] = {
     "GroupBy.aggregate": lambda a: a.by.aggregate(total=("v", "sum")),
     "GroupBy, keys as columns": lambda a: a.f.groupby("key", as_index=False).size(),
     "GroupBy, of a column": lambda a: a.by.v.mean(),
-    **_windows("Rolling", "w"),
-    **_windows("Expanding", "e"),
-    **_methods("ExponentialMovingWindow", "ewm", "mean std sum var"),
-    "ExponentialMovingWindow.agg": lambda a: a.ewm.agg(["mean", "sum"]),
-    "ExponentialMovingWindow.aggregate": lambda a: a.ewm.aggregate("mean"),
-    "ExponentialMovingWindow.corr": lambda a: a.ewm.v.corr(a.key),
-    "ExponentialMovingWindow.cov": lambda a: a.ewm.v.cov(a.key),
-    "ExponentialMovingWindow.pipe": lambda a: a.ewm.pipe(lambda w: w.mean()),
     "Rolling, of a column": lambda a: a.w["v"].mean(),
-    **_methods(
+    **eager_rows.methods(
         "Resampler",
         "bins",
         "asfreq bfill count ffill first interpolate last max mean median min nearest nunique ohlc "
@@ -432,7 +292,7 @@ MASKED: dict[str, Call] = {
     "ma.stack": lambda a: mt.ma.stack([a.mx, a.mx]),
     "ma.where": lambda a: mt.ma.where(a.mx, a.x, a.mx),
     "masked weights": lambda a: mt.ma.average(a.mx, axis=0, weights=a.x),
-    **_methods(
+    **eager_rows.methods(
         "MaskedTensor",
         "mx",
         """all any argmax argmin compressed count cumprod cumsum diagonal filled flatten max mean
@@ -473,13 +333,13 @@ STATISTICS: dict[str, Call] = {
 }
 
 TENSORS: dict[str, Call] = {
-    **_methods(
+    **eager_rows.methods(
         "Tensor",
         "x",
         """all any argmax argmin argsort conj copy cumprod cumsum diagonal flatten max mean min prod
         ptp ravel round std sum trace transpose var""",
     ),
-    **_methods("Tensor of an axis", "y", "argsort nonzero sort"),
+    **eager_rows.methods("Tensor of an axis", "y", "argsort nonzero sort"),
     "Tensor, a sum of two": lambda a: a.x + a.x,
     "Tensor, one added": lambda a: a.x.__iadd__(1),
     "Tensor, an item assigned": lambda a: a.x.__setitem__((0, 1), 5.0),

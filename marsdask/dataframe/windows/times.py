@@ -13,8 +13,8 @@ from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..frame_node import S, axis_number
-from ..labels.masks import is_between, label_bounds
 from ..labels.index_methods import is_sorted
+from ..labels.masks import is_between, label_bounds
 from ..ordered.iloc import Row
 from ..reduction.fold import Assembly, FrameFold
 from ..reduction.reductions import collection_of

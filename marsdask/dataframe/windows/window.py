@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..frame import DataFrame
 
 
-class WindowMethod(Protocol):
+class WindowStatistic(Protocol):
     """A statistic of windows as a method."""
 
     def __get__(self, obj: Windows[S], owner: Any, /) -> Callable[..., S]: ...
@@ -33,7 +33,7 @@ OF_PAIRS = ("corr", "cov")
 Options = tuple[tuple[str, Any], ...]
 
 
-def statistic(name: str, kind: str = "Rolling") -> WindowMethod:
+def statistic(name: str, kind: str = "Rolling") -> WindowStatistic:
     """Return the statistic of that name as a method."""
 
     def call(self: Any, *args: Any, **options: Any) -> Any:
@@ -41,7 +41,7 @@ def statistic(name: str, kind: str = "Rolling") -> WindowMethod:
 
     call.__name__ = name
     call.__doc__ = f"Return the {name} of each row's window. See pandas.api.typing.{kind}.{name}."
-    return typed("WindowMethod", call)
+    return typed("WindowStatistic", call)
 
 
 @public_methods
