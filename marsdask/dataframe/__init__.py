@@ -9,6 +9,7 @@ from .io.csv import read_csv
 from .io.dask_frames import from_dask, from_delayed
 from .io.parquet import read_parquet
 from .keyed.join import merge
+from .keyed.unique import unique
 from .reshape.concat import concat
 from .reshape.conversions import cut, get_dummies, to_datetime, to_numeric
 from .series import Series
@@ -29,6 +30,7 @@ __all__ = [
     "read_parquet",
     "to_datetime",
     "to_numeric",
+    "unique",
 ]
 
 

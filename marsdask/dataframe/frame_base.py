@@ -32,6 +32,7 @@ from .partitions.arguments import ADVICE, taking_advice
 from .reduction import extremes, properties, quantiles
 from .reduction import reductions as reduce
 from .reduction.describe import describe
+from .reduction.info import info
 from .windows import ewm, expanding, fill, resample, rolling, times
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ class FrameBase(Rows):
     kurt: Final = reduce.reduction("kurt")
     kurtosis: Final = kurt
     describe: Final = typed("SameKind", method(describe))
+    info: Final = method(info)
     memory_usage: Final = typed("extremes.LabelMethod", method(properties.memory_usage))
     idxmax: Final = extremes.extreme_label("idxmax")
     idxmin: Final = extremes.extreme_label("idxmin")

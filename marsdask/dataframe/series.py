@@ -218,7 +218,8 @@ class Series(FrameBase):
     nunique: Final = method(unique.nunique)
     rank: Final = method(rank.rank)
     rename: Final = method(names.rename_series)
-    unique: Final = method(unique.unique)
+    searchsorted: Final = method(scan.searchsorted)
+    unique: Final = method(unique.distinct_values)
     value_counts: Final = method(value_counts.value_counts)
 
 

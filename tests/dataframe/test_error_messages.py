@@ -75,8 +75,6 @@ REFUSED: dict[str, tuple[Call, str]] = {
 NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "concat join": (lambda xd, d: xd.concat([d], join="inner"), "concat(join='inner')", "[]"),
     "concat of kinds": (lambda xd, d: xd.concat([d, d.a]), "concat() of frames", "to_frame()"),
-    "keep none": (lambda xd, d: d.drop_duplicates(keep=False), "(keep=False)", "keep='first'"),
-    "bins": (lambda xd, d: d.a.value_counts(bins=2), "value_counts(bins=)", "//"),
     "dropna axis": (lambda xd, d: d.dropna(axis=1), "dropna(axis=1)", "[]"),
     "merge how": (
         lambda xd, d: d.merge(d, "leftsemi", left_on="a", right_index=True),
@@ -112,7 +110,6 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "categories": (lambda xd, d: d.astype("category"), "astype('category')", "CategoricalDtype"),
     "limit": (lambda xd, d: d.fillna(0, limit=1), "fillna(limit=)", "fillna(value)"),
     "lazy values": (lambda xd, d: d.isin(d.a), "isin() of lazy values", "merge("),
-    "scan axis": (lambda xd, d: d.cumsum(axis=1), "cumsum(axis=1)", "to_tensor()"),
     "scan of text": (lambda xd, d: d.c.cumsum(), "cumsum() of str", "astype()"),
     "other rows": (
         lambda xd, d: d.a + xd.Series([1] * 4, index=[5, 6, 7, 8]),

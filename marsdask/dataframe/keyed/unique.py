@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import is_tight
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
+from ..create import in_memory, series_from_tensor
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
 from ..frame_node import FrameNode, S, axis_number
@@ -221,12 +225,52 @@ def column_nunique(frame: DataFrame, axis: Any = 0, dropna: bool = True) -> Seri
     return found
 
 
-def unique(series: Series) -> Tensor:
+@public_call
+def unique(values: Any) -> Tensor:
+    """Return the distinct values, in order of first occurrence. See pandas.unique.
+
+    Differs from pandas: they are a tensor, of objects where NumPy has no type for the values.
+
+    Parameters
+    ----------
+    values : Series, Tensor or array of one axis
+        The values.
+
+    Returns
+    -------
+    Tensor
+        Each value once.
+
+    Raises
+    ------
+    TypeError
+        For a list, as in pandas.
+
+    Examples
+    --------
+    >>> md.unique(md.Series([2, 1, 2])).compute()
+    array([2, 1])
+    """
+    if isinstance(values, list | tuple):
+        raise TypeError(
+            f"unique requires a Series, Tensor or np.ndarray, got {type(values).__name__}."
+        )
+    if isinstance(values, Collection) and isinstance(values.node.meta, np.ndarray):
+        return distinct_values(series_from_tensor(values))
+    if isinstance(values, Collection):
+        return distinct_values(typed("Any", values))
+    held = pd.Series(values, copy=True)
+    return distinct_values(in_memory(held, None, None, copy=True))
+
+
+def distinct_values(series: Series) -> Tensor:
     """Return the distinct values, in order of first occurrence. See pandas.Series.unique.
 
     Differs from pandas: they are a tensor, of objects where NumPy has no type for the values.
     """
-    return to_tensor(drop_duplicates(series))
+    values = drop_duplicates(series)
+    masked = isinstance(series.node.meta.array, IntegerArray | FloatingArray | BooleanArray)
+    return to_tensor(values.astype(object) if masked else values)
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,18 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
-from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise, with_columns
+from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
 from ..frame_node import axis_number, dtypes_of
 from ..ordered.sort_values import sort_values
-from ..reduction.fold import assembled
+from ..reduction.aggregate import scalar_of
+from ..reduction.fold import FrameFold, assembled
 from ..reduction.quantiles import columns_of
+from ..reduction.reductions import collection_of
 from .groupby import groupby
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
-
-#: What may stand for a missing object, in the order of their numbers in ``missing_kinds``.
-MISSING = (None, np.nan, pd.NaT, pd.NA)
 
 
 def value_counts(
@@ -33,7 +32,7 @@ def value_counts(
 ) -> Series:
     """Count each distinct value, the most frequent first. See pandas.Series.value_counts.
 
-    Counts of categories and of ``bins`` are one chunk.
+    Counts of objects, of categories and of ``bins`` are one chunk.
     """
     if bins is not None:
         how = {"sort": sort, "ascending": ascending, "dropna": dropna}
@@ -59,45 +58,48 @@ def _ordered(counts: Series, name: Any, *, sort: bool, ascending: bool) -> Serie
 def _counts(obj: Series, *, dropna: bool) -> Series:
     """Return the number of each value, in order of first occurrence."""
     name = obj.node.meta.name
+    if obj.node.meta.dtype == object:
+        return _counts_of_objects(obj, dropna=dropna)
     frame = obj.to_frame("values" if name is None else name)
-    if obj.node.meta.dtype == object and not dropna:
-        # Groups do not tell missing values apart.
-        values, kinds = rowwise(without_missing, obj), rowwise(missing_kinds, obj)
-        labels = (frame.node.meta.columns[0], MISSING)
-        frame = rowwise(with_columns, frame, values, kinds, names=labels)
-        counts = groupby(frame, list(frame.columns), sort=False, dropna=False).size()
-        apart: Series = rowwise(NewLabels(told_apart), counts, name=name)
-        return apart
     found: Series = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
     return typed("Series", rowwise(unnamed_index, found)) if name is None else found
+
+
+def _counts_of_objects(obj: Series, *, dropna: bool) -> Series:
+    """Count objects as they are: groups infer other types, and merge what is missing."""
+    like = obj.node.meta.value_counts()
+    how = {"dropna": dropna, "name": obj.node.meta.name}
+    steps = (object_counts, merge_counts, finish_counts)
+    fold = FrameFold(like, None, False, "value_counts", obj.node, steps, tuple(how.items()))
+    found: Series = collection_of(fold)
+    return found
+
+
+def object_counts(block: Any) -> tuple[Any, Any]:
+    """Return the distinct objects of a chunk, and how often each occurs."""
+    found = block.value_counts(sort=False, dropna=False)
+    return found.index.to_numpy(object), found.to_numpy()
+
+
+def merge_counts(a: Any, b: Any) -> tuple[Any, Any]:
+    """Add the counts of two runs of rows."""
+    values, counts = (np.concatenate(pair) for pair in zip(a, b, strict=True))
+    distinct = pd.Series(values, dtype=object).drop_duplicates().to_numpy()
+    places = pd.Index(distinct, dtype=object).get_indexer(pd.Index(values, dtype=object))
+    return distinct, np.bincount(places, counts).astype(np.int64)
+
+
+def finish_counts(found: Any, *, dropna: bool, name: Any) -> Any:
+    """Return the counts by object."""
+    values, counts = found or (np.empty(0, object), np.empty(0, np.int64))
+    index = pd.Index(values, dtype=object, name=name)
+    counted = pd.Series(counts, index, name="count")
+    return counted[index.notna()] if dropna else counted
 
 
 def unnamed_index(block: Any) -> Any:
     """Return a series whose index has no name."""
     return block.rename_axis(None)
-
-
-def without_missing(block: Any) -> Any:
-    """Return objects with a text in place of missing ones."""
-    return block.where(block.notna(), "")
-
-
-def missing_kinds(block: Any) -> Any:
-    """Return for each object which of the missing values it is, -1 for none."""
-    kinds = np.full(len(block), -1, np.int8)
-    for at in np.flatnonzero(block.isna().to_numpy()):
-        value = block.iloc[at]
-        kinds[at] = next((i for i, one in enumerate(MISSING) if value is one), 1)
-    return pd.Series(kinds, block.index)
-
-
-def told_apart(block: Any, name: Any) -> Any:
-    """Return counts of values, from counts of values and kinds of missing ones."""
-    values = block.index.get_level_values(0).to_numpy(object, copy=True)
-    for at, kind in enumerate(block.index.get_level_values(1)):
-        if kind >= 0:
-            values[at] = MISSING[kind]
-    return block.set_axis(pd.Index(values, dtype=object, name=name))
 
 
 def with_all_categories(counts: Any) -> Any:
@@ -143,7 +145,12 @@ def bin_numbers(block: Any, *ends: Any, bins: Any) -> Any:
 
 def _borders(bins: Any, ends: tuple[Any, ...]) -> Any:
     """Return the borders of intervals, as many as wanted between the least and largest value."""
-    return pd.cut(pd.Series(ends), bins, include_lowest=True, retbins=True)[1] if ends else bins
+    return pd.cut(_pair(ends), bins, include_lowest=True, retbins=True)[1] if ends else bins
+
+
+def _pair(ends: tuple[Any, ...]) -> pd.Series:
+    """Return the least and the largest value as a series."""
+    return pd.Series(list(map(scalar_of, ends)))
 
 
 def counts_of_bins(
@@ -157,7 +164,7 @@ def counts_of_bins(
     dropna: bool,
 ) -> Any:
     """Label the counts of intervals, 0 for those without values."""
-    intervals = pd.cut(pd.Series(ends) if ends else none, bins, include_lowest=True)
+    intervals = pd.cut(_pair(ends) if ends else none, bins, include_lowest=True)
     labels = intervals.cat.categories
     found = pd.Series(counts.reindex(range(len(labels)), fill_value=0).to_numpy(), labels)
     if dropna and (found == 0).all():

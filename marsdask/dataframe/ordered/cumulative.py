@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from typing import cast as typed
 
 import numpy as np
 import pandas as pd
 
 import marsdask.tensor as mt
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
 
+from ..elementwise.rowwise import Method, rowwise
 from ..frame_node import SameKind, SameRows, dtypes_of
 from ..tensors import to_tensor
+
+if TYPE_CHECKING:
+    from ..series import Series
 
 #: For each scan the total of a column, and the ufunc that combines totals.
 TOTALS: dict[str, tuple[str, np.ufunc]] = {
@@ -118,11 +122,10 @@ def cumulative(name: str) -> SameKind:
     def call(
         self: Any, axis: Any = 0, skipna: bool = True, dtype: Any = None, out: Any = None
     ) -> Any:
-        getattr(self.node.meta, name)(axis, skipna, dtype=dtype, out=out)  # raises at once
+        given = {key: one for key, one in {"dtype": dtype, "out": out}.items() if one is not None}
+        getattr(self.node.meta, name)(axis, skipna, **given)  # raises at once
         if axis not in ROWS:
-            raise NotImplementedError(
-                f"{name}(axis=1) is not supported; use to_tensor().{name}(axis=1)"
-            )
+            return rowwise(Method(name), self, axis=1, skipna=skipna)
         _check_numeric(self, name)
         return wrap(RowScan(self.node, name, skipna))
 
@@ -146,6 +149,20 @@ def extreme_position(name: str) -> Callable[..., mt.Tensor]:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the position of an extreme value. See pandas.Series.{name}."
     return call
+
+
+def searchsorted(series: Series, value: Any, side: str = "left", sorter: None = None) -> mt.Tensor:
+    """Return where values belong among sorted ones. See pandas.Series.searchsorted."""
+    if sorter is not None:
+        raise NotImplementedError("searchsorted(sorter=) is not supported; use sort_values() first")
+    dtype = series.node.meta.dtype
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "biufmM":
+        raise NotImplementedError(
+            f"searchsorted() of {dtype} is not supported; use (series < value).sum()"
+        )
+    given = dtype if dtype.kind in "mM" else None
+    lazy: Any = value if isinstance(value, Collection) else np.asarray(value, given)
+    return mt.searchsorted(to_tensor(series), lazy, side)
 
 
 def _check_numeric(rows: Any, name: str) -> None:

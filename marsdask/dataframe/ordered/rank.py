@@ -277,7 +277,13 @@ def rank_columns(
     if axis_number(frame.node.meta, axis) == 1:
         across: DataFrame = rowwise(Method("rank"), frame, axis=1, **how)
         return across
-    if not dtypes_of(frame.node.meta):
+    dtypes = dtypes_of(frame.node.meta)
+    if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
+        raise NotImplementedError(
+            "rank() of a frame with categories is not supported, since pandas ranks their texts; "
+            "rank columns one by one"
+        )
+    if not dtypes:
         return frame
     ranks = [rank(column, **how) for column in columns_of(frame)]
     found: DataFrame = rowwise(beside_each_other, *ranks, columns=frame.node.meta.columns)
@@ -285,8 +291,9 @@ def rank_columns(
 
 
 def beside_each_other(*columns_: Any, columns: Any) -> pd.DataFrame:
-    """Return columns of the same rows as a frame."""
-    found = pd.DataFrame({at: one.array for at, one in enumerate(columns_)}, columns_[0].index)
+    """Return ranks of the same rows as a frame, of floats even where a column's own are masked."""
+    values = {at: one.to_numpy(float, na_value=np.nan) for at, one in enumerate(columns_)}
+    found = pd.DataFrame(values, columns_[0].index)
     return found.set_axis(columns, axis=1)
 
 

@@ -145,7 +145,7 @@ def aggregate(
     across = axis_number(meta, axis) == 1
     if func is None and not kwargs:
         raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
-    if func is not None and not isinstance(func, dict | list | tuple):
+    if func is not None and func != "size" and not isinstance(func, dict | list | tuple):
         found: Series | DataFrame = _called(
             frame, func, args, {**({"axis": 1} if across else {}), **kwargs}
         )
@@ -170,7 +170,8 @@ def _wanted(meta: Any, func: Any, named: dict[str, Any]) -> Iterable[tuple[Any, 
         for column, how in func.items():
             yield from ((column, one, _label(one)) for one in _as_list(how))
     else:
-        yield from ((column, one, _label(one)) for column in meta.columns for one in func)
+        several = _as_list(func)
+        yield from ((column, one, _label(one)) for column in meta.columns for one in several)
 
 
 def _as_list(how: Any) -> Any:

@@ -16,7 +16,7 @@ from ..elementwise.rowwise import column_at, rowwise
 from ..frame_node import axis_number, dtypes_of
 from ..tensors import to_tensor
 from .fold import assembled
-from .reductions import collection_of, one_row
+from .reductions import RowReduction, collection_of, one_row
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -113,10 +113,14 @@ def median(
     Costs two passes over each column.
     """
     meta = obj.node.meta
-    if axis is None or axis_number(meta, axis) == 1:
+    if axis is None:
         raise NotImplementedError(
-            "median(axis=1) is not supported; use to_tensor() and mt.median()"
+            "median(axis=None) is not supported; use to_tensor() and mt.median()"
         )
+    if axis_number(meta, axis) == 1:
+        how = {"skipna": skipna, "numeric_only": numeric_only}
+        across: Series = rowwise(RowReduction("median"), obj, **how)
+        return across
     obj = numeric_columns(obj, "median", numeric_only=numeric_only)
     found = [_selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     if isinstance(meta, pd.Series):
@@ -140,9 +144,13 @@ def quantile(
     See pandas.DataFrame.quantile. Costs two passes over each column.
     """
     if axis_number(frame.node.meta, axis) == 1:
-        raise NotImplementedError(
-            "quantile(axis=1) is not supported; use to_tensor() and mt.quantile()"
-        )
+        if np.ndim(q):
+            raise NotImplementedError(
+                "quantile(axis=1) of several q is not supported; use one at a time"
+            )
+        how = {"numeric_only": numeric_only, "interpolation": interpolation}
+        across: Series = rowwise(RowReduction("quantile"), frame, q=q, **how)
+        return across
     frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)

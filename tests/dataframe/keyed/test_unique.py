@@ -69,6 +69,10 @@ def test_distinct_values():
         equal(lazy.to_frame("x").nunique(dropna=False), series.to_frame("x").nunique(dropna=False))
     frame = table(9)
     rest = md.DataFrame(frame, chunk_size=2)
+    assert md.unique(frame.k.to_numpy()).compute().tolist() == frame.k.unique().tolist()
+    assert md.unique(rest.k.to_tensor()).compute().tolist() == frame.k.unique().tolist()
+    with pytest.raises(TypeError, match="list"):
+        md.unique([1, 2])
     assert rest.t.unique().compute().tolist() == frame.t.unique().tolist()
     assert filtered(rest).k.unique().compute().tolist() == filtered(frame).k.unique().tolist()
 

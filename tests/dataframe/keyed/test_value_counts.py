@@ -19,6 +19,7 @@ CALLS = {
     "texts": lambda d, a, b: d.s.value_counts(normalize=a, dropna=b),
     "times": lambda d, a, b: d.t.value_counts(normalize=a, sort=b),
     "bins": lambda d, a, b: d.f.value_counts(bins=3, normalize=a, sort=b),
+    "bins of one number": lambda d, a, b: (d.k * 0 + 1).value_counts(bins=2, normalize=a, sort=b),
     "some bins": lambda d, a, b: d.u.value_counts(bins=[-1, 2, 4, 20], ascending=a, sort=b),
     "bins without values": lambda d, a, b: d.u.value_counts(bins=[50, 60], dropna=b, sort=a),
     "rows": lambda d, a, b: d[["k", "s"]].value_counts(normalize=a, dropna=b),

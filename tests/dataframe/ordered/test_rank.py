@@ -53,6 +53,8 @@ def test_positions_that_sort(both, mode):
         for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
             equal(e.f.argsort(), d.f.argsort(kind="stable"))
             equal(e.k.argsort(), d.k.argsort(kind="stable"))
+            places = e.k.sort_values().searchsorted([-1, 1], side="right").compute()
+            assert places.tolist() == d.k.sort_values().searchsorted([-1, 1], "right").tolist()
 
 
 def test_types():
@@ -65,6 +67,8 @@ def test_types():
         equal(md.Series(ordered, chunk_size=1).rank(), ordered.rank())
     with pytest.raises(NotImplementedError, match="astype"):
         md.Series(pd.Series(["a"], dtype=pd.CategoricalDtype(["a"]))).rank()
+    with pytest.raises(NotImplementedError, match="one by one"):
+        md.Series(ordered).to_frame("x").rank()
     with pytest.raises(ValueError, match="na_option"):
         lazy.rank(na_option="none")
     with pytest.raises(KeyError):

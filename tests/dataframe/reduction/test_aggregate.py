@@ -18,6 +18,7 @@ CALLS = {
     "a name with options": lambda d: d[["k", "u"]].agg("std", ddof=0),
     "a name across": lambda d: d[["k", "u"]].agg("max", axis=1),
     "a function": lambda d: d[["k", "f"]].agg(np.max),
+    "lengths": lambda d: d.agg("size"),
     "a list": lambda d: d[["k", "f", "u"]].agg(["sum", "mean", "nunique"]),
     "a list of one type": lambda d: d[["k", "u"]].agg(["min", max]),
     "a list of other types": lambda d: d[["s", "t", "k"]].agg(["count", "nunique", "size"]),

@@ -32,6 +32,8 @@ def test_refusals():
     with pytest.raises(ValueError, match="interval"):
         lazy.f.quantile(2)
     with pytest.raises(NotImplementedError):
-        lazy[NUMBERS].median(axis=1)
+        lazy[NUMBERS].median(axis=None)
+    with pytest.raises(NotImplementedError):
+        lazy[NUMBERS].quantile([0.1, 0.2], axis=1)
     with pytest.raises(NotImplementedError):
         lazy.t.median()

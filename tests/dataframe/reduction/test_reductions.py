@@ -121,6 +121,11 @@ def test_across_rows_and_over_everything(both):
         frame[["u", "k"]].min(axis=1),
         check_dtype=len(frame) > 0,
     )
+    if len(frame):
+        equal(lazy.median(axis=1), frame.median(axis=1))
+        equal(lazy.quantile(0.3, axis=1), frame.quantile(0.3, axis=1))
+        equal(lazy.cumsum(axis=1), frame.cumsum(axis=1))
+        equal(lazy.cummax(axis=1, skipna=False), frame.cummax(axis=1, skipna=False))
     for name in ("sum", "any"):
         equal(getattr(lazy, name)(axis=None), getattr(frame, name)(axis=None))
 
