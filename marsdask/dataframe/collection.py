@@ -123,14 +123,20 @@ class Rows(Collection):
         """
         return dask_frames.to_dask(self)
 
-    def to_delayed(self) -> list[Any]:
+    def to_delayed(self, optimize_graph: bool = True) -> list[Any]:
         """Return a dask.delayed value for each partition.
+
+        Parameters
+        ----------
+        optimize_graph : bool
+            Dask's argument, which changes nothing.
 
         Returns
         -------
         list of dask.delayed.Delayed
             The values, in order.
         """
+        del optimize_graph
         return dask_frames.to_delayed(self)
 
     def to_pandas(self) -> Any:

@@ -19,6 +19,7 @@ from .elementwise import combination, values
 from .elementwise.arithmetic import arithmetic
 from .elementwise.operands import aligned_tensor, binary
 from .elementwise.rowwise import index_of, method_of, rowwise
+from .io import dask_frames
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
 from .labels import by_position, names
@@ -28,6 +29,9 @@ from .ordered import iloc as position
 from .ordered import row_numbers, shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
+from .partitions import divisions as bounds
+from .partitions import map_partitions as maps
+from .partitions import repartition as moves
 from .partitions.arguments import ADVICE, taking_advice
 from .reduction import extremes, properties, quantiles
 from .reduction import reductions as reduce
@@ -87,6 +91,21 @@ class FrameBase(Rows):
             mask = aligned_tensor(self, mask, position.BOOLEAN)
         return super()._filtered(mask)
 
+    @property
+    def divisions(self) -> tuple[Any, ...]:
+        """The labels at which partitions begin, and the last one; ``None`` where unknown."""
+        return bounds.divisions(self)
+
+    @property
+    def known_divisions(self) -> bool:
+        """Whether the labels are known at which partitions begin."""
+        return bounds.known_divisions(self)
+
+    @property
+    def partitions(self) -> bounds.PartitionView[Self]:
+        """The partitions, indexed like items."""
+        return bounds.PartitionView(self)
+
     def pipe(
         self, func: Callable[..., T] | tuple[Callable[..., T], str], *args: Any, **kwargs: Any
     ) -> T:
@@ -119,6 +138,16 @@ class FrameBase(Rows):
     update: Final = method(combination.update)
     xs: Final = method(combination.xs)
     __matmul__: Final = method(combination.dot)
+
+    clear_divisions: Final = method(bounds.clear_divisions)
+    get_partition: Final = method(bounds.get_partition)
+    map_chunk: Final = method(maps.map_chunk)
+    map_overlap: Final = method(maps.map_overlap)
+    map_partitions: Final = method(maps.map_own_partitions)
+    repartition: Final = method(moves.repartition)
+    shuffle: Final = method(moves.shuffle_rows)
+    to_dask_array: Final = method(dask_frames.to_dask_array)
+    to_dask_dataframe: Final = method(dask_frames.to_dask_dataframe)
 
     add_prefix: Final = method(names.add_prefix)
     add_suffix: Final = method(names.add_suffix)

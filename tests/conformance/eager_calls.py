@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import dask
+import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -216,6 +217,25 @@ FRAMES: dict[str, Call] = {
     ),
     "Resampler.agg": lambda a: a.bins.agg(["sum", "mean"]),
     "Resampler.aggregate": lambda a: a.bins.aggregate("sum"),
+    **{
+        f"{title}.{name}": call
+        for title in ("DataFrame", "Series")
+        for name, call in {
+            "clear_divisions": lambda a: a.v.clear_divisions(),
+            "get_partition": lambda a: a.v.get_partition(1),
+            "map_chunk": lambda a: a.v.map_chunk(len),
+            "map_overlap": lambda a: a.v.map_overlap(abs, 1, 1),
+            "map_partitions": lambda a: a.v.map_partitions(len),
+            "repartition": lambda a: a.v.repartition(npartitions=2),
+            "shuffle": lambda a: a.f.shuffle("key"),
+        }.items()
+    },
+    "from_array": lambda a: md.from_array(np.arange(3)),
+    "from_dask_array": lambda a: md.from_dask_array(da.arange(3)),
+    "from_dask_dataframe": lambda a: md.from_dask_dataframe(a.dask),
+    "from_dict": lambda a: md.from_dict({"a": [1, 2]}),
+    "from_map": lambda a: md.from_map(pd.Series, [[1], [2]]),
+    "map_partitions": lambda a: md.map_partitions(len, a.f),
     "concat": lambda a: md.concat([a.f, a.f], ignore_index=True),
     "from_dask": lambda a: md.from_dask(a.dask),
     "from_delayed": lambda a: md.from_delayed(a.delayed, meta=a.pandas.iloc[:0]),
@@ -234,8 +254,9 @@ FRAMES: dict[str, Call] = {
 #: What yields values one by one, hands the graph over, or waits for what is wanted.
 NOT_EXECUTED = {
     "DataFrame": "ewm expanding groupby items iterrows itertuples keys resample rolling to_dask "
-    "to_delayed",
-    "Series": "ewm expanding groupby items resample rolling to_dask to_delayed",
+    "to_dask_array to_dask_dataframe to_delayed",
+    "Series": "ewm expanding groupby items resample rolling to_dask to_dask_array "
+    "to_dask_dataframe to_delayed",
     "Index": "to_dask to_delayed",
 }
 

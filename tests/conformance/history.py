@@ -199,6 +199,17 @@ PINNED: dict[str, dict[str, Call]] = {
     },
     "ReshapeBlocks": {"flat": lambda a: mt.reshape_blockwise(a.x, (12,))},
     "Write": {"facts": lambda a: stored(a.x)},
+    "MapPartitions": {
+        "itself": lambda a: a.f.map_partitions(len),
+        "computed from it": lambda a: (a.f[["v"]] + 1).map_partitions(len),
+    },
+    "FromMap": {"lists": lambda a: md.map_partitions(len, md.from_map(pd.Series, [[1, 2], [3]]))},
+    "Repartition": {"fewer": lambda a: a.f.repartition(npartitions=2).map_partitions(len)},
+    "RangePartition": {
+        "bounds": lambda a: a.f.repartition(divisions=[0, 1, 11], force=True).map_partitions(len)
+    },
+    "HashPartition": {"a column": lambda a: a.f.shuffle("v", npartitions=3).map_partitions(len)},
+    "PartitionSelection": {"the last": lambda a: a.f.partitions[-1].map_partitions(len)},
     "ArrowSchemas": {"streamed": lambda a: streamed(a.f)},
     "WriteFiles": {"rows": lambda a: files(a.f, a.folder)},
 }

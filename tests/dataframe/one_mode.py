@@ -11,8 +11,8 @@ from marsdask.core.config import option_context
 
 @pytest.fixture(autouse=True)
 def _coalesce() -> Iterator[None]:
-    """Take the place of the fixture of all modes: every test runs once, on the chunks as given."""
-    with option_context({"verify": True, "coalesce": False}):
+    """Take the place of the fixture of all modes: every test runs once, as users run programs."""
+    with option_context({"verify": True}):
         yield
 
 

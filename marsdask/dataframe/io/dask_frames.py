@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
@@ -15,6 +14,9 @@ from marsdask.core.public import public_call
 from marsdask.core.sizes import unknown_sizes
 
 if TYPE_CHECKING:
+    import dask.array
+    import dask.dataframe
+
     from ..frame import DataFrame
     from ..index import Index
     from ..series import Series
@@ -65,27 +67,85 @@ def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     return _adopt(name, frame._meta, frame.__dask_graph__(), len(keys), KeysOf(name))
 
 
-@overload
-def from_delayed(parts: Sequence[Any], meta: pd.DataFrame) -> DataFrame: ...
-@overload
-def from_delayed(parts: Sequence[Any], meta: pd.Series) -> Series: ...
-@overload
-def from_delayed(parts: Sequence[Any], meta: pd.Index) -> Index: ...
 @public_call
-def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
-    """Return a frame whose partitions are dask.delayed values.
+def from_dask_dataframe(frame: Any) -> DataFrame | Series | Index:
+    """Return a frame over the partitions of a dask.dataframe: Mars's name of ``from_dask``.
 
     Parameters
     ----------
-    parts : sequence of dask.delayed.Delayed
+    frame : dask.dataframe.DataFrame, Series or Index
+        Dask's object.
+
+    Returns
+    -------
+    DataFrame, Series or Index
+        A lazy object of the same partitions.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> len(md.from_dask_dataframe(dd.from_dict({"a": [1, 2]}, npartitions=2)))
+    2
+    """
+    found: DataFrame | Series | Index = from_dask(frame)
+    return found
+
+
+@overload
+def from_delayed(
+    parts: Any,
+    meta: pd.DataFrame,
+    divisions: Any = None,
+    prefix: Any = None,
+    verify_meta: bool = True,
+) -> DataFrame: ...
+@overload
+def from_delayed(
+    parts: Any, meta: pd.Series, divisions: Any = None, prefix: Any = None, verify_meta: bool = True
+) -> Series: ...
+@overload
+def from_delayed(
+    parts: Any, meta: pd.Index, divisions: Any = None, prefix: Any = None, verify_meta: bool = True
+) -> Index: ...
+@overload
+def from_delayed(
+    parts: Any,
+    meta: None = None,
+    divisions: Any = None,
+    prefix: Any = None,
+    verify_meta: bool = True,
+) -> DataFrame | Series | Index: ...
+@public_call
+def from_delayed(
+    parts: Any,
+    meta: Any = None,
+    divisions: Any = None,
+    prefix: str | None = None,
+    verify_meta: bool = True,
+) -> Any:
+    """Return a frame whose partitions are dask.delayed values.
+
+    ``divisions``, ``prefix`` and ``verify_meta`` are Dask's, and change nothing.
+
+    Parameters
+    ----------
+    parts : dask.delayed.Delayed, or sequence of these
         One value for each partition.
-    meta : pandas.DataFrame
-        A frame with the columns and types, which are not checked.
+    meta : pandas.DataFrame, optional
+        A frame with the columns and types, which are not checked. Without it the first value is
+        computed at once.
+    divisions, prefix, verify_meta : optional
+        Not used.
 
     Returns
     -------
     DataFrame
         A lazy frame.
+
+    Raises
+    ------
+    TypeError
+        If there are no values.
 
     Examples
     --------
@@ -94,6 +154,11 @@ def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
     >>> len(md.from_delayed([marsdask.delayed(frame)], frame).compute())
     2
     """
+    del divisions, prefix, verify_meta
+    parts = [parts] if isinstance(parts, Delayed) else list(parts)
+    if not parts:
+        raise TypeError("Must supply at least one delayed object")
+    meta = parts[0].compute() if meta is None else meta
     graph = {key: task for part in parts for key, task in dict(part.__dask_graph__()).items()}
     keys = {(position,): part.key for position, part in enumerate(parts)}
     return _adopt(f"delayed-{parts[0].key}", meta, graph, len(parts), keys)
@@ -113,6 +178,37 @@ def to_dask(frame: Collection) -> Any:
     check_static(node)
     keys = [key_of(node, (position,)) for position in range(len(node.chunks[0]))]
     return dd.from_graph(graph_of(node), node.meta, (None,) * (len(keys) + 1), keys, node.label)
+
+
+def to_dask_array(
+    frame: Any, lengths: Any = None, meta: Any = None, **options: Any
+) -> dask.array.Array:
+    """Return a dask.array of the values. See dask.dataframe.DataFrame.to_dask_array.
+
+    Lengths that are known stay known; the arguments change nothing.
+    """
+    del lengths, meta, options
+    array: dask.array.Array = frame.to_tensor().to_dask()
+    return array
+
+
+def to_dask_dataframe(
+    frame: Collection,
+) -> dask.dataframe.DataFrame | dask.dataframe.Series | dask.dataframe.Index:
+    """Return a dask.dataframe over the same chunks, as ``to_dask`` does.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame, Series or Index
+        Dask's object.
+
+    Examples
+    --------
+    >>> len(md.DataFrame({"a": [1, 2]}).to_dask_dataframe())
+    2
+    """
+    found: dask.dataframe.DataFrame = to_dask(frame)
+    return found
 
 
 def to_delayed(frame: Collection) -> list[Delayed]:

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from marsdask.core.collection import wrap
 from marsdask.core.grids.blockwise import Blockwise
+from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index
+from marsdask.core.sizes import Chunks
 
 from ..frame_node import FrameNode
+from ..reduction.reductions import collection_of
 from ..rows import concat
 from .files import (
     LOCAL,
@@ -68,14 +69,6 @@ def aside(path: str, mark: str) -> str:
     return os.path.join(folder, f".{mark}-{name}")
 
 
-@dataclass(frozen=True)
-class NumberAt:
-    """Gives each chunk its number."""
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (index[0],)
-
-
 @dataclass(frozen=True, eq=False)
 class WriteFiles(FrameNode):
     """Writes files; has one row for each chunk: the path of its file, and its number of rows."""
@@ -102,7 +95,7 @@ class WriteFiles(FrameNode):
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"write": self.write, "target": self.target, "options": self.options}
-        rule = Blockwise(write_aside, (a,), ((0,),), kwargs, NumberAt())
+        rule = Blockwise(write_aside, (a,), ((0,),), kwargs, ChunkAt())
         parts = self.grid(rule, (1,) * len(a))
         how = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {"target": self.target}}
         return gather(complete, parts, chunks=self.chunks, **how)
@@ -199,7 +192,7 @@ def write_files(
     target = Destination(pattern, names, single, uuid.uuid4().hex, storage, overwrite)
     make_folder(os.path.dirname(pattern) or ".", storage)
     node = WriteFiles(frame.node, write, target, tuple(sorted(options.items())))
-    result: DataFrame = wrap(node)
+    result: DataFrame = collection_of(node)
     if not compute:
         return result
     try:
