@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +21,7 @@ from marsdask.core.compilation.passes import run_passes
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
+from marsdask.dataframe.relations import polars_engine
 from marsdask.dataframe.relations.query import Query
 from tests.dataframe.tables import equal
 from tests.strategies import draws
@@ -91,6 +95,15 @@ STEPS: dict[str, Step] = {
         list(COLUMNS)
     ],
     "inner by text": lambda d: d.merge(d[["s"]].drop_duplicates(), on="s"),
+    "inner by keys of others": lambda d: d.merge(
+        d[d.u > 20][["g"]].drop_duplicates().rename(columns={"g": "z"}), left_on="g", right_on="z"
+    )[list(COLUMNS)],
+    "inner by groups": lambda d: (
+        d.merge(d.groupby("s", as_index=False, sort=False).agg(z=("f", "max")), on="s", how="left")
+        .assign(f=lambda d: d.f + d.z)
+        .drop(columns="z")
+    ),
+    "largest of all": lambda d: d.sort_values(["f", "u"], ascending=[False, True]).head(30),
     "left": lambda d: (
         d.merge(d[d.f > 1][["u", "s"]].rename(columns={"s": "z"}).head(3), on="u", how="left")
         .drop(columns="s")
@@ -136,11 +149,33 @@ def queries(lazy: Any) -> list[Query]:
     return [node for node in nodes if isinstance(node, Query)]
 
 
-@draws(400)
+@contextmanager
+def without_rules() -> Iterator[None]:
+    """Let polars run programs as they are written, and keep every order."""
+    with (
+        mock.patch.object(polars_engine, "OPTIMIZATIONS", pl.QueryOptFlags.none()),
+        mock.patch.object(polars_engine, "ordered", lambda below, _: {x.token_name for x in below}),
+        mock.patch.object(polars_engine, "are_equal", return_value=False),
+        mock.patch.object(polars_engine, "is_semi", return_value=False),
+    ):
+        yield
+
+
+#: How programs run: by polars with and without rules, by pandas with merged chunks and as given.
+WAYS: dict[str, Callable[[], Any]] = {
+    "polars": lambda: option_context({}),
+    "polars without rules": without_rules,
+    "pandas": lambda: option_context({"dataframe.kernels": "pandas"}),
+    "pandas in chunks": lambda: option_context({"dataframe.kernels": "pandas", "coalesce": False}),
+}
+
+
+@draws(250)
 @given(data=st.data())
 def test_random_programs_equal_pandas(files: Path, data: Any) -> None:
-    """Of files and of frames in memory: values, types, labels and their order."""
-    names = data.draw(st.lists(st.sampled_from(sorted(STEPS)), max_size=5))
+    """Of files and of frames in memory, each way: values, types, labels and their order."""
+    way = data.draw(st.sampled_from(["polars", *WAYS]), label="way")
+    names = data.draw(st.lists(st.sampled_from(sorted(STEPS)), max_size=7))
     end = data.draw(st.sampled_from(sorted(ENDS)))
     whole = pd.concat([values(40, 0), values(1, 1), values(23, 2)], ignore_index=True)
     if data.draw(st.booleans(), label="from files"):
@@ -151,7 +186,8 @@ def test_random_programs_equal_pandas(files: Path, data: Any) -> None:
     wanted: Any = whole
     for name in names:
         lazy, wanted = STEPS[name](lazy), STEPS[name](wanted)
-    equal(ENDS[end](lazy), ENDS[end](wanted), check_exact=False)
+    with WAYS[way]():
+        equal(ENDS[end](lazy), ENDS[end](wanted), check_exact=False)
 
 
 @pytest.mark.parametrize("step", STEPS)
