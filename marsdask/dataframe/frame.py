@@ -34,6 +34,7 @@ from .keyed.join import join
 from .keyed.join import merge as merge_frames
 from .labels import names
 from .labels.assignment import assign_items, assign_where
+from .labels.loc import rows_sliced
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
@@ -108,7 +109,13 @@ class DataFrame(FrameBase):
 
     @overload
     def __getitem__(  # type: ignore[overload-overlap]  # some of them can be hashed
-        self, key: Collection | pd.Series[bool] | pd.Index[Any] | list[Any] | np.ndarray[Any, Any]
+        self,
+        key: Collection
+        | pd.Series[bool]
+        | pd.Index[Any]
+        | list[Any]
+        | np.ndarray[Any, Any]
+        | slice[Any, Any, Any],
     ) -> DataFrame: ...
     @overload
     def __getitem__(self, key: Hashable) -> Series: ...
@@ -116,7 +123,7 @@ class DataFrame(FrameBase):
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):
-            raise NotImplementedError("frame[start:stop] is not supported; use iloc[start:stop]")
+            return rows_sliced(self, key)
         if isinstance(key, list | np.ndarray | pd.Index):
             key = list(key)
             if key and all(isinstance(one, bool | np.bool_) for one in key):
@@ -132,7 +139,7 @@ class DataFrame(FrameBase):
             assign_items(self, name, value)
         elif isinstance(name, slice):
             raise NotImplementedError(
-                "frame[start:stop] = is not supported; use iloc[start:stop] ="
+                "frame[start:stop] = is not supported; use iloc[start:stop] = or loc[start:stop] ="
             )
         else:
             rebind(self, self._with({name: value}).node)

@@ -133,6 +133,10 @@ class Index(Rows):
         """Whether labels never rise; lazy."""
         return properties.monotonic(methods.column(self), rising=False)
 
+    def __getitem__(self, key: Any) -> Index | Tensor:
+        found: Index | Tensor = methods.chosen(self, key)
+        return found
+
     __contains__ = batches.holds_label
     tolist: Final = protocols.tolist
     to_list: Final = protocols.tolist
@@ -145,6 +149,9 @@ class Index(Rows):
     set_names: Final = method(methods.set_names)
     to_frame: Final = method(methods.to_frame)
     to_series: Final = method(methods.to_series_of)
+
+    difference: Final = method(methods.difference)
+    intersection: Final = method(methods.intersection)
 
     drop_duplicates: Final = methods.through_column("drop_duplicates")
     dropna: Final = methods.through_column("dropna")

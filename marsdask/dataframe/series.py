@@ -23,6 +23,7 @@ from .frame_base import FrameBase
 from .io import arrow
 from .keyed import unique, value_counts
 from .labels import names
+from .labels.loc import rows_sliced
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
@@ -80,7 +81,7 @@ class Series(FrameBase):
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):
-            raise NotImplementedError("series[start:stop] is not supported; use iloc[start:stop]")
+            return rows_sliced(self, key)
         found: Series = self.loc[key]
         return found
 

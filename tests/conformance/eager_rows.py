@@ -133,6 +133,10 @@ CALLS: dict[str, Call] = {
         "sort_values to_frame to_numpy to_pandas to_series to_tensor tolist to_list unique "
         "value_counts",
     ),
+    "Index.difference": lambda a: a.i.difference([1]),
+    "Index.intersection": lambda a: a.i.intersection([1]),
+    "Index, some": lambda a: a.i[2:5],
+    "DataFrame, rows by a slice": lambda a: a.f[2:5],
     "Index.append": lambda a: a.i.append(a.i),
     "Index.astype": lambda a: a.i.astype(float),
     "Index.ceil": lambda a: a.days.ceil("D"),

@@ -92,7 +92,6 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "observed=False",
         "observed=True",
     ),
-    "rows by position": (lambda xd, d: d[1:2], "frame[start:stop]", "iloc[start:stop]"),
     "slice of labels": (lambda xd, d: d.set_index("b").loc[1:2], "loc[1:2]", "sort_index()"),
     "rename of labels": (
         lambda xd, d: d.rename(index={1: 2}, errors="raise"),

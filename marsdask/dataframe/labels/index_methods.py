@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection
@@ -153,6 +154,46 @@ def append(index: Index, other: Any) -> Index:
     columns = [column(index), *map(column, others)]
     names = {one.name for one in columns}
     return _index(concat(columns)).rename(index.name if len(names) == 1 else None)
+
+
+def chosen(index: Any, key: Any) -> Any:
+    """Return some labels: of a mask, of positions, or one as a value."""
+    rows = column(index)
+    if isinstance(key, Collection):
+        return _index(rows[key])
+    found = rows.iloc[key]
+    return found if isinstance(key, int | np.integer) else _index(found)
+
+
+def _labels_at_hand(other: Any, name: str) -> pd.Index[Any]:
+    if isinstance(other, Collection):
+        raise NotImplementedError(
+            f"{name}() with lazy labels is not supported; use {name}(labels.compute()), or merge()"
+        )
+    return pd.Index(other)
+
+
+def _named(found: Index, index: Any, labels: pd.Index[Any]) -> Index:
+    if labels.name in (index.name, None):
+        return found
+    without: Index = rename(found, None)
+    return without
+
+
+def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
+    """Return the distinct labels that others lack. See pandas.Index.difference."""
+    labels = _labels_at_hand(other, "difference")
+    rows = column(index)
+    found = rows[~rows.isin(labels)].drop_duplicates()
+    return _named(_index(found if sort is False else found.sort_values()), index, labels)
+
+
+def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
+    """Return the distinct labels that others have, too. See pandas.Index.intersection."""
+    labels = _labels_at_hand(other, "intersection")
+    rows = column(index)
+    found = rows[rows.isin(labels)].drop_duplicates()
+    return _named(_index(found.sort_values() if sort else found), index, labels)
 
 
 def equals(index: Index, other: Any) -> bool:

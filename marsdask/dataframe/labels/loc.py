@@ -91,6 +91,16 @@ def rows_between(obj: Any, key: slice) -> Any:
     return obj[rowwise(is_between, obj, start=start, stop=stop)]
 
 
+def rows_sliced(obj: S, key: slice) -> S:
+    """Return the rows of ``obj[start:stop]``: by position for integers, by label for others."""
+    numbers = all(
+        one is None or (isinstance(one, int | np.integer) and not isinstance(one, bool))
+        for one in (key.start, key.stop, key.step)
+    )
+    rows: S = obj.iloc[key] if numbers else obj.loc[key]
+    return rows
+
+
 def _check_labels(obj: Any, labels: Any) -> None:
     own = obj.node.meta.index
     if own.nlevels > 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
@@ -15,5 +17,13 @@ def test_rows_between(size):
     times = pd.date_range("2024-01-01", periods=9, freq="8h")
     rows = pd.Series(range(9), index=times)
     lazy = md.Series(rows, chunk_size=size)
+    key: Any
     for key in (slice("2024-01-02", "2024-01-02"), slice(None, times[3]), slice(times[7], None)):
         equal(lazy.loc[key], rows.loc[key], check_freq=False)
+        equal(lazy[key], rows[key], check_freq=False)
+        equal(lazy.to_frame("x")[key], rows.to_frame("x")[key], check_freq=False)
+    for key in (slice(2, 5), slice(-3, None), slice(None, None, 2)):
+        equal(lazy[key], rows[key], check_freq=False)
+        equal(lazy.to_frame("x")[key], rows.to_frame("x")[key], check_freq=False)
+    floats = pd.Series(range(4), index=[0.5, 1.0, 2.0, 3.5])
+    equal(md.Series(floats, chunk_size=size)[1:2], floats[1:2])

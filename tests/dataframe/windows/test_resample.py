@@ -58,7 +58,7 @@ def test_aggregations(both, rule, how, name):
     equal(getattr(found["u"], name)(), getattr(wanted["u"], name)())
 
 
-@draws(6)
+@draws(3)
 @given(both=timed(), rule=st.sampled_from(["5h", "D"]))
 def test_several_and_prices(both, rule):
     """Lists and dicts of names, sizes, prices; of rows of unknown number."""
