@@ -170,7 +170,8 @@ def _labels_at_hand(other: Any, name: str) -> pd.Index[Any]:
         raise NotImplementedError(
             f"{name}() with lazy labels is not supported; use {name}(labels.compute()), or merge()"
         )
-    return pd.Index(other)
+    labels: pd.Index[Any] = pd.Index(other)
+    return labels
 
 
 def _named(found: Index, index: Any, labels: pd.Index[Any]) -> Index:
