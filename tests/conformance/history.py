@@ -375,7 +375,11 @@ FRAMES: dict[str, Call] = {
     "windows": lambda a: a.f[a.f.v > 0.2].rolling(3, min_periods=1).median(),
     "windows of all rows": lambda a: a.f.expanding().var(),
     "weights that fall": lambda a: a.f.v.ewm(span=3).mean(),
-    "bins of time": lambda a: a.f.set_axis(pd.date_range("2026", periods=12)).resample("3D").sum(),
+    "bins of time": lambda a: (
+        a.f.assign(t=md.to_datetime((a.f.v * 160).astype(int), unit="h"))
+        .resample("9h", on="t")
+        .sum()
+    ),
     "assigned": lambda a: assigned(a.f),
     "to a tensor": lambda a: a.f.to_tensor().sum(axis=0),
     "from a tensor": lambda a: md.DataFrame(a.x, columns=list("abcd")),
