@@ -33,8 +33,9 @@ from .partitions import divisions as bounds
 from .partitions import map_partitions as maps
 from .partitions import repartition as moves
 from .partitions.arguments import ADVICE, taking_advice
-from .reduction import extremes, properties, quantiles
+from .reduction import extremes, properties
 from .reduction import reductions as reduce
+from .reduction import times as times_of
 from .reduction.describe import describe
 from .reduction.info import info
 from .windows import ewm, expanding, fill, resample, rolling, times
@@ -181,7 +182,7 @@ class FrameBase(Rows):
     shift: Final = method(shift.shift)
 
     sum: Final = reduce.reduction("sum")
-    mean: Final = reduce.reduction("mean")
+    mean: Final = typed("reduce.ReductionMethod", method(times_of.mean))
     count: Final = reduce.reduction("count")
     min: Final = reduce.reduction("min")
     max: Final = reduce.reduction("max")
@@ -200,7 +201,7 @@ class FrameBase(Rows):
     memory_usage: Final = typed("extremes.LabelMethod", method(properties.memory_usage))
     idxmax: Final = extremes.extreme_label("idxmax")
     idxmin: Final = extremes.extreme_label("idxmin")
-    median: Final = typed("reduce.ReductionMethod", method(quantiles.median))
+    median: Final = typed("reduce.ReductionMethod", method(times_of.median))
 
     cumsum: Final = scan.cumulative("cumsum")
     cumprod: Final = scan.cumulative("cumprod")

@@ -28,7 +28,8 @@ from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
-from .reduction import aggregate, extremes, pairs, properties, quantiles
+from .reduction import aggregate, extremes, pairs, properties
+from .reduction import times as times_of
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -208,7 +209,7 @@ class Series(FrameBase):
     get: Final = method(names.get_row)
     pop: Final = method(names.pop_row)
     cov: Final = method(pairs.cov_with)
-    quantile: Final = method(quantiles.quantile_of)
+    quantile: Final = method(times_of.quantile)
     between: Final = method_of("between")
     duplicated: Final = method(unique.duplicated_values)
     filter: Final = method(names.filter_labels)

@@ -118,8 +118,8 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "in memory": (lambda xd, d: d.a + pd.Series([1] * 4), "pandas object", "md.Series(x)"),
     "frame and column": (lambda xd, d: d + d.a, "of a DataFrame with a Series", "one by one"),
     "dates": (
-        lambda xd, d: xd.Series(pd.to_datetime(["2020"])).mean(),
-        "mean()",
+        lambda xd, d: xd.Series(pd.to_datetime(["2020"])).std(),
+        "std()",
         "total_seconds()",
     ),
     "engine": (lambda xd, d: xd.read_parquet("x", engine="x"), "engine='x'", "pyarrow"),

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ..elementwise.rowwise import rowwise
 from ..keyed.unique import nunique
 from ..keyed.value_counts import value_counts
+from . import times
 from .aggregate import scalar_of
 from .fold import assembled
 from .quantiles import columns_of, quantile_of
@@ -23,8 +23,6 @@ def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: An
     """Return statistics of the values, or of each column. See pandas.DataFrame.describe.
 
     Quantiles are exact, and cost two passes.
-
-    Differs from pandas: means of times are exact, where pandas rounds sums of them.
     """
     meta = obj.node.meta
     sample = _sample(meta)
@@ -93,10 +91,8 @@ def _of_numbers(column: Series, shares: list[float]) -> list[Any]:
 
 
 def _of_times(column: Series, shares: list[float]) -> list[Any]:
-    whole = rowwise(as_integers, column.dropna())
-    apart = whole - whole.min()
-    quantiles = [_quantiles(whole, shares)] if shares else []
-    return [column.count(), whole.min(), apart.mean(), column.min(), *quantiles, column.max()]
+    middle = [times.quantile(column, shares)] if shares else []
+    return [column.count(), times.mean(column), column.min(), *middle, column.max()]
 
 
 def _of_values(column: Series, shares: list[float]) -> list[Any]:
@@ -106,11 +102,6 @@ def _of_values(column: Series, shares: list[float]) -> list[Any]:
 
 #: The lazy parts of the description of a column, by its kind.
 PARTS = {"numbers": _of_numbers, "times": _of_times, "values": _of_values}
-
-
-def as_integers(block: Any) -> Any:
-    """Return times as integers, in their unit."""
-    return block.astype(np.int64)
 
 
 def described(
@@ -142,18 +133,11 @@ def _numbers(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
 
 
 def _times(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
-    count, start, apart, least, *quantiles, largest = parts
-    none = not count
-    mean = pd.NaT if none else _time(int(start) + int(apart), dtype)
-    several = quantiles[0].tolist() if quantiles else []
-    middle = [pd.NaT if none else _time(int(one), dtype) for one in several]
+    del dtype
+    count, mean, least, *quantiles, largest = parts
+    middle = list(quantiles[0]) if quantiles else []
     index = ["count", "mean", "min", *_titles(shares), "max"]
     return pd.Series([count, mean, least, *middle, largest], index)
-
-
-def _time(value: int, dtype: Any) -> Any:
-    """Return an integer in the unit of a type as a time of the type."""
-    return pd.Series([value]).astype(dtype).iloc[0]
 
 
 def _values_of(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:

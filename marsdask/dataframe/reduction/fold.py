@@ -158,5 +158,7 @@ def assembled(
         meta: Any = like.iloc[:0]
     else:
         rows, meta = None, np.empty((), np.asarray(like).dtype)
+        if meta.dtype == object:
+            meta[()] = like  # such as a time: types of later results depend on it
     nodes = tuple(part.node for part in parts)
     return collection_of(Assembly(meta, rows, row, title, nodes, func, tuple(kwargs.items())))

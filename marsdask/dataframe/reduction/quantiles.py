@@ -52,7 +52,7 @@ def column_quantile_of_all(
     return column_quantile(block, q, axis, method=method, **options)
 
 
-def _selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
+def selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
     """Return quantiles of a column as a tensor."""
     values = to_tensor(column).node
     return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
@@ -122,7 +122,7 @@ def median(
         across: Series = rowwise(RowReduction("median"), obj, **how)
         return across
     obj = numeric_columns(obj, "median", numeric_only=numeric_only)
-    found = [_selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
+    found = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     if isinstance(meta, pd.Series):
         tensor: Tensor = found[0]
         return tensor
@@ -154,7 +154,7 @@ def quantile(
     frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
-    found = [_selected(column, q, interpolation) for column in columns_of(frame)]
+    found = [selected(column, q, interpolation) for column in columns_of(frame)]
     if np.ndim(q) == 0:
         labels = {"labels": like.index, "name": like.name, "dtype": like.dtype}
         row: Series = assembled(stacked, found, like, title="quantile", row=True, **labels)
@@ -168,7 +168,7 @@ def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Ser
     """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
     series = numeric_columns(series, "quantile", numeric_only=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
-    found: Tensor = _selected(series, q, interpolation)
+    found: Tensor = selected(series, q, interpolation)
     if np.ndim(q) == 0:
         return found
     labels = {"rows": like.index, "columns": None, "dtypes": (like.dtype,)}
