@@ -219,6 +219,8 @@ def xs(
     if level is None:
         one: DataFrame | Series | Tensor = obj.loc[key]
         return one
+    if obj.node.meta.index.nlevels == 1:
+        raise TypeError("Index must be a MultiIndex")
     rows = obj[rowwise(at_level, obj, key=key, level=level)]
     if not len(rows):
         raise KeyError(key)

@@ -17,7 +17,7 @@ from marsdask.core.compilation.costs import kernel
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import rowwise
 from ..frame_node import is_row
-from .masks import has_label, is_between, slice_bounds
+from .masks import check_labels, has_label, is_between, slice_bounds
 
 MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
 VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
@@ -160,6 +160,7 @@ def _mask(obj: Any, key: Any) -> Any:
     if several and len(key) and np.asarray(key).dtype == bool:
         first = obj if obj.ndim == 1 else obj.iloc[:, 0]
         return aligned_values(first, np.asarray(key), MASK_LENGTH)
+    check_labels(obj, key if several else [key])
     labels = pd.Index(key if several else [key])
     mask = rowwise(has_label, obj, labels=labels)
     found = mask[mask].index.compute()

@@ -21,7 +21,7 @@ from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, S
 from ..rows import concat
 from .assignment import assign_iloc, assign_loc
-from .masks import has_label, is_between, slice_bounds
+from .masks import check_labels, has_label, is_between, slice_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool) -> Any:
 
 def rows_of_label(obj: Any, label: Any) -> Any:
     """Return the row of a label, or the rows if there are several; counts them."""
-    _check_labels(obj, [label])
+    check_labels(obj, [label])
     rows = obj[rowwise(has_label, obj, labels=pd.Index([label]))]
     count = len(rows)
     if not count:
@@ -78,7 +78,7 @@ def rows_of_label(obj: Any, label: Any) -> Any:
 
 def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False) -> S:
     """Return the rows of a list of labels, in its order, in one chunk."""
-    _check_labels(obj, labels)
+    check_labels(obj, labels)
     index = pd.Index(labels) if len(labels) else obj.node.meta.index
     rows = obj[rowwise(has_label, obj, labels=index)]
     found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps))
@@ -99,18 +99,6 @@ def rows_sliced(obj: S, key: slice) -> S:
     )
     rows: S = obj.iloc[key] if numbers else obj.loc[key]
     return rows
-
-
-def _check_labels(obj: Any, labels: Any) -> None:
-    own = obj.node.meta.index
-    if own.nlevels > 1:
-        raise NotImplementedError(
-            "loc by labels of several levels is not supported; use reset_index() and a mask"
-        )
-    if own.dtype.kind in "mM" and any(isinstance(label, str) for label in labels):
-        raise NotImplementedError(
-            "loc by the text of a time is not supported; use pd.Timestamp, or a slice"
-        )
 
 
 def _is_mask(key: Any) -> bool:

@@ -46,3 +46,16 @@ def label_bounds(labels: Any, key: slice) -> tuple[Any, Any]:
     cast = labels._maybe_cast_slice_bound
     start = None if key.start is None else cast(key.start, "left")
     return start, None if key.stop is None else cast(key.stop, "right")
+
+
+def check_labels(obj: Any, labels: Any) -> None:
+    """Raise for labels that rows cannot be chosen by."""
+    own = obj.node.meta.index
+    if own.nlevels > 1:
+        raise NotImplementedError(
+            "loc by labels of several levels is not supported; use reset_index() and a mask"
+        )
+    if own.dtype.kind in "mM" and any(isinstance(label, str) for label in labels):
+        raise NotImplementedError(
+            "loc by the text of a time is not supported; use pd.Timestamp, or a slice"
+        )

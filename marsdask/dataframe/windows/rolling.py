@@ -115,7 +115,8 @@ def rolling(
 ) -> Rolling[S]:
     """Return windows of a number of rows, or of a span of time. See pandas.DataFrame.rolling.
 
-    ``step`` and ``method="table"`` are not supported, nor windows of time around rows.
+    The rows of a span before each chunk meet in one task. ``step`` and ``method="table"`` are not
+    supported, nor windows of time around rows.
     """
     if step is not None:
         raise NotImplementedError("rolling(step=) is not supported; use iloc[::step] of the result")

@@ -92,6 +92,10 @@ def truncate(
     if before is not None and after is not None and before > after:
         raise ValueError(f"Truncate: {after} must be after {before}")
     if not is_sorted(obj):
+        if obj.index.is_monotonic_decreasing.compute():
+            raise NotImplementedError(
+                "truncate() of labels that fall is not supported; use sort_index() first"
+            )
         raise ValueError("truncate requires a sorted index")
     start, stop = label_bounds(labels, slice(before, after))
     rows: S = obj[rowwise(is_between, obj, start=start, stop=stop)]

@@ -138,9 +138,15 @@ def test_refusals():
         (_set("loc", MASK[:5], "new"), 1),
         (_set("loc", [1, 2], "k"), [1, 2]),
         (_set("loc", slice(None), "k"), pd.Series([1] * 5)),
+        (_set("loc", 1, ["k", "new"]), 1),
     ):
         with pytest.raises(NotImplementedError):
             call(lazy, value)
+    days = lazy.set_index("t")
+    levels = lazy.set_index(["k", "u"])
+    for one, key in ((days, "1970-01-02"), (levels, [(1, 2)])):
+        with pytest.raises(NotImplementedError):
+            one.loc[key, "f"] = 1
     with pytest.raises(KeyError):
         lazy.loc[[1, 99], "k"] = 1
     with pytest.raises(IndexError):

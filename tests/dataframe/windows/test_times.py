@@ -81,6 +81,7 @@ def test_refusals():
     for call in (
         lambda: lazy.between_time("1:00", "2:00", axis=1),
         lambda: lazy.tz_localize("UTC", ambiguous="infer"),
+        lambda: md.Series(range(3), index=[3, 2, 1], chunk_size=1).truncate(1, 2),
         lazy.to_period,
         lambda: lazy.reset_index(drop=True).asfreq("D"),
     ):
