@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.traits import Level, SortKey
 
 from ..elementwise.rowwise import Method, check_not_in_place, rowwise
 from ..frame_node import S, axis_number, dtypes_of
+from ..labels.index_methods import is_sorted
 from ..ordered.shift import RowStencil
 from ..rows import concat
 from .carried import CarriedRows, Carry
@@ -142,7 +142,7 @@ def interpolate(
     """Fill missing values on lines between the values around them.
 
     See pandas.DataFrame.interpolate. Methods are ``linear``, and ``index``, ``values`` and ``time``
-    of labels that are known to rise.
+    of labels that rise: it is computed whether they do, where it is not known.
     """
     check_not_in_place("interpolate", {"inplace": inplace})
     _check_interpolation(obj, method, options)
@@ -196,7 +196,7 @@ def _check_interpolation(obj: Any, method: Any, options: dict[str, Any]) -> None
         raise ValueError(
             "time-weighted interpolation only works on Series or DataFrames with a DatetimeIndex"
         )
-    if not obj.node.traits.is_sorted([SortKey(Level())]):
+    if not is_sorted(obj):
         raise NotImplementedError(
             f"interpolate({method!r}) of labels that may not rise is not supported; use "
             "sort_index() first"

@@ -125,7 +125,7 @@ def fill_bins(groups: Any, bounds: Any, how: Options, fills: tuple[Any, ...]) ->
 
 def _put(groups: Any, rows: Any, gone: Any, fill: Any) -> Any:
     if fill is None:
-        return rows
+        return rows.astype(float) if groups.dtype == bool else rows  # as pandas does
     if isinstance(groups.dtype, pd.StringDtype):
         fill = ""
     return rows.where(~gone, fill).astype(groups.dtype)
@@ -327,8 +327,9 @@ def fill_like(meta: Any, fills: tuple[Any, ...]) -> Any:
 
 
 def _gapped(values: Any) -> Any:
-    found = pd.Series(column(values.dtype).array).reindex([0, 99]).dtype
-    return values.astype(found)
+    if values.dtype == bool:
+        return values.astype(float)
+    return values.astype(pd.Series(column(values.dtype).array).reindex([0, 99]).dtype)
 
 
 @kernel(scratch=3.0)

@@ -58,6 +58,17 @@ def test_aggregations(both, rule, how, name):
     equal(getattr(found["u"], name)(), getattr(wanted["u"], name)())
 
 
+def test_types_of_bins_without_rows():
+    """Texts, truth values, times and integers are what pandas makes of them."""
+    times = pd.DatetimeIndex(["2024-01-01 01:00", "2024-01-01", "2024-01-04"], name="time")
+    frame = table(3).set_axis(times).assign(n=pd.array([1, None, 3], dtype="Int64"))
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for call in ("first", "last", "max", "count", "nunique"):
+        columns = ["k", "b", "u", "t", "n", *(["s"] if call != "max" else [])]
+        found, wanted = (getattr(one[columns].resample("D"), call)() for one in (lazy, frame))
+        equal(found, wanted)
+
+
 @draws(3)
 @given(both=timed(), rule=st.sampled_from(["5h", "D"]))
 def test_several_and_prices(both, rule):
