@@ -36,6 +36,7 @@ from ..keyed.keys import (
 from ..relations import columns
 from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table
+from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned
 from ..schemas.samples import sample, without_rows
 from ..schemas.schema import result_of
@@ -476,7 +477,8 @@ TRANSLATIONS: dict[Callable[..., Any], Translation] = {
 def translation_of(func: Callable[..., Any]) -> Translation | None:
     """Return how a function is translated to expressions, ``None`` if only pandas knows it."""
     if isinstance(func, Method | Member):
-        return METHODS.get((func.accessor, func.name))
+        name = func.accessor, func.name
+        return METHODS.get(name) or REPLACEMENTS.get(name)
     return TRANSLATIONS.get(func)
 
 

@@ -349,6 +349,30 @@ def _isin(term: FunctionCall, values: pl.Expr) -> pl.Expr:
     return found if term.args[0].full else found.fill_null(value=False)
 
 
+def _fill(term: FunctionCall, values: pl.Expr, other: pl.Expr) -> pl.Expr:
+    if kind_of(term.dtype) == "f":
+        return values.fill_nan(other.cast(polars_type(term.dtype)))
+    return values.fill_null(other)
+
+
+def _choose(term: FunctionCall, test: pl.Expr, one: pl.Expr, other: pl.Expr) -> pl.Expr:
+    wanted = polars_type(term.dtype)
+    return pl.when(test).then(one.cast(wanted)).otherwise(other.cast(wanted))
+
+
+def _bound(method: str) -> Callable[..., pl.Expr]:
+    """Return a bound of numbers; NaN, which polars takes for the largest one, stays."""
+
+    def compute(term: FunctionCall, values: pl.Expr, bound: pl.Expr) -> pl.Expr:
+        bound = bound.cast(polars_type(term.dtype))
+        beyond: pl.Expr = getattr(values, method)(bound)
+        if kind_of(term.dtype) == "f":
+            beyond = beyond & values.is_not_nan()
+        return pl.when(beyond).then(bound).otherwise(values)
+
+    return compute
+
+
 FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
     **{name: _arithmetic(name) for name in ("add", "sub", "mul", "truediv")},
     **{name: _comparison(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
@@ -361,6 +385,11 @@ FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
     "isna": _missing,
     "notna": _missing,
     "isin": _isin,
+    "fillna": _fill,
+    "choose": _choose,
+    "at_least": _bound("lt"),
+    "at_most": _bound("gt"),
+    "cast": lambda term, values: values.cast(polars_type(term.dtype)),
     "startswith": _ask("starts_with"),
     "endswith": _ask("ends_with"),
     "contains": _contains,
