@@ -173,7 +173,7 @@ class PolarsPlan:
             order = "left_right" if is_seen else "left"
         if is_semi(relation, self._read):
             how, right = "semi", self._repeated(relation.right, right)
-        return left.join(
+        joined = left.join(
             right,
             left_on=[self.expression(one) for one in relation.left_on],
             right_on=[self.expression(one) for one in relation.right_on],
@@ -182,6 +182,17 @@ class PolarsPlan:
             coalesce=None if how == "semi" else False,
             maintain_order=order,
         )
+        floats = [] if how != "left" else self._floats(relation.right)
+        return joined.with_columns(floats) if floats else joined
+
+    def _floats(self, relation: Relation) -> list[pl.Expr]:
+        """Return the floats that are read of a right side, NaN where a row met none."""
+        columns = relation.columns if isinstance(relation, SelectColumns) else ()
+        return [
+            pl.col(name).fill_null(float("nan"))
+            for name, one in columns
+            if name in self._read and kind_of(one.dtype) == "f"
+        ]
 
     def _repeated(self, relation: Relation, plan: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows that may repeat, where they were made distinct only to be searched."""

@@ -80,7 +80,7 @@ def chosen(*, kept: bool) -> Translation:
             if test is None or kind_of(test.dtype) != "b" or not _is_plain(column, value):
                 return None
             pair = (column, value) if kept else (value, column)
-            return FunctionCall("choose", (test, *pair), column.dtype)  # type: ignore[arg-type]
+            return FunctionCall("choose", (test, *pair), column.dtype)
 
         return _each(table, choose)
 
@@ -96,7 +96,7 @@ def clip(operation: Operation) -> Table | None:
     numbers = [one.value for one in bounds if isinstance(one, Constant)]
     if len(numbers) != sum(one is not None for one in given.values()) or not numbers:
         return None
-    if any(map(pd.isna, numbers)) or numbers != sorted(numbers):  # type: ignore[type-var]
+    if any(map(pd.isna, numbers)) or numbers != sorted(numbers):
         return None
 
     def clipped(_: int, column: Expression) -> Expression | None:

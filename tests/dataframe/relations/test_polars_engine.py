@@ -61,6 +61,18 @@ def test_labels() -> None:
         assert type(found.index) is type(wanted.index)
 
 
+def test_floats_beside_nothing() -> None:
+    """After a left merge they are NaN, which is equal to nothing, and nothing is unknown."""
+    frame = FRAME.assign(v=FRAME.v / 2)
+    lazy = md.DataFrame(frame, chunk_size=3)
+
+    def unmatched(d: Any) -> Any:
+        merged = d.merge(d[d.v < 1.1][["k", "v"]].rename(columns={"v": "w"}), on="k", how="left")
+        return merged[~((merged.s == "a") & (merged.v + merged.w > 0))]
+
+    equal(unmatched(lazy), unmatched(frame))
+
+
 @pytest.mark.parametrize("how", ["inner", "left"])
 def test_integers_beside_nothing(how: Any) -> None:
     """After a left merge they are floats, but only where some row has no partner."""
