@@ -156,6 +156,8 @@ class GroupBy(Generic[R, C]):
             result = rowwise(named_levels, result, names=self._names)
         if self._flags["as_index"]:
             return result
+        if call.method == "value_counts":
+            return reset_index(result)
         if not call.one_row:
             raise NotImplementedError(
                 f"groupby(as_index=False).{call.method}() is not supported; use as_index=True, and "

@@ -138,11 +138,13 @@ def extreme_position(name: str) -> Callable[..., mt.Tensor]:
     """Return ``argmax`` or ``argmin`` as a method."""
 
     def call(self: Any, axis: Any = None, skipna: bool = True, out: Any = None) -> Any:
-        _check_numeric(self, name)
         if out is not None or axis not in {None, *ROWS}:
             raise NotImplementedError(
                 f"{name}(axis=, out=) is not supported; use to_tensor().{name}()"
             )
+        if not _is_plain(self.node.meta.dtype):
+            numbered = self.reset_index(drop=True)
+            return getattr(numbered, name.replace("arg", "idx"))(skipna=skipna)
         found = getattr(mt, f"nan{name}" if skipna else name)
         return found(to_tensor(self))
 
@@ -165,11 +167,14 @@ def searchsorted(series: Series, value: Any, side: str = "left", sorter: None = 
     return mt.searchsorted(to_tensor(series), lazy, side)
 
 
+def _is_plain(dtype: Any) -> bool:
+    """Tell whether a type is numeric, and NumPy's."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
 def _check_numeric(rows: Any, name: str) -> None:
     for dtype in dtypes_of(rows.node.meta):
-        if getattr(dtype, "kind", "O") not in "biuf" or isinstance(
-            dtype, pd.api.extensions.ExtensionDtype
-        ):
+        if not _is_plain(dtype):
             raise NotImplementedError(
                 f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy"
             )

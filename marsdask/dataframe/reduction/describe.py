@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.arrays import FloatingArray, IntegerArray
 
 from ..keyed.unique import nunique
 from ..keyed.value_counts import value_counts
@@ -73,6 +74,8 @@ def _kind(dtype: Any) -> str:
         return "times"
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return "numbers"
+    if isinstance(pd.Series([], dtype=dtype).array, IntegerArray | FloatingArray):
+        return "masked"
     if is_numeric_dtype(dtype) or getattr(dtype, "kind", "O") == "m":
         raise NotImplementedError(
             f"describe() of {dtype} is not supported; use astype() to a numeric type of NumPy"
@@ -90,6 +93,10 @@ def _of_numbers(column: Series, shares: list[float]) -> list[Any]:
     return [*found, *([_quantiles(column, shares)] if shares else []), column.max()]
 
 
+def _of_masked(column: Series, shares: list[float]) -> list[Any]:
+    return _of_numbers(column.astype(float), shares)
+
+
 def _of_times(column: Series, shares: list[float]) -> list[Any]:
     middle = [times.quantile(column, shares)] if shares else []
     return [column.count(), times.mean(column), column.min(), *middle, column.max()]
@@ -101,7 +108,7 @@ def _of_values(column: Series, shares: list[float]) -> list[Any]:
 
 
 #: The lazy parts of the description of a column, by its kind.
-PARTS = {"numbers": _of_numbers, "times": _of_times, "values": _of_values}
+PARTS = {"numbers": _of_numbers, "masked": _of_masked, "times": _of_times, "values": _of_values}
 
 
 def described(
@@ -125,11 +132,10 @@ def _titles(shares: Any) -> list[str]:
 
 
 def _numbers(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
-    del dtype
     count, mean, std, least, *quantiles, largest = parts
     values = [count, mean, std, least, *(quantiles[0].tolist() if quantiles else []), largest]
     index = ["count", "mean", "std", "min", *_titles(shares), "max"]
-    return pd.Series(values, index, dtype=float)
+    return pd.Series(values, index, dtype=float if isinstance(dtype, np.dtype) else "Float64")
 
 
 def _times(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
@@ -150,4 +156,4 @@ def _values_of(parts: list[Any], shares: Any, dtype: Any) -> pd.Series:
 
 
 #: What makes the description of a column of its parts, by its kind.
-COLUMNS = {"numbers": _numbers, "times": _times, "values": _values_of}
+COLUMNS = {"numbers": _numbers, "masked": _numbers, "times": _times, "values": _values_of}

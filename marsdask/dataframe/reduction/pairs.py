@@ -9,10 +9,11 @@ import pandas as pd
 
 from ..elementwise.rowwise import rowwise
 from ..frame_node import axis_number
+from ..ordered.rank import rank_columns
 from ..rows import check_aligned
 from .fold import FrameFold, assembled
 from .moments import ProductSums, finish_corr, finish_cov, map_products, merge_products
-from .quantiles import numeric_columns
+from .quantiles import columns_of, numeric_columns
 from .reductions import collection_of
 
 if TYPE_CHECKING:
@@ -75,15 +76,31 @@ def cov(
 def corr(
     frame: Any, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
 ) -> DataFrame:
-    """Return the correlations of all pairs of columns, in one pass. See pandas.DataFrame.corr."""
+    """Return the correlations of all pairs of columns, in one pass. See pandas.DataFrame.corr.
+
+    Those of ranks sort each pair of columns.
+    """
     _check_method(method)
     frame = numeric_columns(frame, "corr", numeric_only=numeric_only)
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)
+    if method == "spearman":
+        columns = columns_of(frame)
+        pairs = [(a, b) for at, a in enumerate(columns) for b in columns[: at + 1]]
+        found = [corr_with(a, b, method, min_periods) for a, b in pairs]
+        ranked: DataFrame = assembled(both_triangles, found, like, title="corr", labels=labels)
+        return ranked
     matrix: DataFrame = _folded(
         frame, "corr", correlations, like, columns=labels, least=min_periods
     )
     return matrix
+
+
+def both_triangles(*values: Any, labels: pd.Index) -> pd.DataFrame:
+    """Return a symmetric matrix from the values up to its diagonal, row by row."""
+    lower = np.zeros((len(labels), len(labels)))
+    lower[np.tril_indices(len(labels))] = [float(one) for one in values]
+    return pd.DataFrame(np.where(lower == 0, lower.T, lower), labels, labels)
 
 
 def cov_with(series: Any, other: Any, min_periods: int | None = None, ddof: int = 1) -> Tensor:
@@ -99,6 +116,8 @@ def corr_with(
     """Return the correlation with another column of the same rows. See pandas.Series.corr."""
     _check_method(method)
     both = _both(series, other, "corr")
+    if method == "spearman":
+        both = rank_columns(both.dropna())
     found: Tensor = _folded(both, "corr", correlation, None, least=min_periods or 1)
     return found
 
@@ -159,9 +178,11 @@ def _both(a: Any, b: Any, name: str) -> Any:
 
 
 def _check_method(method: Any) -> None:
-    if method in ("kendall", "spearman") or callable(method):
-        raise NotImplementedError(f"corr(method={method!r}) is not supported; use method='pearson'")
-    if method != "pearson":
+    if method == "kendall" or callable(method):
+        raise NotImplementedError(
+            f"corr(method={method!r}) is not supported; use method='pearson' or 'spearman'"
+        )
+    if method not in ("pearson", "spearman"):
         raise ValueError(
             "method must be either 'pearson', 'spearman', 'kendall', or a callable, "
             f"'{method}' was supplied"

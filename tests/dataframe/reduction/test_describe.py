@@ -35,11 +35,19 @@ def test_descriptions(both, what):
             equal(CALLS[what](e), CALLS[what](d))
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "Float32"])
+def test_masked_numbers(dtype):
+    """Are described as masked floats."""
+    series = pd.Series([1, None, 4, 2], dtype=dtype)
+    equal(md.Series(series, chunk_size=1).describe(), series.describe())
+    equal(md.Series(series[1:2]).describe(), series[1:2].describe())
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out."""
     lazy = md.DataFrame(table(5), chunk_size=2)
     with pytest.raises(NotImplementedError, match="astype"):
-        md.Series(pd.Series([1, 2], dtype="Int64")).describe()
+        md.Series(pd.to_timedelta(pd.Series([1, 2]))).describe()
     with pytest.raises(ValueError, match="exclude"):
         lazy.describe(include="all", exclude=["number"])
     with pytest.raises(ValueError, match="percentiles"):

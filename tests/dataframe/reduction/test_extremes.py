@@ -22,6 +22,8 @@ LABELS = {
     "of text": lambda d, name: getattr(d.s, name)(),
     "of a row": lambda d, name: getattr(d[["u", "k"]], name)(axis=1),
     "of a row with gaps": lambda d, name: getattr(d[["f", "k"]], name)(axis="columns"),
+    "position of text": lambda d, name: getattr(d.s, name.replace("idx", "arg"))(),
+    "position of times": lambda d, name: getattr(d.t, name.replace("idx", "arg"))(),
     "numeric only": lambda d, name: getattr(d, name)(numeric_only=True),
 }
 

@@ -34,6 +34,8 @@ CALLS = {
     "corr": lambda d: d.corr(numeric_only=True),
     "cov of two": lambda d: d.f.cov(d.k, ddof=0),
     "corr of two": lambda d: d.f.corr(d.u, min_periods=3),
+    "corr of ranks": lambda d: d[NUMBERS].corr(method="spearman", min_periods=3),
+    "corr of two ranks": lambda d: d.f.corr(d.u, method="spearman"),
     "autocorr": lambda d: d.u.autocorr(2),
 }
 
