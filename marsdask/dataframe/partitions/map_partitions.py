@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,12 @@ UNSAID = ("transform_divisions", "clear_divisions", "parent_meta", "required_col
 ROWS = (pd.DataFrame, pd.Series, pd.Index)
 
 
+class Argument(Enum):
+    """What stands for a partition among the arguments, in all processes."""
+
+    PARTITION = "partition"
+
+
 @dataclass(frozen=True)
 class OfPartition(FunctionWrapper):
     """A function of partitions and constants, whose result is checked."""
@@ -57,14 +64,10 @@ class OfPartition(FunctionWrapper):
         if self.place is not None:
             kwargs[self.place] = place_of(self.place, number, blocks[0])
         rest = iter(blocks)
-        args = [next(rest) if one is PARTITION else one for one in self.template]
+        args = [next(rest) if one is Argument.PARTITION else one for one in self.template]
         first = len(args) - len(self.names)
         kwargs.update(zip(self.names, args[first:], strict=True))
         return conformed(self.func(*args[:first], **kwargs), self.like, checks=self.checks)
-
-
-#: What stands for a partition among the arguments.
-PARTITION = "a partition"
 
 
 def place_of(keyword: str, number: int, block: Any) -> Any:
@@ -150,7 +153,7 @@ class MapPartitions(FrameNode):
             (None,) * grid.ndim if alone else (0,)
             for grid, alone in zip(sources, whole, strict=True)
         )
-        template = tuple(PARTITION if isinstance(one, Node) else one for one in self.args)
+        template = tuple(Argument.PARTITION if isinstance(one, Node) else one for one in self.args)
         call = OfPartition(self.func, template, self.names, self.place, self.found, self.checks)
         varying = ChunkAt() if self.place else None
         return self.grid(Blockwise(call, sources, axes, dict(self.kwargs), varying), self.chunks[0])
