@@ -278,6 +278,7 @@ def frame_names() -> set[str]:
     found = set(md.__all__) - {"ExecutableTuple"}
     refused = {"Series.filter"}  # rows by label are for loc[]
     refused |= {"Series.pop", "Series.xs"}  # which counts them first
+    refused |= {"GroupBy.sample"}  # which draws from the sizes of groups
     for title, cls in CLASSES.items():
         without = {*dir(Collection), *NOT_EXECUTED.get(title, "").split()}
         found |= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -105,7 +106,39 @@ def _windows(owner: str, which: str) -> dict[str, Call]:
     return named | {f"{owner}.{name}": bound(call) for name, call in calls.items()}
 
 
+def _told(owner: str, of: Call) -> dict[str, Call]:
+    """Return calls of what tells of all values of frames and columns."""
+    names = "describe duplicated idxmax idxmin memory_usage mode rank"
+    calls: dict[str, Callable[[Any], Any]] = {
+        "agg": lambda rows: rows.agg(["sum", "mean"]),
+        "aggregate": lambda rows: rows.aggregate("sum"),
+        "info": lambda rows: rows.info(buf=io.StringIO()),
+        "nlargest": lambda rows: rows.nlargest(2, *(["v"] if owner == "DataFrame" else [])),
+        "nsmallest": lambda rows: rows.nsmallest(2, *(["v"] if owner == "DataFrame" else [])),
+    }
+
+    def bound(call: Callable[[Any], Any]) -> Call:
+        return lambda a: call(of(a))
+
+    which = "f" if owner == "DataFrame" else "v"
+    return methods(owner, which, names) | {
+        f"{owner}.{name}": bound(call) for name, call in calls.items()
+    }
+
+
 CALLS: dict[str, Call] = {
+    **_told("DataFrame", lambda a: a.f),
+    **_told("Series", lambda a: a.v),
+    **methods("DataFrame", "f", "nunique value_counts"),
+    **methods("Series", "v", "argsort unique"),
+    **methods("GroupBy", "by", "corr cov ngroup"),
+    "DataFrame.corrwith": lambda a: a.f.corrwith(a.v),
+    "DataFrame.join": lambda a: a.f.join(a.g, rsuffix="_other"),
+    "GroupBy.expanding": lambda a: a.by.expanding().sum(),
+    "GroupBy.rolling": lambda a: a.by.rolling(2).sum(),
+    "GroupBy.unique": lambda a: a.by.v.unique(),
+    "Series.searchsorted": lambda a: a.key.searchsorted(1),
+    "unique": lambda a: md.unique(a.key),
     **_pairs("DataFrame", lambda a: a.f),
     **_pairs("Series", lambda a: a.v),
     **_timed("DataFrame", lambda a: a.t),
