@@ -1,8 +1,11 @@
 """Lazy DataFrames, Series and indexes in chunks of rows, with the names of pandas."""
 
+from pandas import NA, DateOffset, Interval, NamedAgg, NaT, Timedelta, Timestamp
+
 from marsdask.core.collection import ExecutableTuple
 
 from .create import from_pandas
+from .elementwise.values import isna, notna
 from .frame import DataFrame
 from .index import Index
 from .io.csv import read_csv
@@ -12,17 +15,37 @@ from .keyed.join import merge
 from .keyed.unique import unique
 from .partitions.from_map import from_array, from_dask_array, from_dict, from_map
 from .partitions.map_partitions import map_partitions
+from .reshape.categories import cut, factorize, get_dummies, qcut
 from .reshape.concat import concat
-from .reshape.conversions import cut, get_dummies, to_datetime, to_numeric
+from .reshape.conversions import to_datetime, to_numeric, to_timedelta
+from .reshape.crosstab import crosstab
+from .reshape.melt import melt
+from .reshape.pivot import pivot, pivot_table
+from .reshape.ranges import bdate_range, date_range, period_range, timedelta_range
 from .series import Series
 
+#: Aliases, as in pandas.
+isnull = isna
+notnull = notna
+
 __all__ = [
+    "NA",
     "DataFrame",
+    "DateOffset",
     "ExecutableTuple",
     "Index",
+    "Interval",
+    "NaT",
+    "NamedAgg",
     "Series",
+    "Timedelta",
+    "Timestamp",
+    "bdate_range",
     "concat",
+    "crosstab",
     "cut",
+    "date_range",
+    "factorize",
     "from_array",
     "from_dask",
     "from_dask_array",
@@ -32,12 +55,23 @@ __all__ = [
     "from_map",
     "from_pandas",
     "get_dummies",
+    "isna",
+    "isnull",
     "map_partitions",
+    "melt",
     "merge",
+    "notna",
+    "notnull",
+    "period_range",
+    "pivot",
+    "pivot_table",
+    "qcut",
     "read_csv",
     "read_parquet",
+    "timedelta_range",
     "to_datetime",
     "to_numeric",
+    "to_timedelta",
     "unique",
 ]
 

@@ -39,6 +39,11 @@ from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
 from .reduction import aggregate, extremes, pairs, quantiles
+from .reshape.explode import explode
+from .reshape.melt import melt
+from .reshape.pivot import pivot, pivot_table
+from .reshape.stack import stack, unstack
+from .reshape.transpose import transpose
 
 if TYPE_CHECKING:
     from .series import Series
@@ -195,6 +200,19 @@ class DataFrame(FrameBase):
     rank: Final = method(rank.rank_columns)
     to_parquet: Final = method(parquet.to_parquet)
     value_counts: Final = method(value_counts.row_counts)
+
+    explode: Final = method(explode)
+    melt: Final = method(melt)
+    pivot: Final = method(pivot)
+    pivot_table: Final = method(pivot_table)
+    stack: Final = method(stack)
+    unstack: Final = method(unstack)
+    transpose: Final = method(transpose)
+
+    @property
+    def T(self) -> DataFrame:
+        """The rows as columns. See pandas.DataFrame.transpose."""
+        return transpose(self)
 
     drop: Final = method(names.drop)
     filter: Final = method(names.filter_labels)

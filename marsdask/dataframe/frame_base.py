@@ -38,6 +38,7 @@ from .reduction import reductions as reduce
 from .reduction import times as times_of
 from .reduction.describe import describe
 from .reduction.info import info
+from .reshape import transpose
 from .windows import ewm, expanding, fill, resample, rolling, times
 
 if TYPE_CHECKING:
@@ -150,6 +151,9 @@ class FrameBase(Rows):
     to_dask_array: Final = method(dask_frames.to_dask_array)
     to_dask_dataframe: Final = method(dask_frames.to_dask_dataframe)
 
+    droplevel: Final = method(transpose.droplevel)
+    reorder_levels: Final = method(transpose.reorder_levels)
+    swaplevel: Final = method(transpose.swaplevel)
     add_prefix: Final = method(names.add_prefix)
     add_suffix: Final = method(names.add_suffix)
     copy: Final = method(names.copy)

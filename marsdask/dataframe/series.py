@@ -30,6 +30,9 @@ from .ordered import rank
 from .partitions.arguments import ADVICE, taking_advice
 from .reduction import aggregate, extremes, pairs, properties
 from .reduction import times as times_of
+from .reshape.categories import factorize_series
+from .reshape.explode import explode_series
+from .reshape.stack import unstack_series
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -210,6 +213,9 @@ class Series(FrameBase):
     pop: Final = method(names.pop_row)
     cov: Final = method(pairs.cov_with)
     quantile: Final = method(times_of.quantile)
+    explode: Final = method(explode_series)
+    factorize: Final = method(factorize_series)
+    unstack: Final = method(unstack_series)
     between: Final = method_of("between")
     duplicated: Final = method(unique.duplicated_values)
     filter: Final = method(names.filter_labels)

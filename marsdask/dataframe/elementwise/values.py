@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray, no_default
 
 from marsdask.core.collection import Collection
+from marsdask.core.public import public_call
 
 from ..frame_node import S, dtypes_of, is_row
 from ..schemas.dtypes import OneType
@@ -108,4 +109,18 @@ def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: 
 def combine_first(obj: S, other: Any) -> S:
     """Replace missing values by those of another object. See pandas.DataFrame.combine_first."""
     found: S = rowwise(Method("combine_first"), obj, other)
+    return found
+
+
+@public_call
+def isna(obj: S) -> S:
+    """Tell which values are missing. See pandas.isna."""
+    found: S = rowwise(Method("isna"), obj) if isinstance(obj, Collection) else pd.isna(obj)
+    return found
+
+
+@public_call
+def notna(obj: S) -> S:
+    """Tell which values are there. See pandas.notna."""
+    found: S = rowwise(Method("notna"), obj) if isinstance(obj, Collection) else pd.notna(obj)
     return found

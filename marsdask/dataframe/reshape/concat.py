@@ -1,11 +1,12 @@
-"""Concatenate frames along their rows."""
+"""Concatenate frames along their rows or their columns."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from typing import cast as typed
 
 import pandas as pd
 
@@ -18,9 +19,11 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
 
-from ..elementwise.rowwise import rowwise
+from ..elementwise.rowwise import NewLabels, relabelled, rowwise
 from ..frame_node import FrameNode, S, axis_number
+from ..keyed.join import join as join_frames
 from ..ordered.row_numbers import reset_index
+from ..rows import alignment
 from ..schemas.schema import types_of
 
 
@@ -88,38 +91,118 @@ class Concat(FrameNode):
         return self.grid(rule, grid.chunks[0])
 
 
-def columns_beside(*blocks: Any, ignore_index: bool) -> Any:
+def columns_beside(*blocks: Any, **options: Any) -> Any:
     """Return the columns of several objects with the same rows."""
-    return pd.concat(blocks, axis=1, ignore_index=ignore_index)
+    return pd.concat(blocks, axis=1, **options)
+
+
+@kernel(view=True)
+def keyed(block: Any, key: Any, names: Any) -> Any:
+    """Return rows with a key as the first level of their labels."""
+    return pd.concat([block], keys=[key], names=names)
 
 
 @public_call
 def concat(
-    objs: Iterable[S], *, axis: int | str = 0, ignore_index: bool = False, join: str = "outer"
+    objs: Iterable[S] | Mapping[Any, S],
+    *,
+    axis: int | str = 0,
+    join: str = "outer",
+    ignore_index: bool = False,
+    keys: Any = None,
+    levels: None = None,
+    names: Any = None,
+    verify_integrity: bool = False,
+    sort: bool = False,
 ) -> S:
-    """Concatenate objects along their rows, or columns of the same rows. See pandas.concat."""
-    parts = list(objs)
+    """Concatenate objects along their rows, or their columns. See pandas.concat.
+
+    Columns of rows with other labels are joined by them: the labels then must be unique.
+    """
+    if isinstance(objs, Mapping):
+        keys = list(objs) if keys is None else keys
+        objs = [objs[key] for key in keys]
+    objs = list(objs)
+    keys = None if keys is None else list(keys)
     beside = axis_number(pd.DataFrame(), axis) == 1
     if join not in {"outer", "inner"}:
-        raise ValueError(f"invalid join: {join!r}; choose from 'inner', 'outer'")
-    if join == "inner" and not beside:
+        raise ValueError("Only can inner (intersect) or outer (union) join the other axis")
+    if levels is not None or verify_integrity:
         raise NotImplementedError(
-            "concat(join='inner') is not supported; use [] to select the common columns first"
+            "concat(levels=, verify_integrity=) is not supported; use keys= and names="
         )
-    if not parts:
+    if keys is not None and ignore_index:
+        raise ValueError("Cannot set ignore_index=True and specify keys. Either should be used.")
+    if keys is not None and len(keys) != len(objs):
+        raise ValueError(
+            f"The length of the keys ({len(keys)}) must match the length of the objects to "
+            f"concatenate ({len(objs)})"
+        )
+    given = [(at, one) for at, one in enumerate(objs) if one is not None]
+    keys = None if keys is None else [keys[at] for at, _ in given]
+    parts = _checked([one for _, one in given], objs)
+    if beside:
+        options = {"ignore_index": ignore_index, "keys": keys, "names": names}
+        found: S = _beside(parts, join, options, sort=sort)
+    else:
+        found = _below(parts, join, keys, names, ignore_index=ignore_index, sort=sort)
+    return found
+
+
+def _checked(parts: list[Any], objs: list[Any]) -> list[Any]:
+    if not objs:
         raise ValueError("No objects to concatenate")
+    if not parts:
+        raise ValueError("All objects passed were None")
     for part in parts:
         if not isinstance(part, Collection):
             raise TypeError(
                 f"cannot concatenate object of type '{type(part)}'; only Series and "
                 "DataFrame objs of marsdask are valid"
             )
-    if beside:
-        side: S = rowwise(columns_beside, *parts, ignore_index=ignore_index)
-        return side
+    return parts
+
+
+def _below(
+    parts: list[Any], join: str, keys: Any, names: Any, *, ignore_index: bool, sort: bool
+) -> Any:
+    """Return the rows of several objects, one object after the other."""
     if len({type(part.node.meta) for part in parts}) > 1:
-        raise NotImplementedError(
-            "concat() of frames with series is not supported; use to_frame() on the series"
-        )
-    result: S = wrap(Concat(tuple(part.node for part in parts)))
+        # A series among frames is a column.
+        parts = [part.to_frame() if part.ndim == 1 else part for part in parts]
+    if keys is not None:
+        parts = [
+            rowwise(NewLabels(keyed), part, key=key, names=names)
+            for key, part in zip(keys, parts, strict=True)
+        ]
+    result = wrap(Concat(tuple(part.node for part in parts)))
+    if result.ndim == 2 and (join == "inner" or sort):
+        metas: Any = [part.node.meta for part in parts]
+        whole: Any = pd.concat(metas, join=typed("Any", join), sort=sort)
+        result = result[list(whole.columns)]
     return reset_index(result, drop=True) if ignore_index else result
+
+
+def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool) -> Any:
+    """Return the columns of several objects, joined by their labels unless these are equal."""
+    if len({alignment(part.node) for part in parts}) == 1:
+        found = rowwise(columns_beside, *parts, **options)
+        return found.sort_index() if sort and len(parts) > 1 else found
+    if join == "outer" and not sort:
+        raise NotImplementedError(
+            "concat(axis=1) of objects with different indexes is not supported without order; use "
+            "sort=True, join='inner', or reset_index(drop=True) on each"
+        )
+    metas: Any = [part.node.meta for part in parts]
+    columns = pd.concat(metas, axis=1, join=typed("Any", join), **options).columns
+    frames, first = [], 0
+    for part in parts:
+        frame = part.to_frame() if part.ndim == 1 else part
+        labels = pd.RangeIndex(first, first + len(frame.columns))
+        frames.append(rowwise(relabelled, frame, columns=labels))
+        first += len(labels)
+    joined = frames[0]
+    for frame in frames[1:]:
+        joined = join_frames(joined, frame, how=join, validate="1:1")
+    joined = joined.sort_index() if sort else joined
+    return rowwise(relabelled, joined, columns=columns)

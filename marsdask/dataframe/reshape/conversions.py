@@ -1,13 +1,15 @@
-"""Functions of columns: numbers and times of texts, intervals, indicators of categories."""
+"""Numbers and times of texts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from typing import cast as typed
 
-import numpy as np
 import pandas as pd
+from pandas.tseries.api import guess_datetime_format
 
+from marsdask.core.collection import compute
 from marsdask.core.public import public_call
 
 from ..elementwise.rowwise import Unsettled, rowwise
@@ -43,67 +45,73 @@ def _column(arg: Any, name: str) -> Any:
 
 @public_call
 def to_numeric(arg: Series, errors: str = "raise", downcast: str | None = None) -> Series:
-    """Return the numbers that texts tell. See pandas.to_numeric."""
+    """Return the numbers that texts tell. See pandas.to_numeric.
+
+    With ``downcast`` it computes the extremes of the values at the call.
+    """
     _column(arg, "to_numeric")
-    if downcast is not None:
+    kinds = {"integer", "signed", "unsigned", "float"}
+    if downcast is not None and downcast not in kinds:
+        raise ValueError("invalid downcasting method provided")
+    if downcast == "float":
         raise NotImplementedError(
-            "to_numeric(downcast=) is not supported, since it looks at all rows; use astype()"
+            "to_numeric(downcast='float') is not supported, since it looks at all digits; use "
+            "astype('float32')"
         )
     numbers: Series = rowwise(Conversion("to_numeric"), arg, errors=errors)
-    return numbers
+    return numbers if downcast is None else _downcast(numbers, downcast)
+
+
+def _downcast(numbers: Any, downcast: str) -> Series:
+    """Return whole numbers in the smallest type that holds all of them."""
+    low, high, whole, count = compute(
+        numbers.min(), numbers.max(), (numbers == numbers.round()).all(), numbers.count()
+    )
+    fits = count and whole and count == len(numbers)
+    # The type of the extremes is that of all values between them.
+    small: Any = pd.Series([low, high]) if count else numbers.node.meta
+    found: Any = pd.to_numeric(small, downcast=typed("Any", downcast))
+    cast: Series = numbers.astype(found.dtype) if fits or not len(numbers) else numbers
+    return cast
 
 
 @public_call
-def to_datetime(arg: Series, errors: str = "raise", **options: Any) -> Series:
-    """Return the times that texts or numbers tell. See pandas.to_datetime.
+def to_datetime(arg: DataFrame | Series, errors: str = "raise", **options: Any) -> Series:
+    """Return the times that texts, numbers or columns tell. See pandas.to_datetime.
 
-    Differs from pandas: texts need ``format``, which pandas guesses from the first of them.
+    Without ``format`` it computes the first text at the call, which tells the format.
     """
-    meta = _column(arg, "to_datetime")
+    meta = as_node(arg).meta
+    if isinstance(meta, pd.DataFrame):
+        of_columns: Series = rowwise(Conversion("to_datetime"), arg, errors=errors, **options)
+        return of_columns
+    _column(arg, "to_datetime")
     text = isinstance(meta.dtype, pd.StringDtype) or meta.dtype == object
-    if text and options.get("format") in {None, "mixed"}:
-        raise NotImplementedError(
-            "to_datetime() of texts without a format is not supported; use to_datetime(format=)"
-        )
+    if text and options.get("format") is None:
+        options["format"] = _format_of(arg, dayfirst=options.get("dayfirst", False))
     times: Series = rowwise(Conversion("to_datetime"), arg, errors=errors, **options)
     return times
 
 
-@public_call
-def cut(x: Series, bins: Any, **options: Any) -> Series:
-    """Return the interval of each value. See pandas.cut.
-
-    Differs from pandas: the edges of the intervals are given, not their number.
-    """
-    _column(x, "cut")
-    if np.ndim(bins) == 0 and not isinstance(bins, pd.IntervalIndex):
+def _format_of(texts: Any, *, dayfirst: bool) -> str | None:
+    """Return the format of the first text that is there, as pandas guesses it."""
+    first = texts.dropna().head(1).compute()
+    if not len(first):
+        return "ISO8601"  # of no text the format does not matter
+    if not isinstance(first.iloc[0], str):
+        return None
+    found = guess_datetime_format(first.iloc[0], dayfirst=dayfirst)
+    if found is None:
         raise NotImplementedError(
-            "cut() into a number of intervals is not supported; use the edges, as "
-            "np.linspace(x.min().compute(), x.max().compute(), bins + 1)"
+            f"to_datetime() of texts like {first.iloc[0]!r} is not supported; use "
+            "to_datetime(format=)"
         )
-    if options.get("retbins"):
-        raise NotImplementedError("cut(retbins=True) is not supported; use the edges given")
-    intervals: Series = rowwise(Conversion("cut"), x, bins=bins, **options)
-    return intervals
+    return found
 
 
 @public_call
-def get_dummies(data: DataFrame | Series, **options: Any) -> DataFrame:
-    """Return an indicator column for each category. See pandas.get_dummies.
-
-    Differs from pandas: the columns are categorical, so that their categories are known.
-    """
-    meta = as_node(data).meta
-    frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
-    encoded = frame
-    if meta.ndim == 2 and options.get("columns") is None:
-        encoded = frame.select_dtypes(include=["object", "str", "category"])
-    elif meta.ndim == 2:
-        encoded = frame[list(options["columns"])]
-    if not all(isinstance(dtype, pd.CategoricalDtype) for dtype in encoded.dtypes):
-        raise NotImplementedError(
-            "get_dummies() of columns without categories is not supported; use "
-            "astype(pd.CategoricalDtype(values)) first"
-        )
-    indicators: DataFrame = rowwise(Conversion("get_dummies"), data, **options)
-    return indicators
+def to_timedelta(arg: Series, unit: str | None = None, errors: str = "raise") -> Series:
+    """Return the durations that texts or numbers tell. See pandas.to_timedelta."""
+    _column(arg, "to_timedelta")
+    lengths: Series = rowwise(Conversion("to_timedelta"), arg, unit=unit, errors=errors)
+    return lengths

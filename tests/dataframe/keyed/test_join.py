@@ -13,9 +13,6 @@ import marsdask.dataframe as md
 from tests.dataframe.tables import equal, planned, table, tables
 from tests.strategies import draws
 
-#: Joins are merges, whose tests run in all modes.
-pytestmark = pytest.mark.parametrize("_coalesce", ["as given"], indirect=True)
-
 HOWS = ["left", "right", "inner", "outer", "left_anti", "right_anti"]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+from typing import cast as typed
+
 import pandas as pd
 import pytest
 from hypothesis import given
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, filtered, table, tables
+from tests.dataframe.tables import equal, filtered, planned, table, tables
 
 
 @given(one=tables(min_rows=1), two=tables(min_rows=1))
@@ -60,8 +63,58 @@ def test_columns_of_other_types(one):
     )
 
 
+BELOW: list[dict[str, Any]] = [
+    {"keys": ["x", "y"], "names": ["n"]},
+    {"keys": [("q", 1), ("r", 2)]},
+    {"join": "inner", "sort": True},
+    {"join": "inner"},
+]
+BESIDE: list[dict[str, Any]] = [
+    {"join": "inner", "keys": ["x", "y"], "names": ["n"]},
+    {"sort": True},
+    {"sort": True, "ignore_index": True},
+]
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+def test_keys_and_other_labels(mode):
+    """Keys are levels of labels; columns of other rows are joined by their labels."""
+    a, b, c = table(6, 1, "labels"), table(5, 2, "labels")[["u", "f"]], table(4, 3, "labels").s
+    x, y, z = (md.from_pandas(typed("Any", one), chunk_size=2) for one in (a, b, c))
+    with planned(mode):
+        for options in BELOW:
+            equal(md.concat([x, y], **options), pd.concat([a, b], **options))
+            equal(md.concat([x, z], **options), pd.concat([a, c], **options))
+        for options in BESIDE:
+            equal(md.concat([x, y], axis=1, **options), pd.concat([a, b], axis=1, **options))
+            equal(md.concat([x.k, z], axis=1, **options), pd.concat([a.k, c], axis=1, **options))
+    equal(md.concat({"p": x, "q": y}), pd.concat({"p": a, "q": b}))
+    equal(
+        md.concat([None, x.u, x.k], axis=1, keys=[1, 2, 3]),
+        pd.concat([a.u, a.k], axis=1, keys=[2, 3]),
+    )
+
+
+def test_repeated_labels_cannot_be_joined():
+    """As in pandas, where they are met."""
+    twice = md.DataFrame(table(4, index="labels").iloc[[0, 0]], chunk_size=1)
+    found = md.concat([twice, md.DataFrame(table(4))[["k"]]], axis=1, join="inner")
+    with pytest.raises(pd.errors.MergeError, match="not unique"):
+        found.compute()
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out."""
+    lazy: Any = md.DataFrame(table(5))
+    for kind, words, call in [
+        (ValueError, "join", lambda: md.concat([lazy], join="left")),
+        (ValueError, "keys", lambda: md.concat([lazy], keys=[1, 2])),
+        (ValueError, "ignore_index", lambda: md.concat([lazy], keys=[1], ignore_index=True)),
+        (ValueError, "None", lambda: md.concat([None])),
+        (NotImplementedError, "names=", lambda: md.concat([lazy], verify_integrity=True)),
+    ]:
+        with pytest.raises(kind, match=words):
+            call()
     with pytest.raises(TypeError, match="marsdask"):
         md.concat([table(5)])
     with pytest.raises(ValueError, match="No objects"):

@@ -1,0 +1,164 @@
+"""Intervals of values, indicators of categories, numbers of values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import compute
+from marsdask.core.public import public_call
+
+from ..create import from_pandas
+from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
+from ..frame_node import as_node
+from ..tensors import to_tensor
+from .conversions import Conversion
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..frame import DataFrame
+    from ..index import Index
+    from ..series import Series
+
+
+def _values(x: Any, name: str) -> Any:
+    meta = as_node(x).meta
+    if not isinstance(meta, pd.Series):
+        raise NotImplementedError(
+            f"{name}() of {type(meta).__name__} is not supported; use a Series"
+        )
+    return meta
+
+
+@overload
+def cut(x: Any, bins: Any, *, retbins: Literal[True], **options: Any) -> tuple[Series, Any]: ...
+@overload
+def cut(x: Any, bins: Any, *, retbins: Literal[False] = False, **options: Any) -> Series: ...
+@public_call
+def cut(x: Any, bins: Any, *, retbins: bool = False, **options: Any) -> Any:
+    """Return the interval of each value. See pandas.cut.
+
+    Of a number of intervals it computes the extremes of the values at the call.
+    """
+    meta = _values(x, "cut")
+    if np.ndim(bins) == 0 and not isinstance(bins, pd.IntervalIndex):
+        options_of_edges = {"right": options.get("right", True), "retbins": True}
+        bins = pd.cut(_extremes(x), bins, **options_of_edges)[1]
+    edges = pd.cut(meta, bins, retbins=True, **options)[1]
+    intervals: Series = rowwise(Conversion("cut"), x, bins=bins, **options)
+    return (intervals, edges) if retbins else intervals
+
+
+def _extremes(x: Any) -> Any:
+    """Return the smallest and the largest value."""
+    low, high, rows = compute(x.min(), x.max(), x.count())
+    if not rows and not len(x):
+        raise ValueError("Cannot cut empty array")
+    return pd.Series([low, high])
+
+
+@overload
+def qcut(x: Any, q: Any, *, retbins: Literal[True], **options: Any) -> tuple[Series, Any]: ...
+@overload
+def qcut(x: Any, q: Any, *, retbins: Literal[False] = False, **options: Any) -> Series: ...
+@public_call
+def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
+    """Return the interval of each value between quantiles. See pandas.qcut.
+
+    Computes the quantiles at the call.
+    """
+    meta = _values(x, "qcut")
+    shares = np.linspace(0, 1, q + 1) if np.ndim(q) == 0 else np.asarray(q)
+    edges = x.quantile(list(shares)).compute().to_numpy()
+    options["include_lowest"] = True
+    bins = pd.cut(meta, edges, retbins=True, **options)[1]
+    intervals: Series = rowwise(Conversion("cut"), x, bins=edges, **options)
+    return (intervals, bins) if retbins else intervals
+
+
+@public_call
+def get_dummies(
+    data: DataFrame | Series,
+    prefix: Any = None,
+    prefix_sep: Any = "_",
+    dummy_na: bool = False,
+    columns: Any = None,
+    sparse: bool = False,
+    drop_first: bool = False,
+    dtype: Any = None,
+) -> DataFrame:
+    """Return an indicator column for each category. See pandas.get_dummies.
+
+    Computes the distinct values, at the call, of columns whose type does not tell them.
+    """
+    given, meta = data, as_node(data).meta
+    frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
+    encoded = frame
+    if meta.ndim == 2 and columns is None:
+        encoded = frame.select_dtypes(include=["object", "str", "category"])
+    elif meta.ndim == 2:
+        encoded = frame[list(columns)]
+    for position, (label, kind) in enumerate(encoded.dtypes.items()):
+        if isinstance(kind, pd.CategoricalDtype):
+            continue
+        if not frame.columns.is_unique:
+            raise NotImplementedError(
+                f"get_dummies() of several columns {label!r} is not supported; use set_axis(axis=1)"
+            )
+        data = _categorical(data, encoded.columns[position])
+    options: dict[str, Any] = {"prefix": prefix, "prefix_sep": prefix_sep, "dummy_na": dummy_na}
+    options |= {"sparse": sparse, "drop_first": drop_first, "dtype": dtype}
+    if meta.ndim == 2:
+        options["columns"] = columns
+    indicators: DataFrame = rowwise(Conversion("get_dummies"), data, **options)
+    if meta.ndim == 1 and prefix is None and as_node(data) is not as_node(given):
+        # Columns are labelled by values, not by categories.
+        values = as_node(data).meta.cat.categories
+        values = values.insert(len(values), np.nan) if dummy_na else values
+        found: DataFrame = rowwise(relabelled, indicators, columns=values[int(drop_first) :])
+        return found
+    return indicators
+
+
+def _categorical(data: Any, label: Any) -> Any:
+    """Return an object with a column whose type tells its categories."""
+    column = data if data.ndim == 1 else data[label]
+    values = column.drop_duplicates().compute()
+    dtype = pd.CategoricalDtype(pd.Categorical(values).categories)
+    cast = rowwise(Method("astype"), column, dtype)
+    return cast if data.ndim == 1 else rowwise(with_columns, data, cast, names=(label,))
+
+
+def codes_of(block: Any, values: Any) -> Any:
+    """Return the position of each value among distinct ones, -1 for others."""
+    found = values.get_indexer(pd.Index(block.array))
+    return pd.Series(found, index=block.index, dtype=np.intp)
+
+
+@public_call
+def factorize(
+    values: Series, sort: bool = False, use_na_sentinel: bool = True
+) -> tuple[Tensor, Index]:
+    """Return the number of each value among the distinct ones, and these. See pandas.factorize.
+
+    Computes the distinct values at the call.
+    """
+    _values(values, "factorize")
+    distinct = values.drop_duplicates().compute()
+    found: Any = pd.factorize(distinct, sort=sort, use_na_sentinel=use_na_sentinel)[1]
+    codes = rowwise(codes_of, values, values=found)
+    index: Any = from_pandas(found)
+    return to_tensor(codes), index
+
+
+def factorize_series(
+    series: Series, sort: bool = False, use_na_sentinel: bool = True
+) -> tuple[Tensor, Index]:
+    """Return the number of each value among the distinct ones, and these.
+
+    See pandas.Series.factorize. Computes the distinct values at the call.
+    """
+    return factorize(series, sort, use_na_sentinel)

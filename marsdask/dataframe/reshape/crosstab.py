@@ -1,0 +1,94 @@
+"""Tables of how often values occur together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from marsdask.core.collection import Collection
+from marsdask.core.public import public_call
+
+from ..create import from_pandas
+from ..elementwise.rowwise import renamed, rowwise
+from .concat import concat
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+
+@public_call
+def crosstab(
+    index: Any,
+    columns: Any,
+    values: Any = None,
+    rownames: Any = None,
+    colnames: Any = None,
+    aggfunc: Any = None,
+    margins: bool = False,
+    margins_name: Hashable = "All",
+    dropna: bool = True,
+    normalize: Any = False,
+) -> DataFrame:
+    """Count how often values of some columns occur together. See pandas.crosstab.
+
+    Computes the groups at the call. With ``values`` it aggregates these; margins of them are not
+    supported.
+    """
+    if values is None and aggfunc is not None:
+        raise ValueError("aggfunc cannot be used without values.")
+    if values is not None and aggfunc is None:
+        raise ValueError("values cannot be used without an aggfunc.")
+    if values is not None and margins:
+        raise NotImplementedError(
+            "crosstab(values=, margins=True) is not supported; use pivot_table(margins=True)"
+        )
+    rows, others = _listed(index), _listed(columns)
+    times = any(one.node.meta.dtype.kind in "mM" for one in others)
+    if margins and (not dropna or (times and len(others) > 1)):
+        raise NotImplementedError(
+            "crosstab(margins=True, dropna=False), or of times among several columns, is not "
+            "supported; use margins=False"
+        )
+    keys = [*rows, *others]
+    parts = [*keys, *([] if values is None else [values])]
+    named: list[Any] = [rowwise(renamed, one, name=at) for at, one in enumerate(parts)]
+    frame: Any = concat(named, axis=1)
+    groups = frame.groupby(list(range(len(keys))), dropna=dropna)
+    found = groups.size() if values is None else groups[len(keys)].agg(aggfunc)
+    counts = found.rename("values").reset_index().compute()
+    options: dict[str, Any] = {
+        "rownames": _names(rows, rownames, "row"),
+        "colnames": _names(others, colnames, "col"),
+        "margins": margins,
+        "margins_name": margins_name,
+        "dropna": dropna,
+        "normalize": normalize,
+        "values": counts["values"],
+        "aggfunc": "sum" if values is None else "first",
+    }
+    labels = [counts[at] for at in range(len(keys))]
+    table: Any = pd.crosstab(labels[: len(rows)], labels[len(rows) :], **options)
+    if values is None and normalize is False:
+        table = table.fillna(0).astype("int64")
+    shown: DataFrame = from_pandas(table)
+    return shown
+
+
+def _listed(keys: Any) -> list[Any]:
+    """Return the columns to count by."""
+    listed = list(keys) if isinstance(keys, list | tuple) else [keys]
+    for one in listed:
+        if not isinstance(one, Collection) or not isinstance(one.node.meta, pd.Series):
+            raise NotImplementedError(
+                f"crosstab() of {type(one).__name__} is not supported; use md.Series(x)"
+            )
+    return listed
+
+
+def _names(keys: list[Any], names: Any, prefix: str) -> list[Any]:
+    if names is not None:
+        return list(names)
+    found = [one.node.meta.name for one in keys]
+    return [f"{prefix}_{at}" if name is None else name for at, name in enumerate(found)]

@@ -1,0 +1,74 @@
+"""Columns become rows: a column after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.public import public_call
+
+from ..elementwise.rowwise import Method, NewLabels, relabelled, rowwise
+from ..frame_node import as_node, dtypes_of
+from ..ordered.row_numbers import reset_index
+from .concat import concat
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+
+@kernel(scratch=2.0)
+def melted(block: Any, **options: Any) -> Any:
+    """Return one column as rows, with the identifiers of each."""
+    return block.melt(ignore_index=False, **options)
+
+
+@public_call
+def melt(
+    frame: DataFrame,
+    id_vars: Any = None,
+    value_vars: Any = None,
+    var_name: Any = None,
+    value_name: Any = "value",
+    col_level: Any = None,
+    ignore_index: bool = True,
+) -> DataFrame:
+    """Return the columns as rows, one column after the other. See pandas.DataFrame.melt."""
+    meta = as_node(frame).meta
+    names = {"var_name": var_name, "value_name": value_name}
+    wanted = meta.melt(id_vars, value_vars, col_level=col_level, **names)  # raises pandas's errors
+    if col_level is not None:
+        labels = meta.columns.get_level_values(col_level)
+        frame = rowwise(relabelled, frame, columns=labels)
+        meta = as_node(frame).meta
+    if not meta.columns.is_unique:
+        raise NotImplementedError(
+            "melt() of columns of one label is not supported; use set_axis(axis=1) first"
+        )
+    kept = _listed(id_vars, meta.columns)
+    values = _listed(value_vars, meta.columns)
+    if value_vars is None:
+        values = [label for label in meta.columns if label not in kept]
+    # Of no columns there are no rows.
+    frame, values = (frame, values) if values else (frame.iloc[:0], [None])
+    parts = [
+        rowwise(
+            NewLabels(melted), frame, id_vars=kept, value_vars=[] if one is None else [one], **names
+        )
+        for one in values
+    ]
+    found: DataFrame = concat(parts)
+    dtypes = dict(zip(wanted.columns, dtypes_of(wanted), strict=True))
+    if dtypes_of(found.node.meta) != dtypes_of(wanted):
+        found = rowwise(Method("astype"), found, dtypes)
+    return reset_index(found, drop=True) if ignore_index else found
+
+
+def _listed(labels: Any, columns: pd.Index) -> list[Any]:
+    if labels is None:
+        return []
+    single = not pd.api.types.is_list_like(labels) or (
+        isinstance(labels, tuple) and columns.nlevels > 1
+    )
+    return list(dict.fromkeys([labels] if single else labels))

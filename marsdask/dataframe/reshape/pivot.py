@@ -1,0 +1,263 @@
+"""Tables by two sets of keys: those of rows, and those of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pandas.api.extensions import no_default
+
+from marsdask.core.collection import Collection, compute
+from marsdask.core.public import public_call
+
+from ..create import from_pandas
+from ..elementwise.rowwise import Method, relabelled, renamed, rowwise
+from ..frame_node import as_node, dtypes_of
+from ..schemas.samples import row
+from .stack import widened
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+
+@public_call
+def pivot(
+    data: DataFrame, *, columns: Any, index: Any = no_default, values: Any = no_default
+) -> DataFrame:
+    """Return a column for each value of some columns. See pandas.DataFrame.pivot.
+
+    Computes the labels of the new columns at the call.
+    """
+    meta = as_node(data).meta
+    meta.pivot(columns=columns, index=index, values=values)  # raises pandas's errors
+    own = index is no_default
+    rows, names = [] if own else _listed(index), _listed(columns)
+    indexed: Any = data.set_index([*rows, *names], append=own, drop=values is no_default)
+    first = meta.index.nlevels if own else len(rows)
+    if values is not no_default:
+        indexed = indexed[values]
+        if indexed.ndim == 1:
+            indexed = rowwise(renamed, indexed, name=None)
+        else:
+            indexed = _of_one_type(indexed)
+    levels = list(range(first, first + len(names)))
+    return widened(indexed, list(range(first)), levels, None)
+
+
+def _listed(labels: Any) -> list[Any]:
+    several = pd.api.types.is_list_like(labels) and not isinstance(labels, Collection)
+    return list(labels) if several else [labels]
+
+
+def _of_one_type(frame: Any) -> Any:
+    """Return columns of the types that they have as one array, as pandas makes of chosen values."""
+    small = row(frame.node.meta)
+    dtypes = dict(zip(small.columns, pd.DataFrame(small.to_numpy()).dtypes, strict=True))
+    if list(dtypes.values()) == dtypes_of(small):
+        return frame
+    return rowwise(Method("astype"), frame, dtypes)
+
+
+@public_call
+def pivot_table(
+    data: DataFrame,
+    values: Any = None,
+    index: Any = None,
+    columns: Any = None,
+    aggfunc: Any = "mean",
+    fill_value: Any = None,
+    margins: bool = False,
+    dropna: bool = True,
+    margins_name: Hashable = "All",
+    observed: bool = True,
+    sort: bool = True,
+    **kwargs: Any,
+) -> DataFrame:
+    """Aggregate values by keys of rows and of columns. See pandas.DataFrame.pivot_table.
+
+    Computes the labels of the columns at the call; with ``margins``, several functions, or without
+    ``index``, all groups.
+    """
+    if not (dropna and sort and observed):
+        raise NotImplementedError(
+            "pivot_table(dropna=False, sort=False, observed=False) is not supported; use groupby() "
+            "and unstack()"
+        )
+    rows, names = _keys(data, index), _keys(data, columns)
+    several = values is None or pd.api.types.is_list_like(values)
+    keys = [*rows, *names]
+    chosen = _values(data, values, keys)
+    frame = data[list(dict.fromkeys([*keys, *chosen]))]
+
+    def table(func: Any) -> Any:
+        groups = Groups(frame, rows, names, chosen, func, kwargs)
+        found = groups.wide(fill_value) if not margins and rows else None
+        if found is None:
+            found = from_pandas(groups.small(fill_value, margins_name if margins else None))
+        if not several and found.columns.nlevels > 1:
+            labels: Any = found.columns
+            found = rowwise(relabelled, found, columns=labels.droplevel(0))
+        return found
+
+    if not isinstance(aggfunc, list):
+        single: DataFrame = table(aggfunc)
+        return single
+    labels = [getattr(one, "__name__", one) for one in aggfunc]
+    joined: Any = pd.concat(compute(*map(table, aggfunc)), keys=labels, axis=1)
+    found: DataFrame = from_pandas(joined)
+    return found
+
+
+def _keys(data: DataFrame, by: Any) -> list[Any]:
+    """Return the columns that are keys."""
+    listed = [] if by is None else _listed(by)
+    for one in listed:
+        if not isinstance(one, Hashable) or callable(one) or isinstance(one, Collection):
+            raise NotImplementedError(
+                "pivot_table() by other keys than columns is not supported; use assign() first"
+            )
+        if one not in data.columns:
+            raise KeyError(one)
+    return listed
+
+
+def _values(data: DataFrame, values: Any, keys: list[Any]) -> list[Any]:
+    """Return the columns that are aggregated."""
+    if not keys:
+        raise ValueError("No group keys passed!")
+    chosen = [one for one in data.columns if one not in keys] if values is None else _listed(values)
+    for one in chosen:
+        if one not in data.columns:
+            raise KeyError(one)
+    if not chosen:
+        raise NotImplementedError(
+            "pivot_table() without columns to aggregate is not supported; use crosstab()"
+        )
+    return chosen
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Values of a frame that are aggregated by keys of rows and of columns."""
+
+    frame: DataFrame
+    rows: list[Any]
+    columns: list[Any]
+    values: list[Any]
+    func: Any
+    kwargs: dict[str, Any]
+
+    def by(self, keys: Any, frame: Any = None) -> Any:
+        """Return the aggregated values of each group."""
+        frame = self.frame if frame is None else frame
+        return frame.groupby(keys)[self.values].agg(self.func, **self.kwargs)
+
+    @property
+    def _levels(self) -> list[int]:
+        """The levels of the keys of columns, behind those of rows."""
+        return list(range(len(self.rows), len(self.rows) + len(self.columns)))
+
+    def wide(self, fill_value: Any) -> Any:
+        """Return the table lazily; which columns there are is computed."""
+        long = self.by([*self.rows, *self.columns]).dropna(how="all")
+        if not self.columns:
+            counts = long.count().compute()
+            table, seen = long, {label: bool(counts[label]) for label in long.columns}
+        else:
+            counts = long.groupby(level=self._levels).count().compute()
+            labels = counts.index.to_frame(index=False)
+            table = widened(long, list(range(len(self.rows))), self._levels, fill_value, labels)
+            places = dict(zip(counts.index, counts.to_numpy(), strict=True))
+            at = {label: position for position, label in enumerate(counts.columns)}
+            seen = {
+                label: bool(places[label[1] if len(label) == 2 else label[1:]][at[label[0]]])
+                for label in table.columns
+            }
+        order = pd.DataFrame(columns=table.columns).sort_index(axis=1).columns
+        table = table[[label for label in order if seen[label] or fill_value is not None]]
+        return table if fill_value is None else table.fillna(fill_value)
+
+    def small(self, fill_value: Any, margins_name: Any) -> pd.DataFrame:
+        """Return the computed table, with margins if these have a name."""
+        if margins_name is not None:
+            if not self.rows:
+                raise NotImplementedError(
+                    "pivot_table(margins=True) without index= is not supported; use margins=False"
+                )
+            table = self._with_margins(fill_value, margins_name)
+        else:
+            table = _laid_out(self.by(self.columns).compute(), [], fill_value).T
+        found: pd.DataFrame = table.dropna(how="all", axis=1)
+        return found
+
+    def _with_margins(self, fill_value: Any, name: str) -> Any:
+        complete = self.frame.dropna()
+        all_rows = complete[[*self.rows, *self.columns][0]].isna()
+        groups, by_rows, by_columns, grand = compute(
+            self.by([*self.rows, *self.columns]),
+            self.by(self.rows, complete),
+            self.by(self.columns or self.rows, complete),
+            self.by([all_rows], complete),
+        )
+        table = _laid_out(groups, self._levels, fill_value)
+        axes = [table.index, table.columns] if self.columns else [table.index]
+        if any(name in labels.get_level_values(at) for labels in axes for at in labels.names if at):
+            raise ValueError(f'Conflicting name "{name}" in margins')
+        totals = {label: column.iloc[0] for label, column in grand.items() if len(column)}
+        if not len(grand) and isinstance(self.func, str):
+            meta = self.frame.node.meta
+            totals = {label: getattr(meta[label], self.func)() for label in self.values}
+        if self.columns and not len(table.columns):
+            return table
+        if not self.columns:
+            margin = pd.Series(totals, dtype=object)
+        else:
+            table, margin = _with_column_margins(table, by_rows, by_columns, totals, name)
+        key = (name, *[""] * (len(self.rows) - 1)) if len(self.rows) > 1 else name
+        return _with_row(table, margin.infer_objects(), key, fill_value)
+
+
+def _laid_out(groups: Any, levels: list[int], fill_value: Any) -> Any:
+    """Return groups with the keys of columns as column labels."""
+    table = groups.dropna(how="all")
+    if levels:
+        table = table.unstack(levels, fill_value=fill_value)
+    table = table.sort_index(axis=1)
+    return table if fill_value is None else table.fillna(fill_value)
+
+
+def _with_column_margins(
+    table: Any, by_rows: Any, by_columns: Any, totals: dict[Any, Any], name: str
+) -> tuple[Any, Any]:
+    """Return a table with a margin behind the columns of each value, and the margin of rows."""
+    pieces = []
+    for value in dict.fromkeys(table.columns.get_level_values(0)):
+        piece = table.loc[:, [value]].copy()
+        piece[(value, name, *[""] * (table.columns.nlevels - 2))] = by_rows[value]
+        pieces.append(piece)
+    margin = by_columns.stack(list(range(by_columns.columns.nlevels)))
+    margin = margin.reorder_levels([margin.index.nlevels - 1, *range(margin.index.nlevels - 1)])
+    for value, total in totals.items():
+        margin[(value, name, *[""] * (table.columns.nlevels - 2))] = total
+    return pd.concat(pieces, axis=1), margin
+
+
+def _with_row(table: Any, margin: Any, key: Any, fill_value: Any) -> Any:
+    """Return a table with a row of totals, of the types of the columns where they fit."""
+    margin = margin.reindex(table.columns, fill_value=fill_value)
+    last = pd.DataFrame(margin, columns=pd.Index([key])).T
+    for at, dtype in enumerate(table.dtypes):
+        last.isetitem(at, _downcast(last.iloc[:, at], dtype))
+    last.columns = table.columns
+    return pd.concat([table, last]).rename_axis(index=table.index.names)
+
+
+def _downcast(column: Any, dtype: Any) -> Any:
+    """Return a column of a type, if this changes no value."""
+    try:
+        cast = column.astype(dtype)
+    except (TypeError, ValueError):
+        return column
+    return cast if dtype == "object" or (cast == column).all() else column

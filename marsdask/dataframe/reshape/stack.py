@@ -1,0 +1,281 @@
+"""Column labels become a level of the row labels, and a level becomes column labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.tree import gather
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
+from marsdask.core.traits import Traits
+
+from ..elementwise.rowwise import NewLabels, rowwise
+from ..frame_node import row_bytes
+from ..keyed.shuffle import shuffle
+from ..ordered.sort_values import SortValues
+from ..reduction.reductions import collection_of
+from ..rows import concat as joined
+from ..schemas.samples import row
+from .concat import concat
+from .flat_map import flat_map
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+
+@kernel(scratch=2.0)
+def stacked_rows(block: Any, level: Any) -> Any:
+    """Return a row for each label of some column levels."""
+    return block.stack(level)
+
+
+def stack(
+    frame: DataFrame,
+    level: Any = -1,
+    dropna: Any = None,
+    sort: Any = None,
+    future_stack: bool = True,
+) -> DataFrame | Series:
+    """Return a row for each column label. See pandas.DataFrame.stack."""
+    if not future_stack:
+        raise NotImplementedError(
+            "stack(future_stack=False) is not supported; use stack(), then dropna() or sort_index()"
+        )
+    if dropna is not None or sort is not None:
+        raise ValueError("dropna and sort cannot be specified: use dropna() or sort_index()")
+    level = tuple(level) if isinstance(level, list) else level
+    meta = frame.node.meta
+    meta.stack(level)  # raises pandas's errors
+    whole = meta.columns.nlevels == 1
+    rows: DataFrame | Series = flat_map(
+        stacked_rows, frame, level=level, times=len(meta.columns) if whole else None
+    )
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Unstack(SortValues):
+    """Rows of equal keys become one row: other keys tell the column of each value.
+
+    The columns of ``a`` are numbered: keys of rows, keys of columns, values. Rows are sorted by
+    their keys.
+    """
+
+    like: Any = field(repr=False)
+    """The result's types and its columns: for each value all column keys."""
+    keys: int
+    """How many columns of ``a`` are keys of rows, and how many of columns."""
+    series: bool
+    """Whether the column labels do not name the values."""
+    fill_value: Any = None
+
+    @property
+    def label(self) -> str:
+        return "unstack"
+
+    @property
+    def meta(self) -> Any:
+        return self.like
+
+    @property
+    def settled(self) -> bool:
+        return False  # integers stay integers where no value is missing
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(self.name)
+
+    @property
+    def no_op(self) -> Node | None:
+        return None
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.name, [None] * len(self.a.chunks[0])),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        del wanted
+        return (None,)
+
+    def relation(self, inputs: Sequence[Any]) -> None:
+        del inputs
+
+    @property
+    def _wide(self) -> dict[str, Any]:
+        return {
+            "like": self.like,
+            "by": self.by,
+            "keys": self.keys,
+            "series": self.series,
+            "fill_value": self.fill_value,
+        }
+
+    def _whole(self, a: Grid) -> Grid:
+        return gather(
+            unstacked,
+            a,
+            chunks=(unknown_sizes(self.name, [None]),),
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+            kwargs=self._wide,
+        )
+
+    def _shuffle(self, splits: Grid, sizes: Sizes) -> Grid:
+        return shuffle(
+            splits, unstacked, sizes, self._wide, meta=self.meta, width=row_bytes(self.meta)
+        )
+
+
+@kernel(scratch=4.0)
+def unstacked(
+    parts: list[Any], like: Any, by: tuple[int, ...], keys: int, series: bool, fill_value: Any
+) -> Any:
+    """Return one row for the rows of equal keys."""
+    block = joined(parts, labels=False)
+    if not len(block):
+        return like
+    values = list(block.columns[keys:])
+    long = block.set_index(list(block.columns[:keys]))
+    levels = list(range(len(by), keys))
+    found = (long[values[0]] if series else long).unstack(levels, fill_value=fill_value)
+    labels = like.columns if series else numbered(like.columns, values, len(levels))
+    at = found.columns.get_indexer(labels)
+    if (at < 0).any():
+        found = _with_absent(found, at, block[values], fill_value)
+    elif not (at == np.arange(len(at))).all():
+        found = found.iloc[:, at]
+    found = found.set_axis(like.columns, axis=1)
+    return found.set_axis(found.index.set_names(like.index.names))
+
+
+def numbered(columns: pd.Index, values: list[Any], levels: int) -> pd.MultiIndex:
+    """Return column labels with the numbers of the values in place of their labels."""
+    each = len(columns) // len(values)
+    inner = [columns.get_level_values(at) for at in range(-levels, 0)]
+    return pd.MultiIndex.from_arrays([np.repeat(values, each), *inner])
+
+
+def _with_absent(found: Any, at: Any, values: Any, fill_value: Any) -> Any:
+    """Return the columns in another order, with those that are not there."""
+    each = len(at) // values.shape[1]
+    blanks = [blank(values.iloc[:, i], found.index, fill_value) for i in range(values.shape[1])]
+    columns = {}
+    for place, one in enumerate(at):
+        filled = blanks[place // each]
+        columns[place] = filled if one < 0 else found.iloc[:, one].astype(filled.dtype)
+    return pd.DataFrame(columns, index=found.index)
+
+
+def blank(values: Any, index: Any, fill_value: Any = None) -> Any:
+    """Return missing values, or one value, of the type that some values have with it."""
+    options = {} if fill_value is None else {"fill_value": fill_value}
+    like = values.iloc[:0].set_axis(pd.RangeIndex(0))
+    return like.reindex(range(len(index)), **options).set_axis(index)
+
+
+@kernel(scratch=1.0)
+def flattened(block: Any, order: tuple[int, ...]) -> Any:
+    """Return levels of the row labels and the values as numbered columns."""
+    columns = [block.index.get_level_values(at).to_series(index=range(len(block))) for at in order]
+    values = block.to_frame() if isinstance(block, pd.Series) else block
+    columns += [values.iloc[:, at].set_axis(range(len(block))) for at in range(values.shape[1])]
+    return pd.concat(columns, axis=1, keys=range(len(columns)))
+
+
+def unstack(
+    obj: Any, level: Any = -1, fill_value: Any = None, sort: bool = True
+) -> DataFrame | Series:
+    """Return a column for each label of some levels. See pandas.DataFrame.unstack.
+
+    Computes the labels of these levels at the call.
+    """
+    meta = obj.node.meta
+    if meta.index.nlevels == 1:
+        meta.unstack(level, fill_value)  # raises pandas's errors
+        return _columns_as_rows(obj)
+    given = list(level) if isinstance(level, list | tuple) else [level]
+    levels = [meta.index._get_level_number(one) for one in given]
+    rows = [at for at in range(meta.index.nlevels) if at not in levels]
+    if not sort or not rows or fill_value is pd.NA:
+        raise NotImplementedError(
+            "unstack() of all levels, or with sort=False, is not supported; use reset_index(), and "
+            "sort_values() of the result"
+        )
+    return widened(obj, rows, levels, fill_value)
+
+
+def unstack_series(
+    series: Series, level: Any = -1, fill_value: Any = None, sort: bool = True
+) -> DataFrame:
+    """Return a column for each label of some levels. See pandas.Series.unstack.
+
+    Computes the labels of these levels at the call.
+    """
+    found: Any = unstack(series, level, fill_value, sort)
+    frame: DataFrame = found
+    return frame
+
+
+def widened(
+    obj: Any, rows: list[int], levels: list[int], fill_value: Any, labels: Any = None
+) -> DataFrame:
+    """Return a column for each label of some levels, of the rows of equal other levels.
+
+    The labels are computed if they are not given.
+    """
+    flat = rowwise(NewLabels(flattened), obj, order=(*rows, *levels))
+    keys, names = len(rows) + len(levels), obj.node.meta.index.names
+    if labels is None:
+        labels = flat[list(range(len(rows), keys))].drop_duplicates().compute()
+    by = tuple(range(len(rows)))
+    index = flat.node.meta.set_index(list(by)).index.set_names([names[at] for at in rows])
+    columns = _columns(labels, obj.node.meta, [names[at] for at in levels])
+    values = flat.node.meta.iloc[:, keys:]
+    each = len(columns) // max(1, values.shape[1])
+    like = pd.DataFrame(
+        {at: blank(values.iloc[:, at // each], index, fill_value) for at in range(len(columns))},
+        index=index,
+    ).set_axis(columns, axis=1)
+    series = obj.ndim == 1
+    node = Unstack(flat.node, by, (True,) * len(by), True, like, keys, series, fill_value)
+    found: DataFrame = collection_of(node)
+    return found
+
+
+def _columns(labels: pd.DataFrame, meta: Any, names: list[Any]) -> pd.Index:
+    """Return the columns that pandas makes of labels, for each value."""
+    same = pd.Index(np.zeros(len(labels), dtype=int))
+    keys = [pd.Index(labels[at]) for at in labels.columns]
+    index = pd.MultiIndex.from_arrays([same, *keys], names=[None, *names])
+    if isinstance(meta, pd.Series):
+        small: Any = pd.Series(0, index=index)
+    else:
+        small = pd.DataFrame(0, index=index, columns=meta.columns)
+    columns: pd.Index = small.unstack(list(range(1, index.nlevels))).columns
+    return columns
+
+
+@kernel(scratch=1.0)
+def labelled_column(block: Any, at: int) -> Any:
+    """Return a column, whose label is the first level of the row labels."""
+    labels = block.columns[[at] * len(block)]
+    inner = [labels.get_level_values(one) for one in range(labels.nlevels)]
+    index = [block.index.get_level_values(one) for one in range(block.index.nlevels)]
+    return block.iloc[:, at].set_axis(pd.MultiIndex.from_arrays([*inner, *index])).rename(None)
+
+
+def _columns_as_rows(frame: Any) -> Series:
+    """Return all columns, one after the other."""
+    meta = frame.node.meta
+    parts = [rowwise(NewLabels(labelled_column), frame, at=at) for at in range(len(meta.columns))]
+    found: Series = concat(parts)
+    wanted = row(meta).unstack().dtype
+    return found if found.dtype == wanted else found.astype(wanted)

@@ -1,0 +1,80 @@
+"""Intervals, indicators and numbers of values equal pandas's over chunkings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table
+
+KIND = pd.CategoricalDtype(["a", "bb", "ä"])
+CASES: dict[str, Any] = {
+    "edges": lambda xd, d: xd.cut(d.f, [0, 0.5, 1, 2]),
+    "edges into numbers": lambda xd, d: xd.cut(d.u, [0, 2, 9], labels=False, right=False),
+    "intervals": lambda xd, d: xd.cut(d.f, 3),
+    "intervals of times": lambda xd, d: xd.cut(d.t, 4, labels=False, right=False),
+    "quantiles": lambda xd, d: xd.qcut(d.u, 3),
+    "shares": lambda xd, d: xd.qcut(d.f, [0, 0.3, 1], duplicates="drop", precision=1),
+    "indicators": lambda xd, d: xd.get_dummies(d),
+    "of categories": lambda xd, d: xd.get_dummies(d.s.astype(KIND), dummy_na=True),
+    "of texts": lambda xd, d: xd.get_dummies(d.s, dummy_na=True, drop_first=True, prefix="z"),
+    "of numbers": lambda xd, d: xd.get_dummies(d.k, dtype=float),
+    "of some": lambda xd, d: xd.get_dummies(d, columns=["k", "s"], prefix=["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_columns_become_categories(name):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    frame = table(9, 2, "labels")
+    lazy = md.DataFrame(frame, chunk_size=4)
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        equal(CASES[name](md, e), CASES[name](pd, d))
+
+
+def test_edges_are_returned():
+    """With ``retbins``: those given, or those found."""
+    frame = table(9)
+    lazy: Any = md.DataFrame(frame, chunk_size=4)
+    for call in (
+        lambda xd, d: xd.cut(d.u, [0, 2, 5, 9], retbins=True, labels=list("abc")),
+        lambda xd, d: xd.cut(d.f, 3, retbins=True),
+        lambda xd, d: xd.qcut(d.u, [0, 0.3, 1], retbins=True, labels=False),
+    ):
+        (found, edges), (wanted, theirs) = call(md, lazy), call(pd, frame)
+        equal(found, wanted)
+        np.testing.assert_array_equal(edges, theirs)
+
+
+@pytest.mark.parametrize("column", ["s", "k", "f", "t"])
+def test_numbers_of_values(column):
+    """In order of first occurrence, or sorted, with missing ones or without."""
+    values: Any = table(9, 2)[column]
+    lazy: Any = md.Series(values, chunk_size=4)
+    for options in ({}, {"sort": True}, {"use_na_sentinel": False}):
+        (codes, distinct), (numbers, theirs) = (
+            lazy.factorize(**options),
+            values.factorize(**options),
+        )
+        np.testing.assert_array_equal(codes.compute(), numbers)
+        equal(distinct, theirs)
+    assert md.factorize(lazy)[0].dtype == np.intp
+
+
+def test_what_is_refused():
+    """At the call."""
+    lazy: Any = md.DataFrame(table(5), chunk_size=2)
+    twice = lazy[["s", "k"]].set_axis(["s", "s"], axis=1)
+    for kind, words, call in [
+        (NotImplementedError, "Series", lambda: md.cut(lazy, 3)),
+        (NotImplementedError, "Series", lambda: md.factorize(lazy)),
+        (ValueError, "Cannot cut empty", lambda: md.cut(lazy.u[lazy.u > 99], 3)),
+        (ValueError, "monotonically", lambda: md.cut(lazy.u, [2, 1])),
+        (NotImplementedError, "set_axis", lambda: md.get_dummies(twice)),
+    ]:
+        with pytest.raises(kind, match=words):
+            call()

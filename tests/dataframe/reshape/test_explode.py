@@ -1,0 +1,37 @@
+"""Lists in cells become the rows that pandas makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal
+
+LISTS = pd.DataFrame(
+    {"a": [[1, 2], [], None, [3]], "b": [[0.5, 1], [], None, [2.5]], "c": range(4)},
+    index=[5, 6, 6, 7],
+)
+
+
+@pytest.mark.parametrize("ignore_index", [False, True])
+@pytest.mark.parametrize("sizes", [(4,), (1, 0, 2, 1)])
+def test_lists_become_rows(sizes, ignore_index):
+    """Of one column, of several that belong together, and of what holds none."""
+    lazy: Any = md.DataFrame(LISTS, chunk_size=(sizes,))
+    for column in ("a", ["a", "b"], "c"):
+        equal(lazy.explode(column, ignore_index), LISTS.explode(column, ignore_index))
+    equal(lazy[lazy.c > 0].a.explode(ignore_index), LISTS[LISTS.c > 0].a.explode(ignore_index))
+    equal(lazy.explode("a")[["c"]], LISTS.explode("a")[["c"]])
+
+
+def test_what_cannot_be_exploded():
+    """Columns that are not there raise at the call, lists of other lengths where they are met."""
+    others: Any = [[1]] * 4
+    lazy: Any = md.DataFrame(LISTS.assign(d=others), chunk_size=2)
+    with pytest.raises(KeyError):
+        lazy.explode("nope")
+    with pytest.raises(ValueError, match="matching element counts"):
+        lazy.explode(["a", "d"]).compute()

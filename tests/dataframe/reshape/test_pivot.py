@@ -1,0 +1,73 @@
+"""Tables by keys of rows and of columns equal pandas's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, planned, table
+
+PIVOTS: list[dict[str, Any]] = [
+    {"index": "k", "columns": "s", "values": "u"},
+    {"index": "k", "columns": "s"},
+    {"columns": "s", "values": "t"},
+    {"index": ["k"], "columns": ["s", "b"], "values": ["u", "f"]},
+    {"index": "k", "columns": "s", "values": ["s", "u"]},
+]
+TABLES: list[dict[str, Any]] = [
+    {"values": "u", "index": "k", "columns": "s"},
+    {"values": ["f", "u"], "index": ["k", "b"], "columns": ["s", "t"], "aggfunc": "max"},
+    {"values": "u", "index": "k", "columns": "s", "aggfunc": "count", "fill_value": 0},
+    {"values": "f", "index": "k"},
+    {"values": ["f", "u"], "columns": ["k", "s"], "aggfunc": "sum", "fill_value": -1},
+    {"values": ["u", "f"], "index": "k", "columns": "s", "aggfunc": {"u": "sum", "f": "mean"}},
+    {"values": "u", "index": "k", "columns": "s", "aggfunc": ["sum", "mean"]},
+    {"values": "f", "index": "k", "columns": "s", "margins": True},
+    {"values": ["f", "u"], "index": ["k", "b"], "columns": "s", "aggfunc": "sum", "margins": True},
+    {"values": ["f", "u"], "index": "k", "aggfunc": "max", "margins": True, "margins_name": "T"},
+]
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+def test_pivots_equal_pandas(mode):
+    """Labels, types and gaps, whatever the cut."""
+    frame = table(30, 3).drop_duplicates(["k", "s"])
+    lazy = md.DataFrame(frame, chunk_size=4)
+    with planned(mode):
+        for options in PIVOTS:
+            equal(lazy.pivot(**options), frame.pivot(**options))
+    equal(md.pivot(filtered(lazy), **PIVOTS[0]), pd.pivot(filtered(frame), **PIVOTS[0]))
+
+
+@pytest.mark.parametrize("rows", [0, 25])
+def test_tables_equal_pandas(rows):
+    """Of one function or several, with margins or without."""
+    frame = table(rows, 4)
+    lazy = md.DataFrame(frame, chunk_size=9)
+    for options in TABLES:
+        equal(lazy.pivot_table(**options), frame.pivot_table(**options))
+    if rows:
+        equal(md.pivot_table(lazy, **TABLES[0])[["a"]], frame.pivot_table(**TABLES[0])[["a"]])
+
+
+def test_what_is_refused():
+    """At the call, but repeated keys where they are met."""
+    lazy: Any = md.DataFrame(table(12), chunk_size=5)
+    a: Any = {"margins": True, "margins_name": "ä"}
+    for kind, words, call in [
+        (KeyError, "nope", lambda: lazy.pivot(columns="nope")),
+        (ValueError, "duplicate", lambda: lazy.pivot(index="k", columns="b").compute()),
+        (KeyError, "nope", lambda: lazy.pivot_table("nope", "k")),
+        (KeyError, "nope", lambda: lazy.pivot_table("u", "nope")),
+        (ValueError, "No group keys", lambda: lazy.pivot_table("u")),
+        (ValueError, "Conflicting", lambda: lazy.pivot_table("u", "s", **a)),
+        (NotImplementedError, "unstack", lambda: lazy.pivot_table("u", "k", dropna=False)),
+        (NotImplementedError, "assign", lambda: lazy.pivot_table("u", lazy.k)),
+        (NotImplementedError, "crosstab", lambda: lazy[["k"]].pivot_table(index="k")),
+        (NotImplementedError, "False", lambda: lazy.pivot_table("u", columns="k", margins=True)),
+    ]:
+        with pytest.raises(kind, match=words):
+            call()

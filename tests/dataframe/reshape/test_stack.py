@@ -1,0 +1,84 @@
+"""Column labels become a level of labels, and levels columns, as in pandas."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, planned
+
+KEYS = list(itertools.product([3, 1, 2], ["b", "a", None], pd.to_datetime([1, 2])))
+np.random.default_rng(0).shuffle(KEYS)
+
+
+def levels(rows: int) -> Any:
+    """Return a table with labels of three levels, some of them missing."""
+    rng = np.random.default_rng(rows)
+    types: Any = {"p": "i8", "q": "str", "r": "datetime64[ns]"}
+    keys = pd.DataFrame(KEYS[:rows], columns=["p", "q", "r"]).astype(types)
+    return pd.DataFrame(
+        {
+            "i": np.arange(rows),
+            "f": np.where(rng.random(rows) < 0.3, np.nan, 1.5),
+            "s": pd.Series(rng.choice(["x", "y", "z"], rows), dtype="str").array,
+            "b": rng.random(rows) < 0.5,
+            "c": pd.Categorical(rng.choice(["u", "v"], rows), ["u", "v"]),
+        },
+        index=pd.MultiIndex.from_frame(keys, names=["p", None, "r"]),
+    )
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+@pytest.mark.parametrize("rows", [0, 5, 18])
+def test_levels_become_columns(rows, mode):
+    """Types, gaps, labels and their order are pandas's; also where rows are shuffled."""
+    frame = levels(rows)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    with planned(mode):
+        for level in (-1, "p", [1, 2]):
+            equal(lazy.unstack(level), frame.unstack(level))
+            equal(lazy.s.unstack(level), frame.s.unstack(level))
+        equal(lazy.i.unstack(1, -1), frame.i.unstack(1, -1))
+        equal(lazy[["i", "f"]].unstack(0, 0), frame[["i", "f"]].unstack(0, 0))
+        some, same = lazy[lazy.i > 2], frame[frame.i > 2]
+        equal(some.i.unstack(), same.i.unstack())
+
+
+@pytest.mark.parametrize("columns", [["i"], ["i", "f"], ["s"], ["i", "s"], ["b", "i"], ["c"]])
+def test_column_labels_become_levels(columns):
+    """Row by row, or column by column without other levels."""
+    frame = levels(7)[columns]
+    lazy = md.DataFrame(frame, chunk_size=3)
+    equal(lazy.stack(), frame.stack())
+    numbered = frame.reset_index(drop=True)
+    equal(md.DataFrame(numbered, chunk_size=3).unstack(), numbered.unstack())
+
+
+def test_levels_of_columns():
+    """One of them, or all."""
+    frame = levels(9)[["i", "f"]].unstack("p")
+    lazy: Any = md.DataFrame(frame, chunk_size=3)
+    for level in (-1, 0, "p", [0, 1]):
+        equal(lazy.stack(level), frame.stack(level))
+
+
+def test_what_is_not_supported():
+    """At the call, but repeated labels where they are met."""
+    frame = levels(6)
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    for kind, words, call in [
+        (NotImplementedError, "reset_index", lambda: lazy.unstack([0, 1, 2])),
+        (NotImplementedError, "sort_values", lambda: lazy.unstack(sort=False)),
+        (NotImplementedError, "dropna", lambda: lazy.stack(future_stack=False)),
+        (ValueError, "dropna", lambda: lazy.stack(dropna=True)),
+        (KeyError, "nope", lambda: lazy.unstack("nope")),
+        (ValueError, "MultiIndex", lambda: md.Series([1, 2]).unstack()),
+        (ValueError, "duplicate", lambda: md.concat([lazy, lazy]).unstack().compute()),
+    ]:
+        with pytest.raises(kind, match=words):
+            call()
