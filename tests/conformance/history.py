@@ -381,6 +381,11 @@ FRAMES: dict[str, Call] = {
         .sum()
     ),
     "assigned": lambda a: assigned(a.f),
+    "joined": lambda a: a.f.join(a.f[a.f.v > 0.4].set_index("key"), on="key", rsuffix="_r"),
+    "melted": lambda a: a.f[a.f.v > 0.3].melt("key"),
+    "pivoted": lambda a: a.f.pivot_table("v", "key", aggfunc="sum"),
+    "stacked": lambda a: a.f.stack(),
+    "transposed": lambda a: a.f[a.f.v > 0.3].T,
     "to a tensor": lambda a: a.f.to_tensor().sum(axis=0),
     "from a tensor": lambda a: md.DataFrame(a.x, columns=list("abcd")),
 }
