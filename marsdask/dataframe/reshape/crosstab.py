@@ -36,21 +36,8 @@ def crosstab(
     Computes the groups at the call. With ``values`` it aggregates these; margins of them are not
     supported.
     """
-    if values is None and aggfunc is not None:
-        raise ValueError("aggfunc cannot be used without values.")
-    if values is not None and aggfunc is None:
-        raise ValueError("values cannot be used without an aggfunc.")
-    if values is not None and margins:
-        raise NotImplementedError(
-            "crosstab(values=, margins=True) is not supported; use pivot_table(margins=True)"
-        )
     rows, others = _listed(index), _listed(columns)
-    times = any(one.node.meta.dtype.kind in "mM" for one in others)
-    if margins and (not dropna or (times and len(others) > 1)):
-        raise NotImplementedError(
-            "crosstab(margins=True, dropna=False), or of times among several columns, is not "
-            "supported; use margins=False"
-        )
+    _check(others, values, aggfunc, margins=margins, dropna=dropna)
     keys = [*rows, *others]
     parts = [*keys, *([] if values is None else [values])]
     named: list[Any] = [rowwise(renamed, one, name=at) for at, one in enumerate(parts)]
@@ -74,6 +61,24 @@ def crosstab(
         table = table.fillna(0).astype("int64")
     shown: DataFrame = from_pandas(table)
     return shown
+
+
+def _check(others: list[Any], values: Any, aggfunc: Any, *, margins: bool, dropna: bool) -> None:
+    """Raise for arguments that do not fit."""
+    if values is None and aggfunc is not None:
+        raise ValueError("aggfunc cannot be used without values.")
+    if values is not None and aggfunc is None:
+        raise ValueError("values cannot be used without an aggfunc.")
+    if values is not None and margins:
+        raise NotImplementedError(
+            "crosstab(values=, margins=True) is not supported; use pivot_table(margins=True)"
+        )
+    times = any(one.node.meta.dtype.kind in "mM" for one in others)
+    if margins and (not dropna or (times and len(others) > 1)):
+        raise NotImplementedError(
+            "crosstab(margins=True, dropna=False), or of times among several columns, is not "
+            "supported; use margins=False"
+        )
 
 
 def _listed(keys: Any) -> list[Any]:
