@@ -73,8 +73,12 @@ REFUSED: dict[str, tuple[Call, str]] = {
 
 #: Calls that pandas takes and we do not: what was asked, and what to use.
 NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
-    "concat join": (lambda xd, d: xd.concat([d], join="inner"), "concat(join='inner')", "[]"),
-    "concat of kinds": (lambda xd, d: xd.concat([d, d.a]), "concat() of frames", "to_frame()"),
+    "concat beside": (
+        lambda xd, d: xd.concat([d.a, d.b[d.a > 1]], axis=1),
+        "different indexes",
+        "sort=True",
+    ),
+    "concat levels": (lambda xd, d: xd.concat([d], verify_integrity=True), "concat(", "keys="),
     "dropna axis": (lambda xd, d: d.dropna(axis=1), "dropna(axis=1)", "[]"),
     "merge how": (
         lambda xd, d: d.merge(d, "leftsemi", left_on="a", right_index=True),
