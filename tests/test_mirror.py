@@ -51,7 +51,6 @@ ELSEWHERE = {
         "marsdask/core/compilation/rules/relations",
         "marsdask/dataframe/relations/aggregates",
         "marsdask/dataframe/relations/columns",
-        "marsdask/dataframe/relations/distinct",
         "marsdask/dataframe/relations/expression",
         "marsdask/dataframe/relations/inputs",
         "marsdask/dataframe/relations/joins",

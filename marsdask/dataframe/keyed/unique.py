@@ -30,7 +30,7 @@ from ..ordered.row_numbers import reset_index
 from ..reduction.fold import assembled
 from ..reduction.quantiles import columns_of, stacked
 from ..reduction.reductions import RowReduction, collection_of
-from ..relations.distinct import distinct as distinct_of
+from ..relations.aggregates import distinct as distinct_of
 from ..relations.relation import Table
 from ..rows import concat
 from ..tensors import to_tensor

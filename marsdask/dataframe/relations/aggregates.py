@@ -1,4 +1,4 @@
-"""Aggregations of columns, of groups and of all rows."""
+"""Aggregations of columns, of groups and of all rows, and distinct rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .expression import Column, Expression, has_gaps, kind_of
-from .relation import Aggregation, GroupAggregate, Reduce, Table, renamed
+from .relation import Aggregation, DistinctOn, GroupAggregate, Reduce, Table, renamed
 
 #: The kinds of values of which engines make what pandas makes.
 KINDS = {
@@ -92,3 +92,16 @@ def _columns(
 def _is_full(one: Aggregation) -> bool:
     """Tell whether every group has a value: of floats, none is null."""
     return one.method in COUNTED or one.of is None or (one.of.full or kind_of(one.dtype) in "iuf")
+
+
+def distinct(table: Table, places: Sequence[int], keep: str) -> Table | None:
+    """Return the first or last of the rows that are equal in the columns at some places."""
+    table = table.labelled()
+    subset = [table.columns[place] for place in places]
+    if any(one is None or has_gaps(one) for one in subset):
+        return None
+    whole = Table(table.relation, (*table.columns, *(table.labels or ())))
+    below, columns = whole.projected(f"{table.relation.token_name}:distinct ")
+    keys = tuple(one for place in places if (one := columns[place]) is not None)
+    count = len(table.columns)
+    return Table(DistinctOn(below, keys, keep), columns[:count], columns[count:])
