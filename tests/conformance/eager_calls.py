@@ -46,6 +46,8 @@ def operands(folder: Path) -> SimpleNamespace:
     return SimpleNamespace(
         **eager_rows.operands(frame),
         f=f,
+        levels=f.assign(w=f.v).set_index(["key", "v"]),
+        levels_w=f.assign(w=f.v).set_index(["key", "v"]).w,
         key=f.key,
         v=f.v,
         m=f.v > 0.3,
@@ -126,6 +128,26 @@ FRAMES: dict[str, Call] = {
     "DataFrame.eval": lambda a: a.f.eval("v + key"),
     "DataFrame.filter": lambda a: a.f.filter(items=["v"]),
     "DataFrame.get": lambda a: a.f.get("v"),
+    "DataFrame.droplevel": lambda a: a.levels.droplevel(0),
+    "DataFrame.explode": lambda a: a.f.explode("v"),
+    "DataFrame.melt": lambda a: a.f.melt("key"),
+    "DataFrame.reorder_levels": lambda a: a.levels.reorder_levels([1, 0]),
+    "DataFrame.stack": lambda a: a.f.stack(),
+    "DataFrame.swaplevel": lambda a: a.levels.swaplevel(),
+    "Series.droplevel": lambda a: a.levels_w.droplevel(0),
+    "Series.explode": lambda a: a.v.explode(),
+    "Series.reorder_levels": lambda a: a.levels_w.reorder_levels([1, 0]),
+    "Series.swaplevel": lambda a: a.levels_w.swaplevel(),
+    "bdate_range": lambda a: md.bdate_range("2024", periods=3),
+    "date_range": lambda a: md.date_range("2024", periods=3),
+    "isna": lambda a: md.isna(a.f),
+    "isnull": lambda a: md.isnull(a.f),
+    "melt": lambda a: md.melt(a.f),
+    "notna": lambda a: md.notna(a.f),
+    "notnull": lambda a: md.notnull(a.f),
+    "period_range": lambda a: md.period_range("2024", periods=3, freq="M"),
+    "timedelta_range": lambda a: md.timedelta_range("1 day", periods=3),
+    "to_timedelta": lambda a: md.to_timedelta(a.key),
     "DataFrame.insert": lambda a: a.f.insert(1, "u", 1),
     "DataFrame.pop": lambda a: a.f.pop("v"),
     "DataFrame.query": lambda a: a.f.query("v > 0.3"),
@@ -275,8 +297,13 @@ CLASSES = {
 
 def frame_names() -> set[str]:
     """Return the names of all functions of frames, and of the methods of their classes."""
-    found = set(md.__all__) - {"ExecutableTuple"}
-    refused = {"Series.filter"}  # rows by label are for loc[]
+    found = {name for name in md.__all__ if getattr(md, name) is not getattr(pd, name, None)}
+    found -= {"ExecutableTuple"}
+    # What computes labels or distinct values first.
+    looking = "crosstab factorize pivot pivot_table qcut Series.factorize Series.unstack "
+    looking += "DataFrame.pivot DataFrame.pivot_table DataFrame.transpose DataFrame.unstack"
+    refused = {*looking.split()}
+    refused |= {"Series.filter"}  # rows by label are for loc[]
     refused |= {"Series.pop", "Series.xs"}  # which counts them first
     refused |= {"GroupBy.sample"}  # which draws from the sizes of groups
     for title, cls in CLASSES.items():
