@@ -87,6 +87,7 @@ LAZY_PACKAGES = {
     "fsspec": "heavy: only where files lie behind URLs; dask brings it",
     "graphviz": "optional: visualize",
     "h5py": "optional: HDF5 files",
+    "sqlalchemy": "optional: databases other than SQLite",
     "kubernetes": "optional: extra kubernetes",
     "matplotlib": "optional: plots",
     "numexpr": "optional: only limited where it is loaded",

@@ -10,7 +10,11 @@ from .frame import DataFrame
 from .index import Index
 from .io.csv import read_csv
 from .io.dask_frames import from_dask, from_dask_dataframe, from_delayed
+from .io.json import read_json
 from .io.parquet import read_parquet
+from .io.sql import read_sql, read_sql_query, read_sql_table
+from .io.text import read_fwf, read_table
+from .io.whole_files import read_feather, read_orc
 from .keyed.join import merge
 from .keyed.unique import unique
 from .partitions.from_map import from_array, from_dask_array, from_dict, from_map
@@ -67,7 +71,15 @@ __all__ = [
     "pivot_table",
     "qcut",
     "read_csv",
+    "read_feather",
+    "read_fwf",
+    "read_json",
+    "read_orc",
     "read_parquet",
+    "read_sql",
+    "read_sql_query",
+    "read_sql_table",
+    "read_table",
     "timedelta_range",
     "to_datetime",
     "to_numeric",

@@ -28,7 +28,8 @@ from .elementwise.rowwise import (
     with_columns,
 )
 from .frame_base import FrameBase
-from .io import arrow, parquet
+from .io import arrow, conversions, parquet, sql, text, whole_files
+from .io import json as json_files
 from .keyed import unique, value_counts
 from .keyed.join import join
 from .keyed.join import merge as merge_frames
@@ -198,7 +199,17 @@ class DataFrame(FrameBase):
     quantile: Final = method(quantiles.quantile)
     query: Final = method(expressions.query)
     rank: Final = method(rank.rank_columns)
+    to_csv: Final = method(text.to_csv)
+    to_dict: Final = method(conversions.to_dict)
+    to_feather: Final = method(whole_files.to_feather)
+    to_html: Final = method(conversions.to_html)
+    to_json: Final = method(json_files.to_json)
+    to_markdown: Final = method(conversions.to_markdown)
+    to_orc: Final = method(whole_files.to_orc)
     to_parquet: Final = method(parquet.to_parquet)
+    to_records: Final = method(conversions.to_records)
+    to_sql: Final = method(sql.to_sql)
+    to_string: Final = method(conversions.to_string)
     value_counts: Final = method(value_counts.row_counts)
 
     explode: Final = method(explode)

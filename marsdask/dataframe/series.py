@@ -20,7 +20,8 @@ from .elementwise import apply as users
 from .elementwise import combination
 from .elementwise.rowwise import method_of, rowwise, to_frame
 from .frame_base import FrameBase
-from .io import arrow
+from .io import arrow, conversions, sql, text
+from .io import json as json_files
 from .keyed import unique, value_counts
 from .labels import names
 from .labels.loc import rows_sliced
@@ -196,6 +197,12 @@ class Series(FrameBase):
 
     __arrow_c_stream__: Final = arrow.values_stream
     items: Final = batches.labelled_values
+    to_csv: Final = method(text.to_csv)
+    to_dict: Final = method(conversions.to_dict)
+    to_json: Final = method(json_files.to_json)
+    to_markdown: Final = method(conversions.to_markdown)
+    to_sql: Final = method(sql.to_sql)
+    to_string: Final = method(conversions.to_string)
     tolist: Final = protocols.tolist
     to_list: Final = protocols.tolist
 

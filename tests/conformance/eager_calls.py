@@ -9,7 +9,9 @@ and ``w``, groups ``a.by``, windows ``a.w``, the text ``a.s``, tensors ``a.x`` (
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,6 +45,11 @@ def operands(folder: Path) -> SimpleNamespace:
     y = mt.tensor(rng.permutation(12) / 16 + 0.1, chunk_size=5)
     frame.to_csv(folder / "rows.csv", index=False)
     frame.to_parquet(folder / "rows.parquet")
+    frame.to_feather(folder / "rows.feather")
+    frame.to_orc(folder / "rows.orc")
+    frame.to_json(folder / "rows.json")
+    with closing(sqlite3.connect(folder / "rows.db")) as con:
+        frame.to_sql("rows", con, index=False)
     return SimpleNamespace(
         **eager_rows.operands(frame),
         f=f,
@@ -252,6 +259,32 @@ FRAMES: dict[str, Call] = {
             "shuffle": lambda a: a.f.shuffle("key"),
         }.items()
     },
+    **{
+        f"{title}.{name}": call
+        for title in ("DataFrame", "Series")
+        for name, call in {
+            "to_csv": lambda a: a.v.to_csv(a.folder / "v.csv"),
+            "to_dict": lambda a: a.v.to_dict(),
+            "to_feather": lambda a: a.f.to_feather(a.folder / "f"),
+            "to_html": lambda a: a.f.to_html(),
+            "to_json": lambda a: a.v.to_json(a.folder / "v.json"),
+            "to_markdown": lambda a: a.v.to_dict(),  # pandas wants tabulate for it
+            "to_orc": lambda a: a.f.to_orc(a.folder / "o"),
+            "to_records": lambda a: a.f.to_records(),
+            "to_sql": lambda a: a.v.to_sql("t", f"sqlite:///{a.folder}/x.db"),
+            "to_string": lambda a: a.v.to_string(),
+        }.items()
+    },
+    "read_feather": lambda a: md.read_feather(a.folder / "rows.feather"),
+    "read_fwf": lambda a: md.read_fwf(a.folder / "rows.csv"),
+    "read_json": lambda a: md.read_json(a.folder / "rows.json"),
+    "read_orc": lambda a: md.read_orc(a.folder / "rows.orc"),
+    "read_sql": lambda a: md.read_sql("rows", f"sqlite:///{a.folder}/rows.db"),
+    "read_sql_query": lambda a: md.read_sql_query(
+        "SELECT * FROM rows", f"sqlite:///{a.folder}/rows.db"
+    ),
+    "read_sql_table": lambda a: md.read_sql_table("rows", f"sqlite:///{a.folder}/rows.db"),
+    "read_table": lambda a: md.read_table(a.folder / "rows.csv", ","),
     "from_array": lambda a: md.from_array(np.arange(3)),
     "from_dask_array": lambda a: md.from_dask_array(da.arange(3)),
     "from_dask_dataframe": lambda a: md.from_dask_dataframe(a.dask),

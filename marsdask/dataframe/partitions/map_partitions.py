@@ -94,7 +94,11 @@ def conformed(found: Any, like: Any, *, checks: bool) -> Any:
             f"the function returned a {kinds[0].__name__} for a partition, and a "
             f"{kinds[1].__name__} was expected; pass meta="
         )
-    if kinds[0] is not pd.DataFrame:
+    if not len(found):
+        return like
+    if kinds[0] is pd.Series:
+        return _of_missing(found, like.dtype).rename(like.name)
+    if kinds[0] is pd.Index:
         return found.rename(like.name)
     if not found.columns.equals(like.columns):
         if sorted(map(str, found.columns)) != sorted(map(str, like.columns)):
@@ -103,7 +107,21 @@ def conformed(found: Any, like: Any, *, checks: bool) -> Any:
                 f"metadata: {list(found.columns)}, expected {list(like.columns)}; pass meta="
             )
         found = found[list(like.columns)]
+    for at, dtype in enumerate(like.dtypes):
+        column = found.iloc[:, at]
+        if (typed := _of_missing(column, dtype)) is not column:
+            found = found.copy(deep=False)
+            found.isetitem(at, typed)
     return found
+
+
+def _of_missing(column: Any, dtype: Any) -> Any:
+    """Return a column of missing values only in the type that others have."""
+    untyped = column.dtype in ("object", "float64") and column.dtype != dtype
+    if not untyped or dtype == "object" or not column.isna().all():
+        return column
+    gaps = isinstance(dtype, np.dtype) and dtype.kind in "iub"
+    return column.astype(float if gaps else dtype)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,263 @@
+"""Read the results of queries in ranges of a column; write tables chunk by chunk."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.sizing import LARGEST_BLOCK
+from marsdask.core.public import public_call
+
+from ..batches import batches
+from ..frame_node import row_bytes
+from ..partitions.from_map import FromMap
+from ..reduction.reductions import collection_of
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+SQLITE = "sqlite:///"
+#: The rows that show columns and types.
+HEAD_ROWS = 1000
+
+
+def uri_of(con: Any) -> str:
+    """Return the address of a database, which tasks open themselves."""
+    if isinstance(con, str):
+        return con
+    if isinstance(con, sqlite3.Connection):
+        _, _, file = con.execute("PRAGMA database_list").fetchone()
+        if not file:
+            raise NotImplementedError(
+                "a database in memory is not supported, since tasks open it anew; use a file"
+            )
+        return f"{SQLITE}{file}"
+    try:
+        return str(con.engine.url.render_as_string(hide_password=False))
+    except AttributeError:
+        kind = type(con).__name__
+        raise TypeError(
+            f"con must be a URI, a sqlite3 connection or an engine of SQLAlchemy, got {kind}"
+        ) from None
+
+
+@contextmanager
+def connected(uri: str) -> Iterator[Any]:
+    """Open a database: SQLite without more, others by SQLAlchemy."""
+    if uri.startswith(SQLITE):
+        with closing(sqlite3.connect(uri.removeprefix(SQLITE))) as found:
+            yield found
+        return
+    import sqlalchemy
+
+    engine = sqlalchemy.create_engine(uri)
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def read_range(
+    condition: str, query: str, uri: str, options: tuple[tuple[str, Any], ...]
+) -> pd.DataFrame:
+    """Return the rows of a query that meet a condition."""
+    return _select(f"SELECT * FROM ({query}) AS q{condition}", uri, options)  # noqa: S608
+
+
+def _select(query: str, uri: str, options: Any = ()) -> pd.DataFrame:
+    with connected(uri) as connection:
+        text: Any = query
+        if not isinstance(connection, sqlite3.Connection):
+            import sqlalchemy
+
+            text = sqlalchemy.text(query)
+        found: Any = pd.read_sql_query(text, connection, **dict(options))
+        rows: pd.DataFrame = found
+        return rows
+
+
+def _conditions(column: str, limits: Sequence[Any], count: int) -> list[str]:
+    """Return the conditions of the ranges of a column; the first one has missing values too."""
+    low, high = limits
+    if low is None or count == 1:
+        return [""]
+    borders = [low + (high - low) * part / count for part in range(1, count)]
+    if isinstance(low, int):
+        borders = sorted({math.ceil(one) for one in borders} - {low})
+    found = []
+    for start, stop in itertools.pairwise([None, *borders, None]):
+        bounds = [f"{column} >= {_literal(start)}"] if start is not None else []
+        bounds += [f"{column} < {_literal(stop)}"] if stop is not None else []
+        text = " AND ".join(bounds)
+        found.append(f" WHERE {text} OR {column} IS NULL" if start is None else f" WHERE {text}")
+    return found
+
+
+def _literal(value: Any) -> str:
+    return repr(value) if isinstance(value, int | float) else f"'{value}'"
+
+
+@public_call
+def read_sql_query(
+    sql: str,
+    con: Any,
+    index_col: Any = None,
+    *,
+    partition_col: str | None = None,
+    num_partitions: int | None = None,
+    npartitions: int | None = None,
+    limits: tuple[Any, Any] | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Return a frame over the rows of a query. See pandas.read_sql_query.
+
+    Each chunk runs the query with a range of the values of a column of numbers or times; without
+    ``partition_col`` all rows are one chunk. Databases other than SQLite need SQLAlchemy.
+
+    Parameters
+    ----------
+    sql : str
+        The query.
+    con : str, sqlite3.Connection or sqlalchemy.Engine
+        The database, which tasks open themselves.
+    index_col : str or list of str, optional
+        Columns to use as row labels; one is ``partition_col`` as well, as in Dask.
+    partition_col : str, optional
+        The column whose ranges are chunks.
+    num_partitions, npartitions : int, optional
+        The number of chunks; by default as many as are needed for chunks of some MiB.
+    limits : tuple, optional
+        The least and the largest value of the column; computed by default.
+    **options
+        Other arguments of pandas.read_sql_query.
+    """
+    for unsaid in (
+        "divisions",
+        "bytes_per_chunk",
+        "head_rows",
+        "meta",
+        "engine_kwargs",
+        "chunksize",
+    ):
+        options.pop(unsaid, None)
+    uri, given = uri_of(con), tuple(options.items())
+    if index_col is not None:
+        given = (*given, ("index_col", index_col))
+    first = _select(f"SELECT * FROM ({sql}) AS q LIMIT {HEAD_ROWS}", uri, given)  # noqa: S608
+    column = partition_col or (index_col if isinstance(index_col, str) else None)
+    conditions = [""]
+    if column is not None:
+        ask = f"SELECT COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b FROM ({sql}) AS q"  # noqa: S608
+        rows, low, high = _select(ask, uri).iloc[0].astype(object)
+        low, high = limits or _as_times(low, high)
+        nbytes = int(rows) * row_bytes(first.iloc[:0])
+        count = num_partitions or npartitions or math.ceil(nbytes / LARGEST_BLOCK)
+        conditions = _conditions(column, (low, high), max(1, count))
+    how = (("query", sql), ("uri", uri), ("options", given))
+    items = tuple((condition,) for condition in conditions)
+    rows_of = collection_of(FromMap(read_range, items, (), how, first.iloc[:0], checks=True))
+    frame: DataFrame = rows_of if index_col is not None else rows_of.reset_index(drop=True)
+    return frame
+
+
+def _as_times(low: Any, high: Any) -> tuple[Any, Any]:
+    """Return limits between which ranges can be computed: numbers, or times that text spells."""
+    if isinstance(low, str):
+        return pd.Timestamp(low), pd.Timestamp(high)
+    if low is None or pd.isna(low):
+        return None, None
+    return np.asarray(low).item(), np.asarray(high).item()
+
+
+@public_call
+def read_sql_table(
+    table_name: str,
+    con: Any,
+    index_col: Any = None,
+    *,
+    schema: str | None = None,
+    columns: Sequence[str] | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Return a frame over a table of a database. See pandas.read_sql_table.
+
+    Parameters
+    ----------
+    table_name : str
+        The table.
+    con : str, sqlite3.Connection or sqlalchemy.Engine
+        The database, which tasks open themselves.
+    index_col : str or list of str, optional
+        Columns to use as row labels.
+    schema : str, optional
+        The schema of the table.
+    columns : sequence of str, optional
+        Which columns to read.
+    **options
+        Arguments of ``read_sql_query``.
+    """
+    labels = [index_col] if isinstance(index_col, str) else list(index_col or ())
+    wanted = "*" if columns is None else ", ".join(dict.fromkeys([*labels, *columns]))
+    name = table_name if schema is None else f"{schema}.{table_name}"
+    frame: DataFrame = read_sql_query(f"SELECT {wanted} FROM {name}", con, index_col, **options)  # noqa: S608
+    return frame
+
+
+@public_call
+def read_sql(sql: str, con: Any, index_col: Any = None, **options: Any) -> DataFrame:
+    """Return a frame over a query or a table of a database. See pandas.read_sql.
+
+    Parameters
+    ----------
+    sql : str
+        A query, or the name of a table.
+    con : str, sqlite3.Connection or sqlalchemy.Engine
+        The database, which tasks open themselves.
+    index_col : str or list of str, optional
+        Columns to use as row labels.
+    **options
+        Arguments of ``read_sql_query`` or ``read_sql_table``.
+    """
+    read = read_sql_query if " " in sql.strip() else read_sql_table
+    frame: DataFrame = read(sql, con, index_col, **options)
+    return frame
+
+
+def to_sql(
+    obj: Any,
+    name: str,
+    con: Any,
+    *,
+    schema: str | None = None,
+    if_exists: str = "fail",
+    **options: Any,
+) -> int:
+    """Write the rows to a table, one chunk after the other. See pandas.DataFrame.to_sql.
+
+    All chunks are computed before the first is written. Returns the number of rows.
+    """
+    for unsaid in ("compute", "parallel", "engine_kwargs"):
+        options.pop(unsaid, None)
+    rows, how = 0, if_exists
+    parts = batches(obj)
+    first = next(parts)
+    with connected(con) if isinstance(con, str) else _given(con) as connection:
+        for block in itertools.chain([first], parts):
+            block.to_sql(name, connection, schema=schema, if_exists=how, **options)
+            rows, how = rows + len(block), "append"
+        with suppress(AttributeError):  # an engine commits itself
+            connection.commit()
+    return rows
+
+
+@contextmanager
+def _given(con: Any) -> Iterator[Any]:
+    yield con

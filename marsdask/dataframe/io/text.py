@@ -1,0 +1,157 @@
+"""Write CSV files; read tables of fixed columns, and those separated by tabs."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from marsdask.core.public import public_call
+
+from ..batches import batches
+from .csv import read_csv
+from .files import Storage, located, storage_of
+from .whole_files import read_whole_files
+from .write import is_folder, write_files
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+#: Compressions by the ends of names; joined parts of ``zip`` would be no archive.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zip": "zip"}
+
+
+def compression_of(path: str, given: Any) -> Any:
+    """Return the compression that a path's end tells, unless one is given."""
+    return COMPRESSIONS.get(os.path.splitext(path)[1]) if given == "infer" else given
+
+
+def to_csv_file(
+    block: Any, target: Any, *, first: bool, header: Any = True, **options: Any
+) -> None:
+    """Write a chunk as text; only the first one of a file has a header."""
+    mode = "wb" if isinstance(target, io.BytesIO) else "w"
+    block.to_csv(target, header=header if first else False, mode=mode, **options)
+
+
+def destination(
+    path: Any, storage: Storage, single_file: bool | None, name: str
+) -> tuple[str, str | None]:
+    """Return the pattern of the chunks' files, and the path of the only file if there is one."""
+    text = located(path, storage)
+    if "*" in text:
+        return text, None
+    if single_file is None:
+        single_file = not is_folder(text, storage)
+    if single_file:
+        return os.path.join(os.path.dirname(text), f"*-{os.path.basename(text)}"), text
+    return os.path.join(text, name), None
+
+
+def to_csv(
+    obj: Any,
+    path: Any = None,
+    sep: str = ",",
+    *,
+    single_file: bool | None = None,
+    name_function: Callable[[int], str] | None = None,
+    mode: str = "w",
+    compression: Any = "infer",
+    compute: bool = True,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> DataFrame | str | None:
+    """Write CSV files: one of all rows, or one for each chunk. See pandas.DataFrame.to_csv.
+
+    A path with ``*`` has a file for each chunk, in place of ``*`` its number. So has a folder, or a
+    path without a suffix, as in Dask: ``000000.part`` and so on. Other paths are one file, of
+    the chunks one after the other. No file has its name before all are complete. Returns a frame of
+    the paths and their numbers of rows; without a path the text, and ``None`` for a buffer.
+
+    Parameters
+    ----------
+    path : str or buffer, optional
+        Where to write.
+    sep : str
+        What separates columns.
+    single_file : bool, optional
+        Whether there is one file; by default the path tells.
+    name_function : callable, optional
+        Returns what stands for ``*``, of the number of a chunk.
+    mode : {"w", "x"}
+        Whether a file may be there.
+    compression : str or dict, optional
+        How files are compressed; by default as their names end.
+    compute : bool
+        Whether to write at once; otherwise the frame that is returned writes.
+    storage_options : mapping, optional
+        Options of the filesystem.
+    **options
+        Other arguments of pandas.DataFrame.to_csv.
+    """
+    for unsaid in ("compute_kwargs", "scheduler", "header_first_partition_only", "chunksize"):
+        options.pop(unsaid, None)
+    if path is None:
+        text: str = obj.compute().to_csv(sep=sep, **options)
+        return text
+    if hasattr(path, "write"):
+        for number, block in enumerate(batches(obj)):
+            header = options.get("header", True) if not number else False
+            block.to_csv(path, sep=sep, **{**options, "header": header})
+        return None
+    storage = storage_of(storage_options)
+    pattern, single = destination(path, storage, single_file, "*.part")
+    compression = compression_of(single or pattern, compression)
+    if not {"a", "+"}.isdisjoint(mode) or (single and compression == "zip"):
+        raise NotImplementedError(
+            "to_csv(mode='a') and one zip archive are not supported; use a path with '*', or "
+            "another compression"
+        )
+    if "x" in mode and single and os.path.exists(single):
+        raise FileExistsError(17, "File exists", single)
+    options |= {"sep": sep, "compression": compression}
+    how: dict[str, Any] = {"name_function": name_function, "compute": compute, "storage": storage}
+    return write_files(obj, to_csv_file, pattern, options, single=single, **how)
+
+
+@public_call
+def read_table(path: Any, sep: str = "\t", **options: Any) -> DataFrame:
+    """Return a frame over files separated by tabs. See pandas.read_table.
+
+    Parameters
+    ----------
+    path : str or list of str
+        A path, a URL, a pattern, a folder, or a list of them.
+    sep : str
+        What separates columns.
+    **options
+        Arguments of ``read_csv``.
+    """
+    frame: DataFrame = read_csv(path, sep, **options)
+    return frame
+
+
+@public_call
+def read_fwf(
+    path: Any, *, storage_options: Mapping[str, Any] | None = None, **options: Any
+) -> DataFrame:
+    """Return a frame over files of columns of fixed widths, each a chunk. See pandas.read_fwf.
+
+    Parameters
+    ----------
+    path : str or list of str
+        A path, a URL, a pattern, a folder, or a list of them.
+    storage_options : mapping, optional
+        Options of the filesystem.
+    **options
+        Other arguments of pandas.read_fwf.
+    """
+    for unsaid in ("blocksize", "sample"):
+        options.pop(unsaid, None)
+    frame: DataFrame = read_whole_files(
+        pd.read_fwf, path, storage_of(storage_options), options, {"nrows": 1000}
+    )
+    return frame

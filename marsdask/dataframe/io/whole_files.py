@@ -1,0 +1,223 @@
+"""Read files of which each is a chunk, by a function of pandas."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from marsdask.core.public import public_call
+
+from ..frame_node import is_numbered
+from ..ordered.row_numbers import reset_index
+from ..partitions.from_map import FromMap
+from ..reduction.reductions import collection_of
+from .files import Storage, expand_paths, located, looked_at, open_file, storage_of
+from .write import in_folder, write_files
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+
+def read_one(
+    place: tuple[str, Any, Any], read: Callable[..., Any], storage: Storage, options: Any
+) -> Any:
+    """Read a file, or the part of it that an argument tells."""
+    path, _, part = place
+    with open_file(path, storage) as file:
+        try:
+            return read(file, **dict(options), **({} if part is None else {"part": part}))
+        except Exception as error:
+            error.add_note(f"while reading {path}")
+            raise
+
+
+def read_whole_files(
+    read: Callable[..., Any],
+    path: Any,
+    storage: Storage,
+    options: Mapping[str, Any],
+    head: Mapping[str, Any] | None = None,
+    *,
+    parts: Callable[[Any, int], Sequence[Any]] | None = None,
+    head_part: Any = None,
+) -> Any:
+    """Return a frame over files; ``head`` are options with which the first shows the types.
+
+    ``parts`` tells of an open file, and of its bytes, which parts are chunks. ``head_part`` is the
+    part that shows the types, if it is not the first.
+    """
+    files = looked_at(expand_paths(path, storage), storage)
+    places: list[tuple[tuple[str, Any, Any]]] = []
+    for name, stamp in zip(files.paths, files.stamps, strict=True):
+        found: Sequence[Any] = [None]
+        if parts is not None:
+            with open_file(name, storage) as file:
+                found = parts(file, stamp[1])
+        places.extend(((name, stamp, part),) for part in found)
+    given = tuple(options.items())
+    name, stamp, part = places[0][0]
+    shown = (name, stamp, head_part or part)
+    first = read_one(shown, read, storage, (*given, *(head or {}).items()))
+    how = (("read", read), ("storage", storage), ("options", given))
+    node = FromMap(read_one, tuple(places), (), how, first.iloc[:0], checks=True)
+    rows = collection_of(node)
+    return reset_index(rows, drop=True) if is_numbered(first.index) else rows
+
+
+def read_stripes(file: Any, part: tuple[int, int], columns: Any = None) -> Any:
+    """Read some stripes of an ORC file."""
+    import pyarrow as pa
+    from pyarrow import orc
+
+    reader = orc.ORCFile(file)
+    batches = [reader.read_stripe(number, columns) for number in range(*part)]
+    schema = (
+        reader.schema if columns is None else pa.schema([reader.schema.field(c) for c in columns])
+    )
+    return pa.Table.from_batches(batches, batches[0].schema if batches else schema).to_pandas()
+
+
+def stripes_of(each: int) -> Callable[[Any, int], list[tuple[int, int]]]:
+    """Return the function that tells the runs of stripes of a file."""
+
+    def runs(file: Any, size: int) -> list[tuple[int, int]]:
+        from pyarrow import orc
+
+        del size
+        count = orc.ORCFile(file).nstripes
+        starts = [*range(0, count, each), count] if count else [0, 0]
+        return list(itertools.pairwise(starts))
+
+    return runs
+
+
+@public_call
+def read_orc(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    split_stripes: int | bool = 1,
+    engine: str = "pyarrow",
+    storage_options: Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """Return a frame over ORC files. See pandas.read_orc.
+
+    Parameters
+    ----------
+    path : str or list of str
+        A path, a URL, a pattern, a folder, or a list of them.
+    columns : sequence of str, optional
+        Which columns to read.
+    split_stripes : int or bool
+        How many stripes are a chunk; ``False`` for all of a file.
+    engine : {"pyarrow"}
+        The library that reads the files.
+    storage_options : mapping, optional
+        Options of the filesystem.
+    """
+    if engine != "pyarrow":
+        raise NotImplementedError(f"engine={engine!r} is not supported; use engine='pyarrow'")
+    options = {} if columns is None else {"columns": list(columns)}
+    each = int(split_stripes) or 2**31
+    frame: DataFrame = read_whole_files(
+        read_stripes, path, storage_of(storage_options), options, parts=stripes_of(each)
+    )
+    return frame
+
+
+@public_call
+def read_feather(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """Return a frame over Feather files, each a chunk. See pandas.read_feather.
+
+    Parameters
+    ----------
+    path : str or list of str
+        A path, a URL, a pattern, a folder, or a list of them.
+    columns : sequence of str, optional
+        Which columns to read.
+    storage_options : mapping, optional
+        Options of the filesystem.
+    """
+    options = {} if columns is None else {"columns": list(columns)}
+    storage = storage_of(storage_options)
+    frame: DataFrame = read_whole_files(pd.read_feather, path, storage, options)
+    return frame
+
+
+def to_orc_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:
+    """Write a chunk as an ORC file."""
+    del first
+    block.reset_index(drop=True).to_orc(target, **options)
+
+
+def to_feather_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:
+    """Write a chunk as a Feather file."""
+    del first
+    block.reset_index(drop=True).to_feather(target, **options)
+
+
+def to_orc(
+    frame: Any,
+    path: Any,
+    *,
+    compute: bool = True,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Write one ORC file for each chunk: into a folder, or where a pattern has ``*``.
+
+    See pandas.DataFrame.to_orc. Row labels have to be numbers from 0, and are not written. Returns
+    a frame of the paths and their numbers of rows.
+    """
+    for unsaid in ("compute_kwargs", "write_index", "index"):
+        options.pop(unsaid, None)
+    return _to_folder(frame, path, to_orc_file, "orc", compute, storage_options, options)
+
+
+def to_feather(
+    frame: Any,
+    path: Any,
+    *,
+    compute: bool = True,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Write one Feather file for each chunk: into a folder, or where a pattern has ``*``.
+
+    See pandas.DataFrame.to_feather. Row labels have to be numbers from 0, and are not written.
+
+    Returns
+    -------
+    DataFrame
+        The paths and their numbers of rows.
+    """
+    return _to_folder(frame, path, to_feather_file, "feather", compute, storage_options, options)
+
+
+def _to_folder(
+    frame: Any,
+    path: Any,
+    write: Callable[..., None],
+    suffix: str,
+    compute: bool,
+    storage_options: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> DataFrame:
+    index = frame.node.meta.index
+    if index.nlevels > 1 or index.name is not None or not isinstance(index, pd.RangeIndex):
+        # pandas's words
+        raise ValueError(
+            f"{suffix} does not support serializing a non-default index for the index; you can "
+            ".reset_index() to make the index into column(s)"
+        )
+    storage = storage_of(storage_options)
+    pattern = in_folder(located(path, storage), f"part-*.{suffix}")
+    return write_files(frame, write, pattern, options, storage=storage, compute=compute)

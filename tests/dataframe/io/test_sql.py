@@ -1,0 +1,77 @@
+"""Queries are read in ranges of a column, and tables written chunk by chunk."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe import one_mode
+from tests.dataframe.tables import equal, table
+
+_coalesce = one_mode.coalesce
+
+FRAME = table(20)[["u", "f", "s", "k"]].sort_values("u", ignore_index=True)
+
+
+@pytest.fixture
+def uri(tmp_path: Any) -> str:
+    """Write the table, and return the address of the database."""
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    assert md.DataFrame(FRAME, chunk_size=6).to_sql("t", address, index=False) == 20
+    return address
+
+
+def test_tables_come_back(uri: str) -> None:
+    """As pandas reads them; by a name, a query, a connection."""
+    equal(md.read_sql_table("t", uri), FRAME)
+    equal(md.read_sql_table("t", uri, columns=["s", "u"]), FRAME[["s", "u"]])
+    with closing(sqlite3.connect(uri.removeprefix("sqlite:///"))) as con:
+        wanted = pd.read_sql("SELECT u, f FROM t WHERE u < 9", con)
+        equal(md.read_sql("SELECT u, f FROM t WHERE u < 9", con), wanted)
+        equal(md.read_sql("t", con, index_col=["u", "s"]), FRAME.set_index(["u", "s"]))
+
+
+@pytest.mark.parametrize("column", ["u", "f", "k"])
+def test_ranges_of_a_column(uri: str, column: str) -> None:
+    """Each row is in one of them, also where the column has no value."""
+    lazy = md.read_sql("t", uri, partition_col=column, num_partitions=4)
+    assert 1 < lazy.npartitions <= 4
+    equal(lazy.sort_values("u", ignore_index=True), FRAME)
+    if column == "u":
+        assert lazy.map_partitions(len).compute().tolist() == [5, 5, 5, 5]
+        theirs = md.read_sql_table("t", uri, "u", npartitions=2, limits=(0, 20))
+        assert theirs.map_partitions(len).compute().tolist() == [10, 10]
+        equal(theirs, FRAME.set_index("u"))
+
+
+def test_ranges_of_times(tmp_path: Any) -> None:
+    """Which SQLite has as text."""
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    frame = pd.DataFrame({"t": pd.date_range("2024-01-01", periods=12, freq="D"), "n": range(12)})
+    md.DataFrame(frame, chunk_size=5).to_sql("t", address, index=False)
+    lazy = md.read_sql("t", address, partition_col="t", num_partitions=3, parse_dates=["t"])
+    assert lazy.npartitions == 3
+    equal(lazy, frame, check_dtype=False)
+
+
+def test_bad_input(uri: str) -> None:
+    """With pandas's exceptions; nothing is written of rows that cannot be computed."""
+    lazy = md.DataFrame(FRAME, chunk_size=6)
+    with pytest.raises(ValueError, match="already exists"):
+        lazy.to_sql("t", uri)
+    lazy.to_sql("t", uri, if_exists="append", index=False)
+    assert len(md.read_sql_table("t", uri)) == 40
+    bad = lazy.u.map(lambda n: 1 // (n - 19), meta=("u", int))
+    with pytest.raises(ZeroDivisionError):
+        bad.to_sql("other", uri)
+    with pytest.raises(pd.errors.DatabaseError, match="other"):
+        md.read_sql_table("other", uri)
+    with pytest.raises(TypeError, match="con must be"):
+        md.read_sql("t", 3)
+    with closing(sqlite3.connect(":memory:")) as con, pytest.raises(NotImplementedError):
+        md.read_sql("t", con)

@@ -1,0 +1,61 @@
+"""ORC and Feather files are read and written as pandas does; errors name the file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import orc
+
+import marsdask.dataframe as md
+from tests.dataframe import one_mode
+from tests.dataframe.tables import equal, table
+
+_coalesce = one_mode.coalesce
+
+FRAME = table(11)[["k", "f", "s", "u"]]
+LAZY = md.DataFrame(FRAME, chunk_size=4)
+
+
+@pytest.mark.parametrize("kind", ["orc", "feather"])
+def test_files_come_back(tmp_path: Any, kind: str) -> None:
+    """One for each chunk, with the columns that are asked for; labels are not written."""
+    write, read = getattr(LAZY, f"to_{kind}"), getattr(md, f"read_{kind}")
+    assert write(tmp_path / "out").rows.compute().tolist() == [4, 4, 3]
+    lazy = read(tmp_path / "out")
+    assert lazy.npartitions == 3
+    equal(lazy, FRAME)
+    equal(
+        read(str(tmp_path / "out" / "*1.*"), columns=["u"]),
+        FRAME[["u"]][4:8].reset_index(drop=True),
+    )
+    with pytest.raises(ValueError, match="non-default index"):
+        getattr(LAZY.set_index("u"), f"to_{kind}")(tmp_path / "labels")
+
+
+def test_stripes(tmp_path: Any) -> None:
+    """Each is a chunk, or several, or all of a file."""
+    frame = pd.DataFrame({"a": range(70_000), "b": 0.5})
+    path = str(tmp_path / "x.orc")
+    orc.write_table(pa.table(frame), path, stripe_size=100_000, compression="uncompressed")
+    stripes = orc.ORCFile(path).nstripes
+    assert stripes > 2
+    for each, count in ((1, stripes), (2, -(-stripes // 2)), (False, 1)):
+        lazy = md.read_orc(path, split_stripes=each)
+        assert lazy.npartitions == count
+        equal(lazy, frame)
+    with pytest.raises(NotImplementedError, match="pyarrow"):
+        md.read_orc(path, engine="orc")
+
+
+def test_a_truncated_file_is_named(tmp_path: Any) -> None:
+    """When it is read; the session goes on."""
+    LAZY.to_feather(tmp_path)
+    path = tmp_path / "part-000001.feather"
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(pa.ArrowInvalid) as caught:
+        md.read_feather(tmp_path).compute()
+    assert any(path.name in note for note in caught.value.__notes__)
+    equal(LAZY, FRAME)
