@@ -38,7 +38,7 @@ from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
-from .partitions.arguments import ADVICE, taking_advice
+from .partitions.arguments import IGNORED, ignore_arguments
 from .reduction import aggregate, extremes, pairs, quantiles
 from .reshape.explode import explode
 from .reshape.melt import melt
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .series import Series
 
 
-@taking_advice(ADVICE)
+@ignore_arguments(IGNORED)
 @public_methods
 class DataFrame(FrameBase):
     """A lazy table in chunks of rows, with the methods of pandas, Mars and Dask.

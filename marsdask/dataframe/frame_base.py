@@ -32,7 +32,7 @@ from .ordered.row_numbers import ResetMethod
 from .partitions import divisions as bounds
 from .partitions import map_partitions as maps
 from .partitions import repartition as moves
-from .partitions.arguments import ADVICE, taking_advice
+from .partitions.arguments import IGNORED, ignore_arguments
 from .reduction import extremes, properties
 from .reduction import reductions as reduce
 from .reduction import times as times_of
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@taking_advice(ADVICE)
+@ignore_arguments(IGNORED)
 @public_methods
 class FrameBase(Rows):
     """Lazy rows with labels."""

@@ -28,7 +28,7 @@ from .labels.loc import rows_sliced
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
-from .partitions.arguments import ADVICE, taking_advice
+from .partitions.arguments import IGNORED, ignore_arguments
 from .reduction import aggregate, extremes, pairs, properties
 from .reduction import times as times_of
 from .reshape.categories import factorize_series
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 StrType = str  # ``Series.str`` hides the type inside the class
 
 
-@taking_advice(ADVICE)
+@ignore_arguments(IGNORED)
 @public_methods
 class Series(FrameBase):
     """A lazy column with row labels, and the methods of pandas, Mars and Dask.

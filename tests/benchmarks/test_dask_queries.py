@@ -13,7 +13,7 @@ import pytest
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 
-#: Dask's advice in group-bys.
+#: Dask's arguments about how to group.
 WIDE: dict[str, Any] = {"split_out": True, "split_every": 4}
 
 

@@ -178,7 +178,7 @@ def _excludes(least: Any, largest: Any, operator: str, value: Any) -> bool:
 
 
 #: Arguments of Dask and Mars that change no result here.
-UNSAID = {
+IGNORED = {
     *("ignore_metadata_file", "metadata_task_size", "calculate_divisions"),
     *("incremental_index", "memory_scale", "merge_small_files"),
 }
@@ -261,7 +261,7 @@ def read_parquet(
     --------
     >>> frame = md.read_parquet("data/*.parquet", columns=["a"])  # doctest: +SKIP
     """
-    check_keywords(options, UNSAID)
+    check_keywords(options, IGNORED)
     _check_arguments(engine, categories, aggregate_files)
     storage = storage_of(storage_options, filesystem)
     found = expand_paths(path, storage)

@@ -23,7 +23,7 @@ from ..labels.by_position import rows_in_order
 from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
-from ..partitions.arguments import ADVICE_OF_GROUPS, taking_advice
+from ..partitions.arguments import IGNORED_OF_GROUPS, ignore_arguments
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_rows import GroupedRows, RowMask
@@ -94,7 +94,7 @@ def _row_method(name: str) -> AggregationMethod:
     return typed("AggregationMethod", values)
 
 
-@taking_advice(ADVICE_OF_GROUPS)
+@ignore_arguments(IGNORED_OF_GROUPS)
 @suggesting_methods
 @public_methods
 class GroupBy(Generic[R, C]):

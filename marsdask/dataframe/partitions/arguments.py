@@ -1,4 +1,4 @@
-"""Dask's arguments of pandas's methods: advice about how to compute, which sizes decide here."""
+"""Arguments of Dask about how to compute, which change no result: sizes decide here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUPED = (
     *("cov", "corr", "head", "tail"),
 )
 #: Methods of frames and series, and the arguments of Dask that change no result of theirs.
-ADVICE: dict[str, tuple[str, ...]] = {
+IGNORED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(REDUCTIONS, TREE),
     **dict.fromkeys(("drop_duplicates", "nunique", "unique", "value_counts"), PARTS),
     "head": ("npartitions",),
@@ -38,7 +38,7 @@ ADVICE: dict[str, tuple[str, ...]] = {
     "sort_values": (*SHUFFLE, "upsample", "partition_size"),
 }
 #: The same for methods of groups.
-ADVICE_OF_GROUPS: dict[str, tuple[str, ...]] = {
+IGNORED_OF_GROUPS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(GROUPED, PARTS),
     **dict.fromkeys(("transform", "shift"), ("shuffle_method", "meta")),
     **dict.fromkeys(("apply", "ffill", "bfill"), ("shuffle_method",)),
@@ -71,17 +71,17 @@ def computing(func: F) -> F:
     return face  # type: ignore[return-value]
 
 
-def taking_advice(advice: dict[str, tuple[str, ...]]) -> Callable[[T], T]:
+def ignore_arguments(ignored: dict[str, tuple[str, ...]]) -> Callable[[T], T]:
     """Let the methods of a class take arguments of Dask that change no result."""
 
     def decorate(cls: T) -> T:
         faces: dict[Any, Any] = {}
-        for name, ignored in advice.items():
+        for name, arguments in ignored.items():
             func = vars(cls).get(name)
             if isinstance(func, FunctionType):
                 # Two names of one method stay names of one method.
-                setattr(cls, name, faces.setdefault(func, without(*ignored)(func)))
-        for name in COMPUTING if advice is ADVICE else ():
+                setattr(cls, name, faces.setdefault(func, without(*arguments)(func)))
+        for name in COMPUTING if ignored is IGNORED else ():
             if isinstance(func := vars(cls).get(name), FunctionType):
                 setattr(cls, name, computing(func))
         return cls

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..series import Series
 
 #: Arguments of Dask about labels, which are never assumed here.
-UNSAID = ("transform_divisions", "clear_divisions", "parent_meta", "required_columns", "token")
+IGNORED = ("transform_divisions", "clear_divisions", "parent_meta", "required_columns", "token")
 
 ROWS = (pd.DataFrame, pd.Series, pd.Index)
 
@@ -231,7 +231,7 @@ def map_partitions(
             "map_partitions(align_dataframes=True) is not supported; use merge(), or "
             "repartition() both by equal divisions"
         )
-    kwargs = {name: value for name, value in kwargs.items() if name not in UNSAID}
+    kwargs = {name: value for name, value in kwargs.items() if name not in IGNORED}
     found: DataFrame | Series | Index
     found = _mapped(func, args, kwargs, meta, place, checks=enforce_metadata)
     return found
@@ -421,7 +421,7 @@ def map_overlap(
         )
     if before < 0 or after < 0:
         raise ValueError("before and after must be positive integers")
-    kwargs = {name: value for name, value in kwargs.items() if name not in UNSAID}
+    kwargs = {name: value for name, value in kwargs.items() if name not in IGNORED}
     node = _operand(obj.node)
     if meta is None or meta is pd.api.extensions.no_default:
         found = _shown(func, (node, *args), (), kwargs, None)

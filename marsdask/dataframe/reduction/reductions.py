@@ -412,7 +412,7 @@ def reduction(name: str) -> ReductionMethod:
             lambda: check_supported(node.meta, name, options),
         )
         # NumPy's functions pass these; pandas accepts only their defaults.
-        kwargs = {key: value for key, value in kwargs.items() if key not in UNSAID}
+        kwargs = {key: value for key, value in kwargs.items() if key not in NUMPY_KEYWORDS}
         if axis in {1, "columns"}:
             return rowwise(RowReduction(name), self, **kwargs)
         check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
@@ -456,7 +456,7 @@ def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
 
 
 #: Keywords of NumPy of which pandas accepts only the defaults.
-UNSAID = {"dtype", "out", "keepdims"}
+NUMPY_KEYWORDS = {"dtype", "out", "keepdims"}
 #: Kinds of dtypes that pandas reduces and we do not.
 UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}, "sem": {"m", "c"}}
 UNFIT |= {"skew": {"c"}, "kurt": {"c"}}

@@ -1,4 +1,4 @@
-"""Dask's advice about how to compute is taken, and changes no result."""
+"""Dask's arguments about how to compute are taken, and change no result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _coalesce = one_mode.coalesce
 
 FRAME = table(20)
 
-#: What is called with advice, and the same without, on a frame of either library.
+#: What is called with such arguments, and the same without, on a frame of either library.
 CALLS = {
     "sum": (lambda f: f.u.sum(split_every=2), lambda f: f.u.sum()),
     "std": (lambda f: f[["f", "u"]].std(split_every=8), lambda f: f[["f", "u"]].std()),
