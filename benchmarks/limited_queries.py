@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from importlib import import_module
 from pathlib import Path
 
 from benchmarks.harness import RunPlan
-from benchmarks.memory import MIB, limited_group
+from benchmarks.memory import MIB, limited_group, run_module
 from benchmarks.rows import queries, tables
 from benchmarks.run_one import high_water
 from benchmarks.systems import System
@@ -43,22 +42,10 @@ def run_limited(name: str, args: argparse.Namespace) -> str:
     """Run a query in a child with a limit; return its figures, or how it ended."""
     options = ["--data", str(args.data), "--scale", str(args.scale), "--inside", name]
     with limited_group(args.limit * MIB) as group:
-
-        def enter() -> None:
-            if group is not None:
-                (group / "cgroup.procs").write_text(str(os.getpid()))
-
-        child = subprocess.run(
-            [sys.executable, "-m", "benchmarks.limited_queries", *options],
-            preexec_fn=enter,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    if child.returncode:
-        return f"ended with status {child.returncode} (-9: the kernel ended it)"
-    figures: dict[str, float] = json.loads(child.stdout.splitlines()[-1])
-    return ", ".join(f"{figure} {value:.4g}" for figure, value in figures.items())
+        found = run_module("benchmarks.limited_queries", options, group)
+    if isinstance(found, int):
+        return f"ended with status {found} (-9: the kernel ended it)"
+    return ", ".join(f"{figure} {value:.4g}" for figure, value in found.items())
 
 
 def main() -> int:

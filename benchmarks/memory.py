@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -161,32 +161,37 @@ def job(name: str, size: int, budget: int | None) -> dict[str, float]:
     return found
 
 
-def run_child(args: argparse.Namespace, group: Path | None) -> dict[str, float]:
-    """Run the job in a child, inside the group if there is one."""
-    budget = None if group else round(args.limit * MIB * 0.6)
-    options = [
-        "--size",
-        str(args.size),
-        "--job",
-        args.job,
-        "--inside",
-        *(["--budget", str(budget)] if budget else []),
-    ]
+def run_module(module: str, options: Sequence[str], group: Path | None) -> dict[str, float] | int:
+    """Run a module in a child, inside the group if there is one.
+
+    Return the figures that it prints last, or the status with which it failed.
+    """
 
     def enter() -> None:
         if group is not None:
             (group / "cgroup.procs").write_text(str(os.getpid()))
 
     child = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory", *options],
+        [sys.executable, "-m", module, *options],
         preexec_fn=enter,
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
     if child.returncode:
-        sys.exit(f"the job failed with status {child.returncode} (-9: the kernel ended it)")
+        return child.returncode
     found: dict[str, float] = json.loads(child.stdout.splitlines()[-1])
+    return found
+
+
+def run_child(args: argparse.Namespace, group: Path | None) -> dict[str, float]:
+    """Run the job in a child, inside the group if there is one."""
+    options = ["--size", str(args.size), "--job", args.job, "--inside"]
+    if group is None:
+        options += ["--budget", str(round(args.limit * MIB * 0.6))]
+    found = run_module("benchmarks.memory", options, group)
+    if isinstance(found, int):
+        sys.exit(f"the job failed with status {found} (-9: the kernel ended it)")
     return found
 
 
