@@ -12,7 +12,7 @@ from dask.utils import format_bytes
 from marsdask.scheduler.base import Stage
 
 from ..compilation.passes import phases_of
-from ..compilation.rules.relations import relate, told
+from ..compilation.rules.relations import choices_of, relate
 from ..dask.layer import static_grids, static_tasks
 from ..graph import Graph
 from ..grids.grid import Grid
@@ -35,7 +35,7 @@ def explain(nodes: Sequence[Node], session: Session) -> str:
     phases: list[str] = []
     for phase, after in phases_of(graph, compilation.plan):
         phases += _phase_lines(phase.name, graph, after)
-        if relate in phase.rules and (choices := told(graph, compilation.plan)):
+        if relate in phase.rules and (choices := choices_of(graph, compilation.plan)):
             phases += ["Runs of relations, and who runs each", *(f"  {line}" for line in choices)]
         graph = after
     stage = compilation.advance({})

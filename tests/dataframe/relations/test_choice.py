@@ -10,7 +10,7 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.compilation.plan import Plan
-from marsdask.core.compilation.rules.relations import told
+from marsdask.core.compilation.rules.relations import choices_of
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.dataframe.relations.choice import choose, forbidden
@@ -80,7 +80,7 @@ def test_the_plan_tells_relations_estimates_and_the_reason(tmp_path: Any) -> Non
     lazy = md.read_parquet(str(tmp_path / "rows.parquet"))
     summed = lazy[lazy.k > 0].groupby("k").f.sum()
     graph = Graph([summed.node])
-    lines = told(graph, ONE)
+    lines = choices_of(graph, ONE)
     assert lines[0] == "groupby by pandas: 40 rows, 640 B: fewer than 20,000 rows of files"
     assert lines[1:] == [
         "  GroupAggregate sum, about 5 rows, 80 B",
@@ -88,8 +88,8 @@ def test_the_plan_tells_relations_estimates_and_the_reason(tmp_path: Any) -> Non
         "      FileScan rows.parquet, about 40 rows, 640 B",
     ]
     with option_context({"dataframe.kernels": "polars"}):
-        assert told(graph, ONE)[0] == "groupby by polars: 40 rows, 640 B"
+        assert choices_of(graph, ONE)[0] == "groupby by polars: 40 rows, 640 B"
     with option_context({"dataframe.kernels": "pandas"}):
-        assert told(graph, ONE) == ["pandas: options.dataframe.kernels is 'pandas'"]
-    assert told(Graph([lazy.node]), ONE) == []
+        assert choices_of(graph, ONE) == ["pandas: options.dataframe.kernels is 'pandas'"]
+    assert choices_of(Graph([lazy.node]), ONE) == []
     assert "groupby by pandas: 40 rows" in summed.explain()

@@ -14,7 +14,7 @@ def relate(graph: Graph, plan: Plan) -> Graph:
     return graph
 
 
-def told(graph: Graph, plan: Plan) -> list[str]:
+def choices_of(graph: Graph, plan: Plan) -> list[str]:
     """Describe in lines what :func:`relate` does to a graph, and why."""
     return [line for planner in _planners(graph) for line in planner.tell(graph, plan)]
 
