@@ -53,20 +53,36 @@ class Destination:
     storage: Storage = LOCAL
     overwrite: bool = False
     """Whether the files that lie in the folder are replaced."""
+    watched: bool = True
+    """Whether the caller makes the folder of incomplete files, and removes it after a failure."""
 
     def path(self, number: int) -> str:
         """Return the path of a chunk's file."""
         return self.pattern.replace("*", self.names[number] if self.names else f"{number:06d}")
 
+    @property
+    def folder(self) -> str | None:
+        """The folder of incomplete files, hidden from readers; ``None`` behind a URL.
+
+        After a failure it is gone, so that tasks which still run cannot leave a file.
+        """
+        if is_remote(self.pattern):
+            return None
+        return os.path.join(os.path.dirname(self.pattern), f".{self.mark}")
+
     def aside(self, number: int) -> str:
         """Return where a chunk's file is until all are complete."""
-        return aside(self.path(number), self.mark)
+        return self._aside(self.path(number), "")
 
+    def whole_aside(self, single: str) -> str:
+        """Return where the file of all chunks is until it is complete."""
+        return self._aside(single, "all-")
 
-def aside(path: str, mark: str) -> str:
-    """Return the path of an incomplete file: readers of folders take it for hidden."""
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{mark}-{name}")
+    def _aside(self, path: str, prefix: str) -> str:
+        folder, name = os.path.split(path)
+        if self.folder is not None:
+            return os.path.join(self.folder, prefix + name)
+        return os.path.join(folder, f".{self.mark}-{prefix}{name}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +134,8 @@ def write_aside(
         fs, inside = filesystem(path, storage)
         fs.pipe_file(inside, buffer.getvalue())
     else:
+        if not target.watched:
+            make_folder(os.path.dirname(path), storage)
         try:
             write(block, path, **how)
         except BaseException:
@@ -136,9 +154,11 @@ def complete(written: list[Any], target: Destination) -> Any:
             move(target.aside(number), target.path(number), target.storage)
     else:
         parts = [target.aside(number) for number in range(len(written))]
-        whole = aside(target.single, f"{target.mark}-all")
+        whole = target.whole_aside(target.single)
         join_files(parts, whole, target.storage)
         move(whole, target.single, target.storage)
+    if target.folder is not None:
+        os.rmdir(target.folder)
     return concat(written, labels=False)
 
 
@@ -189,8 +209,10 @@ def write_files(
     """Write chunks by a function; without ``compute`` return the frame that writes them."""
     count = len(frame.node.chunks[0])
     names = () if name_function is None else tuple(map(name_function, range(count)))
-    target = Destination(pattern, names, single, uuid.uuid4().hex, storage, overwrite)
+    target = Destination(pattern, names, single, uuid.uuid4().hex, storage, overwrite, compute)
     make_folder(os.path.dirname(pattern) or ".", storage)
+    if compute and target.folder is not None:
+        make_folder(target.folder, storage)
     node = WriteFiles(frame.node, write, target, tuple(sorted(options.items())))
     result: DataFrame = collection_of(node)
     if not compute:
@@ -198,10 +220,19 @@ def write_files(
     try:
         result.execute()
     except BaseException:
-        for number in range(count):
-            remove(target.aside(number), storage)
+        discard(target, count)
         raise
     return result
+
+
+def discard(target: Destination, count: int) -> None:
+    """Remove incomplete files, while tasks may still write some."""
+    if target.folder is None:
+        for number in range(count):
+            remove(target.aside(number), target.storage)
+        return
+    while os.path.isdir(target.folder):
+        shutil.rmtree(target.folder, ignore_errors=True)
 
 
 def in_folder(path: Any, name: str) -> str:
