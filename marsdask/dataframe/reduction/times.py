@@ -52,11 +52,13 @@ def median(
 
 
 def quantile(series: Series, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:
-    """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
+    """Return quantiles: a series for several ``q``. See pandas.Series.quantile."""
     meta = series.node.meta
     if not _kind(meta):
         return quantiles.quantile_of(series, q, interpolation)
-    start, apart = _from_start(series)
+    # Not from the earliest one on: floats of the same size round as pandas's do.
+    apart = rowwise(as_integers, series.dropna())
+    start = apart.min() * 0
     found: Any = quantiles.quantile_of(apart, q, interpolation)
     if np.ndim(q) == 0:
         return _time(series, start, found)

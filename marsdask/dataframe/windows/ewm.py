@@ -57,8 +57,16 @@ def weighted(block: Any, alpha: float, ignore_na: bool, adjust: bool) -> Weighte
     last = pd.DataFrame(places).where(seen).ffill().fillna(0).to_numpy()
     before = np.vstack([np.zeros_like(last[:1]), last[:-1]])
     old = (1 - alpha) ** (places - before)
-    kept = np.where(seen & (count > 1), old / (old + alpha), 1.0).cumprod(axis=0)
+    kept = np.where(seen & (count > 1), _share(old, alpha), 1.0).cumprod(axis=0)
     return Weighted(count, mean, np.ones_like(mean), places - last, first, lead, kept)
+
+
+def _share(old: Any, alpha: float) -> Any:
+    """Return the share of the mean so far in the next one, of weights that may not add up to one.
+
+    pandas lets them add up to one if they fall by half (com=1).
+    """
+    return old if alpha == 0.5 else old / (old + alpha)
 
 
 def after(
@@ -73,7 +81,7 @@ def after(
         else:
             old = (1 - alpha) ** (found.lead + (0 if ignore_na else state.decays))
             weight = found.weight
-            share = found.kept * old / (old + alpha)
+            share = found.kept * _share(old, alpha)
         base = found.mean if adjust else found.first
         mean = found.mean + share * (state.mean - base)
     mean = np.where(found.count == 0, state.mean, np.where(state.count == 0, found.mean, mean))

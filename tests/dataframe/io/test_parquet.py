@@ -108,7 +108,8 @@ def test_folders_of_partitions(partitioned):
     equal(md.read_parquet(partitioned, columns=["k"]), wanted[["k"]])
     equal(lazy.groupby("city").u.sum(), wanted.groupby("city", observed=True).u.sum())
     one = next(partitioned.rglob("*.parquet"))
-    equal(md.read_parquet(one), pd.read_parquet(one))
+    # Older pyarrow reads keys from the folders above one file.
+    equal(md.read_parquet(one), pd.read_parquet(one, partitioning=None))
 
 
 def test_partitions_are_filtered(partitioned):

@@ -110,6 +110,6 @@ def test_a_task_that_ends_after_a_failure_leaves_nothing(tmp_path: Any) -> None:
     """Its folder is gone by then."""
     target = write.Destination(str(tmp_path / "*.csv"), (), None, "mark")
     write.discard(target, 1)
-    with pytest.raises(OSError, match="No such file|non-existent"):
+    with pytest.raises(OSError, match=r"No such file|non-existent"):
         write.write_aside(table(3), 0, write=to_text, target=target, options=())
     assert os.listdir(tmp_path) == []

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, filtered, table, tables
 from tests.strategies import draws
 
@@ -35,6 +36,15 @@ def test_means_and_sums(both, decay, adjust, ignore_na, least):
         equal(found.mean(), wanted.mean())
         if adjust:
             equal(found.f.sum(), wanted.f.sum())
+
+
+def test_means_of_weights_that_fall_by_half():
+    """Over a gap between chunks, where pandas weighs otherwise than with other decays."""
+    values = pd.Series([2.0, 1.0, None, None, 3.0, None, 4.0])
+    for alpha in (0.5, 0.4):
+        how: Any = {"alpha": alpha, "adjust": False}
+        with option_context({"coalesce": False}):
+            equal(md.Series(values, chunk_size=1).ewm(**how).mean(), values.ewm(**how).mean())
 
 
 def test_other_statistics():
