@@ -175,6 +175,8 @@ def _has(owner: Any, name: str) -> bool:
 RENAMED = {
     "groupby.DataFrameGroupBy": type(_FRAME.groupby("a")),
     "groupby.SeriesGroupBy": type(_FRAME.groupby("a")["b"]),
+    "DataFrame.plot": _FRAME.plot,
+    "Series.plot": _FRAME["a"].plot,
     "MutableTensor": marsdask.tensor.MutableTensor,
     "Series.dt": _accessor("dt"),
     "Series.str": _accessor("str"),

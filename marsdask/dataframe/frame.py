@@ -39,6 +39,7 @@ from .labels.loc import rows_sliced
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .partitions.arguments import IGNORED, ignore_arguments
+from .plotting import box, histogram
 from .reduction import aggregate, extremes, pairs, quantiles
 from .reshape.explode import explode
 from .reshape.melt import melt
@@ -184,12 +185,14 @@ class DataFrame(FrameBase):
     agg: Final = method(aggregate.aggregate)
     aggregate: Final = agg
     apply: Final = method(users.apply_rows)
+    boxplot: Final = method(box.boxplot)
     duplicated: Final = method(unique.duplicated)
     eval: Final = method(expressions.evaluate)
     map: Final = method(users.map_values)
     corr: Final = method(pairs.corr)
     corrwith: Final = method(pairs.corrwith)
     cov: Final = method(pairs.cov)
+    hist: Final = method(histogram.hist_columns)
     join: Final = method(join)
     merge: Final = method(merge_frames)
     mode: Final = method(value_counts.column_modes)

@@ -33,6 +33,7 @@ from .partitions import divisions as bounds
 from .partitions import map_partitions as maps
 from .partitions import repartition as moves
 from .partitions.arguments import IGNORED, ignore_arguments
+from .plotting.accessor import PlotAccessor
 from .reduction import extremes, properties
 from .reduction import reductions as reduce
 from .reduction import times as times_of
@@ -86,6 +87,11 @@ class FrameBase(Rows):
     def iat(self) -> At[Self]:
         """One value by its positions."""
         return At(self, "iat")
+
+    @property
+    def plot(self) -> PlotAccessor:
+        """Plots, of rows that are reduced where they are. See pandas.DataFrame.plot."""
+        return PlotAccessor(self)
 
     def _filtered(self, mask: Any) -> Self:
         meta = mask.node.meta if isinstance(mask, Collection) else None

@@ -29,6 +29,7 @@ from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
 from .partitions.arguments import IGNORED, ignore_arguments
+from .plotting import histogram
 from .reduction import aggregate, extremes, pairs, properties
 from .reduction import times as times_of
 from .reshape.categories import factorize_series
@@ -226,6 +227,7 @@ class Series(FrameBase):
     between: Final = method_of("between")
     duplicated: Final = method(unique.duplicated_values)
     filter: Final = method(names.filter_labels)
+    hist: Final = method(histogram.hist_values)
     map: Final = method(users.map_values)
     mode: Final = method(value_counts.mode)
     nlargest: Final = extremes.extremes("nlargest", "largest")

@@ -15,6 +15,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
+from marsdask.tensor.tensor import method
 
 from ..elementwise.filter import Filter
 from ..elementwise.operands import aligned_values
@@ -24,6 +25,8 @@ from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
 from ..partitions.arguments import IGNORED_OF_GROUPS, ignore_arguments
+from ..plotting.accessor import GroupPlots, hist_groups
+from ..plotting.box import boxplot_groups
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_rows import GroupedRows, RowMask
@@ -434,6 +437,14 @@ class GroupBy(Generic[R, C]):
 
     def __len__(self) -> int:
         return self.ngroups
+
+    boxplot: Final = method(boxplot_groups)
+    hist: Final = method(hist_groups)
+
+    @property
+    def plot(self) -> GroupPlots:
+        """Plots of each group. See pandas.api.typing.DataFrameGroupBy.plot."""
+        return GroupPlots(self)
 
     sum: Final = _aggregation("sum")
     prod: Final = _aggregation("prod")

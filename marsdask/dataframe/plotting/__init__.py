@@ -1,0 +1,1 @@
+"""Plots of frames: reduced where the rows are, drawn by pandas."""
