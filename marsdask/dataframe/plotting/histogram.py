@@ -135,7 +135,7 @@ def density_rows(obj: Any, options: dict[str, Any]) -> tuple[pd.DataFrame, dict[
     method = options.pop("bw_method", None)
     frame = numbers(obj, booleans=options.get("include_bool", False))
     spans = [span if len(span) else np.zeros(2) for span in _spans(frame)]
-    points = [np.linspace(*span, DENSITY_BINS) for span in spans]
+    points = [np.linspace(span[0], span[1], DENSITY_BINS) for span in spans]
     edges = [_around(one) for one in points]
     variances = frame.var().to_numpy(float)
     weights = counts_of(frame, edges)
