@@ -149,7 +149,7 @@ WRAPS = {
     "marsdask/dataframe/reduction/reductions.py": 1,
     "marsdask/dataframe/ordered/cumulative.py": 1,
     "marsdask/dataframe/tensors.py": 1,
-    "marsdask/learn/cluster/kmeans.py": 3,
+    "marsdask/learn/cluster/kmeans.py": 2,
     "marsdask/learn/cluster/seeding.py": 4,
     "marsdask/learn/decomposition/pca.py": 3,
     "marsdask/learn/preprocessing/scaler.py": 2,

@@ -40,7 +40,14 @@ from .grids.grid import Grid, current_node
 from .node import Node
 from .registry import class_of, register_collection
 from .results.stored import InMemoryBlocks, Stored
-from .session import Session, ensure_session, executing, get_default_session, own_memory
+from .session import (
+    Session,
+    ensure_session,
+    executing,
+    get_default_session,
+    named,
+    own_memory,
+)
 from .sizes import Chunks, Index, known_or_nan
 
 #: Threads that run tasks, ours and Dask's: no operation is eager there.
@@ -659,6 +666,7 @@ def execute(
 
 def _session_of(collections: Sequence[Collection], session: Session | None) -> Session:
     """Return the session given, else the one that holds inputs already, else the default."""
+    session = session or named.get()
     if session is None:
         held = (item._session for item in collections if item._session is not None)
         session = next((one for one in held if not one.closed), None)

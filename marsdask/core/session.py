@@ -595,6 +595,9 @@ _default: Session | None = None
 _ambient: dict[Any, Session] = {}
 _lock = threading.RLock()
 
+#: The session that a call names, for all that it computes in its thread.
+named: ContextVar[Session | None] = ContextVar("named", default=None)
+
 
 def set_default_session(session: Session | None) -> None:
     """Set the session that ``execute()`` uses when none is given.
@@ -703,6 +706,8 @@ def ensure_session(session: Session | None = None) -> Session:
                 f"session= must be a Session from new_session(), not {type(session).__name__}"
             )
         return session
+    if (of_call := named.get()) is not None:
+        return of_call
     if _default is not None and not _default.closed:
         return _default
     wish = ambient()

@@ -1,46 +1,55 @@
-"""Common code of the estimators: samples in memory or lazy, validated as in scikit-learn."""
+"""The base of the estimators: samples in memory or lazy, validated as in scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
-from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import numbers
-from marsdask.dataframe import DataFrame
 
+from .fitted import Twinned, known
+from .lazy import is_lazy
+from .methods import wrap_methods
+from .predictions import predictions
 from .rows import as_rows, in_memory
 
+__all__ = ["RowsEstimator", "is_lazy"]
 
-def is_lazy(X: Any) -> bool:
-    """Tell whether the samples are a tensor or a frame of ours."""
-    return isinstance(X, Collection)
+#: What a model for arrays does without: names of columns, and the frames it would make.
+_OF_FRAMES = ("feature_names_in_", "_sklearn_output_config")
 
 
-class RowsEstimator:
-    """Accepts arrays, pandas frames, tensors or our frames; put it before the estimator class.
+class RowsEstimator(Twinned):
+    """Accepts arrays, frames, tensors, Dask's collections; put it before the estimator class.
 
-    Lazy samples give lazy results: ``transform`` and ``predict`` compute no values.
+    Lazy samples give lazy results: ``transform`` and ``predict`` compute no values. What is in
+    memory goes to scikit-learn. Each method also takes ``session`` and ``run_kwargs``.
     """
+
+    #: Whether samples may be sparse, as far as scikit-learn's class takes them.
+    _takes_sparse: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in ("transform", "fit_transform"):
-            if name in vars(cls):
-                setattr(cls, name, _lazily(vars(cls)[name]))
+        wrap_methods(cls)
         public_methods(cls)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, known(value) if name.endswith("_") else value)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)  # type: ignore[misc]
+        for name, value in vars(self).items():
+            setattr(self, name, value)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = tags.input_tags.sparse and self._takes_sparse
         tags.array_api_support = False
         return tags
 
@@ -52,7 +61,7 @@ class RowsEstimator:
             return in_memory(
                 validate_data(self, X, reset=reset, dtype=kinds, ensure_all_finite=finite)
             )
-        rows = as_rows(X)
+        rows = as_rows(X, sparse=self._takes_sparse)
         meta = X.node.meta
         columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
         validate_data(self, columns, reset=reset, skip_check_array=True)
@@ -64,25 +73,12 @@ class RowsEstimator:
                 )
         return rows
 
-
-def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let ``set_output`` make a frame of ours from a lazy result; others are scikit-learn's."""
-    # scikit-learn has wrapped the method to make pandas frames of arrays.
-    plain = getattr(method, "__wrapped__", method)
-
-    @wraps(method)
-    def call(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_lazy(X):
-            return method(self, X, *args, **kwargs)
-        result = plain(self, X, *args, **kwargs)
-        wish = getattr(self, "_sklearn_output_config", {}).get("transform")
-        wish = wish or get_config()["transform_output"]
-        if wish == "default":
-            return result
-        if wish != "pandas":
-            raise NotImplementedError(
-                f"set_output({wish!r}) of lazy samples is not supported; use 'pandas'"
-            )
-        return DataFrame(result, columns=self.get_feature_names_out())
-
-    return call
+    def _predictions(self, method: str, X: Any) -> Any:
+        """Return the lazy tensor of what a method of scikit-learn's estimator gives."""
+        backward = method == "inverse_transform"
+        rows = as_rows(X) if backward else self._samples(X, reset=False)
+        model = self.to_sklearn()
+        for name in _OF_FRAMES:
+            vars(model).pop(name, None)
+        sample = np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype)
+        return predictions(model, method, rows, sample)

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import Collection, compute, register_collection, wrap
+from marsdask.core.collection import (
+    Collection,
+    collect,
+    compute,
+    execute,
+    register_collection,
+    wrap,
+)
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -22,7 +29,8 @@ from marsdask.core.sizes import Chunks, Index, numbers, shape_of
 from marsdask.tensor.chunks import normalize_chunks
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.kernels.assembly import assemble
-from marsdask.tensor.operands import as_node, empty, literal
+from marsdask.tensor.operands import Literal, as_node, empty, literal, sparse_empty
+from marsdask.tensor.sparse.blocks import is_sparse
 
 #: Bytes of the rows that a kernel processes at a time, so that they stay in cache.
 TILE_BYTES = 512 * 2**10
@@ -79,6 +87,8 @@ class RowMap(Node):
     dtype: np.dtype[Any]
     width: int | None
     kwargs: Mapping[str, Any] = field(repr=False)
+    sparse: bool = False
+    """Whether the blocks of the result are sparse."""
 
     @property
     def label(self) -> str:
@@ -86,7 +96,8 @@ class RowMap(Node):
 
     @property
     def meta(self) -> Any:
-        return empty(self.dtype, 1 if self.width is None else 2)
+        kind = sparse_empty if self.sparse else empty
+        return kind(self.dtype, 1 if self.width is None else 2)
 
     @property
     def chunks(self) -> Chunks:
@@ -112,6 +123,11 @@ def by_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[Grid, ...]]:
     """Rechunk grids into the same runs, with other axes whole; unknown lengths need a look."""
     if len({grid.chunks[0] for grid in grids}) > 1:
         grids = yield from resolved(*grids)
+        lengths = [sum(numbers(grid.chunks[0])) for grid in grids]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {lengths}"
+            )
     rows = common_sizes([grid.chunks[0] for grid in grids])
     return tuple(
         recut(grid, (rows, *((length,) for length in shape_of(grid.chunks[1:]))), assemble)
@@ -214,16 +230,32 @@ def in_memory(samples: Any) -> Node:
     return literal(samples, splits, copy=False)
 
 
-def as_rows(X: Any) -> Node:
+def held(*nodes: Node | None) -> tuple[Any, ...]:
+    """Return computed samples and what goes with them, so that each pass only reads them."""
+    lazy = [collect(node) for node in _given(nodes) if not isinstance(node, Literal)]
+    if lazy:
+        execute(*lazy)
+    found = iter(lazy)
+    return tuple(
+        node if node is None or isinstance(node, Literal) else next(found).node for node in nodes
+    )
+
+
+def as_rows(X: Any, *, sparse: bool = False) -> Node:
     """Return lazy samples as the node of a tensor of floats; the errors are scikit-learn's."""
     meta = X.node.meta
+    if is_sparse(meta) and not sparse:
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.todense()' to "
+            "convert to a dense tensor."
+        )
     if meta.ndim != 2:
         raise ValueError(f"Expected 2D array, got {meta.ndim}D array instead: {X!r}")
     if isinstance(meta, pd.DataFrame):
         return Values(X.node, _float_of(meta.dtypes))
     if meta.dtype in (np.float32, np.float64):
-        return as_node(X)
-    return as_node(astype(X, _float_of([meta.dtype])))
+        return as_node(X, sparse=sparse)
+    return as_node(astype(X, _float_of([meta.dtype])), sparse=sparse)
 
 
 def as_weights(weights: Any, rows: Node) -> Node | None:

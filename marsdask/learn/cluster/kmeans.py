@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
+from joblib import cpu_count
 from sklearn import cluster
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,7 +20,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import merge_squares, squares
-from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, rowwise
+from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, held, rowwise
 from marsdask.tensor import Tensor
 from marsdask.tensor.operands import Literal
 from marsdask.tensor.typing import ArrayLike
@@ -85,9 +86,8 @@ class KMeans(RowsEstimator, cluster.KMeans):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centres."""
         self._validate_params()
-        rows = _held(self._samples(X, reset=True))
-        weight = as_weights(sample_weight, rows)
-        weight = None if weight is None else _held(weight)
+        rows = self._samples(X, reset=True)
+        rows, weight = held(rows, as_weights(sample_weight, rows))
         if weight is not None and is_lazy(sample_weight):
             check_weights(float(abs(wrap(weight)).max().compute()))
         start = self._start(rows.meta.dtype)
@@ -189,6 +189,7 @@ class KMeans(RowsEstimator, cluster.KMeans):
             )
         self.cluster_centers_ = best.centers.astype(dtype)
         self._n_features_out = self.n_clusters
+        self._n_threads = cpu_count()  # which scikit-learn's own methods read
         self.labels_ = best.labels if lazy else best.labels.fetch()
         self.inertia_ = best.inertia
         self.n_iter_ = best.n_iter
@@ -235,11 +236,6 @@ class KMeans(RowsEstimator, cluster.KMeans):
         found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
         inertia, _ = _judge(rows, found, as_weights(sample_weight, rows), centers)
         return -inertia
-
-
-def _held(rows: Node) -> Node:
-    """Return computed samples, so that each pass only reads them."""
-    return rows if isinstance(rows, Literal) else wrap(rows).execute().node
 
 
 def _judge(rows: Node, found: Any, weight: Node | None, centers: Any) -> tuple[float, Any]:

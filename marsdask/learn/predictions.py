@@ -1,0 +1,40 @@
+"""Predictions of many samples: a method of the plain estimator, run by run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import collect
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.tensor.sparse.blocks import is_sparse
+
+from .rows import RowMap
+
+
+def predictions(model: Any, method: str, rows: Node, sample: Any) -> Any:
+    """Return the lazy tensor of what a method of scikit-learn's estimator gives for each row.
+
+    What it gives for ``sample``, a few rows of the same type, says its type and width.
+    """
+    like = getattr(model, method)(sample)
+    if isinstance(like, list | tuple):
+        raise NotImplementedError(
+            f"{method}() of several outputs is not supported with lazy samples; use one estimator "
+            "for each output"
+        )
+    like = like[:0] if is_sparse(like) else np.asarray(like)[:0]
+    width = like.shape[1] if like.ndim == 2 else None
+    kwargs = {"model": model, "method": method, "like": like}
+    return collect(RowMap(call_method, (rows,), like.dtype, width, kwargs, is_sparse(like)))
+
+
+@kernel(scratch=2.0)
+def call_method(block: Any, *, model: Any, method: str, like: Any) -> Any:
+    """Return what a method of an estimator gives for a run of rows."""
+    if not block.shape[0]:
+        return like
+    found = getattr(model, method)(block)
+    return found if is_sparse(found) else np.asarray(found, like.dtype)
