@@ -16,6 +16,7 @@ from .io.sql import read_sql, read_sql_query, read_sql_table
 from .io.text import read_fwf, read_table
 from .io.whole_files import read_feather, read_orc
 from .keyed.join import merge
+from .keyed.merge_asof import merge_asof, merge_ordered
 from .keyed.unique import unique
 from .partitions.from_map import from_array, from_dask_array, from_dict, from_map
 from .partitions.map_partitions import map_partitions
@@ -25,7 +26,14 @@ from .reshape.conversions import to_datetime, to_numeric, to_timedelta
 from .reshape.crosstab import crosstab
 from .reshape.melt import melt
 from .reshape.pivot import pivot, pivot_table
-from .reshape.ranges import bdate_range, date_range, period_range, timedelta_range
+from .reshape.ranges import (
+    bdate_range,
+    date_range,
+    interval_range,
+    period_range,
+    timedelta_range,
+)
+from .reshape.wide_to_long import lreshape, wide_to_long
 from .series import Series
 
 #: Aliases, as in pandas.
@@ -59,11 +67,15 @@ __all__ = [
     "from_map",
     "from_pandas",
     "get_dummies",
+    "interval_range",
     "isna",
     "isnull",
+    "lreshape",
     "map_partitions",
     "melt",
     "merge",
+    "merge_asof",
+    "merge_ordered",
     "notna",
     "notnull",
     "period_range",
@@ -85,6 +97,7 @@ __all__ = [
     "to_numeric",
     "to_timedelta",
     "unique",
+    "wide_to_long",
 ]
 
 

@@ -74,3 +74,20 @@ def period_range(
 ) -> Index:
     """Return regular periods. See pandas.period_range."""
     return _lazy(pd.period_range(start, end, periods, freq, name), chunk_size)
+
+
+@public_call
+def interval_range(
+    start: Any = None,
+    end: Any = None,
+    periods: int | None = None,
+    freq: Any = None,
+    name: Any = None,
+    closed: str = "right",
+    *,
+    chunk_size: Any = None,
+) -> Index:
+    """Return regular intervals. See pandas.interval_range."""
+    given: Any = {"start": start, "end": end, "periods": periods, "freq": freq, "name": name}
+    given["closed"] = closed
+    return _lazy(pd.interval_range(**given), chunk_size)

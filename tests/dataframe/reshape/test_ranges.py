@@ -1,4 +1,4 @@
-"""Ranges of dates, durations and periods are pandas's."""
+"""Ranges of dates, durations, intervals and periods are pandas's."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ RANGES: dict[str, Any] = {
     "date_range": lambda xd, **o: xd.date_range("2020", periods=7, freq="h", tz="UTC", **o),
     "bdate_range": lambda xd, **o: xd.bdate_range("2020", "2021", name="days", **o),
     "timedelta_range": lambda xd, **o: xd.timedelta_range("1 day", periods=5, freq="h", **o),
+    "interval_range": lambda xd, **o: xd.interval_range(0, 5, name="i", closed="left", **o),
     "period_range": lambda xd, **o: xd.period_range("2020", periods=5, freq="M", **o),
 }
 

@@ -1,0 +1,178 @@
+"""Merges of ordered frames: by the nearest key, and in the order of the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Blockwise
+from marsdask.core.grids.grid import Grid
+from marsdask.core.node import Node
+from marsdask.core.public import public_call
+from marsdask.core.sizes import Chunks
+from marsdask.core.traits import Level, SortKey, Traits
+
+from ..elementwise.rowwise import index_of, rowwise
+from ..frame_node import FrameNode, as_node
+from ..ordered.row_numbers import reset_index
+from ..reduction.fold import Assembly
+from ..reduction.properties import monotonic
+from ..reduction.reductions import collection_of
+from ..schemas.samples import row, without_rows
+from ..schemas.schema import types_of
+from .join import merge
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+
+Options = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MergeAsOf(FrameNode):
+    """Each left row with the right row of the nearest key; all right rows are one chunk."""
+
+    left: Node
+    right: Node
+    how: Options
+    rises: Node | None
+    """Whether the left keys rise, ``None`` if it is known."""
+
+    @property
+    def label(self) -> str:
+        return "merge_asof"
+
+    @property
+    def meta(self) -> Any:
+        return types_of(self, self._found)
+
+    def _found(self) -> Any:
+        plain = pd.merge_asof(self.left.meta, self.right.meta, **dict(self.how))
+        try:
+            # Of a row without a match; its keys may be of types that have none.
+            found = pd.merge_asof(row(self.left.meta), self.right.meta, **dict(self.how))
+        except ValueError:
+            return plain
+        return without_rows(found, plain)
+
+    @property
+    def settled(self) -> bool:
+        return False
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(self.name)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.left.chunks
+
+    def tile(self, left: Grid, right: Grid, *rises: Grid) -> Grid:
+        from_right = Assembly(self.right.meta, None, False, "merge_asof", (self.right,), itself)
+        whole = from_right.tile(right)
+        grids = (left, whole, *rises)
+        axes = ((0,), (None,), *(() for _ in rises))
+        return self.grid(Blockwise(nearest, grids, axes, {"how": self.how}), left.chunks[0])
+
+
+def itself(rows: Any) -> Any:
+    """Return the rows."""
+    return rows
+
+
+@kernel(scratch=3.0)
+def nearest(left: Any, right: Any, rises: Any = True, *, how: Options) -> Any:
+    """Merge a chunk of rows with the nearest ones of all rows of the other side."""
+    if not rises:
+        raise ValueError("left keys must be sorted")
+    return pd.merge_asof(left, right, **dict(how))
+
+
+@public_call
+def merge_asof(
+    left: Any,
+    right: Any,
+    on: Hashable = None,
+    left_on: Hashable = None,
+    right_on: Hashable = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+    tolerance: Any = None,
+    allow_exact_matches: bool = True,
+    direction: str = "backward",
+) -> DataFrame:
+    """Merge each left row with the right row of the nearest key. See pandas.merge_asof.
+
+    The left rows stay in their chunks. All right rows are one chunk, which each of their tasks
+    needs: choose their columns first. Keys that are not known to rise are looked at.
+    """
+    sides = [as_node(side) for side in (left, right)]
+    given: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "by": by}
+    given |= {"left_index": left_index, "right_index": right_index, "left_by": left_by}
+    given |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}
+    given |= {"allow_exact_matches": allow_exact_matches, "direction": direction}
+    pd.merge_asof(sides[0].meta, sides[1].meta, **given)  # raises pandas's errors
+    key: Any = Level() if left_index else _single(left_on if on is None else on)
+    known = sides[0].traits.is_sorted([SortKey(key)])
+    rises = None if known else monotonic(_keys(left, key), rising=True).node
+    merged: DataFrame = collection_of(MergeAsOf(sides[0], sides[1], tuple(given.items()), rises))
+    return merged if left_index or right_index else reset_index(merged, drop=True)
+
+
+def _single(label: Any) -> Any:
+    return label[0] if isinstance(label, list) else label
+
+
+def _keys(frame: Any, key: Any) -> Any:
+    if isinstance(key, Level):
+        labels = rowwise(index_of, frame)
+        return labels.to_series()
+    return frame[key]
+
+
+@public_call
+def merge_ordered(
+    left: Any,
+    right: Any,
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    fill_method: str | None = None,
+    suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+    how: str = "outer",
+) -> DataFrame:
+    """Merge two frames in the order of their keys. See pandas.merge_ordered.
+
+    With ``fill_method``, groups or keys of two names, all rows of both sides meet in one task.
+    """
+    sides = [as_node(side) for side in (left, right)]
+    given: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "how": how}
+    given |= {"left_by": left_by, "right_by": right_by, "fill_method": fill_method}
+    given["suffixes"] = suffixes
+    grouped = left_by is not None or right_by is not None
+    # pandas has no groups of no rows.
+    metas = [row(side.meta) if grouped else side.meta for side in sides]
+    like = pd.merge_ordered(metas[0], metas[1], **given).iloc[:0]  # raises pandas's errors
+    if fill_method is None and not grouped and left_on is None and right_on is None:
+        merged: DataFrame = merge(left, right, how, on=on, sort=True, suffixes=suffixes)
+        return merged
+    options = tuple(given.items())
+    node = Assembly(like, None, False, "merge_ordered", tuple(sides), merged_in_order, options)
+    found: DataFrame = collection_of(node)
+    return found
+
+
+@kernel(scratch=3.0)
+def merged_in_order(left: Any, right: Any, **how: Any) -> Any:
+    """Merge all rows of two frames in the order of their keys."""
+    return pd.merge_ordered(left, right, **how)
