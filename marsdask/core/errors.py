@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
@@ -14,8 +15,9 @@ from marsdask.scheduler.errors import (
 )
 
 from .config import OptionError, options
+from .grids.blockwise import Blockwise, pick
 from .grids.grid import Grid
-from .sizes import UnknownShapeError
+from .sizes import Index, UnknownShapeError, borders, known
 
 __all__ = [
     "MarsdaskError",
@@ -52,9 +54,11 @@ def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> Base
         return error
     # A task that several operations share has the index of the last one.
     where = f"chunk {index} of {grid.numblocks}"
-    if index is None or len(index) != grid.ndim:
+    is_chunk = index is not None and len(index) == grid.ndim
+    if not is_chunk:
         where = f"in the task {index}"
     lines = [f"in {grid.node.label}, {where} ({grid.rule.label})"]
+    lines.extend(f"  {line}" for line in (_rows_behind(grid, index) if is_chunk else ()))
     lines.extend(
         f"  input {_label(source)}: chunks of up to {_sizes(source)}"
         for source in grid.rule.inputs[:4]
@@ -74,6 +78,23 @@ def shortened(error: BaseException) -> BaseException:
     if not options.verify:
         error.__traceback__ = _kernel_frames(error.__traceback__)
     return error
+
+
+def _rows_behind(grid: Grid, index: Index) -> Iterator[str]:
+    """Yield which rows of a frame a chunk has or is made of, and what they were read from."""
+    told = False
+    while grid.ndim == 1 and hasattr(grid.meta, "iloc"):
+        node, rule, sizes = grid.node, grid.rule, grid.chunks[0][: index[0] + 1]
+        if not told and known(sizes):
+            told = True
+            begin, end = borders(sizes)[-2:]
+            yield f"rows {begin} to {end - 1}" if end > begin else "no rows"
+        if node is not None and len(node.chunks[0]) == len(grid) and node.chunk_origin(index):
+            yield f"read from {node.chunk_origin(index)}"
+            return
+        if not isinstance(rule, Blockwise) or not rule.sources:
+            return
+        grid, index = rule.sources[0], pick(index, rule.axes[0])
 
 
 def _label(grid: Grid) -> str:

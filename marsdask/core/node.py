@@ -12,7 +12,7 @@ from marsdask.scheduler.base import dtype_of
 
 from .call_site import CallSite, caller
 from .facts import Fact
-from .sizes import Chunks, Size, Sizes, total
+from .sizes import Chunks, Index, Size, Sizes, total
 from .tokens import field_names, token, values_of
 from .traits import Traits
 
@@ -291,6 +291,11 @@ class Node(metaclass=_NodeType):
         The :attr:`planner` of its family says what an input is.
         """
         del inputs
+
+    def chunk_origin(self, index: Index) -> str:
+        """Say where it reads a chunk from, for messages; empty if it reads nothing."""
+        del index
+        return ""
 
     def at_hand(self, session: Session) -> Any:
         """Return the value if it can be stored without a graph, else ``None``."""

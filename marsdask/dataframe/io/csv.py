@@ -127,6 +127,10 @@ class ReadCsv(FrameNode):
             return self
         return self.replaced(like=self.like[fewer])
 
+    def chunk_origin(self, index: Index) -> str:
+        block = self.blocks[index[0]]
+        return f"{self.files.paths[block.file]}, bytes {block.start} to {block.stop}"
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         kwargs = {

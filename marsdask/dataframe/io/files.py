@@ -5,7 +5,8 @@ from __future__ import annotations
 import glob
 import itertools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +77,16 @@ def open_file(path: str, storage: Storage, mode: str = "rb") -> Any:
         return open(path, mode)
     fs, inside = filesystem(path, storage)
     return fs.open(inside, mode)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Let errors name the file that is read."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while reading {path}")
+        raise
 
 
 def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Condition, Node
 from marsdask.core.public import public_call
-from marsdask.core.sizes import Chunks, Sizes, numbers, unknown_sizes
+from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of
@@ -126,6 +126,11 @@ class ReadParquet(FrameNode):
         }
         rule = Blockwise(read_groups, kwargs=kwargs, varying=RowGroupsAt(self.groups, self.sizes))
         return self.grid(rule, self.chunks[0])
+
+    def chunk_origin(self, index: Index) -> str:
+        (groups,) = RowGroupsAt(self.groups, self.sizes)(index)
+        paths = list(dict.fromkeys(self.files.paths[one.file] for one in groups))
+        return " to ".join(paths if len(paths) < 3 else (paths[0], paths[-1]))
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
         return self.replaced(sizes=new[self.sizes]) if self.sizes in new else None

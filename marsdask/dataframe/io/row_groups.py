@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from marsdask.core.compilation.sizing import LARGEST_BLOCK
 from marsdask.core.node import Condition
 from marsdask.core.sizes import Index, Sizes, numbers
 
-from .files import Files, Storage, is_remote, open_file
+from .files import Files, Storage, is_remote, open_file, reading
 from .hive import Keys
 from .range_labels import labels_of_runs
 
@@ -72,7 +72,7 @@ def footer(files: Files, number: int) -> Any:
 @lru_cache(maxsize=1024)
 def _footer(path: str, stamp: Any, storage: Storage) -> Any:
     del stamp
-    with _parquet_file(path, storage) as file:
+    with reading(path), _parquet_file(path, storage) as file:
         return file.metadata
 
 
@@ -120,8 +120,9 @@ def empty_frame(files: Files, keys: Keys, backend: str | None = None) -> Any:
 @lru_cache(maxsize=1024)
 def _empty_frame(path: str, stamp: Any, storage: Storage, backend: str | None) -> Any:
     """Return it as the file itself has it: each node of a source asks, and pandas takes 10 ms."""
-    table = _footer(path, stamp, storage).schema.to_arrow_schema().empty_table()
-    return table.to_pandas(types_mapper=types_of_backend(backend))
+    with reading(path):
+        table = _footer(path, stamp, storage).schema.to_arrow_schema().empty_table()
+        return table.to_pandas(types_mapper=types_of_backend(backend))
 
 
 @lru_cache
@@ -160,23 +161,18 @@ def read_groups(
 
     if not groups:
         return like
-    wanted = {*columns, *(label for one in filters for label, _, _ in one)}
+    schema = footer(files, 0).schema.to_arrow_schema()
+    asked = (label for one in filters for label, _, _ in one)
+    wanted = {*columns, *asked, *_label_columns(schema)}
     tables = []
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
-        data, chosen = footer(files, number), [group.group for group in run]
-        codes = dictionary_columns(data, chosen, wanted) if backend is None else []
-        with _parquet_file(files.paths[number], files.storage, data, codes) as file:
-            table = file.read_row_groups(
-                chosen,
-                columns=sorted(wanted.difference(keys.labels)),
-                use_threads=False,
-                use_pandas_metadata=True,
-            )
-        for label in codes:
-            text = table.column(label).cast(pa.large_string())
-            table = table.set_column(table.schema.get_field_index(label), label, text)
+        chosen = [group.group for group in run]
+        with reading(files.paths[number]):
+            table = _table(files, number, chosen, wanted.difference(keys.labels), backend)
+            table = of_schema(table, schema, wanted)
         tables.append(keys.added_to(table, number, wanted))
-    table = pa.concat_tables(tables, promote_options="default")
+    # Text is of two types: that of a column which was read as codes is the larger one.
+    table = pa.concat_tables(tables, promote_options="permissive")
     if filters:
         table = table.filter(pq.filters_to_expression([list(one) for one in filters]))
     types = types_of_backend(backend)
@@ -185,6 +181,66 @@ def read_groups(
         runs = [(group.first, group.rows) for group in groups]
         frame.index = pd.RangeIndex(len(frame)) if filters else labels_of_runs(labels, runs)
     return frame.astype({one: like.dtypes[one] for one in gaps}) if gaps else frame
+
+
+def _table(
+    files: Files, number: int, groups: Sequence[int], wanted: Collection[str], backend: str | None
+) -> Any:
+    """Return columns of row groups of a file, and its columns of row labels."""
+    import pyarrow as pa
+
+    data = footer(files, number)
+    codes = dictionary_columns(data, groups, wanted) if backend is None else []
+    with _parquet_file(files.paths[number], files.storage, data, codes) as file:
+        table = file.read_row_groups(
+            groups, columns=sorted(wanted), use_threads=False, use_pandas_metadata=True
+        )
+    for label in codes:
+        text = table.column(label).cast(pa.large_string())
+        table = table.set_column(table.schema.get_field_index(label), label, text)
+    return table
+
+
+def check_files(files: Files, columns: Collection[str]) -> None:
+    """Read columns of all files as pandas does, and raise its error where one cannot be read."""
+    for number, path in enumerate(files.paths):
+        with reading(path):
+            for group in range(footer(files, number).num_row_groups):
+                _table(files, number, [group], columns, None)
+
+
+def of_schema(table: Any, schema: Any, wanted: Container[str]) -> Any:
+    """Return a file's rows in the types of the first file, as pandas does.
+
+    Columns that the file lacks are missing values. A value that the type does not hold raises.
+    """
+    import pyarrow as pa
+
+    for place, (name, column) in enumerate(zip(table.schema.names, table.columns, strict=True)):
+        at = schema.get_field_index(name)
+        if at >= 0 and _differ(column.type, schema.field(at).type):
+            table = table.set_column(place, name, column.cast(schema.field(at).type))
+    for name in schema.names:
+        if name in wanted and name not in table.schema.names:
+            column = pa.nulls(table.num_rows, schema.field(name).type)
+            table = table.append_column(name, column)
+    # Arrow forgets how many rows a table without columns has.
+    return table.replace_schema_metadata(schema.metadata) if table.num_columns else table
+
+
+def _label_columns(schema: Any) -> list[str]:
+    """Return the columns of a file that are row labels in pandas."""
+    stored = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [one for one in stored if isinstance(one, str)]
+
+
+def _differ(kind: Any, wanted: Any) -> bool:
+    """Tell whether pandas's types differ."""
+    import pyarrow as pa
+
+    texts = {pa.string(), pa.large_string()}
+    codes = pa.types.is_dictionary(kind) and pa.types.is_dictionary(wanted)
+    return kind != wanted and not codes and not {kind, wanted} <= texts
 
 
 def with_gaps(dtype: Any) -> Any:
@@ -210,7 +266,10 @@ def columns_with_gaps(
         data = footer(files, number)
         names = data.schema.to_arrow_schema().names if open_ else []
         for group in run if data.num_columns == len(names) else ():
-            for label in [one for one in open_ if one in names and one not in found]:
+            for label in [one for one in open_ if one not in found]:
+                if label not in names:
+                    found[label] = None
+                    continue
                 statistics = data.row_group(group.group).column(names.index(label)).statistics
                 if statistics is None or not statistics.has_null_count:
                     unclear[label] = None

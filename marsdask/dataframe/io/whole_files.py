@@ -14,7 +14,7 @@ from ..frame_node import is_numbered
 from ..ordered.row_numbers import reset_index
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
-from .files import Storage, expand_paths, located, looked_at, open_file, storage_of
+from .files import LOCAL, Storage, expand_paths, located, looked_at, open_file, reading, storage_of
 from .write import in_folder, write_files
 
 if TYPE_CHECKING:
@@ -26,12 +26,8 @@ def read_one(
 ) -> Any:
     """Read a file, or the part of it that an argument tells."""
     path, _, part = place
-    with open_file(path, storage) as file:
-        try:
-            return read(file, **dict(options), **({} if part is None else {"part": part}))
-        except Exception as error:
-            error.add_note(f"while reading {path}")
-            raise
+    with reading(path), open_file(path, storage) as file:
+        return read(file, **dict(options), **({} if part is None else {"part": part}))
 
 
 def read_whole_files(
@@ -155,7 +151,13 @@ def read_feather(
 def to_orc_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:
     """Write a chunk as an ORC file."""
     del first
-    block.reset_index(drop=True).to_orc(target, **options)
+    # Arrow's writer ends the process where a file cannot be written, as on a full disk.
+    data = block.reset_index(drop=True).to_orc(**options)
+    if hasattr(target, "write"):
+        target.write(data)
+        return
+    with open_file(target, LOCAL, "wb") as file:
+        file.write(data)
 
 
 def to_feather_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:

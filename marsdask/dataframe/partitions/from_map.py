@@ -64,6 +64,9 @@ class FromMap(FrameNode):
     def chunks(self) -> Chunks:
         return (unknown_sizes(self.name, [None] * len(self.items)),)
 
+    def chunk_origin(self, index: sizes.Index) -> str:
+        return f"{self.func.__name__} of {self.items[index[0]]!r:.200}"
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         how = {"args": self.args, "kwargs": self.kwargs}

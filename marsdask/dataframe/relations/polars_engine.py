@@ -6,13 +6,17 @@ aggregations and sorts see null instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
+from ..io.files import Files
+from ..io.row_groups import check_files
 from .expression import (
     Column,
     Constant,
@@ -57,10 +61,24 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     outputs = {f"{place}": one for place, one in enumerate(table.columns)}
     outputs |= {f"{LABEL}{place}": one for place, one in enumerate(labels)}
     columns = [lowering.expression(one).alias(name) for name, one in outputs.items()]  # type: ignore[arg-type]
-    found = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
+    with _files_checked(lowering):
+        found = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
     if isinstance(table.relation, Reduce):
         return _reduced(found, like)
     return _frame(table, found, like)
+
+
+@contextmanager
+def _files_checked(plan: PolarsPlan) -> Iterator[None]:
+    """Raise pandas's error where a file cannot be read: polars does not name it."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        for scan in plan.scans:
+            check_files(Files(scan.paths, scan.stamps), {one.name for one in scan.columns})
+        if isinstance(error, Exception):
+            raise
+        raise RuntimeError(f"polars failed: {error}") from error
 
 
 class PolarsPlan:
@@ -73,6 +91,15 @@ class PolarsPlan:
         self._plans: dict[str, pl.LazyFrame] = {}
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
+
+    @property
+    def scans(self) -> list[FileScan]:
+        """The files that it reads, and which of their columns."""
+        scans = [one for one in self._below if isinstance(one, FileScan)]
+        return [replace(one, columns=self._columns(one)) for one in scans]
+
+    def _columns(self, scan: FileScan) -> tuple[Column, ...]:
+        return tuple(one for one in scan.columns if one.name in self._wanted)
 
     def relation(self, last: Relation) -> pl.LazyFrame:
         """Return the plan of a relation."""
@@ -120,8 +147,8 @@ class PolarsPlan:
 
     def _scan(self, relation: FileScan) -> pl.LazyFrame:
         plan = pl.scan_parquet(list(relation.paths), glob=False)
-        columns = [one for one in relation.columns if one.name in self._wanted]
-        return plan.select([_read(one, one.name in relation.casts) for one in columns])
+        columns = [_read(one, one.name in relation.casts) for one in self._columns(relation)]
+        return plan.select(columns)
 
     def _input(self, relation: Input) -> pl.LazyFrame:
         wanted = [one for one in relation.columns if one is not None and one.name in self._wanted]
