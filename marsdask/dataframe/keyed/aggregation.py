@@ -211,11 +211,25 @@ def combine_by_key(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
         if combine not in MOMENTS:
-            values[f"p{slot}"] = getattr(grouped[f"p{slot}"], combine)()
+            found = getattr(grouped[f"p{slot}"], combine)()
+            is_number = combine in {"sum", "prod"}
+            values[f"p{slot}"] = _and_nan(found, frame[f"p{slot}"], grouped) if is_number else found
         elif combine == "count":
             labels = [f"p{plan.slots.index((column, item, item))}" for item in MOMENTS]
             values.update(_moments(frame[labels], grouped))
     return _flat({f"p{slot}": values[f"p{slot}"] for slot in range(len(plan.slots))}, plan)
+
+
+def _and_nan(found: Any, partials: Any, grouped: Any) -> Any:
+    """Return sums that are NaN where that of a chunk is: of infinities, not of missing values."""
+    if not isinstance(partials.dtype, np.dtype) or partials.dtype.kind not in "fc":
+        return found
+    unknown = partials.isna().to_numpy()
+    if not unknown.any():
+        return found
+    values = found.to_numpy(copy=True)
+    values[grouped.ngroup().to_numpy()[unknown]] = np.nan
+    return pd.Series(values, found.index, name=found.name)
 
 
 def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:

@@ -78,10 +78,10 @@ def corr(
 ) -> DataFrame:
     """Return the correlations of all pairs of columns, in one pass. See pandas.DataFrame.corr.
 
-    Those of ranks sort each pair of columns.
+    Those of ranks sort each pair of columns. Infinite values are missing ones, as in pandas.
     """
     _check_method(method)
-    frame = numeric_columns(frame, "corr", numeric_only=numeric_only)
+    frame = rowwise(finite, numeric_columns(frame, "corr", numeric_only=numeric_only))
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)
     if method == "spearman":
@@ -94,6 +94,11 @@ def corr(
         frame, "corr", correlations, like, columns=labels, least=min_periods
     )
     return matrix
+
+
+def finite(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return numbers, missing where they are infinite."""
+    return frame.where(~frame.isin([np.inf, -np.inf]))
 
 
 def both_triangles(*values: Any, labels: pd.Index) -> pd.DataFrame:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import table
+from tests.dataframe.tables import equal, table
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman"])
+def test_infinite_values_are_missing_ones(method):
+    """In frames, as pandas has it; a pair of columns has no correlation then."""
+    frame = table(20)[["k", "f", "u"]].astype({"u": float})
+    frame.loc[3, "f"], frame.loc[[5, 9], "u"] = np.inf, -np.inf
+    lazy = md.DataFrame(frame, chunk_size=6)
+    equal(lazy.corr(method), frame.corr(method))
+    assert np.isnan(lazy.f.corr(lazy.k).compute())
 
 
 def test_refusals():
