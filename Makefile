@@ -22,7 +22,7 @@ quickstart: $(STAMP)
 test: lint
 	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
-# Hypothesis draws anew and ten times as much.
+# Hypothesis draws anew, and more than ten times as much.
 test-long: lint
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 

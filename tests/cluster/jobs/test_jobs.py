@@ -382,6 +382,8 @@ _REACHED, _OPEN = threading.Event(), threading.Event()
 
 
 def _held_up(block):
+    if block.size == 1:  # made up, when the expression is made
+        return block
     _REACHED.set()
     assert _OPEN.wait(60)
     return block
