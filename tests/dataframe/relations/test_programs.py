@@ -29,7 +29,7 @@ WHOLE = pd.concat(
 LARGEST = 2000
 
 
-class Program(NamedTuple):
+class RandomProgram(NamedTuple):
     """A random program."""
 
     way: str
@@ -52,7 +52,7 @@ def end_named(name: str) -> Step:
     return ENDS[name] if name in ENDS else lambda _, rows: engine.ENDS[name](rows)
 
 
-def wanted(program: Program, folder: Path) -> Any:
+def wanted(program: RandomProgram, folder: Path) -> Any:
     """Return what pandas makes of a program; leave out what it refuses, and too many rows."""
     rows: Any = WHOLE if program.chunk_size else pd.read_parquet(folder)
     try:
@@ -65,7 +65,7 @@ def wanted(program: Program, folder: Path) -> Any:
         reject()
 
 
-def check(program: Program, folder: Path) -> None:
+def check(program: RandomProgram, folder: Path) -> None:
     """Run a program and compare."""
     right = wanted(program, folder)
     with engine.WAYS[program.way]():
@@ -92,19 +92,19 @@ def check(program: Program, folder: Path) -> None:
 def test_mixed_programs_equal_pandas(files: Path, **drawn: Any) -> None:
     """Of files and of frames in memory, each way, and with results of a session in between."""
     try:
-        check(Program(**drawn), files)
+        check(RandomProgram(**drawn), files)
     except NotImplementedError:
         reject()
 
 
 #: What random programs found.
 FOUND = [
-    Program("pandas in chunks", 7, ["where of others"], "groups of labels"),
-    Program("pandas", None, ["where of others"], "correlations"),
+    RandomProgram("pandas in chunks", 7, ["where of others"], "groups of labels"),
+    RandomProgram("pandas", None, ["where of others"], "correlations"),
 ]
 
 
 @pytest.mark.parametrize("program", FOUND, ids=str)
-def test_what_was_found(files: Path, program: Program) -> None:
+def test_what_was_found(files: Path, program: RandomProgram) -> None:
     """Each was wrong once."""
     check(program, files)
