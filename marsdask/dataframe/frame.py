@@ -18,6 +18,7 @@ from marsdask.tensor.tensor import method
 from . import batches
 from .create import make_frame
 from .elementwise import apply as users
+from .elementwise import combine as combine_two
 from .elementwise import expressions
 from .elementwise.operands import aligned_tensor, aligned_values
 from .elementwise.rowwise import (
@@ -185,6 +186,7 @@ class DataFrame(FrameBase):
     agg: Final = method(aggregate.aggregate)
     aggregate: Final = agg
     apply: Final = method(users.apply_rows)
+    combine: Final = method(combine_two.combine_columns)
     boxplot: Final = method(box.boxplot)
     duplicated: Final = method(unique.duplicated)
     eval: Final = method(expressions.evaluate)

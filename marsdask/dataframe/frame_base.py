@@ -11,11 +11,14 @@ import numpy as np
 
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
+from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
+from .attributes import LazyFlags, flags, set_flags
 from .collection import Rows
 from .elementwise import apply as users
 from .elementwise import combination, values
+from .elementwise import combine as combine_two
 from .elementwise.arithmetic import arithmetic
 from .elementwise.operands import aligned_tensor, binary
 from .elementwise.rowwise import index_of, method_of, rowwise
@@ -54,7 +57,7 @@ T = TypeVar("T")
 class FrameBase(Rows):
     """Lazy rows with labels."""
 
-    __slots__ = ()
+    __slots__ = ("_attrs",)
     __hash__ = None  # type: ignore[assignment]
 
     @property
@@ -67,6 +70,52 @@ class FrameBase(Rows):
     def empty(self) -> bool:
         """Whether there are no rows; computes an unknown number of rows."""
         return not len(self)
+
+    @property
+    def attrs(self) -> dict[Any, Any]:
+        """What users note on the object; it is noted on what ``compute()`` returns as well.
+
+        Differs from pandas: other objects that are made of it have none.
+        """
+        try:
+            return self._attrs
+        except AttributeError:
+            self._attrs: dict[Any, Any] = {}
+            return self._attrs
+
+    @attrs.setter
+    def attrs(self, notes: Any) -> None:
+        self._attrs = dict(notes)
+
+    def compute(self, *, session: Session | None = None, **dask_options: Any) -> Any:
+        """Compute and return the value without keeping its chunks.
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute; by default the session of the inputs, or the default session.
+        **dask_options
+            Options of ``dask.compute``, such as ``scheduler``. With any of them Dask computes.
+
+        Returns
+        -------
+        object
+            A frame or a series of pandas.
+
+        Examples
+        --------
+        >>> md.Series([1, 2]).compute().tolist()
+        [1, 2]
+        """
+        found = super().compute(session=session, **dask_options)
+        if self.attrs:
+            found.attrs = dict(self.attrs)
+        return found
+
+    @property
+    def flags(self) -> LazyFlags:
+        """The flags: labels may be duplicated. See pandas.DataFrame.flags."""
+        return flags(self)
 
     @property
     def iloc(self) -> position.ILoc[Self]:
@@ -87,6 +136,12 @@ class FrameBase(Rows):
     def iat(self) -> At[Self]:
         """One value by its positions."""
         return At(self, "iat")
+
+    def __divmod__(self, other: Any) -> tuple[Self, Self]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Self, Self]:
+        return other // self, other % self
 
     @property
     def plot(self) -> PlotAccessor:
@@ -137,7 +192,9 @@ class FrameBase(Rows):
     tz_convert: Final = method(times.tz_convert)
     tz_localize: Final = method(times.tz_localize)
 
+    set_flags: Final = method(set_flags)
     align: Final = method(combination.align)
+    compare: Final = method(combine_two.compare)
     convert_dtypes: Final = method(combination.convert_dtypes)
     dot: Final = method(combination.dot)
     equals: Final = method(combination.equals)
@@ -221,7 +278,7 @@ class FrameBase(Rows):
     abs: Final = method_of("abs")
     __abs__: Final = method_of("abs")
     astype: Final = method(values.astype)
-    clip: Final = method_of("clip")
+    clip: Final = method(values.clip)
     combine_first: Final = method(values.combine_first)
     fillna: Final = method(values.fillna)
     isin: Final = method(values.isin)

@@ -17,7 +17,7 @@ from . import batches, protocols
 from .accessors.accessor import Accessor
 from .create import make_series
 from .elementwise import apply as users
-from .elementwise import combination
+from .elementwise import combine as combine_two
 from .elementwise.rowwise import method_of, rowwise, to_frame
 from .frame_base import FrameBase
 from .io import arrow, conversions, sql, text
@@ -190,6 +190,14 @@ class Series(FrameBase):
         value: object = self.compute().item()
         return value
 
+    def divmod(self, other: Any, *args: Any, **kwargs: Any) -> tuple[Series, Series]:
+        """Return the quotient and the remainder. See pandas.Series.divmod."""
+        return self.floordiv(other, *args, **kwargs), self.mod(other, *args, **kwargs)
+
+    def rdivmod(self, other: Any, *args: Any, **kwargs: Any) -> tuple[Series, Series]:
+        """Return the quotient and the remainder of another one. See pandas.Series.rdivmod."""
+        return self.rfloordiv(other, *args, **kwargs), self.rmod(other, *args, **kwargs)
+
     def __getattr__(self, name: StrType) -> Never:
         raise missing_name(self, name, pd.Series, CONVERSIONS)
 
@@ -214,7 +222,8 @@ class Series(FrameBase):
     apply: Final = method(users.apply_values)
     argsort: Final = method(rank.argsort)
     autocorr: Final = method(pairs.autocorr)
-    compare: Final = method(combination.compare)
+    case_when: Final = method(combine_two.case_when)
+    combine: Final = method(combine_two.combine_values)
     corr: Final = method(pairs.corr_with)
     drop: Final = method(names.drop_rows)
     get: Final = method(names.get_row)

@@ -231,26 +231,3 @@ def xs(
 def at_level(block: Any, key: Any, level: Any) -> Any:
     """Tell of each row whether a level of its label is a key."""
     return pd.Series(block.index.get_level_values(level) == key, index=block.index)
-
-
-def compare(
-    series: Series,
-    other: Series,
-    align_axis: int = 1,
-    keep_shape: bool = False,
-    keep_equal: bool = False,
-    result_names: tuple[str, str] = ("self", "other"),
-) -> DataFrame:
-    """Return the rows that differ, side by side. See pandas.Series.compare.
-
-    The rows must be the same ones.
-    """
-    if align_axis not in (1, "columns"):
-        raise NotImplementedError("compare(align_axis=0) is not supported; use align_axis=1")
-    how = {"keep_shape": keep_shape, "keep_equal": keep_equal, "result_names": result_names}
-    shaped = {**how, "keep_shape": True}
-    found: DataFrame = rowwise(Method("compare"), series, other, **shaped)
-    if keep_shape:
-        return found
-    kept: DataFrame = found[~rowwise(rows_equal, series, other)]
-    return kept

@@ -11,9 +11,9 @@ from pandas.api.extensions import ExtensionArray, no_default
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_call
 
-from ..frame_node import S, dtypes_of, is_row
+from ..frame_node import S, axis_number, dtypes_of, is_row
 from ..schemas.dtypes import OneType
-from .operands import aligned_values
+from .operands import BROADCAST, aligned_values
 from .rowwise import Method, check_not_in_place, rowwise
 
 
@@ -93,6 +93,40 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
             raise ValueError("Array conditional must be same shape as self")
         return aligned_values(obj, value, "Array conditional must be same shape as self")
     return value
+
+
+def clip(
+    obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+) -> S:
+    """Replace values outside of bounds by the bounds. See pandas.DataFrame.clip."""
+    check_not_in_place("clip", {"inplace": inplace})
+    number = None if axis is None else axis_number(obj.node.meta, axis)
+    by_row = obj.ndim == 1 or number == 0
+    given = {"lower": lower, "upper": upper}
+    bounds = {
+        name: _as_bound(obj, one, by_row=by_row) for name, one in given.items() if one is not None
+    }
+    how = {} if axis is None else {"axis": axis}
+    found: S = rowwise(Method("clip"), obj, **bounds, **how)
+    return found
+
+
+def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
+    """Return a bound of each row or of each column; one of rows lies beside them."""
+    if by_row and isinstance(bound, pd.Series | pd.DataFrame):
+        raise NotImplementedError(
+            "clip() by a pandas object in memory is not supported; use md.Series(x)"
+        )
+    if not isinstance(bound, list | tuple | np.ndarray | ExtensionArray):
+        return bound
+    if np.ndim(bound) == 2:
+        return aligned_values(obj, bound, BROADCAST)
+    if not by_row:
+        return bound
+    complaint = "Length of values ({}) does not match length of index ({})"
+    if obj.ndim == 2:
+        complaint = "Unable to coerce to Series, length must be {1}: given {0}"
+    return aligned_values(obj, bound, complaint)
 
 
 def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: Any) -> S:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import sqlite3
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -242,22 +243,58 @@ def to_sql(
 ) -> int:
     """Write the rows to a table, one chunk after the other. See pandas.DataFrame.to_sql.
 
-    All chunks are computed before the first is written. Returns the number of rows.
+    All chunks are computed before the first is written, in one transaction: if one fails, no row
+    stays. Some databases, such as MySQL, keep the empty table. Returns the number of rows.
     """
     for unsaid in ("compute", "parallel", "engine_kwargs"):
         options.pop(unsaid, None)
     rows, how = 0, if_exists
     parts = batches(obj)
     first = next(parts)
-    with connected(con) if isinstance(con, str) else _given(con) as connection:
+    opened = connected(con) if isinstance(con, str) else nullcontext(con)
+    with opened as given, transaction(given) as connection, warnings.catch_warnings():
+        # pandas takes no class but SQLite's for a connection to SQLite.
+        warnings.filterwarnings("ignore", "pandas only supports SQLAlchemy")
         for block in itertools.chain([first], parts):
             block.to_sql(name, connection, schema=schema, if_exists=how, **options)
             rows, how = rows + len(block), "append"
-        with suppress(AttributeError):  # an engine commits itself
-            connection.commit()
     return rows
 
 
+class Uncommitted:
+    """A connection to SQLite whose user ends no transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def commit(self) -> None:
+        """Do nothing: who began the transaction ends it."""
+
+    rollback = commit
+
+
 @contextmanager
-def _given(con: Any) -> Iterator[Any]:
-    yield con
+def transaction(con: Any) -> Iterator[Any]:
+    """Write all or nothing, and what was begun before either way."""
+    if isinstance(con, sqlite3.Connection):
+        began = not con.in_transaction
+        con.execute("BEGIN" if began else "SAVEPOINT marsdask")
+        try:
+            yield Uncommitted(con)
+        except BaseException:
+            con.execute("ROLLBACK" if began else "ROLLBACK TO marsdask")
+            raise
+        con.execute("COMMIT")
+    elif hasattr(con, "begin_nested"):
+        # A session of statements that the user may have begun.
+        with con.begin_nested():
+            yield con
+        con.commit()
+    elif hasattr(con, "begin"):
+        with con.begin() as connection:
+            yield connection
+    else:
+        yield con

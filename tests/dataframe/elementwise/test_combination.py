@@ -21,9 +21,6 @@ def pairs() -> list[tuple[Any, Any]]:
 
 #: Calls of a frame, whose results are compared as they are.
 CALLS: dict[str, Any] = {
-    "compare": lambda x: x.u.compare(x.u.where(x.u > 3, 0)),
-    "compare, all rows": lambda x: x.s.compare(x.s.fillna("a"), keep_shape=True),
-    "compare, equal ones": lambda x: x.k.compare(x.u, keep_equal=True),
     "align": lambda x: x[["k", "u"]].align(x[["u", "f"]])[0],
     "align, other": lambda x: x[["k", "u"]].align(x[["u", "f"]], join="inner")[1],
     "dot": lambda x: x[["k", "u"]].dot(np.array([1, 2])),
@@ -99,7 +96,6 @@ def test_refusals():
         lambda: lazy[["k"]].dot(lazy[["u"]]),
         lambda: lazy.astype(object).convert_dtypes(),
         lambda: lazy.reindex_like(lazy[lazy.u > 1]),
-        lambda: lazy.u.compare(lazy.k, align_axis=0),
     ):
         with pytest.raises(NotImplementedError):
             call()

@@ -75,3 +75,27 @@ def test_bad_input(uri: str) -> None:
         md.read_sql("t", 3)
     with closing(sqlite3.connect(":memory:")) as con, pytest.raises(NotImplementedError):
         md.read_sql("t", con)
+
+
+@pytest.mark.parametrize("begun", [None, True, False])
+def test_a_write_that_fails_leaves_nothing(tmp_path: Any, begun: bool | None) -> None:
+    """Neither rows nor the table; what the user had begun to write stays."""
+    path = tmp_path / "x.db"
+    lazy = md.DataFrame(FRAME.assign(k=FRAME.u // 15), chunk_size=6)
+    with closing(sqlite3.connect(path)) as con:
+        con.execute("CREATE TABLE t (u INTEGER UNIQUE, f, s, k)")
+        con.execute("INSERT INTO t (u) VALUES (17)")
+        con.commit()
+        if begun:
+            con.execute("INSERT INTO t (u) VALUES (-1)")
+        target: Any = f"sqlite:///{path}" if begun is None else con
+        with pytest.raises(pd.errors.DatabaseError):
+            lazy.to_sql("t", target, if_exists="append", index=False)
+        left = con.execute("SELECT u FROM t ORDER BY u").fetchall()
+        assert left == ([(-1,), (17,)] if begun else [(17,)])
+        with pytest.raises(pd.errors.DatabaseError):
+            lazy.to_sql("new", target, index=False, dtype={"u": "mistaken("})
+        assert not con.execute("SELECT * FROM sqlite_master WHERE name = 'new'").fetchall()
+        lazy.to_sql("new", target, index=False)
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("SELECT COUNT(*) FROM new").fetchone() == (20,)

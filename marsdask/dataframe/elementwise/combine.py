@@ -1,0 +1,213 @@
+"""Two objects put together: by a user's function, by cases, side by side where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
+
+from ..reduction.fold import Assembly
+from ..reduction.reductions import collection_of
+from ..reshape.flat_map import flat_map
+from ..rows import alignment
+from ..schemas.samples import column, sample, without_rows
+from .apply import UserCall, user_call
+from .combination import Converted, rows_equal
+from .operands import aligned_values
+from .rowwise import Method, rowwise
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+
+@dataclass(frozen=True, eq=False)
+class CombineCall(UserCall):
+    """A call with a user's function of the values of two series."""
+
+    def __call__(self, block: Any, other: Any = None) -> Any:
+        if not len(block):
+            return self.meta.set_axis(block.index)
+        return block.combine(other, *self.args)
+
+
+def combine_values(
+    series: Series,
+    other: Series | Hashable,
+    func: Callable[[Hashable, Hashable], Hashable],
+    fill_value: Hashable = None,
+) -> Series:
+    """Return what a function makes of two values each. See pandas.Series.combine.
+
+    All rows meet in one task unless the rows are the same ones.
+    """
+    _check_lazy(other, "combine")
+    if not isinstance(other, Collection):
+        return _series(user_call(series, "combine", other, func, fill_value))
+    metas = [typed.node.meta for typed in (series, other)]
+    rows = [column(meta.dtype)[:1].rename(meta.name) for meta in metas]
+    found = rows[0].combine(rows[1], func, fill_value)
+    if alignment(series.node) != alignment(other.node):
+        whole = (("func", func), ("fill_value", fill_value))
+        return _in_one_task("combine", series, other, found.iloc[:0], whole, rows=None)
+    like = without_rows(found, metas[0])
+    call = CombineCall("combine", (func, fill_value), (), like)
+    return _series(rowwise(call, series, other))
+
+
+def _series(found: Any) -> Series:
+    series: Series = found
+    return series
+
+
+def combine_columns(
+    frame: DataFrame,
+    other: DataFrame,
+    func: Callable[[Any, Any], Any],
+    fill_value: Any = None,
+    overwrite: bool = True,
+) -> DataFrame:
+    """Return what a function makes of two columns each. See pandas.DataFrame.combine.
+
+    All rows meet in one task, since the function sees whole columns.
+    """
+    _check_lazy(other, "combine")
+    metas = [one.node.meta for one in (frame, other)]
+    rows = [sample(meta) for meta in metas]
+    like = rows[0].combine(rows[1], func, fill_value, overwrite).iloc[:0]
+    same = alignment(frame.node) == alignment(other.node)
+    size = frame.node.chunks[0]
+    known = sum(size) if same and all(isinstance(one, int) for one in size) else None
+    options = (("func", func), ("fill_value", fill_value), ("overwrite", overwrite))
+    like = like.set_axis(metas[0].index[:0], axis=0)
+    return _in_one_task("combine", frame, other, like, options, rows=known)
+
+
+def _in_one_task(
+    name: str, obj: Any, other: Any, like: Any, options: Any, *, rows: int | None
+) -> Any:
+    nodes = (obj.node, other.node)
+    return collection_of(Assembly(like, rows, False, name, nodes, combined, options))
+
+
+@kernel(scratch=3.0)
+def combined(block: Any, other: Any, func: Any, **options: Any) -> Any:
+    """Combine all rows of two objects."""
+    return block.combine(other, func, **options)
+
+
+def _check_lazy(other: Any, name: str) -> None:
+    if isinstance(other, pd.Series | pd.DataFrame):
+        raise NotImplementedError(
+            f"{name}() with a pandas object in memory is not supported; use md.Series(x) or "
+            "md.DataFrame(x)"
+        )
+
+
+def case_when(series: Series, caselist: Any) -> Series:
+    """Replace values where conditions hold, by the first that does. See pandas.Series.case_when.
+
+    Conditions and replacements have the rows of the series, or are in its order.
+    """
+    if not isinstance(caselist, list):
+        raise TypeError(f"The caselist argument should be a list; instead got {type(caselist)}")
+    if not caselist:
+        raise ValueError(
+            "provide at least one boolean condition, with a corresponding replacement."
+        )
+    for number, entry in enumerate(caselist):
+        if not isinstance(entry, tuple):
+            raise TypeError(f"Argument {number} must be a tuple; instead got {type(entry)}.")
+        if len(entry) != 2:
+            raise ValueError(
+                f"Argument {number} must have length 2; a condition and replacement; instead got "
+                f"length {len(entry)}."
+            )
+    flat = [_beside(series, one) for entry in caselist for one in entry]
+    found: Series = rowwise(cases, series, *flat)
+    return found
+
+
+def _beside(series: Series, value: Any) -> Any:
+    value = value(series) if callable(value) and not isinstance(value, Collection) else value
+    _check_lazy(value, "case_when")
+    if isinstance(value, list | np.ndarray | ExtensionArray | pd.Index):
+        return aligned_values(series, value, "Array conditional must be same shape as self")
+    return value
+
+
+@kernel(scratch=3.0)
+def cases(block: Any, *flat: Any) -> Any:
+    """Replace values where conditions hold."""
+    return block.case_when(list(zip(flat[::2], flat[1::2], strict=True)))
+
+
+def compare(
+    obj: Any,
+    other: Any,
+    align_axis: Any = 1,
+    keep_shape: bool = False,
+    keep_equal: bool = False,
+    result_names: tuple[Any, Any] = ("self", "other"),
+) -> DataFrame | Series:
+    """Return the rows that differ, side by side. See pandas.DataFrame.compare.
+
+    The rows must be the same ones. Of frames without ``keep_shape``, which columns differ is
+    computed at the call.
+    """
+    if type(obj) is not type(other):
+        mine, theirs = type(obj).__name__, type(other).__name__
+        raise TypeError(f"can only compare '{mine}' (not '{theirs}') with '{mine}'")
+    if not isinstance(result_names, tuple):
+        raise TypeError(
+            f"Passing 'result_names' as a {type(result_names)} is not supported. Provide "
+            "'result_names' as a tuple instead."
+        )
+    if obj.ndim == 2 and not obj.columns.equals(other.columns):
+        raise ValueError(
+            "Can only compare identically-labeled (both index and columns) DataFrame objects"
+        )
+    how = {"keep_shape": True, "keep_equal": keep_equal, "result_names": result_names}
+    found = rowwise(Converted(Method("compare")), obj, other, **how)
+    if not keep_shape:
+        found = found[~rowwise(rows_equal, obj, other)]
+        if obj.ndim == 2:
+            differ = ~rowwise(cells_equal, obj, other).all().to_pandas().to_numpy()
+            found = found.iloc[:, np.flatnonzero(np.repeat(differ, 2)).tolist()]
+    if align_axis in (1, "columns"):
+        side_by_side: DataFrame = found
+        return side_by_side
+    if align_axis not in (0, "index", "rows"):
+        raise ValueError(f"No axis named {align_axis} for object type {type(obj).__name__}")
+    same = obj.ndim == 1 and obj.name == other.name
+    options = {"names": result_names, "name": obj.name if same else None, "framed": obj.ndim == 2}
+    below: DataFrame | Series = flat_map(alternated, found, times=2, **options)
+    return below
+
+
+@kernel(scratch=2.0)
+def cells_equal(block: Any, other: Any) -> Any:
+    """Tell of each cell whether it is equal to another, or missing as that is."""
+    same = (block == other) | (block.isna() & other.isna())
+    return same.astype(bool)
+
+
+@kernel(scratch=3.0)
+def alternated(block: Any, names: tuple[Any, Any], name: Any, framed: bool) -> Any:
+    """Return values side by side as rows, one of each in turn."""
+    if framed:
+        labels = block.columns[::2].droplevel(-1)
+        halves = [block.iloc[:, at::2].set_axis(labels, axis=1) for at in (0, 1)]
+    else:
+        halves = [block.iloc[:, at].rename(name) for at in (0, 1)]
+    below = pd.concat(halves, keys=names)
+    levels = [*range(1, below.index.nlevels), 0]
+    found = below.take(np.arange(len(below)).reshape(2, -1).T.ravel())
+    return found.set_axis(found.index.reorder_levels(levels), axis=0)

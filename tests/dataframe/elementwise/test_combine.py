@@ -1,0 +1,110 @@
+"""Functions of two objects, cases and differences are pandas's, across chunks of any lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe import one_mode
+from tests.dataframe.tables import equal, filtered, table
+
+_coalesce = one_mode.coalesce
+
+FRAME = table(9, seed=7)
+
+
+def pairs() -> list[tuple[Any, Any]]:
+    """Return frames of 9 rows, and lazy ones in chunks of any lengths, filtered or executed."""
+    lazy = [md.DataFrame(FRAME, chunk_size=(sizes,)) for sizes in ((9,), (2, 0, 3, 4))]
+    return [(FRAME, lazy[0]), (FRAME, lazy[1].execute()), (filtered(FRAME), filtered(lazy[1]))]
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """Return the column of the smaller sum: it must see whole columns."""
+    return a if a.sum() < b.sum() else b
+
+
+CALLS: dict[str, Any] = {
+    "compare": lambda x: x.u.compare(x.u.where(x.u > 3, 0)),
+    "compare, all rows": lambda x: x.s.compare(x.s.fillna("a"), keep_shape=True),
+    "compare, equal ones": lambda x: x.k.compare(x.u, keep_equal=True),
+    "compare, below": lambda x: x.u.compare(x.u.where(x.u > 3, 0), align_axis=0),
+    "compare, other names": lambda x: x.u.compare(x.k, 0, result_names=("a", "b")),
+    "frames": lambda x: x.compare(x.assign(f=x.f.fillna(0), u=x.u.clip(2))),
+    "frames, all": lambda x: x[["s", "f"]].compare(x[["s", "f"]], keep_shape=True),
+    "frames, equal ones": lambda x: x[["k", "u"]].compare(x[["k", "u"]].clip(1), keep_equal=True),
+    "frames, below": lambda x: x[["k", "u", "s"]].compare(
+        x[["k", "u", "s"]].assign(u=0), align_axis=0
+    ),
+    "combine": lambda x: x.u.combine(x.k, max),
+    "combine, filled": lambda x: x.f.combine(x.u, min, fill_value=0),
+    "combine, a number": lambda x: x.u.combine(3, lambda a, b: a - b),
+    "combine frames": lambda x: x[["k", "u"]].combine(x[["u", "k"]] * 2, smaller),
+    "combine others": lambda x: x[["k", "f"]].combine(x[["u", "f"]], np.minimum, 1, False),
+    "cases": lambda x: x.u.case_when([(x.k > 0, -1), (x.f > 1, x.f), (lambda s: s == 2, 2.5)]),
+    "cases of texts": lambda x: x.s.case_when([(x.s == "a", "b"), (x.b, "c")]),
+    "divmod": lambda x: x.u.divmod(3)[1],
+    "rdivmod": lambda x: x.u.rdivmod(7)[0],
+    "divmod()": lambda x: divmod(x[["u"]], 2)[0],
+    "rdivmod()": lambda x: divmod(7, x.u)[1],
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(name):
+    """Values, types, labels and their order."""
+    for rows, lazy in pairs():
+        with np.errstate(all="ignore"):
+            equal(CALLS[name](lazy), CALLS[name](rows))
+
+
+#: Calls that need values in memory of the number of the rows.
+BESIDE: dict[str, Any] = {
+    "cases": lambda x: x.u.case_when([([True, False, True] * 3, list(range(9)))]),
+    "bounds": lambda x: x.u.clip(np.arange(9)),
+    "bounds of rows": lambda x: x[["k", "u"]].clip(list(range(9)), np.arange(3, 12), axis=0),
+    "bounds of columns": lambda x: x[["k", "u"]].clip([0, 3], axis=1),
+    "bounds of cells": lambda x: x[["k", "u"]].clip(np.arange(18).reshape(9, 2)),
+    "lazy bounds": lambda x: x[["k", "u"]].clip(x.k, axis=0),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_values_beside_the_rows(name):
+    """They lie in their order, whatever the chunks."""
+    for rows, lazy in pairs()[:2]:
+        equal(BESIDE[name](lazy), BESIDE[name](rows))
+
+
+def test_other_rows_meet():
+    """Labels are aligned where rows differ."""
+    lazy: Any = md.DataFrame(FRAME, chunk_size=4)
+    some, few = FRAME.u[FRAME.u > 3], lazy.u[lazy.u > 3]
+    equal(few.combine(lazy.k, max), some.combine(FRAME.k, max))
+
+
+def test_errors():
+    """Those of pandas, and what is not there."""
+    lazy: Any = md.DataFrame(FRAME, chunk_size=4)
+    for call, error, match in (
+        (lambda: lazy.u.case_when((lazy.b, 1)), TypeError, "should be a list"),
+        (lambda: lazy.u.case_when([]), ValueError, "at least one"),
+        (lambda: lazy.u.case_when([lazy.b]), TypeError, "Argument 0 must be a tuple"),
+        (lambda: lazy.u.case_when([(lazy.b,)]), ValueError, "must have length 2"),
+        (lambda: lazy.u.compare(FRAME.u), TypeError, "can only compare"),
+        (lambda: lazy.u.compare(lazy.k, result_names=["a", "b"]), TypeError, "tuple"),
+        (lambda: lazy.compare(lazy[["u"]]), ValueError, "identically-labeled"),
+        (lambda: lazy.u.compare(lazy.k, align_axis=2), ValueError, "No axis"),
+        (lambda: lazy.u.combine(FRAME.u, max), NotImplementedError, "md.Series"),
+        (lambda: lazy.u.case_when([(FRAME.b, 1)]), NotImplementedError, "md.Series"),
+        (lambda: lazy.u.clip(FRAME.u), NotImplementedError, "md.Series"),
+        (lambda: lazy[["u"]].clip([1, 2], axis=0), ValueError, "length must be 9: given 2"),
+        (lambda: lazy.u.clip(1, inplace=True), NotImplementedError, "inplace"),
+    ):
+        with pytest.raises(error, match=match):
+            call()
+    assert isinstance(FRAME, pd.DataFrame)
