@@ -198,6 +198,8 @@ UNDECLARED = {
     "_repr_html_": "what notebooks show",
     "_sklearn_output_config": "scikit-learn's estimators",
     "base": "arrays that may be views",
+    "begin": "engines of SQLAlchemy",
+    "begin_nested": "connections of SQLAlchemy",
     "categories": "pandas's categorical types",
     "chunks": "stored arrays of several libraries",
     "client": "Dask's futures",

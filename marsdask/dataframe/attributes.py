@@ -9,7 +9,7 @@ import pandas as pd
 from .frame_node import S
 
 
-class LazyFlags(pd.Flags):
+class LazyFlags(pd.Flags):  # type: ignore[name-defined]  # its stubs lack it
     """The flags of a lazy object, whose labels may always be duplicated."""
 
     def __setattr__(self, name: str, value: Any) -> None:

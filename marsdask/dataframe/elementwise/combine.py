@@ -12,6 +12,7 @@ from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.sizes import total
 
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
@@ -56,7 +57,7 @@ def combine_values(
     found = rows[0].combine(rows[1], func, fill_value)
     if alignment(series.node) != alignment(other.node):
         whole = (("func", func), ("fill_value", fill_value))
-        return _in_one_task("combine", series, other, found.iloc[:0], whole, rows=None)
+        return _series(_in_one_task("combine", series, other, found.iloc[:0], whole, rows=None))
     like = without_rows(found, metas[0])
     call = CombineCall("combine", (func, fill_value), (), like)
     return _series(rowwise(call, series, other))
@@ -83,11 +84,12 @@ def combine_columns(
     rows = [sample(meta) for meta in metas]
     like = rows[0].combine(rows[1], func, fill_value, overwrite).iloc[:0]
     same = alignment(frame.node) == alignment(other.node)
-    size = frame.node.chunks[0]
-    known = sum(size) if same and all(isinstance(one, int) for one in size) else None
+    size = total(frame.node.chunks[0])
+    known = size if same and isinstance(size, int) else None
     options = (("func", func), ("fill_value", fill_value), ("overwrite", overwrite))
     like = like.set_axis(metas[0].index[:0], axis=0)
-    return _in_one_task("combine", frame, other, like, options, rows=known)
+    found: DataFrame = _in_one_task("combine", frame, other, like, options, rows=known)
+    return found
 
 
 def _in_one_task(

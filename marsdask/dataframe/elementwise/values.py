@@ -119,7 +119,7 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
         )
     if not isinstance(bound, list | tuple | np.ndarray | ExtensionArray):
         return bound
-    if np.ndim(bound) == 2:
+    if np.ndim(bound) == 2:  # type: ignore[arg-type]
         return aligned_values(obj, bound, BROADCAST)
     if not by_row:
         return bound

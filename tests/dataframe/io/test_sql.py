@@ -93,7 +93,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Any, begun: bool | None) ->
             lazy.to_sql("t", target, if_exists="append", index=False)
         left = con.execute("SELECT u FROM t ORDER BY u").fetchall()
         assert left == ([(-1,), (17,)] if begun else [(17,)])
-        with pytest.raises(pd.errors.DatabaseError):
+        with pytest.raises(sqlite3.OperationalError):
             lazy.to_sql("new", target, index=False, dtype={"u": "mistaken("})
         assert not con.execute("SELECT * FROM sqlite_master WHERE name = 'new'").fetchall()
         lazy.to_sql("new", target, index=False)
