@@ -36,6 +36,7 @@ CHAPTERS = {
     "learn": (
         "marsdask.learn.cluster",
         "marsdask.learn.decomposition",
+        "marsdask.learn.linear_model",
         "marsdask.learn.preprocessing",
     ),
 }

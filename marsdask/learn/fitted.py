@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from marsdask.core.collection import Collection
 
@@ -84,7 +85,7 @@ def plain(value: Any) -> Any:
 class Twinned:
     """An estimator that has a twin in scikit-learn."""
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> BaseEstimator:
         """Return scikit-learn's estimator of the same parameters that has learnt the same.
 
         It is loaded by joblib and pickle where marsdask is not installed.
@@ -102,7 +103,7 @@ class Twinned:
         """
         kind = sklearn_class(type(self))
         ours = set(self._get_param_names()) - set(kind._get_param_names())  # type: ignore[attr-defined]
-        twin = kind.__new__(kind)
+        twin: BaseEstimator = kind.__new__(kind)
         values = {name: item for name, item in vars(self).items() if name not in ours}
         vars(twin).update({name: plain(item) for name, item in values.items()})
         return twin

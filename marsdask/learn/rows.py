@@ -250,7 +250,11 @@ def as_rows(X: Any, *, sparse: bool = False) -> Node:
             "convert to a dense tensor."
         )
     if meta.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {meta.ndim}D array instead: {X!r}")
+        raise ValueError(
+            f"Expected 2D array, got {meta.ndim}D array instead: {X!r}. Reshape your data either "
+            "using reshape(-1, 1) if your data has a single feature or reshape(1, -1) if it "
+            "contains a single sample."
+        )
     if isinstance(meta, pd.DataFrame):
         return Values(X.node, _float_of(meta.dtypes))
     if meta.dtype in (np.float32, np.float64):

@@ -50,7 +50,7 @@ def r2(y: Any, found: Any, sample_weight: Any = None) -> float:
 
 def residuals(target: Any, found: Any, weight: Any = None) -> Residuals:
     """Return the residual sums of a run."""
-    y = target.reshape(len(target), -1)
+    y = target if target.ndim == 2 else target[:, np.newaxis]
     away = y - found.reshape(y.shape)
     w = np.ones(len(y)) if weight is None else weight
     count = w.sum()

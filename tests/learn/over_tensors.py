@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from functools import wraps
+import warnings
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
+from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.metaestimators import available_if
 
 import marsdask.tensor as mt
@@ -14,13 +16,24 @@ from marsdask.core.collection import Collection
 from marsdask.learn.methods import METHODS
 
 
-def over_tensors(kind: type) -> Any:
+@cache
+def over_tensors(kind: Any) -> Any:
     """Return a subclass whose methods turn samples into tensors, and results into arrays.
 
     What is no table of numbers stays as it is: that it is refused is scikit-learn's to check.
     """
     methods = {name: _through(kind, name) for name in METHODS if hasattr(kind, name)}
-    return type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
+    more = {"__module__": kind.__module__, "__reduce__": _reduced}
+    return type(kind.__name__, (kind,), {**methods, **more})
+
+
+def _reduced(self: Any) -> Any:
+    return _new, (type(self).__base__,), self.__getstate__()
+
+
+def _new(kind: type) -> Any:
+    made = over_tensors(kind)
+    return made.__new__(made)
 
 
 def _through(kind: Any, name: str) -> Any:
@@ -43,3 +56,16 @@ def _tensor(item: Any) -> Any:
     if type(item) is np.ndarray and item.size and item.ndim in (1, 2) and item.dtype.kind in "biuf":
         return mt.tensor(item, chunk_size=max(1, -(-len(item) // 2)))
     return item
+
+
+def assert_is_an_estimator(model: Any, failures: dict[str, str] | None = None) -> None:
+    """Run all of scikit-learn's checks over arrays and over tensors, but for named failures."""
+    kinds = (type(model), over_tensors(type(model)))  # type: ignore[arg-type]
+    for kind in kinds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check_estimator(
+                kind(**model.get_params(deep=False)),
+                on_skip=None,
+                expected_failed_checks=failures or {},
+            )

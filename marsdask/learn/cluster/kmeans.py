@@ -204,7 +204,13 @@ class KMeans(RowsEstimator, cluster.KMeans):
         """Find the centres and return the samples' clusters."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Any:
+    @overload
+    def fit_transform(self, X: Collection, y: Any = ..., sample_weight: Any = ...) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def fit_transform(
+        self, X: ArrayLike, y: Any = ..., sample_weight: Any = ...
+    ) -> np.ndarray[Any, Any]: ...
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the centres and return the samples' distances from them."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 

@@ -1,0 +1,5 @@
+"""Linear models."""
+
+from .least_squares import ElasticNet, Lasso, LinearRegression, Ridge
+
+__all__ = ["ElasticNet", "Lasso", "LinearRegression", "Ridge"]

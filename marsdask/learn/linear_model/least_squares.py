@@ -1,0 +1,195 @@
+"""Least squares: scikit-learn's solvers on few rows that stand for all."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import linear_model
+
+from marsdask.learn.base import RowsEstimator
+from marsdask.learn.fitted import sklearn_class
+from marsdask.learn.lazy import is_lazy
+from marsdask.learn.rows import as_weights, check_weights
+from marsdask.learn.targets import as_targets, check_given, check_lengths
+
+from .condensed import Condensed, condensed
+
+#: Samples in memory from which on one pass is faster than scikit-learn's own decomposition.
+TALL = 20_000
+
+
+def is_tall(X: Any) -> bool:
+    """Tell whether samples in memory are many more than their columns."""
+    shape: tuple[int, ...] = () if issparse(X) else getattr(X, "shape", ())
+    return len(shape) == 2 and shape[0] >= TALL and shape[0] >= 4 * shape[1]
+
+
+def condensed_of(model: Any, X: Any, y: Any, sample_weight: Any) -> Condensed:
+    """Return few rows in place of the samples, and store the names of their columns."""
+    check_given(model, y)
+    rows = model._samples(X, reset=True)
+    targets = as_targets(y, rows, several=True)
+    weight = as_weights(sample_weight, rows)
+    check_lengths(rows, targets, weight)
+    found = condensed(rows, targets, weight, center=model.fit_intercept)
+    if not found.rows:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {model.n_features_in_})) while a minimum of "
+            f"1 is required by {type(model).__name__}."
+        )
+    if weight is not None:
+        check_weights(found.weight)
+    return found
+
+
+def solved(model: Any, few: Condensed, **options: Any) -> Any:
+    """Return scikit-learn's estimator, fitted on the few rows without an intercept."""
+    kind = sklearn_class(type(model))
+    given = {name: getattr(model, name) for name in kind._get_param_names()}
+    twin = kind(**{**given, "fit_intercept": False, "copy_X": True, **options})
+    if given.get("warm_start") and "coef_" in vars(model):
+        twin.coef_ = np.array(model.coef_, np.float64)
+    return twin.fit(few.samples, few.targets)
+
+
+def learn(model: Any, twin: Any, few: Condensed, dtype: Any) -> None:
+    """Take over what scikit-learn has found, and the intercept."""
+    for name, value in vars(twin).items():
+        if not name.endswith("_") or name in ("n_features_in_", "intercept_"):
+            continue
+        isfloat = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        setattr(model, name, value.astype(dtype) if isfloat else value)
+    if not model.fit_intercept:
+        model.intercept_ = 0.0
+        return
+    offset = few.target_mean - np.dot(few.mean, np.transpose(twin.coef_))
+    model.intercept_ = np.asarray(offset, dtype)[()]
+
+
+class LinearRegression(RowsEstimator, linear_model.LinearRegression):
+    """Ordinary least squares. See sklearn.linear_model.LinearRegression.
+
+    Differs from scikit-learn: takes tensors and frames, in one pass over the products of their
+    columns, or two if these are ill-conditioned. So do many samples in memory. Sparse samples are
+    solved exactly and not by iterations.
+
+    Examples
+    --------
+    >>> from marsdask.learn.linear_model import LinearRegression
+    >>> X = mt.tensor([[1.0], [2.0], [3.0]], chunk_size=2)
+    >>> LinearRegression().fit(X, 2 * X[:, 0] + 1).predict(X).compute().round(6)
+    array([3., 5., 7.])
+    """
+
+    _takes_sparse = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients."""
+        self._validate_params()
+        if not (is_lazy(X) or is_tall(X)):
+            super().fit(X, y, sample_weight)
+            return self
+        few = condensed_of(self, X, y, sample_weight)
+        learn(self, solved(self, few), few, _dtype(X))
+        return self
+
+
+class Ridge(RowsEstimator, linear_model.Ridge):
+    """Least squares with a penalty on squared coefficients. See sklearn.linear_model.Ridge.
+
+    Differs from scikit-learn: takes tensors and frames, in one pass. ``solver`` "sag" and "saga"
+    mean "auto" then.
+
+    Examples
+    --------
+    >>> from marsdask.learn.linear_model import Ridge
+    >>> X = mt.tensor([[1.0], [2.0], [3.0]], chunk_size=2)
+    >>> Ridge(alpha=2.0).fit(X, 2 * X[:, 0] + 1).coef_.round(6).tolist()
+    [1.0]
+    """
+
+    _takes_sparse = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients."""
+        self._validate_params()
+        if not (is_lazy(X) or is_tall(X)):
+            super().fit(X, y, sample_weight)
+            return self
+        few = condensed_of(self, X, y, sample_weight)
+        options = {"solver": "auto"} if self.solver in ("sag", "saga") else {}
+        learn(self, solved(self, few, **options), few, _dtype(X))
+        return self
+
+
+def _fit_descent(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Fit by coordinate descent: of so many rows as the few rows are, the penalty is larger."""
+    few = condensed_of(self, X, y, sample_weight)
+    share = few.weight / len(few.samples)
+    twin = solved(self, few, alpha=self.alpha * share, precompute=False)
+    twin.dual_gap_ = (
+        np.float64(twin.dual_gap_ / share)
+        if few.targets.ndim == 1
+        else (np.asarray(twin.dual_gap_) / share)
+    )
+    learn(self, twin, few, _dtype(X))
+
+
+class ElasticNet(RowsEstimator, linear_model.ElasticNet):
+    """Least squares with both penalties. See sklearn.linear_model.ElasticNet.
+
+    Differs from scikit-learn: takes tensors and frames, in one pass; the iterations are
+    scikit-learn's and need no samples.
+
+    Examples
+    --------
+    >>> from marsdask.learn.linear_model import ElasticNet
+    >>> X = mt.tensor([[1.0], [2.0], [3.0]], chunk_size=2)
+    >>> ElasticNet(alpha=0.5).fit(X, 2 * X[:, 0] + 1).coef_.round(6).tolist()
+    [1.181818]
+    """
+
+    _takes_sparse = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Find the coefficients."""
+        self._validate_params()
+        if not (is_lazy(X) or is_tall(X)):
+            super().fit(X, y, sample_weight, check_input)
+            return self
+        _fit_descent(self, X, y, sample_weight)
+        return self
+
+
+class Lasso(RowsEstimator, linear_model.Lasso):
+    """Least squares with a penalty on absolute coefficients. See sklearn.linear_model.Lasso.
+
+    Differs from scikit-learn: takes tensors and frames, in one pass; the iterations are
+    scikit-learn's and need no samples.
+
+    Examples
+    --------
+    >>> from marsdask.learn.linear_model import Lasso
+    >>> X = mt.tensor([[1.0], [2.0], [3.0]], chunk_size=2)
+    >>> Lasso(alpha=0.5).fit(X, 2 * X[:, 0] + 1).coef_.round(6).tolist()
+    [1.25]
+    """
+
+    _takes_sparse = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Find the coefficients."""
+        self._validate_params()
+        if not (is_lazy(X) or is_tall(X)):
+            super().fit(X, y, sample_weight, check_input)
+            return self
+        _fit_descent(self, X, y, sample_weight)
+        return self
+
+
+def _dtype(X: Any) -> Any:
+    """Return the type of what is learnt: float32 only of such samples."""
+    types = set(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
+    return np.float32 if types == {np.dtype(np.float32)} else np.float64

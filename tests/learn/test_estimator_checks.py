@@ -1,0 +1,27 @@
+"""scikit-learn's checks of all estimators, over arrays and over tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+from marsdask.learn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
+from tests.learn.over_tensors import assert_is_an_estimator
+
+#: Estimators, and for each check that one may fail the reason.
+MODELS = {
+    LinearRegression(): {},
+    Ridge(): {"check_non_transformer_estimators_n_iter": "n_iter_ is None, as scikit-learn's"},
+    Lasso(): {},
+    ElasticNet(): {},
+}
+
+
+@pytest.fixture(autouse=True)
+def _coalesce():
+    """Run with the chunks as they are by default: how they are merged is tested elsewhere."""
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_it_is_an_estimator_of_scikit_learn(model):
+    """All checks pass that scikit-learn's own class passes, but for those with a reason."""
+    assert_is_an_estimator(model, MODELS[model])
