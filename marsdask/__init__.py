@@ -8,7 +8,7 @@ from dask import annotate, delayed
 from dask.base import is_dask_collection, tokenize
 
 from . import config, session
-from .core.collection import Collection, ExecutableTuple, execute, fetch
+from .core.collection import Collection, ExecutableTuple, execute, fetch, fetch_log
 from .core.config import get_option, option_context, options, set_option
 from .core.dask.verbs import compute, optimize, persist, visualize
 from .core.registry import register_package
@@ -31,7 +31,7 @@ for _package in ("tensor", "dataframe"):
 __version__ = "0.1.0"
 
 #: Imported when first used: a tensor program needs no pandas.
-_LAZY = ("compat", "dataframe", "deploy", "learn", "scheduler", "tensor")
+_LAZY = ("compat", "dataframe", "deploy", "learn", "remote", "scheduler", "tensor")
 
 __all__ = [
     "Collection",
@@ -43,6 +43,7 @@ __all__ = [
     "delayed",
     "execute",
     "fetch",
+    "fetch_log",
     "get_default_session",
     "get_option",
     "is_dask_collection",

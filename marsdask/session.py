@@ -1,6 +1,6 @@
 """Sessions under the name by which Mars's documents import them."""
 
-from .core.collection import execute, fetch
+from .core.collection import execute, fetch, fetch_log
 from .core.results.execution import Execution
 from .core.session import (
     Session,
@@ -19,6 +19,7 @@ __all__ = [
     "ensure_session",
     "execute",
     "fetch",
+    "fetch_log",
     "get_default_session",
     "new_session",
     "set_default_session",

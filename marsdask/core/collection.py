@@ -344,6 +344,10 @@ class Collection(HandsOn):
         stored = _stored(self, None)
         return fetch_edge_items(stored, type(self), edges)
 
+    def _together(self) -> list[Collection]:
+        """Return what is computed with it, since one function makes them all."""
+        return []
+
     def _held(self) -> Stored | None:
         """Return the computed node of this expression, if the session has it."""
         session = self._session or get_default_session()
@@ -466,6 +470,34 @@ class ExecutableTuple(tuple[Any, ...]):
         [np.int64(2)]
         """
         return self._with([fetch(item, session=session) for item in self._lazy()])
+
+    def fetch_log(
+        self, session: Session | None = None, offsets: Any = None, sizes: Any = None
+    ) -> list[Any]:
+        """Return what the functions of all of them have printed so far.
+
+        Parameters
+        ----------
+        session : Session, optional
+            The session that runs them.
+        offsets : int, optional
+            Where in the logs to begin.
+        sizes : int, optional
+            The most characters of a log.
+
+        Returns
+        -------
+        list of FetchedLog
+            One log for each of them.
+
+        Examples
+        --------
+        >>> import marsdask.remote as mr
+        >>> both = mr.ExecutableTuple([mr.spawn(print, args=(word,)) for word in ("a", "b")])
+        >>> both.execute().fetch_log()
+        ['a\\n', 'b\\n']
+        """
+        return fetch_log(*self._lazy(), session=session, offsets=offsets, sizes=sizes)
 
     def compute(self, session: Session | None = None) -> Any:
         """Compute all of them in one graph and return the values without keeping them.
@@ -651,6 +683,7 @@ def execute(
     np.int64(2)
     """
     collections = flatten(items)
+    collections += [other for item in collections for other in item._together()]
     if _returns is None:
         _returns = items[0] if len(items) == 1 else list(items)
     if not wait:
@@ -775,6 +808,38 @@ def fetch(*items: Any, session: Session | None = None) -> Any:
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 
 
+def fetch_log(
+    *items: Any, session: Session | None = None, offsets: Any = None, sizes: Any = None
+) -> list[Any]:
+    """Return what functions have printed so far.
+
+    Parameters
+    ----------
+    *items : Object
+        What :func:`marsdask.remote.spawn` returned.
+    session : Session, optional
+        The session that runs them.
+    offsets : int, optional
+        Where in the logs to begin.
+    sizes : int, optional
+        The most characters of a log.
+
+    Returns
+    -------
+    list of FetchedLog
+        One log for each of them.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> import marsdask.remote as mr
+    >>> marsdask.fetch_log(mr.spawn(print, args=("done",)).execute())
+    ['done\\n']
+    """
+    found: list[Any] = flatten(items)
+    return [item.fetch_log(session=session, offsets=offsets, sizes=sizes) for item in found]
+
+
 def _fetched(item: Collection, session: Session | None) -> Any:
     chosen = session or item._session or get_default_session()
     value = None if chosen is None or chosen.closed else item._node.at_hand(chosen)
@@ -805,6 +870,7 @@ __all__ = [
     "execute",
     "executes_at_once",
     "fetch",
+    "fetch_log",
     "rebind",
     "register_collection",
     "wrap",

@@ -145,6 +145,11 @@ class Node(metaclass=_NodeType):
         """The nodes among the fields, in order, with repetitions."""
         return among_fields(self, Node)
 
+    @property
+    def handles(self) -> tuple[Node, ...]:
+        """The inputs that it takes as handles: sessions compute and keep them before."""
+        return ()
+
     def stands_for(self, other: Node) -> bool:
         """Tell whether it may replace another node of the same name.
 

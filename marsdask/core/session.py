@@ -38,6 +38,10 @@ from .results.stored import Result, Stored, store
 #: Whether the calling thread is inside of ``execute``: lines run there are not user code.
 executing: ContextVar[bool] = ContextVar("executing", default=False)
 
+#: Returns the session of the code in a task: its caller's. Outside of tasks there is none.
+task_session: ContextVar[Callable[[], Session | None]]
+task_session = ContextVar("task_session", default=lambda: None)
+
 
 #: Bytes of memory below which tasks need no size hints.
 _SMALL = 2**24
@@ -210,14 +214,26 @@ class Session:
         if wanted:
             enabled = options.show_progress if show_progress is None else show_progress
             inside = executing.set(True)
+            above = task_session.set(weakref.ref(self))
             try:
+                wanted = self._with_handles(wanted)
                 with progress_bar(monitor, enabled=enabled) as watched:
                     found.update(
                         self._compute(wanted, watched, running or RunningHandle(), lasting)
                     )
             finally:
+                task_session.reset(above)
                 executing.reset(inside)
         return [found[node.name] for node in nodes]
+
+    def _with_handles(self, nodes: list[Node]) -> list[Node]:
+        """Compute and keep the inputs that functions receive as handles."""
+        graph = Graph(nodes)
+        handles = [handle for node in graph.nodes for handle in node.handles]
+        if not handles:
+            return nodes
+        new = dict(zip(handles, self.execute(handles, show_progress=False), strict=True))
+        return list(graph.map(lambda node: node.with_inputs(new) if node.handles else node).roots)
 
     def submit(
         self,
@@ -257,7 +273,8 @@ class Session:
             running.finish()
             return finish(stored)
 
-        return Execution(work)
+        # A task's own thread works for what it waits for; another thread might wait for the task.
+        return Execution(work, at_once=task_session.get()() is not None)
 
     def fetch(self, stored: Stored) -> list[Any]:
         """Return the chunks of a computed node.
@@ -537,14 +554,13 @@ class Session:
         Temporary results may have other chunks than users see, so no other graph uses them.
         """
         stored = {}
+        keys = tuple(key for node in nodes for key in done.outputs[node.name].keys.values())
+        if held and held[-1] == keys:
+            held.pop()  # the last stage's lease holds exactly the results
+        else:
+            self.scheduler.submit({}, keys).wait()
         for node in nodes:
-            layout = done.outputs[node.name]
-            keys = tuple(layout.keys.values())
-            if len(nodes) == 1 and held and held[-1] == keys:
-                held.pop()  # the last stage's lease holds exactly the results
-            else:
-                self.scheduler.submit({}, keys).wait()
-            stored[node.name] = store(node, Result(self.scheduler, layout))
+            stored[node.name] = store(node, Result(self.scheduler, done.outputs[node.name]))
             if lasting:
                 self._results[node.name] = stored[node.name]
         return stored
@@ -565,8 +581,9 @@ class Session:
         True
         >>> session.close()
         """
-        if _default is not None and _default is not self:
-            self._before = weakref.ref(_default)
+        before = task_session.get()() or _default
+        if before is not None and before is not self:
+            self._before = weakref.ref(before)
         set_default_session(self)
         return self
 
@@ -613,7 +630,10 @@ def set_default_session(session: Session | None) -> None:
     >>> set_default_session(get_default_session())
     """
     global _default  # noqa: PLW0603 - a process has one default session
-    _default = session
+    if task_session.get()() is None:
+        _default = session
+    else:  # a task changes what it sees itself
+        task_session.set((lambda: None) if session is None else lambda: session)
 
 
 def clear_default_session(session: Session) -> None:
@@ -631,9 +651,13 @@ def clear_default_session(session: Session) -> None:
     >>> clear_default_session(session)
     >>> session.close()
     """
+    global _default  # noqa: PLW0603 - as above
+    before = session._before()
+    rest = None if before is None or before.closed else before
+    if task_session.get()() is session:
+        set_default_session(rest)
     if _default is session:
-        before = session._before()
-        set_default_session(None if before is None or before.closed else before)
+        _default = rest
 
 
 def _nobody() -> None:
@@ -654,8 +678,8 @@ def get_default_session() -> Session | None:
     >>> get_default_session() is None
     False
     """
-    if _default is not None:
-        return _default
+    if (chosen := task_session.get()() or _default) is not None:
+        return chosen
     return _ambient.get(_ambient_key(ambient()))
 
 
@@ -708,9 +732,33 @@ def ensure_session(session: Session | None = None) -> Session:
         return session
     if (of_call := named.get()) is not None:
         return of_call
-    if _default is not None and not _default.closed:
-        return _default
-    wish = ambient()
+    return _open_default() or session_on(ambient())
+
+
+def _open_default() -> Session | None:
+    found = (task_session.get()(), _default)
+    return next((one for one in found if one is not None and not one.closed), None)
+
+
+def session_on(wish: Any) -> Session:
+    """Return the session of this process on one of Dask's schedulers, and start it once.
+
+    Parameters
+    ----------
+    wish : optional
+        A name, a client or a ``get``; ``None`` means threads.
+
+    Returns
+    -------
+    Session
+        An open session; it is not the default one.
+
+    Examples
+    --------
+    >>> from marsdask.core.session import session_on
+    >>> session_on("synchronous") is session_on("synchronous")
+    True
+    """
     key = _ambient_key(wish)
     found = _ambient.get(key)
     if found is not None and not found.closed:
@@ -799,8 +847,8 @@ def new_session(
         address = "supervisor"
     _check_names(scheduler_options)
     _refuse(backend, web=web and address != "supervisor")
-    if not new and _default is not None and not _default.closed:
-        return _default
+    if not new and (known := _open_default()) is not None:
+        return known
     memory = mem_bytes if memory_limit is None else memory_limit
     given: dict[str, Any] = dict(zip(_BOUNDS, (memory, spill_dirs, spill_limit), strict=True))
     workers = _count(n_workers=n_workers, n_cpu=n_cpu, n_worker=n_worker)

@@ -36,3 +36,9 @@ def current_client() -> Any:
         return distributed.default_client()
     except ValueError:
         return None
+
+
+def is_future(value: Any) -> bool:
+    """Tell whether a value is a Future of a cluster."""
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(value, distributed.Future)

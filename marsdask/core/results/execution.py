@@ -86,6 +86,8 @@ class Execution:
     ----------
     work : callable
         ``work(monitor, running)`` computes in its own thread, in a copy of the caller's context.
+    at_once : bool
+        Whether to compute in the calling thread instead, before this returns.
 
     Examples
     --------
@@ -95,11 +97,16 @@ class Execution:
     array([0, 1, 2])
     """
 
-    def __init__(self, work: Callable[[Monitor, RunningHandle], Any]) -> None:
+    def __init__(
+        self, work: Callable[[Monitor, RunningHandle], Any], *, at_once: bool = False
+    ) -> None:
         self._monitor = Monitor()
         self._current = RunningHandle(watched=True)
         self._future: Future[Any] = Future()
         self._future.set_running_or_notify_cancel()
+        if at_once:
+            self._run(work)
+            return
         context = contextvars.copy_context()
         self._thread = threading.Thread(
             target=context.run, args=(self._run, work), name="marsdask-execute", daemon=True

@@ -1,0 +1,123 @@
+"""Call a function on the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from marsdask.core.call_site import caller
+from marsdask.core.collection import Collection, ExecutableTuple, execute, executes_at_once
+from marsdask.core.config import options
+from marsdask.core.dask.single_value import foreign_value
+from marsdask.core.node import Node
+
+from .arguments import Place, rebuilt
+from .function_call import ATTEMPTS, FunctionCall
+from .names import NAMES
+from .node import ANY, RemoteFunction
+from .object import Object, objects_of
+
+
+def spawn(
+    func: Callable[..., Any],
+    args: Any = (),
+    kwargs: dict[str, Any] | None = None,
+    retry_when_fail: bool = False,
+    resolve_tileable_input: bool = False,
+    n_output: int | None = None,
+    **kw: Any,
+) -> Any:
+    """Return an object that stands for a call of a function, which runs once it is executed.
+
+    Each call is a task of its own: equal calls run as often as they are written. Inside of the
+    function ``execute()`` uses the session that runs it.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    args : tuple
+        Its arguments; anything but a tuple is the only one. Objects in them, however nested, arrive
+        as values, and so do Dask's collections and futures. Tensors and frames arrive as they are:
+        executed, with their chunks where these are held.
+    kwargs : dict, optional
+        Its keyword arguments.
+    retry_when_fail : bool
+        Whether the function runs up to three times until it raises nothing.
+    resolve_tileable_input : bool
+        Whether tensors and frames arrive as NumPy arrays and pandas's objects instead.
+    n_output : int, optional
+        The number of values that the function returns, each an object of its own.
+    **kw
+        Nothing else: refused as Mars does.
+
+    Returns
+    -------
+    Object or ExecutableTuple
+        The result, or with ``n_output`` the results.
+
+    Raises
+    ------
+    TypeError
+        If ``kwargs`` is not a dict, or ``func`` not callable.
+    ValueError
+        If there is an unknown keyword argument.
+
+    Examples
+    --------
+    >>> import marsdask.remote as mr
+    >>> def inc(x):
+    ...     return x + 1
+    >>> results = [mr.spawn(inc, args=(i,)) for i in range(4)]
+    >>> mr.spawn(sum, args=(results,)).execute().fetch()
+    10
+    >>> low, high = mr.spawn(divmod, args=(17, 5), n_output=2)
+    >>> mr.ExecutableTuple([low, high]).execute().fetch()
+    [3, 2]
+    """
+    if kwargs is None:
+        kwargs = {}
+    if not isinstance(kwargs, dict):
+        raise TypeError("kwargs has to be a dict")
+    if kw:
+        raise ValueError(f"Unexpected kw: {next(iter(kw))}")
+    if not callable(func):
+        raise TypeError(f"func has to be callable, not {type(func).__name__}")
+    given = args if isinstance(args, tuple) else (args,)
+    inputs = _Inputs()
+    arguments = rebuilt(given, inputs.take), rebuilt(kwargs, inputs.take)
+    attempts = ATTEMPTS if retry_when_fail else 1
+    call = FunctionCall(func, arguments, attempts=attempts, n_output=n_output)
+    handles = frozenset() if resolve_tileable_input else frozenset(inputs.tileables)
+    node = RemoteFunction(NAMES.new(), call, tuple(inputs.nodes), handles)
+    object.__setattr__(node, "origin", caller())
+    if n_output is None:
+        return _at_once(Object(node))
+    return _at_once(ExecutableTuple(objects_of(node, n_output)))
+
+
+class _Inputs:
+    """The collections found in arguments, each once."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.tileables: list[int] = []
+        self._places: dict[Node, Place] = {}
+
+    def take(self, value: Any) -> Any:
+        """Return the place of a collection, and any other value itself."""
+        node = value.node if isinstance(value, Collection) else foreign_value(value, ANY)
+        if node is None:
+            return value
+        if node not in self._places:
+            self._places[node] = Place(len(self.nodes))
+            if isinstance(value, Collection) and not isinstance(value, Object):
+                self.tileables.append(len(self.nodes))
+            self.nodes.append(node)
+        return self._places[node]
+
+
+def _at_once(result: Any) -> Any:
+    if options.eager_mode and executes_at_once():
+        execute(result)
+    return result
