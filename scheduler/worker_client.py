@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 
@@ -34,7 +35,8 @@ class WorkerClient:
         from distributed import get_client, secede
 
         self._client = get_client()
-        secede()
+        with suppress(KeyError):  # the task has left them already
+            secede()
         return self._client
 
 

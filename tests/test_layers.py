@@ -35,6 +35,16 @@ BEYOND_CONTRACT = {
         "callbacks": "a computation is several submissions, which it joins",
         "limits": "what is computed or fetched has to fit this process's memory",
     },
+    "marsdask/remote/function_call.py": {
+        "inprocess": "pickles functions of scripts by value, as `processes` does",
+        "worker_client": "functions compute on the cluster that runs them",
+    },
+    "marsdask/remote/node.py": {"worker_client": "handles refer to what the cluster holds"},
+    "marsdask/remote/run_script.py": {
+        "inprocess": "pickles data for processes that start as those of `processes` do",
+        "worker_client": "a script runs beside workers",
+    },
+    "marsdask/remote/task_log.py": {"worker_client": "a worker sends logs to its scheduler"},
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
     "marsdask/core/dask/source.py": {
         "dask_graph": "adopted graphs are normalised as a getter does"
@@ -63,6 +73,7 @@ DASK_USERS = {
     "marsdask/core/collection.py": "implements the Dask collection protocol",
     "marsdask/core/dask/layer.py": "is the lazy Layer, and what the protocol's methods return",
     "marsdask/core/dask/verbs.py": "hands Dask's verbs on where they are not ours",
+    "marsdask/core/dask/single_value.py": "takes in the values of Delayed, bags and Futures",
     "marsdask/core/display/explain.py": "says bytes as Dask does",
     "marsdask/dataframe/io/dask_frames.py": "makes dask.dataframes of frames and frames of those",
     "marsdask/tensor/io/dask_arrays.py": "makes dask.arrays of tensors and tensors of dask.arrays",

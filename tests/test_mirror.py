@@ -26,6 +26,20 @@ ELSEWHERE = {
         "scheduler/testing/jobs",
         "scheduler/testing/tools",
     ),
+    "tests/remote/test_run_script.py": (
+        "marsdask/remote/ranks",
+        "marsdask/remote/script_process",
+    ),
+    "tests/remote/test_spawn.py": (
+        "marsdask/core/dask/single_value",
+        "marsdask/remote/arguments",
+        "marsdask/remote/function_call",
+        "marsdask/remote/names",
+        "marsdask/remote/node",
+        "marsdask/remote/object",
+        "scheduler/worker_client",
+    ),
+    "tests/remote/test_task_log.py": ("marsdask/remote/fetch_log",),
     "tests/core/test_session.py": ("marsdask/core/errors", "marsdask/core/call_site"),
     "tests/core/results/test_stored.py": ("marsdask/core/results/source_node",),
     "tests/core/compilation/test_tiling.py": (

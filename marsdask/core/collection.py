@@ -474,7 +474,7 @@ class ExecutableTuple(tuple[Any, ...]):
     def fetch_log(
         self, session: Session | None = None, offsets: Any = None, sizes: Any = None
     ) -> list[Any]:
-        """Return what the functions of all of them have printed so far.
+        r"""Return what the functions of all of them have printed so far.
 
         Parameters
         ----------
@@ -495,7 +495,7 @@ class ExecutableTuple(tuple[Any, ...]):
         >>> import marsdask.remote as mr
         >>> both = mr.ExecutableTuple([mr.spawn(print, args=(word,)) for word in ("a", "b")])
         >>> both.execute().fetch_log()
-        ['a\\n', 'b\\n']
+        ['a\n', 'b\n']
         """
         return fetch_log(*self._lazy(), session=session, offsets=offsets, sizes=sizes)
 
@@ -811,7 +811,7 @@ def fetch(*items: Any, session: Session | None = None) -> Any:
 def fetch_log(
     *items: Any, session: Session | None = None, offsets: Any = None, sizes: Any = None
 ) -> list[Any]:
-    """Return what functions have printed so far.
+    r"""Return what functions have printed so far.
 
     Parameters
     ----------
@@ -834,7 +834,7 @@ def fetch_log(
     >>> import marsdask
     >>> import marsdask.remote as mr
     >>> marsdask.fetch_log(mr.spawn(print, args=("done",)).execute())
-    ['done\\n']
+    ['done\n']
     """
     found: list[Any] = flatten(items)
     return [item.fetch_log(session=session, offsets=offsets, sizes=sizes) for item in found]

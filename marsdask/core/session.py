@@ -847,8 +847,8 @@ def new_session(
         address = "supervisor"
     _check_names(scheduler_options)
     _refuse(backend, web=web and address != "supervisor")
-    if not new and (known := _open_default()) is not None:
-        return known
+    if not new and (before := _open_default()) is not None:
+        return before
     memory = mem_bytes if memory_limit is None else memory_limit
     given: dict[str, Any] = dict(zip(_BOUNDS, (memory, spill_dirs, spill_limit), strict=True))
     workers = _count(n_workers=n_workers, n_cpu=n_cpu, n_worker=n_worker)

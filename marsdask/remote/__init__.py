@@ -3,6 +3,15 @@
 from marsdask.core.collection import ExecutableTuple, fetch_log
 
 from .object import Object
+from .run_script import ScriptFailed, ScriptTimeout, run_script
 from .spawn import spawn
 
-__all__ = ["ExecutableTuple", "Object", "fetch_log", "spawn"]
+__all__ = [
+    "ExecutableTuple",
+    "Object",
+    "ScriptFailed",
+    "ScriptTimeout",
+    "fetch_log",
+    "run_script",
+    "spawn",
+]

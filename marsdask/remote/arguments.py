@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Stands in arguments for the input at a position."""

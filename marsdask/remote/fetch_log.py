@@ -14,7 +14,7 @@ _SIZE = 2**20
 
 
 class FetchedLog:
-    """A part of the logs of some calls; its text is that of the only one, or of all with names.
+    r"""A part of the logs of some calls; its text is that of the only one, or of all with names.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class FetchedLog:
     >>> import marsdask.remote as mr
     >>> called = mr.spawn(print, args=("to work",)).execute()
     >>> str(called.fetch_log())
-    'to work\\n'
+    'to work\n'
     """
 
     def __init__(self, names: Sequence[str], session: Any = None) -> None:
@@ -53,7 +53,7 @@ class FetchedLog:
         return [self._ends[name] for name in self._parts]
 
     def fetch(self, offsets: Any = None, sizes: Any = None) -> None:
-        """Fetch the next part of each log.
+        r"""Fetch the next part of each log.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class FetchedLog:
         >>> log = mr.spawn(print, args=("to work",)).execute().fetch_log(sizes=3)
         >>> log.fetch()
         >>> str(log)
-        'work\\n'
+        'work\n'
         """
         for position, name in enumerate(self._ends):
             begin = _of(offsets, position, name, self._ends[name])
@@ -84,7 +84,9 @@ class FetchedLog:
     def __str__(self) -> str:
         if len(self) == 1:
             return next(iter(self._parts.values()))
-        return "".join(f"\nChunk op key: {name}\nOut:\n{text}" for name, text in self._parts.items())
+        return "".join(
+            f"\nChunk op key: {name}\nOut:\n{text}" for name, text in self._parts.items()
+        )
 
     def __repr__(self) -> str:
         return repr(str(self))

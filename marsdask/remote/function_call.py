@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from marsdask.core.compilation.costs import Cost
 from marsdask.core.session import Session, session_on, task_session
@@ -16,6 +17,8 @@ from marsdask.scheduler.worker_client import WorkerClient, running_worker
 
 from .arguments import Place, private, rebuilt
 from .task_log import capturing
+
+logger: Final = logging.getLogger(__name__)
 
 #: How often a function runs in all if it may be tried again.
 ATTEMPTS = 3
@@ -63,8 +66,8 @@ class FunctionCall:
         for _ in range(self.attempts - 1):
             try:
                 return self._checked(function(*args, **kwargs))
-            except Exception:  # noqa: BLE001 - whatever it raises, it is tried again
-                continue
+            except Exception as error:  # noqa: BLE001 - whatever it raises, it is tried again
+                logger.info("%s is tried again after %r", self.name, error)
         return self._checked(function(*args, **kwargs))
 
     def _checked(self, result: Any) -> Any:
@@ -111,9 +114,7 @@ class RemoteTask:
         return Cost(least=2**20, shares=True)
 
     def __call__(self, *given: Any) -> Any:
-        values = [
-            receive(value) for receive, value in zip(self.receivers, given, strict=True)
-        ]
+        values = [receive(value) for receive, value in zip(self.receivers, given, strict=True)]
         with capturing(self.name), _inside():
             return self.call(values)
 

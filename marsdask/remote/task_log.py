@@ -7,7 +7,6 @@ scheduler, as events of one topic for each client, and a child of ``processes`` 
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
 import sys
 import tempfile
@@ -91,10 +90,15 @@ class CallLog:
         self._length += len(text)
         self._pending.append(text if len(text) <= room else text[:room] + _CUT)
         self._waiting += len(text)
-        now = time.monotonic()
-        if now - self._sent >= _PAUSE or self._waiting >= _PIECE:
-            self._sent = now
+        if self._is_due(text):
+            self._sent = time.monotonic()
             self.flush()
+
+    def _is_due(self, text: str) -> bool:
+        """Tell whether to pass on what waits: here at once, elsewhere whole lines now and then."""
+        if owner_of(self._name) == NAMES.owner or self._waiting >= _PIECE:
+            return True
+        return text.endswith("\n") and time.monotonic() - self._sent >= _PAUSE
 
     def flush(self) -> None:
         """Pass on what was printed."""
@@ -188,5 +192,3 @@ def read_log(name: str, client: Any = None) -> str:
         events = client.get_events(topic_of(owner))
         text += "".join(event["text"] for _, event in events if event["name"] == name)
     return text
-
-

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, Final
 
 import cloudpickle
+import tblib.pickling_support
 from distributed import Client, Future
 from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -413,7 +414,7 @@ async def _notify(job: Job) -> None:
 def _failure(job: Job, error: BaseException, key: Key | None, node: str | None) -> bytes:
     """Record the failure of a job; return it pickled."""
     job.error = f"{type(error).__name__}: {error}"
-    error.__traceback__ = None
+    tblib.pickling_support.install(error)  # the frames of the user's function go along
     try:
         data: bytes = cloudpickle.dumps((None, error, key, node))
         pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
@@ -421,4 +422,5 @@ def _failure(job: Job, error: BaseException, key: Key | None, node: str | None) 
         substitute = RuntimeError(job.error)
         substitute.__notes__ = list(getattr(error, "__notes__", ()))
         data = cloudpickle.dumps((None, substitute, key, node))
+    error.__traceback__ = None
     return data
