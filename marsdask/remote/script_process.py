@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import Any, BinaryIO
 
-import marsdask
+from marsdask.core.session import new_session
 
 
 def main(source: BinaryIO) -> None:
@@ -30,11 +30,11 @@ def main(source: BinaryIO) -> None:
 
 def _session(cluster: Any) -> Any:
     if cluster is None:
-        return marsdask.new_session("threads")
+        return new_session("threads")
     from distributed import Client
 
     address, security = cluster
-    return marsdask.new_session(Client(address, security=security, name="marsdask-script"))
+    return new_session(Client(address, security=security, name="marsdask-script"))
 
 
 if __name__ == "__main__":
