@@ -27,6 +27,7 @@ import marsdask
 import marsdask.compat.tensor
 import marsdask.dataframe
 import marsdask.learn
+import marsdask.remote
 import marsdask.tensor
 from marsdask.core.results.execution import Execution
 from marsdask.scheduler import registry
@@ -124,7 +125,7 @@ COMING = "not yet"
 CHAPTERS: dict[str, Any] = {
     "dataframe": marsdask.dataframe,
     "learn": marsdask.learn,
-    "remote": None,
+    "remote": marsdask.remote,
     "session": marsdask,
 }
 
@@ -177,6 +178,7 @@ RENAMED = {
     "groupby.SeriesGroupBy": type(_FRAME.groupby("a")["b"]),
     "DataFrame.plot": _FRAME.plot,
     "Series.plot": _FRAME["a"].plot,
+    "core.Object": marsdask.remote.Object,
     "MutableTensor": marsdask.tensor.MutableTensor,
     "Series.dt": _accessor("dt"),
     "Series.str": _accessor("str"),

@@ -33,6 +33,7 @@ CHAPTERS = {
     "tensor.spatial": ("marsdask.tensor.spatial.distance",),
     "tensor.lib": ("marsdask.tensor.lib", "marsdask.tensor.lib.index_tricks"),
     "dataframe": ("marsdask.dataframe", "marsdask.dataframe.keyed.groupby"),
+    "remote": ("marsdask.remote",),
     "learn": (
         "marsdask.learn.cluster",
         "marsdask.learn.decomposition",
@@ -66,6 +67,7 @@ TITLES = {
     "tensor.spatial": "Distances",
     "tensor.lib": "Index tricks",
     "dataframe": "Data frames",
+    "remote": "Remote functions",
     "learn": "Estimators",
 }
 

@@ -45,3 +45,10 @@ def future_of(key: Any) -> Any:
     from distributed import Future, get_client
 
     return Future(key, get_client())
+
+
+def client_at(address: str, security: Any) -> Any:
+    """Return a client of a cluster for a process that a task has started."""
+    from distributed import Client
+
+    return Client(address, security=security, name="marsdask-script")

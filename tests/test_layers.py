@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.lazy_imports import LAZY_IMPORTS, LAZY_PACKAGES
 from tests.source import ROOT, files, module_name, title, tree
 
 #: The parts of marsdask that each part may import besides itself. What is not listed (session.py,
@@ -44,6 +45,7 @@ BEYOND_CONTRACT = {
         "inprocess": "pickles data for processes that start as those of `processes` do",
         "worker_client": "a script runs beside workers",
     },
+    "marsdask/remote/script_process.py": {"worker_client": "a rank is a client of the cluster"},
     "marsdask/remote/task_log.py": {"worker_client": "a worker sends logs to its scheduler"},
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
     "marsdask/core/dask/source.py": {
@@ -85,49 +87,6 @@ DASK_USERS = {
 DASK_DROP_IN = {
     "marsdask/__init__.py": "offers Dask's verbs beside Mars's",
     "marsdask/config.py": "offers Dask's configuration beside Mars's options",
-}
-
-#: Packages that are heavy or optional: importing them inside the function that needs them is fine.
-LAZY_PACKAGES = {
-    "IPython": "optional: notebooks",
-    "PIL": "optional: images",
-    "asyncio": "heavy: only where an execution is awaited",
-    "bokeh": "heavy: only for plots",
-    "cupy": "optional: extra gpu",
-    "distributed": "heavy: half a second that in-process users need not pay",
-    "fsspec": "heavy: only where files lie behind URLs; dask brings it",
-    "graphviz": "optional: visualize",
-    "h5py": "optional: HDF5 files",
-    "sqlalchemy": "optional: databases other than SQLite",
-    "kubernetes": "optional: extra kubernetes",
-    "matplotlib": "optional: plots",
-    "numexpr": "optional: only limited where it is loaded",
-    "pandas": "heavy: a tensor program never needs it",
-    "polars": "heavy: only where relations run",
-    "psutil": "heavy: only where limits are read",
-    "pyarrow": "heavy: only where files or frames are",
-    "scipy": "heavy: each submodule is loaded by the function that needs it",
-    "sklearn": "heavy: only estimators need it",
-    "threadpoolctl": "heavy: only once native pools are limited",
-    "tiledb": "optional: TileDB arrays",
-    "tqdm": "heavy: only where a bar is shown",
-    "zarr": "optional: zarr stores",
-}
-
-#: Other function-local imports, each with its reason: {file: {module: reason}}.
-LAZY_IMPORTS = {
-    "marsdask/dataframe/io/dask_frames.py": {
-        "dask.dataframe": "heavy: only mixed programs need it"
-    },
-    "marsdask/dataframe/relations/query.py": {
-        "marsdask.dataframe.relations.polars_engine": "heavy: imports polars, and pandas may do"
-    },
-    "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
-    "marsdask/tensor/io/dask_arrays.py": {"dask.array": "heavy: only programs that mix need it"},
-    "scheduler/inprocess/worker_process.py": {"multiprocessing.connection": "is Windows's own"},
-    "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},
-    "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
-    "scheduler/worker/server.py": {"resource": "exists on Unix only"},
 }
 
 #: Who reaches a module or a name at run time, unseen by the rules for imports: {file: {what: why}}.

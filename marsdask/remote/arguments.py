@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InputPlace:
     """Stands in arguments for the input at a position."""
 
     position: int

@@ -15,7 +15,7 @@ from marsdask.core.session import Session, session_on, task_session
 from marsdask.scheduler.inprocess.worker_process import dumps
 from marsdask.scheduler.worker_client import WorkerClient, running_worker
 
-from .arguments import Place, private, rebuilt
+from .arguments import InputPlace, private, rebuilt
 from .task_log import capturing
 
 logger: Final = logging.getLogger(__name__)
@@ -24,8 +24,8 @@ logger: Final = logging.getLogger(__name__)
 ATTEMPTS = 3
 
 
-class FunctionCall:
-    """A function and its arguments, in which a :class:`.Place` stands for each input.
+class RemoteCall:
+    """A function and its arguments, in which a :class:`.InputPlace` stands for each input.
 
     It is pickled once, into bytes that supervisors pass on as they are: they need not be able to
     import what the function needs.
@@ -85,22 +85,22 @@ class FunctionCall:
         return several
 
 
-def _sealed(name: str, attempts: int, n_output: int | None, data: bytes) -> FunctionCall:
-    call = FunctionCall.__new__(FunctionCall)
+def _sealed(name: str, attempts: int, n_output: int | None, data: bytes) -> RemoteCall:
+    call = RemoteCall.__new__(RemoteCall)
     call.name, call.attempts, call.n_output = name, attempts, n_output
     call._function, call._arguments, call._data = None, ((), {}), data
     return call
 
 
 def _put(values: list[Any], item: Any) -> Any:
-    return values[item.position] if type(item) is Place else item
+    return values[item.position] if type(item) is InputPlace else item
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteTask:
     """The kernel: calls the function with what its receivers make of chunks."""
 
-    call: FunctionCall
+    call: RemoteCall
     name: str
     receivers: tuple[Callable[[Any], Any], ...]
 

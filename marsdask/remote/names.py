@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import uuid
 
 
@@ -29,5 +30,5 @@ def owner_of(name: str) -> str:
 
 
 NAMES = CallNames()
-if hasattr(os, "register_at_fork"):
+if sys.platform != "win32":
     os.register_at_fork(after_in_child=NAMES.renew)

@@ -19,7 +19,7 @@ from marsdask.core.sizes import Chunks, Index
 from marsdask.scheduler.base import HoldsFutures
 from marsdask.scheduler.worker_client import future_of
 
-from .function_call import FunctionCall, RemoteTask, received
+from .function_call import RemoteCall, RemoteTask, received
 
 
 class AnyValue:
@@ -40,7 +40,7 @@ class RemoteFunction(Node):
     input_chunks: ClassVar[Literal["matter", "pass", "vanish"]] = "vanish"
 
     given_name: str
-    call: FunctionCall = field(repr=False)
+    call: RemoteCall = field(repr=False)
     sources: tuple[Node, ...] = ()
     by_handle: frozenset[int] = frozenset()
     """Positions of the inputs whose chunks stay where they are."""
@@ -131,7 +131,7 @@ def _receiver(source: Node, grid: Grid, *, handle: bool) -> tuple[Callable[[Any]
         return received, grid
     kind = class_of(meta)
     if not handle:
-        return Assembly(kind, meta, tuple(grid.indices())), grid
+        return AssembledInput(kind, meta, tuple(grid.indices())), grid
     if isinstance(source, Stored | Resident):
         return opened, HeldCollection(kind, source)
     # A graph of Dask's cannot wait for a handle: the task holds all chunks.
@@ -139,7 +139,7 @@ def _receiver(source: Node, grid: Grid, *, handle: bool) -> tuple[Callable[[Any]
 
 
 @dataclass(frozen=True)
-class Assembly:
+class AssembledInput:
     """Receives a tensor or a frame as its value: puts the chunks together."""
 
     kind: Any

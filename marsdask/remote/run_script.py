@@ -149,11 +149,11 @@ class Script:
         """Run it; the answer is Mars's."""
         worker = running_worker()
         if worker is None:
-            hosts, cluster = Hosts(["this host"] * self.world_size), None
+            hosts, cluster = ScriptHosts(["this host"] * self.world_size), None
         else:
             client: Any = ensure_session().scheduler
             places = sorted(client.client.nthreads())[: self.world_size]
-            hosts = Hosts(places, client.client)
+            hosts = ScriptHosts(places, client.client)
             cluster = worker.scheduler.address, worker.security
         # Values are pickled apart: what reads them needs a session first.
         payload = dumps((self.code, self.filename, self.argv, cluster, dumps(dict(data))))
@@ -166,7 +166,7 @@ class Script:
         return {"status": "ok"}
 
 
-class Hosts:
+class ScriptHosts:
     """Where the ranks of a script run: this process, or workers that a client reaches."""
 
     def __init__(self, places: Sequence[str], client: Any = None) -> None:
@@ -191,7 +191,7 @@ class Hosts:
 class ScriptRun:
     """All processes of one run of a script."""
 
-    def __init__(self, hosts: Hosts, timeout: float | None) -> None:
+    def __init__(self, hosts: ScriptHosts, timeout: float | None) -> None:
         self._hosts = hosts
         self._name = uuid.uuid4().hex
         self._timeout = timeout

@@ -8,7 +8,9 @@ import sys
 import traceback
 from typing import Any, BinaryIO
 
+import __main__
 from marsdask.core.session import new_session
+from marsdask.scheduler.worker_client import client_at
 
 
 def main(source: BinaryIO) -> None:
@@ -18,10 +20,10 @@ def main(source: BinaryIO) -> None:
     session = _session(cluster)
     # Only now: what it refers to on the cluster needs the session.
     names: dict[str, Any] = pickle.loads(data)
-    module = sys.modules["__main__"]
-    vars(module).update({"session": session, "__file__": filename, **names})
+    space = vars(__main__)
+    space.update({"session": session, "__file__": filename, **names})
     try:
-        exec(compile(code, filename, "exec"), vars(module))  # noqa: S102 - the user's script
+        exec(compile(code, filename, "exec"), space)  # noqa: S102 - the user's script
     except Exception as error:  # noqa: BLE001 - shown as Python shows it, without our frames
         ours = error.__traceback__
         traceback.print_exception(error.with_traceback(ours and ours.tb_next))
@@ -31,10 +33,7 @@ def main(source: BinaryIO) -> None:
 def _session(cluster: Any) -> Any:
     if cluster is None:
         return new_session("threads")
-    from distributed import Client
-
-    address, security = cluster
-    return new_session(Client(address, security=security, name="marsdask-script"))
+    return new_session(client_at(*cluster))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from marsdask.core.config import options
 from marsdask.core.dask.single_value import foreign_value
 from marsdask.core.node import Node
 
-from .arguments import Place, rebuilt
-from .function_call import ATTEMPTS, FunctionCall
+from .arguments import InputPlace, rebuilt
+from .function_call import ATTEMPTS, RemoteCall
 from .names import NAMES
 from .node import ANY, RemoteFunction
 from .object import Object, objects_of
@@ -87,7 +87,7 @@ def spawn(
     inputs = _Inputs()
     arguments = rebuilt(given, inputs.take), rebuilt(kwargs, inputs.take)
     attempts = ATTEMPTS if retry_when_fail else 1
-    call = FunctionCall(func, arguments, attempts=attempts, n_output=n_output)
+    call = RemoteCall(func, arguments, attempts=attempts, n_output=n_output)
     handles = frozenset() if resolve_tileable_input else frozenset(inputs.tileables)
     node = RemoteFunction(NAMES.new(), call, tuple(inputs.nodes), handles)
     object.__setattr__(node, "origin", caller())
@@ -102,7 +102,7 @@ class _Inputs:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.tileables: list[int] = []
-        self._places: dict[Node, Place] = {}
+        self._places: dict[Node, InputPlace] = {}
 
     def take(self, value: Any) -> Any:
         """Return the place of a collection, and any other value itself."""
@@ -110,7 +110,7 @@ class _Inputs:
         if node is None:
             return value
         if node not in self._places:
-            self._places[node] = Place(len(self.nodes))
+            self._places[node] = InputPlace(len(self.nodes))
             if isinstance(value, Collection) and not isinstance(value, Object):
                 self.tileables.append(len(self.nodes))
             self.nodes.append(node)

@@ -77,7 +77,7 @@ class Point(NamedTuple):
 
 
 @dataclass
-class Pair:
+class TwoFields:
     left: Any
     right: Any
 
@@ -87,7 +87,7 @@ def _nested_arguments() -> Any:
     nest = {
         "list": [one, (two, {one: 3})],
         "point": Point(one, two),
-        "pair": Pair(one, [two]),
+        "pair": TwoFields(one, [two]),
         "ordered": OrderedDict(a=one),
         "slice": slice(one, two),
         "set": {two, 9},
@@ -148,7 +148,7 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
         {
             "list": [1, (2, {1: 3})],
             "point": Point(1, 2),
-            "pair": Pair(1, [2]),
+            "pair": TwoFields(1, [2]),
             "ordered": OrderedDict(a=1),
             "slice": slice(1, 2),
             "set": {2, 9},

@@ -138,16 +138,16 @@ def test_calls_are_not_pure():
 def test_results_are_freed():
     """A result lives as long as its object, also where a function receives it."""
 
-    class Value:
+    class Tracked:
         pass
 
     with marsdask.new_session("threads", n_workers=1):
-        made = mr.spawn(Value).execute()
+        made = mr.spawn(Tracked).execute()
         ref = weakref.ref(made.fetch())
         taken = mr.spawn(kinds_of, (made,)).execute()
         del made
         gc.collect()
-        assert taken.fetch() == "Value"
+        assert taken.fetch() == "Tracked"
         assert ref() is None
 
 

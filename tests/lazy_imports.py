@@ -1,0 +1,46 @@
+"""What may be imported inside of functions, and why."""
+
+from __future__ import annotations
+
+#: Packages that are heavy or optional: importing them inside the function that needs them is fine.
+LAZY_PACKAGES = {
+    "IPython": "optional: notebooks",
+    "PIL": "optional: images",
+    "asyncio": "heavy: only where an execution is awaited",
+    "bokeh": "heavy: only for plots",
+    "cupy": "optional: extra gpu",
+    "distributed": "heavy: half a second that in-process users need not pay",
+    "fsspec": "heavy: only where files lie behind URLs; dask brings it",
+    "graphviz": "optional: visualize",
+    "h5py": "optional: HDF5 files",
+    "sqlalchemy": "optional: databases other than SQLite",
+    "kubernetes": "optional: extra kubernetes",
+    "matplotlib": "optional: plots",
+    "numexpr": "optional: only limited where it is loaded",
+    "pandas": "heavy: a tensor program never needs it",
+    "polars": "heavy: only where relations run",
+    "psutil": "heavy: only where limits are read",
+    "pyarrow": "heavy: only where files or frames are",
+    "scipy": "heavy: each submodule is loaded by the function that needs it",
+    "sklearn": "heavy: only estimators need it",
+    "threadpoolctl": "heavy: only once native pools are limited",
+    "tiledb": "optional: TileDB arrays",
+    "tqdm": "heavy: only where a bar is shown",
+    "zarr": "optional: zarr stores",
+}
+
+#: Other function-local imports, each with its reason: {file: {module: reason}}.
+LAZY_IMPORTS = {
+    "marsdask/dataframe/io/dask_frames.py": {
+        "dask.dataframe": "heavy: only mixed programs need it"
+    },
+    "marsdask/dataframe/relations/query.py": {
+        "marsdask.dataframe.relations.polars_engine": "heavy: imports polars, and pandas may do"
+    },
+    "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
+    "marsdask/tensor/io/dask_arrays.py": {"dask.array": "heavy: only programs that mix need it"},
+    "scheduler/inprocess/worker_process.py": {"multiprocessing.connection": "is Windows's own"},
+    "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},
+    "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
+    "scheduler/worker/server.py": {"resource": "exists on Unix only"},
+}
