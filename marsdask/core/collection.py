@@ -494,7 +494,10 @@ class ExecutableTuple(tuple[Any, ...]):
         --------
         >>> import marsdask.remote as mr
         >>> both = mr.ExecutableTuple([mr.spawn(print, args=(word,)) for word in ("a", "b")])
-        >>> both.execute().fetch_log()
+        >>> executed = both.execute()
+        a
+        b
+        >>> both.fetch_log()
         ['a\n', 'b\n']
         """
         return fetch_log(*self._lazy(), session=session, offsets=offsets, sizes=sizes)
@@ -833,7 +836,9 @@ def fetch_log(
     --------
     >>> import marsdask
     >>> import marsdask.remote as mr
-    >>> marsdask.fetch_log(mr.spawn(print, args=("done",)).execute())
+    >>> call = mr.spawn(print, args=("done",)).execute()
+    done
+    >>> marsdask.fetch_log(call)
     ['done\n']
     """
     found: list[Any] = flatten(items)

@@ -27,6 +27,7 @@ class FetchedLog:
     --------
     >>> import marsdask.remote as mr
     >>> called = mr.spawn(print, args=("to work",)).execute()
+    to work
     >>> str(called.fetch_log())
     'to work\n'
     """
@@ -65,7 +66,9 @@ class FetchedLog:
         Examples
         --------
         >>> import marsdask.remote as mr
-        >>> log = mr.spawn(print, args=("to work",)).execute().fetch_log(sizes=3)
+        >>> call = mr.spawn(print, args=("to work",)).execute()
+        to work
+        >>> log = call.fetch_log(sizes=3)
         >>> log.fetch()
         >>> str(log)
         'work\n'

@@ -74,7 +74,9 @@ class Object(Collection):
         Examples
         --------
         >>> import marsdask.remote as mr
-        >>> print(mr.spawn(print, args=("to work",)).execute().fetch_log(), end="")
+        >>> call = mr.spawn(print, args=("to work",)).execute()
+        to work
+        >>> print(call.fetch_log(), end="")
         to work
         """
         log = FetchedLog([self._call], session or self._session or get_default_session())

@@ -91,8 +91,9 @@ def run_script(
     >>> import marsdask.remote as mr
     >>> text = "import os; print(greeting, os.environ['RANK'])"
     >>> done = mr.run_script(io.StringIO(text), data={"greeting": "rank"})
-    >>> print(done.fetch_log(), end="")
     [rank 0] rank 0
+    >>> done.fetch()
+    {'status': 'ok'}
     """
     if data is not None and not isinstance(data, dict):
         raise TypeError("`data` must be a dict whose key is variable name and value is data")
