@@ -72,13 +72,13 @@ def test_chapters_tell_what_is_there_from_what_is_not(coverage: Any) -> None:
         "dataframe.Series.dt.total_seconds",
         "dataframe.Series.str.upper",
         "learn.cluster.KMeans.fit_predict",
+        "remote.spawn",
         "session.config.options.chunk_size",
         "session.session.SyncSession.session_id",
         "session.new_session",
     ):
         assert said[name] == "done", name
     for name in (
-        "remote.spawn",
         "session.deploy.kubernetes.new_cluster",
         "session.new_ray_session",
     ):
@@ -87,9 +87,9 @@ def test_chapters_tell_what_is_there_from_what_is_not(coverage: Any) -> None:
 
 def test_what_is_not_there_is_not_promised() -> None:
     """Modules that are counted as missing fail to import, as any other that does not exist."""
-    with pytest.raises(ModuleNotFoundError, match=r"marsdask\.remote"):
-        importlib.import_module("marsdask.remote")
-    assert not hasattr(marsdask, "remote")
+    with pytest.raises(ModuleNotFoundError, match=r"marsdask\.learn\.proxima"):
+        importlib.import_module("marsdask.learn.proxima")
+    assert not hasattr(marsdask.learn, "proxima")
 
 
 def test_the_first_page_counts_as_this_one(coverage: Any) -> None:

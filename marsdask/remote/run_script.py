@@ -29,7 +29,7 @@ _FIRST, _LONGEST = 0.02, 0.5
 _LINES: Final = 20
 
 
-class ScriptFailed(MarsdaskError, RuntimeError):
+class ScriptFailed(MarsdaskError):
     """A rank of a script failed; all others were stopped."""
 
 
