@@ -26,6 +26,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     add_row_options(parser)
     parser.add_argument("--pymars", metavar="PYTHON", help="an interpreter that has pymars")
     parser.add_argument("--python", action="append", default=[], metavar="SYSTEM=PYTHON")
+    parser.add_argument("--by", choices=report.FIGURES, default="seconds", help="what to compare")
     parser.add_argument("--json", type=Path, help="write every figure here")
     parser.add_argument("--record", action="store_true", help="write benchmarks/RESULTS.md")
     return parser.parse_args(argv)
@@ -67,13 +68,13 @@ def main(argv: list[str]) -> int:
         for row in choose(args.rows):
             outcomes += measure_row(row, systems, plan)
     except KeyboardInterrupt:  # what came before took minutes
-        print(report.document(outcomes, systems, plan, argv))
+        print(report.document(outcomes, systems, plan, argv, args.by))
         return INTERRUPTED
-    print(report.document(outcomes, systems, plan, argv))
+    print(report.document(outcomes, systems, plan, argv, args.by))
     if args.json:
         args.json.write_text(json.dumps([dataclasses.asdict(o) for o in outcomes], indent=1))
     if args.record:
-        report.RESULTS.write_text(report.document(outcomes, systems, plan, argv))
+        report.RESULTS.write_text(report.document(outcomes, systems, plan, argv, args.by))
     return int(any(o.system == "marsdask" and o.reason.startswith("wrong") for o in outcomes))
 
 

@@ -16,8 +16,12 @@ from benchmarks.harness import MIB, RowOutcome, RunPlan
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SUBJECT = "marsdask"
+FIGURES = {
+    "seconds": "seconds, the median of warm runs",
+    "cpu": "CPU seconds, the mean of warm runs",
+}
 LEGEND = (
-    "Seconds are the median of warm runs; results were checked equal. A ratio above 1 means that"
+    "Figures are {what}; results were checked equal. A ratio above 1 means that"
     f" {SUBJECT} is faster. CPU seconds are of the whole process tree for one run; on a shared"
     " machine they are steadier than seconds. Peak memory is the tree's resident size while"
     " running, held data included. `limit` is written by hand for each row (limits.py) and may"
@@ -35,20 +39,27 @@ def arrange(outcomes: Sequence[RowOutcome]) -> Table:
     return table
 
 
-def cell(outcome: RowOutcome | None) -> str:
+def figure(outcome: RowOutcome, by: str) -> float:
+    """Return the seconds, or the processor seconds, of a run; nan where there are none."""
+    return outcome.cpu if by == "cpu" and outcome.seconds else outcome.median
+
+
+def cell(outcome: RowOutcome | None, by: str = "seconds") -> str:
     """Return seconds with three digits, or that there are none."""
     if outcome is None:
         return "-"
-    if isnan(outcome.median):
+    found = figure(outcome, by)
+    if isnan(found):
         return "fails"
-    return f"{outcome.median:.3g}" if outcome.median < 100 else f"{outcome.median:.0f}"
+    return f"{found:.3g}" if found < 100 else f"{found:.0f}"
 
 
-def ratio(row: dict[str, RowOutcome], system: str) -> float:
+def ratio(row: dict[str, RowOutcome], system: str, by: str = "seconds") -> float:
     """Return how many times slower than marsdask a system is."""
     if system not in row or SUBJECT not in row:
         return float("nan")
-    return row[system].median / row[SUBJECT].median
+    ours = figure(row[SUBJECT], by)
+    return figure(row[system], by) / ours if ours else float("nan")
 
 
 def spell_ratio(value: float) -> str:
@@ -62,23 +73,24 @@ def geometric_mean(values: Sequence[float]) -> float:
     return exp(sum(known) / len(known)) if known else float("nan")
 
 
-def lines(table: Table, systems: Sequence[str]) -> list[str]:
+def lines(table: Table, systems: Sequence[str], by: str = "seconds") -> list[str]:
     """Return the table in Markdown: seconds, then each peer over marsdask, processor and memory."""
     peers = [s for s in systems if s != SUBJECT and SUBJECT in systems]
     memory = [s for s in ("dask", SUBJECT) if s in systems]
+    cpu = memory if by == "seconds" else []
     head = ["row", *systems, *(f"{p} / {SUBJECT}" for p in peers)]
-    head += [f"CPU s: {s}" for s in memory] + [f"peak MiB: {s}" for s in memory]
+    head += [f"CPU s: {s}" for s in cpu] + [f"peak MiB: {s}" for s in memory]
     body = [head, ["---"] * len(head)]
     for name, row in table.items():
-        cells = [name, *(cell(row.get(s)) for s in systems)]
-        cells += [spell_ratio(ratio(row, p)) for p in peers]
-        cells += [usage(row.get(s), "cpu") for s in memory]
+        cells = [name, *(cell(row.get(s), by) for s in systems)]
+        cells += [spell_ratio(ratio(row, p, by)) for p in peers]
+        cells += [usage(row.get(s), "cpu") for s in cpu]
         body.append(cells + [usage(row.get(s), "peak") for s in memory])
     for family in sorted({name[0] for name in table}):
         rows = [row for name, row in table.items() if name[0] == family]
-        means = [spell_ratio(geometric_mean([ratio(r, p) for r in rows])) for p in peers]
+        means = [spell_ratio(geometric_mean([ratio(r, p, by) for r in rows])) for p in peers]
         blank = [""] * len(systems)
-        body.append([f"geometric mean {family}", *blank, *means, *[""] * 2 * len(memory)])
+        body.append([f"geometric mean {family}", *blank, *means, *[""] * len(cpu + memory)])
     return ["| " + " | ".join(cells) + " |" for cells in body]
 
 
@@ -120,9 +132,13 @@ def machine() -> str:
 
 
 def document(
-    outcomes: Sequence[RowOutcome], systems: Sequence[str], plan: RunPlan, argv: Sequence[str]
+    outcomes: Sequence[RowOutcome],
+    systems: Sequence[str],
+    plan: RunPlan,
+    argv: Sequence[str],
+    by: str = "seconds",
 ) -> str:
-    """Return RESULTS.md."""
+    """Return RESULTS.md, by ``seconds`` or by ``cpu``."""
     table = arrange(outcomes)
     command = shlex.join(["python", "-m", "benchmarks", *argv])
     parts = [
@@ -130,9 +146,9 @@ def document(
         "",
         f"`{command}` on {dt.datetime.now(tz=dt.UTC).date().isoformat()}: {machine()}.",
         "",
-        f"Scale {plan.scale:g}. {LEGEND}",
+        f"Scale {plan.scale:g}. {LEGEND.format(what=FIGURES[by])}",
         "",
-        *lines(table, systems),
+        *lines(table, systems, by),
         "",
         *failures(table),
         "",

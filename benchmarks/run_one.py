@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Workload, sql
+from benchmarks.rows import Workload, expressions, sql
 from benchmarks.systems import SYSTEMS, System
 
 MODULES = (
@@ -45,14 +45,21 @@ def find_row(name: str, modules: tuple[str, ...] = MODULES) -> Workload:
 def digest(result: Any, row: Workload) -> list[float]:
     """Reduce a result to a few numbers that two systems share when their results are equal."""
     if hasattr(result, "columns"):
-        return frame_digest(result, row)
+        if len(result.columns) > 1:
+            return frame_digest(result, row)
+        result = as_numbers(np.asarray(result.iloc[:, 0]))
     flat = np.asarray(result, dtype=float).ravel()
     if row.signless:
         flat = np.abs(flat)
+    if row.unordered:
+        flat = np.sort(flat)
     if flat.size <= 64:
         return [float(x) for x in flat]
+    missing = np.isnan(flat)
+    flat = np.where(missing, 0.0, flat)
     place = np.linspace(0.5, 1.5, flat.size)
-    return [float(flat.size), float(flat.sum()), float(np.abs(flat).sum()), float(flat @ place)]
+    sums = [flat.sum(), np.abs(flat).sum(), flat @ place]
+    return [float(one) for one in (flat.size, missing.sum(), *sums)]
 
 
 def frame_digest(frame: Any, row: Workload) -> list[float]:
@@ -81,6 +88,8 @@ def finish(system: System, row: Workload, lazy: tuple[Any, ...]) -> tuple[Any, .
 
 def runner(name: str, row: Workload) -> Callable[..., tuple[Any, ...]]:
     """Return what is timed: the row's program, its SQL, or, for the limit, one by hand."""
+    if name == "polars" and row.name in expressions.EXPRESSIONS:
+        return expressions.EXPRESSIONS[row.name]
     if SYSTEMS[name].takes_sql:
         return sql.program(row.name)
     if name != "limit":

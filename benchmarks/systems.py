@@ -130,6 +130,15 @@ class System:
         """Open a directory of Parquet files."""
         return import_module(self.frames).read_parquet(path)
 
+    def read_csv(self, path: str) -> Any:
+        """Open a directory of one CSV file."""
+        return import_module(self.frames).read_csv(f"{path}/{Path(path).name}.csv")
+
+    def meta(self, like: Any) -> dict[str, Any]:
+        """Return the keyword that says what a function returns, if the system needs one."""
+        del like
+        return {}
+
     def estimator(self, module: str, name: str) -> Any:
         """Return an estimator's class."""
         return getattr(import_module(f"{self.learn}.{module}"), name)
@@ -154,6 +163,12 @@ class Sql(System):
         """Run a text over tables: folders of Parquet files by name."""
         raise NotImplementedError
 
+    @staticmethod
+    def where(path: str) -> str:
+        """Return the pattern of the files of a table: Parquet, or one of CSV."""
+        csv = Path(path) / f"{Path(path).name}.csv"
+        return str(csv) if csv.exists() else f"{path}/*.parquet"
+
     def value(self, x: Any) -> Any:
         """Return the answer as pandas's rows do: one number by itself."""
         return x.iloc[0, 0] if x.shape == (1, 1) else x
@@ -166,11 +181,17 @@ class Polars(Sql):
 
     def query(self, text: str, folders: Mapping[str, str]) -> Any:
         polars = import_module("polars")
-        scans = {name: polars.scan_parquet(f"{path}/*.parquet") for name, path in folders.items()}
+        scans = {name: self.scan(path) for name, path in folders.items()}
         return polars.SQLContext(scans).execute(text).collect()
 
+    def scan(self, path: str) -> Any:
+        """Return the lazy rows of a table."""
+        polars = import_module("polars")
+        where = self.where(path)
+        return polars.scan_csv(where) if where.endswith(".csv") else polars.scan_parquet(where)
+
     def value(self, x: Any) -> Any:
-        return super().value(x.to_pandas())
+        return super().value(x.to_pandas() if hasattr(x, "to_pandas") else x)
 
 
 class DuckDB(Sql):
@@ -181,7 +202,7 @@ class DuckDB(Sql):
     def query(self, text: str, folders: Mapping[str, str]) -> Any:
         with import_module("duckdb").connect() as connection:
             for name, path in folders.items():
-                connection.read_parquet(f"{path}/*.parquet").create_view(name)
+                connection.sql(f"FROM '{self.where(path)}'").create_view(name)
             return connection.sql(text).to_arrow_table()
 
     def value(self, x: Any) -> Any:
@@ -235,6 +256,9 @@ class Dask(Chunked):
     def inner(self, a: Any, b: Any) -> Any:
         """Dask has no `inner`; for matrices it is this."""
         return self.xp.dot(a, b.T)
+
+    def meta(self, like: Any) -> dict[str, Any]:
+        return {"meta": like}
 
     def hold(self, *lazy: Any) -> tuple[Any, ...]:
         return tuple(self.dask.persist(*lazy))

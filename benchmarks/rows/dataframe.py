@@ -1,4 +1,4 @@
-"""D01, D03 and D04: each reads its Parquet files and works on them, as pandas would write it."""
+"""D01 to D12: each reads its files and works on them, as a pandas user writes it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,13 @@ from benchmarks.systems import System
 Data = tuple[Any, ...]
 
 
-def groupby_files(s: System) -> Data:
-    """Name the db-benchmark table."""
-    return (s.files("groupby"),)
+def tables(*names: str) -> Any:
+    """Return a setup that names the folders of tables."""
 
+    def setup(s: System) -> Data:
+        return tuple(s.files(name) for name in names)
 
-def big_files(s: System) -> Data:
-    """Name two tables of permuted keys."""
-    return s.files("left"), s.files("right")
-
-
-def small_files(s: System) -> Data:
-    """Name a long table of few keys and a table of a tenth of them."""
-    return s.files("kv"), s.files("small")
-
-
-def left_files(s: System) -> Data:
-    """Name one table of permuted keys."""
-    return (s.files("left"),)
+    return setup
 
 
 def d01a(s: System, path: str) -> Data:
@@ -41,6 +30,16 @@ def d01b(s: System, path: str) -> Data:
     return (s.read(path).groupby("id3").agg({"v1": "sum", "v3": "mean"}),)
 
 
+def d02a(s: System, path: str) -> Data:
+    """Aggregate by a key of a million values."""
+    return (s.read(path).groupby("key").agg({"v": "sum"}),)
+
+
+def d02b(s: System, path: str) -> Data:
+    """Take the median of groups."""
+    return (s.read(path).groupby(["id4", "id5"]).agg({"v3": "median"}),)
+
+
 def merge(s: System, left: str, right: str) -> Data:
     """Join two tables on their key."""
     return (s.read(left).merge(s.read(right), on="key"),)
@@ -51,10 +50,94 @@ def d04(s: System, path: str) -> Data:
     return (s.read(path).sort_values("key"),)
 
 
+def d05(s: System, path: str) -> Data:
+    """Drop the duplicates of a column."""
+    return (s.read(path).key.drop_duplicates(),)
+
+
+def d06(s: System, path: str) -> Data:
+    """Count the values of a text."""
+    return (s.read(path).id3.value_counts(),)
+
+
+def d07a(s: System, path: str) -> Data:
+    """Read a CSV file."""
+    return (s.read_csv(path),)
+
+
+def d07b(s: System, path: str) -> Data:
+    """Aggregate the rows of a CSV file."""
+    return (s.read_csv(path).groupby("id1").agg({"v1": "sum", "v3": "mean"}),)
+
+
+def d08a(s: System, path: str) -> Data:
+    """Average each value with those before it."""
+    return (s.read(path).x.rolling(100).mean(),)
+
+
+def d08b(s: System, path: str) -> Data:
+    """Sum the differences of neighbours."""
+    values = s.read(path).v
+    return ((values - values.shift(1)).abs().sum(),)
+
+
+def d08c(s: System, path: str) -> Data:
+    """Label the rows by a column; Dask sorts them."""
+    return (s.read(path).set_index("key"),)
+
+
+def scaled(row: Any) -> float:
+    """Compute a number of a row, in Python."""
+    return float(row.key % 7 * row.w)
+
+
+def d09a(s: System, path: str) -> Data:
+    """Call a Python function with each row."""
+    return (s.read(path).apply(scaled, axis=1, **s.meta((None, "f8"))),)
+
+
+def correlation(group: Any) -> float:
+    """Return the correlation of two columns."""
+    return float(group.v1.corr(group.v2))
+
+
+def d09b(s: System, path: str) -> Data:
+    """Call a Python function with each group."""
+    groups = s.read(path).groupby("id4")[["v1", "v2"]]
+    return (groups.apply(correlation, **s.meta((None, "f8"))),)
+
+
+def d11(s: System, path: str) -> Data:
+    """Count the texts that end with a digit."""
+    return (s.read(path).id3.str.endswith("7").sum(),)
+
+
+def d12(s: System, path: str) -> Data:
+    """Sum the arithmetic of columns where a condition holds."""
+    df = s.read(path)
+    return ((df.v1 * df.v2 + df.v3)[df.id4 > 50].sum(),)
+
+
+GROUPBY, KV, LEFT, SMALL = (tables(one) for one in ("groupby", "kv", "left", "small"))
+CSV = tables("groupby_csv")
+
 ROWS = (
-    Workload("D01a_filter_groupby", groupby_files, d01a, unordered=True),
-    Workload("D01b_groupby_str1e5", groupby_files, d01b, unordered=True),
-    Workload("D03a_merge_big", big_files, merge, held=True, unordered=True),
-    Workload("D03b_merge_small", small_files, merge, held=True, unordered=True),
-    Workload("D04_sort_values", left_files, d04, held=True),
+    Workload("D01a_filter_groupby", GROUPBY, d01a, unordered=True),
+    Workload("D01b_groupby_str1e5", GROUPBY, d01b, unordered=True),
+    Workload("D02a_groupby_1e6", KV, d02a, unordered=True),
+    Workload("D02b_groupby_median", GROUPBY, d02b, unordered=True),
+    Workload("D03a_merge_big", tables("left", "right"), merge, held=True, unordered=True),
+    Workload("D03b_merge_small", tables("kv", "small"), merge, held=True, unordered=True),
+    Workload("D04_sort_values", LEFT, d04, held=True),
+    Workload("D05_drop_dup", KV, d05, unordered=True),
+    Workload("D06_value_counts", GROUPBY, d06, unordered=True),
+    Workload("D07a_read_csv", CSV, d07a, held=True),
+    Workload("D07b_csv_groupby", CSV, d07b, unordered=True),
+    Workload("D08a_rolling", LEFT, d08a, held=True),
+    Workload("D08b_shift", KV, d08b),
+    Workload("D08c_set_index", LEFT, d08c, held=True, unordered=True),
+    Workload("D09a_apply_rows", SMALL, d09a),
+    Workload("D09b_groupby_apply", GROUPBY, d09b, unordered=True),
+    Workload("D11_str", GROUPBY, d11),
+    Workload("D12_column_math", GROUPBY, d12),
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from benchmarks.rows import queries, tpch
 
@@ -20,7 +21,20 @@ TABLES_OF_ROW = {
     "D01b_groupby_str1e5": ("groupby",),
     "D03a_merge_big": ("left", "right"),
     "D03b_merge_small": ("kv", "small"),
+    "D02a_groupby_1e6": ("kv",),
+    "D02b_groupby_median": ("groupby",),
     "D04_sort_values": ("left",),
+    "D05_drop_dup": ("kv",),
+    "D06_value_counts": ("groupby",),
+    "D07a_read_csv": ("groupby_csv",),
+    "D07b_csv_groupby": ("groupby_csv",),
+    "D08a_rolling": ("left",),
+    "D08b_shift": ("kv",),
+    "D08c_set_index": ("left",),
+    "D09a_apply_rows": ("small",),
+    "D09b_groupby_apply": ("groupby",),
+    "D11_str": ("groupby",),
+    "D12_column_math": ("groupby",),
     **{query.upper(): tuple(names.split()) for query, names in queries.TABLES.items()},
 }
 
@@ -87,6 +101,7 @@ def small(scale: float) -> Iterator[pa.Table]:
 
 TABLES: dict[str, Callable[[float], Iterator[pa.Table]]] = {
     "groupby": groupby,
+    "groupby_csv": groupby,
     "left": left,
     "right": right,
     "kv": kv,
@@ -96,6 +111,9 @@ TABLES: dict[str, Callable[[float], Iterator[pa.Table]]] = {
         for name in sorted({name for names in queries.TABLES.values() for name in names.split()})
     },
 }
+
+#: Tables that are one CSV file each.
+OF_CSV = {"groupby_csv"}
 
 
 def ensure_for(row: str, root: Path, scale: float) -> None:
@@ -112,8 +130,19 @@ def ensure(table: str, root: Path, scale: float) -> None:
     root.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{table}-", dir=root))
     try:
-        for number, part in enumerate(TABLES[table](scale)):
-            pq.write_table(part, making / f"part-{number:02d}.parquet")
+        if table in OF_CSV:
+            write_csv(TABLES[table](scale), making / f"{table}.csv")
+        else:
+            for number, part in enumerate(TABLES[table](scale)):
+                pq.write_table(part, making / f"part-{number:02d}.parquet")
         making.rename(target)
     finally:
         shutil.rmtree(making, ignore_errors=True)
+
+
+def write_csv(parts: Iterator[pa.Table], path: Path) -> None:
+    """Write parts of a table as one CSV file, without quotes."""
+    with path.open("wb") as file:
+        for number, part in enumerate(parts):
+            how = csv.WriteOptions(include_header=number == 0, quoting_style="none")
+            csv.write_csv(part, file, how)

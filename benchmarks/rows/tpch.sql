@@ -240,3 +240,33 @@ SELECT kv.key AS key, v, w FROM kv JOIN small ON kv.key = small.key
 
 -- D04_sort_values
 SELECT key, x FROM "left" ORDER BY key
+
+-- D02a_groupby_1e6
+SELECT SUM(v) AS v FROM kv GROUP BY key
+
+-- D02b_groupby_median
+SELECT MEDIAN(v3) AS v3 FROM groupby GROUP BY id4, id5
+
+-- D05_drop_dup
+SELECT DISTINCT key FROM kv
+
+-- D06_value_counts
+SELECT COUNT(*) AS count FROM groupby GROUP BY id3 ORDER BY count DESC
+
+-- D07a_read_csv
+SELECT * FROM groupby_csv
+
+-- D07b_csv_groupby
+SELECT CAST(SUM(v1) AS BIGINT) AS v1, AVG(v3) AS v3 FROM groupby_csv GROUP BY id1
+
+-- D09a_apply_rows
+SELECT key % 7 * w AS number FROM small
+
+-- D09b_groupby_apply
+SELECT CORR(v1, v2) AS number FROM groupby GROUP BY id4
+
+-- D11_str
+SELECT COUNT(*) AS count FROM groupby WHERE id3 LIKE '%7'
+
+-- D12_column_math
+SELECT SUM(v1 * v2 + v3) AS total FROM groupby WHERE id4 > 50
