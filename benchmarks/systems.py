@@ -134,6 +134,10 @@ class System:
         """Open a directory of one CSV file."""
         return import_module(self.frames).read_csv(f"{path}/{Path(path).name}.csv")
 
+    def frame(self, rows: Any) -> Any:
+        """Hold a pandas frame of few rows."""
+        return rows
+
     def meta(self, like: Any) -> dict[str, Any]:
         """Return the keyword that says what a function returns, if the system needs one."""
         del like
@@ -257,6 +261,9 @@ class Dask(Chunked):
         """Dask has no `inner`; for matrices it is this."""
         return self.xp.dot(a, b.T)
 
+    def frame(self, rows: Any) -> Any:
+        return self.hold(import_module(self.frames).from_pandas(rows, npartitions=1))[0]
+
     def meta(self, like: Any) -> dict[str, Any]:
         return {"meta": like}
 
@@ -312,6 +319,9 @@ class MarsDask(Chunked):
 
     def normal(self, n: int, chunk: int) -> Any:
         return self.xp.random.normal(size=n, chunk_size=chunk)
+
+    def frame(self, rows: Any) -> Any:
+        return self.hold(import_module(self.frames).DataFrame(rows))[0]
 
     def wrap(self, x: Any) -> Any:
         """Mars has no `pad`."""

@@ -1,8 +1,11 @@
-"""D01 to D12: each reads its files and works on them, as a pandas user writes it."""
+"""D01 to D12 and S01: each works on its files or rows in memory, as a pandas user writes it."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from benchmarks.rows import Workload
 from benchmarks.systems import System
@@ -118,6 +121,42 @@ def d12(s: System, path: str) -> Data:
     return ((df.v1 * df.v2 + df.v3)[df.id4 > 50].sum(),)
 
 
+#: How often the ten operations are run: processor time is counted in hundredths of seconds.
+TIMES = 20
+
+
+def little(s: System) -> Data:
+    """Hold two tables of 1,000 rows and of ten."""
+    rng = np.random.default_rng(6)
+    rows = pd.DataFrame(
+        {
+            "k": rng.integers(0, 10, 1000),
+            "t": np.array(["a", "b", "c", "d"])[rng.integers(0, 4, 1000)],
+            "x": rng.random(1000),
+            "y": rng.random(1000),
+        }
+    )
+    return s.frame(rows), s.frame(pd.DataFrame({"k": np.arange(10), "w": rng.random(10)}))
+
+
+def ten_operations(rows: Any, weights: Any) -> Any:
+    """Return a query of ten operations."""
+    rows = rows[rows.x > 0.1]
+    rows = rows.assign(z=rows.x * rows.y + 1)
+    rows = rows.merge(weights, on="k")
+    rows = rows[rows.w < 0.9]
+    rows = rows.assign(u=rows.z * rows.w).fillna(0.0)
+    found = rows.groupby("t").agg({"u": "sum", "z": "mean"}).reset_index()
+    return found.sort_values("u", ascending=False).head(3)
+
+
+def repeated(s: System, rows: Any, weights: Any) -> Data:
+    """Run ten operations on little data, so often that it can be measured."""
+    for _ in range(TIMES - 1):
+        s.bring(ten_operations(rows, weights))
+    return (ten_operations(rows, weights),)
+
+
 GROUPBY, KV, LEFT, SMALL = (tables(one) for one in ("groupby", "kv", "left", "small"))
 CSV = tables("groupby_csv")
 
@@ -140,4 +179,5 @@ ROWS = (
     Workload("D09b_groupby_apply", GROUPBY, d09b, unordered=True),
     Workload("D11_str", GROUPBY, d11),
     Workload("D12_column_math", GROUPBY, d12),
+    Workload("S01_ten_operations_20_times", little, repeated, unordered=True),
 )

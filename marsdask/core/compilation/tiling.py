@@ -94,6 +94,7 @@ class Compilation:
         self._looked: dict[Node, list[Grid]] = {}
         self._infos: dict[Any, ChunkInfo] = {}
         self._held = StageResults()
+        self._metas: dict[Node, tuple[Any, Any]] = {}
         self._final = False
         self._batches: Iterator[Batch] | None = None
         self._specification: StageSpecification | None = None
@@ -157,7 +158,13 @@ class Compilation:
         return [self._infos[grid.key(index)] for index in grid.indices()]
 
     def _settled(self, root: Node, physical: Node) -> Any:
-        return class_of(root.meta)._settled(root.meta, self._infos_of(physical))
+        infos = self._infos_of(physical)
+        types = [(info.dtype, info.columns, info.labels) for info in infos]
+        before, meta = self._metas.get(root, (None, None))
+        if before != types:
+            meta = class_of(root.meta)._settled(root.meta, infos)
+            self._metas[root] = types, meta
+        return meta
 
     def _stage(self, refs: Sequence[Ref]) -> Stage:
         how: dict[str, Any] = {

@@ -119,6 +119,8 @@ class Positions(FrameNode):
             (a,) = yield from resolved(a)
             return self._cut(a)
         rule = Blockwise(first_rows, (a,), ((0,),), {"count": prefix})
+        if self.from_start and len(a) == 1:
+            return self.grid(rule, self.chunks[0])
         # The look is for the first rows of each chunk, so that whole chunks are not held.
         heads = self.grid(rule, unknown_sizes(f"{self.name}:heads", [prefix] * len(a)))
         count = 1

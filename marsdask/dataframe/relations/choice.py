@@ -48,6 +48,11 @@ def forbidden(mode: str, plan: Plan) -> str | None:
     return "the memory of the processes is unknown"
 
 
+def is_little(rows: float, mode: str) -> bool:
+    """Tell whether all sources together are too little work for an engine."""
+    return mode == "auto" and rows < FEWEST_ROWS
+
+
 def choose(estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
     """Choose by the size of what is read and made, the memory, and the threads."""
     rows, nbytes = estimates.read

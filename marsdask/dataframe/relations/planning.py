@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from marsdask.core.node import Node
 from marsdask.core.results.source_node import SourceNode
 from marsdask.core.sizes import known, total, upper
 
-from .choice import EngineChoice, choose, forbidden
+from .choice import EngineChoice, choose, forbidden, is_little
 from .estimates import Estimates, described
 from .expression import Parameter
 from .inputs import held
@@ -27,7 +28,8 @@ DEEPEST = 64
 
 def plan_relations(graph: Graph, plan: Plan) -> Graph:
     """Replace runs of relational nodes by queries, where one task may run each of them."""
-    if forbidden(options.dataframe.kernels, plan):
+    mode = options.dataframe.kernels
+    if forbidden(mode, plan) or is_little(_source_rows(graph), mode):
         return graph
     tables = _tables(graph)
     chosen = {node: tables[node] for node, one in decisions(graph, plan, tables) if one.polars}
@@ -56,6 +58,13 @@ def tell_relations(graph: Graph, plan: Plan) -> list[str]:
         if choice.estimates is not None:
             lines.extend(f"  {line}" for line in described(choice.estimates))
     return lines
+
+
+def _source_rows(graph: Graph) -> float:
+    """Return how many rows the sources of a program have, at most."""
+    sizes = [node.chunks[0] for node in graph.nodes if not node.inputs and node.chunks]
+    bounds = [upper(total(one)) for one in sizes]
+    return math.inf if None in bounds else sum(bounds)  # type: ignore[arg-type]
 
 
 def _tables(graph: Graph) -> dict[Node, Table]:

@@ -21,12 +21,13 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
     """
     if not plan.coalesce:
         return graph
-    fixed = shown(graph, plan)
+    fixed: Collection[Node] | None = None
     for halving in range(3):
         limit = plan.block_limit(LARGEST_BLOCK >> halving)
         new_sizes = _merged_sizes(graph, plan, limit)
         if not new_sizes:
             return graph
+        fixed = shown(graph, plan) if fixed is None else fixed
         merged = _merged(graph, new_sizes, fixed)
         if merged is graph or _fits(graph, merged, 2 * limit):
             return merged
@@ -70,7 +71,9 @@ def _counted(graph: Graph) -> set[Node]:
         for sizes in chunks
         if known(sizes)
     }
-    whole = {sizes: (sum(sizes),) for sizes in known_sizes}  # type: ignore[arg-type]
+    whole = {sizes: (sum(sizes),) for sizes in known_sizes if len(sizes) > 1}  # type: ignore[arg-type]
+    if not whole:
+        return set()
 
     def change(node: Node) -> Node:
         if isinstance(node, SourceNode):
