@@ -142,7 +142,9 @@ def ensure(table: str, root: Path, scale: float) -> None:
 
 def write_csv(parts: Iterator[pa.Table], path: Path) -> None:
     """Write parts of a table as one CSV file, without quotes."""
+    how = csv.WriteOptions(include_header=False, quoting_style="none")
     with path.open("wb") as file:
-        for number, part in enumerate(parts):
-            how = csv.WriteOptions(include_header=number == 0, quoting_style="none")
+        for part in parts:
+            if not file.tell():
+                file.write(",".join(part.column_names).encode() + b"\n")
             csv.write_csv(part, file, how)

@@ -229,8 +229,9 @@ def read_block(
         last = len(data)
         if block.stop < len(data):
             last = line_after(data, block.stop, inside=ends[1])
-        lines = data[first:last]
-    if not lines.strip():
+        file.seek(first)  # reading takes half the time of a slice of the map
+        lines = file.read(max(0, last - first))
+    if not lines or lines.isspace():
         return like
     try:
         return _parse_lines(top, lines, like, options, **how)
