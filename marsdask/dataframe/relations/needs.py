@@ -55,6 +55,16 @@ def _passed_on(relation: Relation) -> Sequence[Relation]:
             return relation.inputs
 
 
+def filtered(relations: Sequence[Relation]) -> set[str]:
+    """Return the names of relations into which a condition above them may move."""
+    found: set[str] = set()
+    for relation in reversed(relations):
+        moves = isinstance(relation, SelectColumns | OrderBy | Join)
+        if isinstance(relation, Selection) or (moves and relation.token_name in found):
+            found.update(below.token_name for below in relation.inputs)
+    return found
+
+
 def are_equal(relation: DistinctOn, wanted: Collection[str]) -> bool:
     """Tell whether the rows of which one is kept differ in nothing that somebody reads."""
     keys = {one.name for one in relation.subset}

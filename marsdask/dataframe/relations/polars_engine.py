@@ -26,7 +26,7 @@ from .expression import (
     has_gaps,
     kind_of,
 )
-from .needs import are_equal, is_semi, ordered
+from .needs import are_equal, filtered, is_semi, ordered
 from .query import terms_of
 from .relation import (
     Aggregation,
@@ -91,6 +91,7 @@ class PolarsPlan:
         self._plans: dict[str, pl.LazyFrame] = {}
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
+        self._filtered = filtered(self._below)
 
     @property
     def scans(self) -> list[FileScan]:
@@ -194,12 +195,18 @@ class PolarsPlan:
 
     def _join(self, relation: Join, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
         how: Any = relation.how
-        is_seen = self._is_ordered(relation.right)
-        order: Any = "none"
-        if self._is_ordered(relation):
-            order = "left_right" if is_seen else "left"
         if is_semi(relation, self._read):
             how, right = "semi", self._repeated(relation.right, right)
+        is_seen = self._is_ordered(relation.right) and how != "semi"
+        order: Any = "none"
+        rows: list[str] = []
+        if not self._is_ordered(relation):
+            pass
+        elif how == "inner" and relation.token_name not in self._filtered:
+            # Sorting by numbers of rows takes half the time of a join that keeps the order.
+            left, right, rows = _numbered(left, right, both=is_seen)
+        else:
+            order = "left_right" if is_seen else "left"
         joined = left.join(
             right,
             left_on=[self.expression(one) for one in relation.left_on],
@@ -209,6 +216,10 @@ class PolarsPlan:
             coalesce=None if how == "semi" else False,
             maintain_order=order,
         )
+        if rows:
+            first, *second = [pl.col(one).cast(pl.UInt64) for one in rows]
+            place = first * 2**32 + second[0] if second else first
+            joined = joined.sort(place).drop(rows)
         floats = [] if how != "left" else self._floats(relation.right)
         return joined.with_columns(floats) if floats else joined
 
@@ -263,6 +274,15 @@ class PolarsPlan:
         if kind_of(one.dtype) == "f":
             return found.cast(polars_type(one.dtype)).fill_null(float("nan"))
         return found if has_gaps(one.of) else found.cast(polars_type(one.dtype))
+
+
+def _numbered(
+    left: pl.LazyFrame, right: pl.LazyFrame, *, both: bool
+) -> tuple[pl.LazyFrame, pl.LazyFrame, list[str]]:
+    """Return two tables with the numbers of their rows, of the left one only unless ``both``."""
+    rows = ["left row", "right row"] if both else ["left row"]
+    left = left.with_row_index(rows[0])
+    return left, right.with_row_index(rows[1]) if both else right, rows
 
 
 def _may_meet_nulls(relation: Join) -> bool:
