@@ -11,7 +11,8 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import report
 from benchmarks.harness import MIB, RowOutcome, RunPlan, check_equal, run_row
-from benchmarks.rows import Size, Workload, queries
+from benchmarks.rows import Size, Workload, queries, sql, tables
+from benchmarks.rows.expressions import EXPRESSIONS
 from benchmarks.rows.limits import LIMITS
 from benchmarks.rows.tables import ensure
 from benchmarks.run_one import MODULES, find_row
@@ -107,11 +108,16 @@ def test_the_table_shows_ratios_means_and_failures() -> None:
     assert "* T3 on np fails: too small" in text
 
 
-def test_every_row_has_a_limit_and_a_unique_name() -> None:
-    """The limits and the rows name the same workloads; the queries of TPC-H have none."""
+def test_every_row_has_a_limit_or_a_peer_and_a_unique_name() -> None:
+    """Tensors and estimators have limits, queries and frames what polars runs; S01 only pandas."""
     names = [row.name for module in MODULES for row in __import__(module, fromlist=["ROWS"]).ROWS]
     assert len(names) == len(set(names))
-    assert set(names) - {query.upper() for query in queries.TABLES} == set(LIMITS)
+    frames = {name for name in names if name.startswith("D")}
+    peers = {*sql.texts(), *EXPRESSIONS}
+    assert peers == frames | {query.upper() for query in queries.TABLES}
+    assert set(LIMITS) - frames == set(names) - peers - {"S01_ten_operations_20_times"}
+    assert set(LIMITS) <= set(names)
+    assert {name for names in (frames, peers) for name in names} <= set(tables.TABLES_OF_ROW)
 
 
 def test_size_keeps_the_number_of_chunks() -> None:
