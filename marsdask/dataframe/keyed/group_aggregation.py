@@ -58,12 +58,15 @@ from .shuffle import (
 )
 
 #: Methods whose results contain row labels.
-OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest"}
+OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest", "take"}
 #: Methods whose types only rows tell.
 BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
-BY_SAMPLE |= {"corr", "cov"}
+BY_SAMPLE |= {"corr", "cov", "ohlc", "take"}
 #: Methods that may return several rows for a group, labelled by more than its key.
 SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "value_counts", "quantile"}
+SEVERAL_ROWS |= {"take"}
+#: Methods that return several columns for a column.
+SEVERAL_COLUMNS = {"describe", "ohlc"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class GroupByCall:
     @property
     def by_column(self) -> bool:
         """Whether each column of the result is an aggregation of one column."""
-        return self.one_row and self.method != "describe"
+        return self.one_row and self.method not in SEVERAL_COLUMNS
 
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Group a frame and call the method of pandas."""

@@ -1,14 +1,16 @@
-"""Windows within groups: ``groupby(...).rolling()`` and ``expanding()``."""
+"""Windows and bins of time within groups: rolling, expanding, exponential, resampled."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol
 from typing import cast as typed
 
 import pandas as pd
+from pandas.api.typing import ExponentialMovingWindow as PandasEwm
+from pandas.api.typing import Resampler as PandasResampler
 from pandas.api.typing import Rolling as PandasRolling
 
 from marsdask.core.public import public_methods
@@ -82,20 +84,26 @@ def _aggregation(name: str) -> WindowMethod:
     return typed("WindowMethod", aggregate)
 
 
-@public_methods
 class GroupWindows(Generic[R]):
-    """The result of ``rolling`` or ``expanding`` of groups: methods aggregate each window."""
+    """Windows within groups: methods aggregate each of them."""
+
+    theirs: ClassVar[type] = PandasRolling
 
     def __init__(self, groups: GroupBy[R, Any], kind: str, options: dict[str, Any]) -> None:
         self._groups = groups
         self._window = (kind, tuple(options.items()))
 
     def __getattr__(self, name: str) -> Any:
-        raise missing_name(self, name, PandasRolling, WINDOW_CONVERSIONS)
+        raise missing_name(self, name, self.theirs, WINDOW_CONVERSIONS)
 
     def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         call: Any = self._groups._call(WindowCall, method, args, kwargs)
         return self._groups._result(dataclasses.replace(call, window=self._window))
+
+
+@public_methods
+class GroupRolling(GroupWindows[R]):
+    """The result of ``rolling`` or ``expanding`` of groups: methods aggregate each window."""
 
     count: Final = _aggregation("count")
     kurt: Final = _aggregation("kurt")
@@ -110,3 +118,41 @@ class GroupWindows(Generic[R]):
     std: Final = _aggregation("std")
     sum: Final = _aggregation("sum")
     var: Final = _aggregation("var")
+
+
+@public_methods
+class GroupEwm(GroupWindows[R]):
+    """The result of ``ewm`` of groups: exponentially weighted aggregations."""
+
+    theirs = PandasEwm
+
+    mean: Final = _aggregation("mean")
+    std: Final = _aggregation("std")
+    sum: Final = _aggregation("sum")
+    var: Final = _aggregation("var")
+
+
+@public_methods
+class GroupBins(GroupWindows[R]):
+    """The result of ``resample`` of groups: methods aggregate each bin of each group."""
+
+    theirs = PandasResampler
+
+    count: Final = _aggregation("count")
+    first: Final = _aggregation("first")
+    last: Final = _aggregation("last")
+    max: Final = _aggregation("max")
+    mean: Final = _aggregation("mean")
+    median: Final = _aggregation("median")
+    min: Final = _aggregation("min")
+    nunique: Final = _aggregation("nunique")
+    ohlc: Final = _aggregation("ohlc")
+    prod: Final = _aggregation("prod")
+    quantile: Final = _aggregation("quantile")
+    sem: Final = _aggregation("sem")
+    std: Final = _aggregation("std")
+    sum: Final = _aggregation("sum")
+    var: Final = _aggregation("var")
+    asfreq: Final = _aggregation("asfreq")
+    bfill: Final = _aggregation("bfill")
+    ffill: Final = _aggregation("ffill")

@@ -29,8 +29,9 @@ from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
+from .group_corrwith import corrwith
 from .group_rows import GroupedRows, RowMask
-from .group_windows import GroupWindows
+from .group_windows import GroupBins, GroupEwm, GroupRolling
 from .keys import dtype_of_key
 
 if TYPE_CHECKING:
@@ -135,6 +136,10 @@ class GroupBy(Generic[R, C]):
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
         raise missing_name(self, name, DataFrameGroupBy, GROUP_CONVERSIONS)
+
+    def _over(self, obj: Any) -> GroupBy[Any, Any]:
+        """Return the groups of the same rows with other columns."""
+        return GroupBy(obj.node, self._by, self._names, ..., obj, **self._flags)
 
     def _call(
         self, kind: type[GroupByCall], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -390,20 +395,73 @@ class GroupBy(Generic[R, C]):
 
     def rolling(
         self, window: int, min_periods: int | None = None, **options: Any
-    ) -> GroupWindows[R]:
+    ) -> GroupRolling[R]:
         """Return windows of rows within each group.
 
         See pandas.api.typing.DataFrameGroupBy.rolling. All rows of a group meet in one task.
         """
         how = {"window": window, "min_periods": min_periods, **options}
-        return GroupWindows(self, "rolling", how)
+        return GroupRolling(self, "rolling", how)
 
-    def expanding(self, min_periods: int = 1) -> GroupWindows[R]:
+    def expanding(self, min_periods: int = 1) -> GroupRolling[R]:
         """Return for each row the rows of its group up to it.
 
         See pandas.api.typing.DataFrameGroupBy.expanding. All rows of a group meet in one task.
         """
-        return GroupWindows(self, "expanding", {"min_periods": min_periods})
+        return GroupRolling(self, "expanding", {"min_periods": min_periods})
+
+    def ewm(self, com: Any = None, **options: Any) -> GroupEwm[R]:
+        """Return exponential weights of the rows within each group.
+
+        See pandas.api.typing.DataFrameGroupBy.ewm. All rows of a group meet in one task.
+
+        Parameters
+        ----------
+        com : float, optional
+            The center of mass.
+        **options
+            Arguments of pandas's ``ewm``; ``times`` is not supported.
+        """
+        if options.get("times") is not None:
+            raise NotImplementedError("ewm(times=) is not supported; use apply() of the groups")
+        return GroupEwm(self, "ewm", {"com": com, **options})
+
+    def resample(self, rule: Any, **options: Any) -> GroupBins[R]:
+        """Return bins of time of the rows within each group, by the row labels.
+
+        See pandas.api.typing.DataFrameGroupBy.resample. All rows of a group meet in one task.
+
+        Parameters
+        ----------
+        rule : offset or str
+            How long a bin is.
+        **options
+            Arguments of pandas's ``resample``.
+        """
+        labels = self._node.meta.index if options.get("on") is None else None
+        if labels is not None and labels.dtype.kind != "M":
+            raise TypeError(
+                "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an "
+                f"instance of '{type(labels).__name__}'"
+            )
+        return GroupBins(self, "resample", {"rule": rule, **options})
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of what is grouped."""
+        return int(self._source.node.meta.ndim)
+
+    @property
+    def is_monotonic_increasing(self) -> Series:
+        """Whether values never fall in each group of a series."""
+        found: Series = self._aggregate("agg", rises)
+        return found
+
+    @property
+    def is_monotonic_decreasing(self) -> Series:
+        """Whether values never rise in each group of a series."""
+        found: Series = self._aggregate("agg", falls)
+        return found
 
     def get_group(self, name: Any) -> R:
         """Return the rows of one group; computes whether there are any.
@@ -468,7 +526,10 @@ class GroupBy(Generic[R, C]):
     median: Final = _aggregation("median")
     idxmax: Final = _aggregation("idxmax")
     idxmin: Final = _aggregation("idxmin")
+    corrwith: Final = method(corrwith)
     describe: Final = _aggregation("describe")
+    ohlc: Final = _aggregation("ohlc")
+    take: Final = _aggregation("take")
     value_counts: Final = typed("SizeMethod", _aggregation("value_counts"))
     nlargest: Final = _extremes("nlargest", "largest")
     nsmallest: Final = _extremes("nsmallest", "smallest")
@@ -484,6 +545,16 @@ class GroupBy(Generic[R, C]):
     pct_change: Final = _row_method("pct_change")
     ffill: Final = _row_method("ffill")
     bfill: Final = _row_method("bfill")
+
+
+def rises(values: Any) -> bool:
+    """Tell whether values never fall."""
+    return bool(values.is_monotonic_increasing)
+
+
+def falls(values: Any) -> bool:
+    """Tell whether values never rise."""
+    return bool(values.is_monotonic_decreasing)
 
 
 def _as_key(key: Any) -> Any:

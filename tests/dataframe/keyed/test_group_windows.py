@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
 from typing import cast as typed
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +23,12 @@ CALLS = {
     "quantiles of windows": lambda g: g.u.rolling(2).quantile(0.3),
     "expanding": lambda g: g[["u"]].expanding().sum(),
     "expanding of a column": lambda g: g.f.expanding(2).std(ddof=0),
+    "exponential": lambda g: g[["u", "f"]].ewm(com=1).mean(),
+    "exponential of a column": lambda g: g.f.ewm(alpha=0.3, min_periods=2).std(),
+    "prices": lambda g: g[["u", "f"]].ohlc(),
+    "prices of a column": lambda g: g.u.ohlc(),
+    "taken": lambda g: g[["u", "t"]].take([0, -1]),
+    "rising": lambda g: g.u.is_monotonic_increasing,
     "number": lambda g: g.ngroup(),
     "number from the end": lambda g: g.ngroup(ascending=False),
     "draw": lambda g: g.sample(1, random_state=5),
@@ -55,6 +64,55 @@ def test_refused_at_the_call():
         groups.u.rolling(2).cov()
     with pytest.raises(ValueError, match="window"):
         groups.u.rolling(typed("int", "a")).sum()
+
+
+BINS = ("count", "first", "max", "mean", "nunique", "ohlc", "std", "sum", "ffill", "asfreq")
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "tight"])
+def test_bins_of_time(mode):
+    """Each group has its own bins, whatever rows lie in a chunk; all may have the same ones."""
+    times = pd.date_range("2024", periods=12, freq="40min")
+    apart = table(12, seed=4)[["k", "u", "f"]].set_axis(times)
+    alike = pd.concat([apart.assign(k=one) for one in range(3)]).sort_index()
+    for frame in (apart, alike if mode == "tight" else apart[::-1]):
+        lazy: Any = md.DataFrame(frame, chunk_size=5)
+        for name in BINS if frame.index.is_unique else BINS[:-2]:
+            with planned(mode):
+                for one in (lambda d: d.groupby("k"), lambda d: d.groupby("k").f):
+                    found, wanted = (getattr(one(d).resample("2h"), name)() for d in (lazy, frame))
+                    equal(found, wanted)
+
+
+def test_correlations_with_others():
+    """Of columns with a series or a frame of the same rows; pandas is about to drop the method."""
+    frame = table(12, seed=4)
+    lazy = md.DataFrame(frame, chunk_size=5)
+    for call in (
+        lambda d: d.groupby("k")[["u", "f"]].corrwith(d.u * d.k),
+        lambda d: d.groupby(["b"])[["u", "f"]].corrwith(d[["u", "f"]] ** 2, method="spearman"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted = call(frame)
+        equal(call(lazy), wanted)
+    with pytest.raises(NotImplementedError, match="in memory"):
+        lazy.groupby("k")[["u"]].corrwith(frame.u)
+    with pytest.raises(NotImplementedError, match="same ones"):
+        lazy.groupby("k")[["u"]].corrwith(lazy[["f"]])
+
+
+def test_what_bins_need():
+    """Labels of times, and no weights by times."""
+    groups: Any = md.DataFrame(table(5), chunk_size=2).groupby("k")
+    assert groups.ndim == 2
+    assert groups.u.ndim == 1
+    with pytest.raises(TypeError, match="DatetimeIndex"):
+        groups.resample("D")
+    with pytest.raises(NotImplementedError, match="times"):
+        groups.ewm(1, times=[1])
+    with pytest.raises(NotImplementedError, match="size is not supported"):
+        groups.resample("D", on="t").size()
 
 
 @pytest.mark.parametrize("dropna", [True, False])
