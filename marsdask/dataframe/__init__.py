@@ -20,6 +20,7 @@ from .keyed.merge_asof import merge_asof, merge_ordered
 from .keyed.unique import unique
 from .partitions.from_map import from_array, from_dask_array, from_dict, from_map
 from .partitions.map_partitions import map_partitions
+from .partitions.random_split import map_overlap, repartition
 from .reshape.categories import cut, factorize, get_dummies, qcut
 from .reshape.concat import concat
 from .reshape.conversions import to_datetime, to_numeric, to_timedelta
@@ -71,6 +72,7 @@ __all__ = [
     "isna",
     "isnull",
     "lreshape",
+    "map_overlap",
     "map_partitions",
     "melt",
     "merge",
@@ -92,6 +94,7 @@ __all__ = [
     "read_sql_query",
     "read_sql_table",
     "read_table",
+    "repartition",
     "timedelta_range",
     "to_datetime",
     "to_numeric",

@@ -23,6 +23,7 @@ from .elementwise import expressions
 from .elementwise.operands import aligned_tensor, aligned_values
 from .elementwise.rowwise import (
     by_column,
+    check_not_in_place,
     column_of,
     relabelled,
     rowwise,
@@ -179,9 +180,29 @@ class DataFrame(FrameBase):
             return aligned_tensor(self, value, complaint) if value.node.chunks else value
         return value
 
-    def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> DataFrame:
-        """Use columns as row labels. See pandas.DataFrame.set_index."""
-        return self._changed(by_column, key=keys, drop=drop, append=append)
+    def set_index(
+        self,
+        keys: Any,
+        *,
+        drop: bool = True,
+        append: bool = False,
+        inplace: bool = False,
+        verify_integrity: bool = False,
+        sort: bool = False,
+        divisions: Any = None,
+    ) -> DataFrame:
+        """Use columns as row labels. See pandas.DataFrame.set_index.
+
+        The order of the rows stays as in pandas. ``sort=True`` sorts them by their labels, as Dask
+        does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
+        """
+        check_not_in_place("set_index", {"inplace": inplace})
+        found = self._changed(by_column, key=keys, drop=drop, append=append)
+        if verify_integrity and not found.index.is_unique.compute():
+            raise ValueError("Index has duplicate keys")
+        if divisions is not None:
+            return found.repartition(divisions=divisions)
+        return found.sort_index() if sort else found
 
     agg: Final = method(aggregate.aggregate)
     aggregate: Final = agg

@@ -36,6 +36,7 @@ from .partitions import divisions as bounds
 from .partitions import map_partitions as maps
 from .partitions import repartition as moves
 from .partitions.arguments import IGNORED, ignore_arguments
+from .partitions.random_split import nunique_approx, random_split
 from .plotting.accessor import PlotAccessor
 from .reduction import extremes, properties
 from .reduction import reductions as reduce
@@ -209,6 +210,8 @@ class FrameBase(Rows):
     map_chunk: Final = method(maps.map_chunk)
     map_overlap: Final = method(maps.map_overlap)
     map_partitions: Final = method(maps.map_own_partitions)
+    nunique_approx: Final = method(nunique_approx)
+    random_split: Final = method(random_split)
     repartition: Final = method(moves.repartition)
     shuffle: Final = method(moves.shuffle_rows)
     to_dask_array: Final = method(dask_frames.to_dask_array)

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import FunctionWrapper
 from marsdask.core.compilation.sizing import TEXT_BLOCK
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Blockwise
@@ -100,10 +102,15 @@ class ReadCsv(FrameNode):
     blocks: tuple[Block, ...] = field(repr=False)
     options: tuple[tuple[str, Any], ...]
     whole: bool
+    paths: str | None = None
+    """The column of the paths of the files, if there is one."""
 
     @property
     def meta(self) -> Any:
-        return self.like
+        return self.like if self.paths is None else self._named(self.like, 0)
+
+    def _named(self, rows: Any, number: int) -> Any:
+        return WithPath(len, str(self.paths), tuple(self.files.paths)).named(rows, number)
 
     @property
     def settled(self) -> bool:
@@ -120,7 +127,7 @@ class ReadCsv(FrameNode):
         return Traits(f"csv:{token(self.files, self.options, self.blocks)}")
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
-        if self.labelled:
+        if self.labelled or self.paths is not None:
             return self
         fewer = [one for one in self.like.columns if one in columns] or [self.like.columns[0]]
         if len(fewer) == len(self.like.columns):
@@ -145,6 +152,8 @@ class ReadCsv(FrameNode):
         read: Any = read_file if self.whole else read_block
         if not self.whole and any(block.start for block in self.blocks):
             sources, read = (self._quotes(),), read_block_after
+        if self.paths is not None:
+            read = WithPath(read, self.paths, tuple(self.files.paths))
         axes = ((None,),) * len(sources)
         rule = Blockwise(read, sources, axes, kwargs, ByteRangeAt(self.blocks))
         return self.grid(rule, self.chunks[0])
@@ -155,6 +164,24 @@ class ReadCsv(FrameNode):
         rule = Blockwise(count_quotes, kwargs={"files": self.files}, varying=varying)
         counts = Grid(rule, (ones,), itemsize=32.0)
         return gather(list, counts, chunks=((len(ones),),), itemsize=32.0)
+
+
+@dataclass(frozen=True)
+class WithPath(FunctionWrapper):
+    """Reads a block, and adds a column of the path of its file."""
+
+    column: str
+    paths: tuple[str, ...]
+
+    def __call__(self, *args: Any, **how: Any) -> Any:
+        block = next(one for one in args if isinstance(one, Block))
+        return self.named(self.func(*args, **how), block.file)
+
+    def named(self, rows: Any, number: int) -> Any:
+        """Return rows with the path of a file."""
+        paths = pd.Index(dict.fromkeys(self.paths))
+        codes = np.full(len(rows), paths.get_loc(self.paths[number]))
+        return rows.assign(**{self.column: pd.Categorical.from_codes(codes, paths)})
 
 
 def has_header(options: Mapping[str, Any]) -> bool:
@@ -326,6 +353,9 @@ def read_csv(
     chunk_bytes: int | None = None,
     blocksize: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    sample: int | None = None,
+    assume_missing: bool = False,
+    include_path_column: bool | str = False,
     **options: Any,
 ) -> DataFrame:
     """Return a frame over CSV files: a path, a URL, a pattern, a folder or a list of these.
@@ -336,22 +366,33 @@ def read_csv(
     ``dtype``. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
     A file behind a URL is one chunk. So is each file with options that make a line depend on others
     (``skiprows``, ``quotechar``, ...).
+
+    As in Dask, ``sample`` is the size of that head, ``assume_missing`` reads integers without a
+    ``dtype`` as floats, and ``include_path_column`` adds a column of the paths of the files.
     """
     check_keywords(options, inspect.signature(pd.read_csv).parameters)
+    sample = sample or HEAD_BYTES
     storage = Storage(storage_options) if storage_options else LOCAL
     files = looked_at(expand_paths(path, storage), storage)
     given = options | ({"sep": sep} if sep != "," else {})
     with open_file(files.paths[0], files.storage) as file:
-        head: bytes = file.read(HEAD_BYTES)
+        head: bytes = file.read(sample)
     whole = not _is_cut_at_lines(files, head, given)
-    like, names = _schema(head, given, files, whole=whole)
+    like, names = _schema(head, given, files, whole=whole, sample=sample)
+    if assume_missing and (floats := dict.fromkeys(_narrow(like, given), float)):
+        given["dtype"] = {**given.get("dtype", {}), **floats}
+        like = like.astype(floats)
+    paths = "path" if include_path_column is True else include_path_column or None
+    if paths in like.columns:
+        raise ValueError(f"Files already contain the column name: {paths}; use another name")
     _check_categories(like, given, files, head)
     header = head[: line_after(head, 0, inside=False)] if has_header(given) else b""
     labelled = _is_labelled(head[len(header) :], names, given, whole=whole)
     step = chunk_bytes or blocksize or TEXT_BLOCK
     blocks = tuple(_blocks(files.stamps, step, whole=whole))
     pairs = tuple((key, _frozen(value)) for key, value in given.items())
-    lazy: DataFrame = wrap(ReadCsv(files, like, names, header, labelled, blocks, pairs, whole))
+    parts = (files, like, names, header, labelled, blocks, pairs, whole, paths)
+    lazy: DataFrame = wrap(ReadCsv(*parts))
     return lazy if labelled else reset_index(lazy, drop=True)
 
 
@@ -397,13 +438,13 @@ def _frozen(value: Any) -> Any:
 
 
 def _schema(
-    head: bytes, options: dict[str, Any], files: Files, *, whole: bool
+    head: bytes, options: dict[str, Any], files: Files, *, whole: bool, sample: int
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the empty frame of the files, and the labels of all their columns."""
     if whole:
         frame = _read_whole(files.paths[0], files.storage, **{"nrows": 1000, **options})
         return frame.iloc[:0], tuple(frame.columns)
-    if len(head) == HEAD_BYTES:
+    if len(head) == sample:
         head = _whole_lines(head)
     frame = pd.read_csv(io.BytesIO(head), **options)
     plain = {key: options[key] for key in ("sep", "delimiter", "header", "names") if key in options}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,3 +180,22 @@ def test_a_later_part_of_another_type_is_named(tmp_path, monkeypatch):
     equal(
         md.read_csv(path, chunk_bytes=60, dtype={"a": "str"}), pd.read_csv(path, dtype={"a": "str"})
     )
+
+
+def test_arguments_of_dask(tmp_path):
+    """Integers may be read as floats, the head may be short, and paths may be a column."""
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for at, path in enumerate(paths):
+        pd.DataFrame({"n": range(at, 40), "m": 1, "s": "x"}).to_csv(path, index=False)
+    frame = pd.concat([pd.read_csv(path, dtype={"n": float}) for path in paths], ignore_index=True)
+    how: Any = {"blocksize": 90, "sample": 60, "assume_missing": True, "dtype": {"m": "int64"}}
+    equal(md.read_csv(paths, **how), frame)
+    lazy = md.read_csv(paths, **how, include_path_column=True)
+    found = lazy.compute()
+    assert found.path.astype(str).tolist() == [str(paths[0])] * 40 + [str(paths[1])] * 39
+    assert found.path.dtype == lazy.path.dtype == pd.CategoricalDtype(list(map(str, paths)))
+    equal(lazy[["n", "s"]], frame[["n", "s"]])
+    whole = md.read_csv(paths, include_path_column="file", skiprows=[1])
+    assert whole[whole.file == str(paths[1])].n.compute().tolist() == list(range(2, 40))
+    with pytest.raises(ValueError, match="already contain"):
+        md.read_csv(paths, include_path_column="n")

@@ -82,3 +82,19 @@ def test_other_arguments_are_named() -> None:
         lazy.u.nunique(splitevery=2)
     with pytest.raises(TypeError, match="npartition"):
         lazy.head(3, npartition=2)
+
+
+def test_labels_are_sorted_if_asked_for():
+    """``set_index`` keeps the order as pandas, sorts as Dask, cuts by labels, looks for doubles."""
+    lazy: Any = md.DataFrame(FRAME, chunk_size=6)
+    equal(lazy.set_index("u"), FRAME.set_index("u"))
+    equal(lazy.set_index("u", sort=True), FRAME.set_index("u").sort_index())
+    cut = lazy.set_index("u", divisions=[0, 5, 19])
+    equal(cut, FRAME.set_index("u").sort_index())
+    assert cut.divisions == (0, 5, 19)
+    assert cut.get_partition(0).index.compute().tolist() == [0, 1, 2, 3, 4]
+    equal(lazy.set_index("u", verify_integrity=True), FRAME.set_index("u"))
+    with pytest.raises(ValueError, match="duplicate keys"):
+        lazy.set_index("k", verify_integrity=True)
+    with pytest.raises(NotImplementedError, match="inplace"):
+        lazy.set_index("k", inplace=True)
