@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 import marsdask
+import marsdask.compat.mars
 import marsdask.compat.tensor
 import marsdask.dataframe
 import marsdask.learn
@@ -126,7 +127,7 @@ CHAPTERS: dict[str, Any] = {
     "dataframe": marsdask.dataframe,
     "learn": marsdask.learn,
     "remote": marsdask.remote,
-    "session": marsdask,
+    "session": marsdask.compat.mars,
 }
 
 _FRAME = marsdask.dataframe.DataFrame({"a": [1], "b": [1]})
@@ -274,7 +275,7 @@ def here(name: str) -> str:
     if value is not None:
         return "raises" if refuses(value) else "done"
     short = name.removeprefix("arithmetic.").removeprefix("datasource.")
-    if short in vars(marsdask.compat.tensor):
+    if short in marsdask.compat.tensor.REMOVED:
         return "marsdask.compat"
     if short != name and resolve(short) is not None:
         return f"`{short}`"

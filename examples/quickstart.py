@@ -1,4 +1,4 @@
-"""The main job on real data: tensors, photographs, a Dask cluster, a table and queries.
+"""The main job on real data: tensors, photographs, a Dask cluster, a table, queries, functions.
 
 Run it with ``make quickstart`` or ``python examples/quickstart.py``; pictures go to
 ``quickstart-output/``. Every result is checked against NumPy, pandas or a second scheduler.
@@ -27,6 +27,7 @@ from PIL import Image
 from sklearn.datasets import load_sample_images, load_wine
 
 import marsdask.dataframe as md
+import marsdask.remote as mr
 import marsdask.tensor as mt
 from marsdask import new_session
 
@@ -180,8 +181,52 @@ def queries(scale: float) -> None:
         print(plan[plan.index("Runs of relations") : plan.index("Nodes that are tiled")])
 
 
+def functions() -> None:
+    """Call functions as tasks, one of which calls others."""
+    print("6. functions as tasks")
+    counts = [mr.spawn(count_primes, (i * 1000, (i + 1) * 1000)) for i in range(8)]
+    assert mr.spawn(sum, (counts,)).execute().fetch() == 1007
+    assert mr.spawn(by_halves, (0, 8000)).execute().fetch() == 1007
+
+
+def count_primes(start: int, stop: int) -> int:
+    """Count the prime numbers in a range."""
+    return sum(n > 1 and all(n % k for k in range(2, int(n**0.5) + 1)) for n in range(start, stop))
+
+
+def by_halves(start: int, stop: int) -> Any:
+    """Count the prime numbers in a range by counting those in its halves."""
+    if stop - start <= 2000:
+        return count_primes(start, stop)
+    middle = (start + stop) // 2
+    halves = [mr.spawn(by_halves, (start, middle)), mr.spawn(by_halves, (middle, stop))]
+    return sum(mr.ExecutableTuple(halves).execute().fetch())
+
+
+#: A program as Mars's documents have it.
+OLD_PROGRAM = """
+import mars
+import mars.tensor as mt
+import mars.dataframe as md
+
+mars.new_session()
+a = mt.ones((200, 200), chunk_size=100)
+print("  inner:", mt.inner(a, a).execute()[0, 0].fetch())
+print("  sum of a column:", md.DataFrame(a).sum().execute().fetch()[0])
+"""
+
+
+def old_program() -> None:
+    """Run a program of Mars without a change."""
+    print("7. a program of Mars, by python -m marsdask.compat program.py", flush=True)
+    with TemporaryDirectory() as folder:
+        program = Path(folder, "program.py")
+        program.write_text(OLD_PROGRAM, encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "marsdask.compat", str(program)], check=True)
+
+
 def main() -> None:
-    """Run all five parts."""
+    """Run all seven parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=2000, help="rows of the random tensor")
     parser.add_argument("--shrink", type=int, default=1, help="take every n-th pixel")
@@ -197,6 +242,8 @@ def main() -> None:
         same_on_dask(lazy, found)
         table()
         queries(args.scale)
+        functions()
+    old_program()
     print(f"all of it: {time.perf_counter() - start:.1f} s")
 
 

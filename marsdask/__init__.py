@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import os
 from typing import Any
 
 from dask import annotate, delayed
@@ -25,8 +26,9 @@ from .scheduler.get import limited_by
 limited_by(current_bounds)
 
 # Sessions make mutable tensors, and tensors make frames.
-for _package in ("tensor", "dataframe"):
+for _package in ("tensor", "dataframe", "remote"):
     register_package(_package, functools.partial(importlib.import_module, f"marsdask.{_package}"))
+register_package("marsdask", functools.partial(importlib.import_module, "marsdask"))
 
 __version__ = "0.1.0"
 
@@ -68,3 +70,8 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Children of a process that has the alias of Mars's name get it, too.
+if "MARSDASK_ALIAS" in os.environ:
+    importlib.import_module(f"{__name__}.compat.alias").install_as_parent()

@@ -80,7 +80,7 @@ def test_chapters_tell_what_is_there_from_what_is_not(coverage: Any) -> None:
         assert said[name] == "done", name
     for name in (
         "session.deploy.kubernetes.new_cluster",
-        "session.new_ray_session",
+        "session.deploy.oscar.local.new_cluster",
     ):
         assert said[name] == coverage.COMING, name
 

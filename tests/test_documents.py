@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import marsdask
+import marsdask.compat
 from tests.source import ROOT
 
 #: Mars's documents, but for the addresses of clusters.
@@ -69,6 +70,19 @@ with option_context({"eager_mode": True}):
     a = mt.ones((2, 2)) + 1
     assert repr(a) == "array([[2., 2.],\\n       [2., 2.]])"
 assert (a.fetch() == 2).all()
+""",
+    "remote": """
+import marsdask.remote as mr
+def inc(x):
+    return x + 1
+def sum_all(xs):
+    return sum(xs)
+def driver():
+    return mr.ExecutableTuple([mr.spawn(inc, args=(i,)) for i in range(10)]).execute().fetch()
+results = [mr.spawn(inc, args=(i,)) for i in range(10)]
+assert mr.ExecutableTuple(results).execute().fetch() == list(range(1, 11))
+assert mr.spawn(sum_all, args=(results,)).execute().fetch() == 55
+assert mr.spawn(driver).execute().fetch() == list(range(1, 11))
 """,
     "several": """
 import marsdask.tensor as mt
@@ -133,6 +147,23 @@ def test_a_program_of_the_documents(name):
     """It runs, its assertions included, when only the import is changed."""
     program = (MARS | DASK)[name]
     exec(compile(program, name, "exec"), {"__name__": name})  # noqa: S102 - our own text
+
+
+def as_mars(program: str) -> str:
+    """Return a program as Mars's documents have it."""
+    return program.replace("import marsdask as mars", "import mars").replace("marsdask", "mars")
+
+
+@pytest.mark.parametrize("name", MARS)
+def test_a_program_of_mars_runs_unchanged(name):
+    """Where the alias is installed, not even the import is changed."""
+    program = as_mars(MARS[name])
+    assert "marsdask" not in program
+    marsdask.compat.install()
+    try:
+        exec(compile(program, name, "exec"), {"__name__": name})  # noqa: S102 - our own text
+    finally:
+        marsdask.compat.uninstall()
 
 
 def test_a_script_needs_no_guard(tmp_path):

@@ -2,62 +2,73 @@
 
 from __future__ import annotations
 
-import builtins
+import warnings
 from typing import Any, Final
 
 import numpy as np
 
 import marsdask.tensor as mt
 
-Inf = Infinity = PINF = infty = np.inf
-NINF = -np.inf
-NaN = NAN = np.nan
-NZERO, PZERO = -0.0, 0.0
 
-bool8 = np.bool_
-float_ = np.float64
-singlecomplex = np.complex64
-complex_ = cfloat = np.complex128
-longfloat = np.longdouble
-clongfloat = longcomplex = np.clongdouble
-unicode_ = np.str_
-string_ = np.bytes_
-int0, uint0 = np.intp, np.uintp
-# NumPy 1.20 and older, which Mars ran on, had Python's own types too.
-int = builtins.int
-float = builtins.float
-complex = builtins.complex
-object = builtins.object
-str = builtins.str
-
-product: Final = mt.prod
-cumproduct: Final = mt.cumprod
-sometrue: Final = mt.any
-alltrue: Final = mt.all
-round_: Final = mt.around
-trapz: Final = mt.trapezoid
-row_stack: Final = mt.vstack
-innerproduct: Final = mt.inner
-
-bitand: Final = mt.bitwise_and
-bitor: Final = mt.bitwise_or
-bitxor: Final = mt.bitwise_xor
-floordiv: Final = mt.floor_divide
-lshift: Final = mt.left_shift
-rshift: Final = mt.right_shift
-truediv: Final = mt.true_divide
-
-
-def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Tell of each element of a vector whether it is in another. NumPy 2 has ``isin`` for it."""
+def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Tell of each element of a vector whether it is in another."""
     return mt.isin(mt.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert)
 
 
-def msort(a: Any) -> Any:
-    """Sort along the first axis. NumPy 2 has ``sort(a, axis=0)`` for it."""
+def _msort(a: Any) -> Any:
+    """Sort along the first axis."""
     return mt.sort(a, axis=0)
 
 
-def __getattr__(name: builtins.str) -> Any:
-    """Return what NumPy 2 still has, from ``marsdask.tensor``."""
-    return getattr(mt, name)
+#: What NumPy calls them since, and what they are.
+REMOVED: Final[dict[str, tuple[str, Any]]] = {
+    **dict.fromkeys(("Inf", "Infinity", "PINF", "infty"), ("inf", np.inf)),
+    "NINF": ("-inf", -np.inf),
+    **dict.fromkeys(("NaN", "NAN"), ("nan", np.nan)),
+    "NZERO": ("-0.0", -0.0),
+    "PZERO": ("0.0", 0.0),
+    "AxisError": ("numpy.exceptions.AxisError", np.exceptions.AxisError),
+    "bool8": ("bool_", np.bool_),
+    "float_": ("float64", np.float64),
+    "singlecomplex": ("complex64", np.complex64),
+    **dict.fromkeys(("complex_", "cfloat"), ("complex128", np.complex128)),
+    "longfloat": ("longdouble", np.longdouble),
+    **dict.fromkeys(("clongfloat", "longcomplex"), ("clongdouble", np.clongdouble)),
+    "unicode_": ("str_", np.str_),
+    "string_": ("bytes_", np.bytes_),
+    "int0": ("intp", np.intp),
+    "uint0": ("uintp", np.uintp),
+    # NumPy 1.20 and older, which Mars ran on, had Python's own types too.
+    "int": ("Python's int", int),
+    "float": ("Python's float", float),
+    "complex": ("Python's complex", complex),
+    "object": ("Python's object", object),
+    "str": ("Python's str", str),
+    "product": ("prod", mt.prod),
+    "cumproduct": ("cumprod", mt.cumprod),
+    "sometrue": ("any", mt.any),
+    "alltrue": ("all", mt.all),
+    "round_": ("round", mt.around),
+    "trapz": ("trapezoid", mt.trapezoid),
+    "row_stack": ("vstack", mt.vstack),
+    "in1d": ("isin", _in1d),
+    "msort": ("sort(axis=0)", _msort),
+    # Names of Mars's own.
+    "innerproduct": ("inner", mt.inner),
+    "bitand": ("bitwise_and", mt.bitwise_and),
+    "bitor": ("bitwise_or", mt.bitwise_or),
+    "bitxor": ("bitwise_xor", mt.bitwise_xor),
+    "floordiv": ("floor_divide", mt.floor_divide),
+    "lshift": ("left_shift", mt.left_shift),
+    "rshift": ("right_shift", mt.right_shift),
+    "truediv": ("true_divide", mt.true_divide),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a removed name, with a warning, or what NumPy 2 still has, from the tensors."""
+    if name not in REMOVED:
+        return getattr(mt, name)
+    word, value = REMOVED[name]
+    warnings.warn(f"mars.tensor.{name} is gone: use {word}", DeprecationWarning, stacklevel=2)
+    return value

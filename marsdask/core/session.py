@@ -30,6 +30,7 @@ from .dask.source import FromDask
 from .display.progress import progress_bar
 from .errors import SessionClosed, explain_failure
 from .graph import Graph
+from .mars_session import MarsSession
 from .node import Node
 from .registry import package
 from .results.execution import Execution, Monitor, RunningHandle
@@ -53,7 +54,7 @@ def own_memory() -> int:
     return limits.memory()  # reads files, which takes longer than small computations
 
 
-class Session:
+class Session(MarsSession):
     """Runs expressions on one scheduler and keeps their results while they are referenced.
 
     Sessions are context managers, which close at the end of the block. Use
@@ -412,7 +413,46 @@ class Session:
         if self._owns_scheduler:
             self.scheduler.close()
 
-    destroy = close
+    destroy = stop_server = close
+
+    @property
+    def default(self) -> Session | None:
+        """The default session."""
+        return get_default_session()
+
+    @classmethod
+    def init(cls, address: Any = None, **options: Any) -> Session:
+        """Start a session that is not the default one.
+
+        Parameters
+        ----------
+        address : optional
+            Where tasks run.
+        **options
+            Other arguments of :func:`marsdask.new_session`.
+
+        Returns
+        -------
+        Session
+            The new session.
+
+        Examples
+        --------
+        >>> marsdask.Session.init("synchronous").close()
+        """
+        return new_session(address, **{**options, "default": False})
+
+    @classmethod
+    def reset_default(cls) -> None:
+        """Let there be no default session.
+
+        Examples
+        --------
+        >>> before = marsdask.get_default_session()
+        >>> marsdask.Session.reset_default()
+        >>> marsdask.session.set_default_session(before)
+        """
+        set_default_session(None)
 
     def check_open(self) -> None:
         """Raise :class:`SessionClosed` if the session was closed.

@@ -581,7 +581,7 @@ else:
         if name in {"fft", "spatial", "special", "stats"}:
             return import_module(f"{__name__}.{name}")
         message = f"module {__name__!r} has no attribute {name!r}"
-        if not name.startswith("_") and name in vars(import_module("marsdask.compat.tensor")):
+        if not name.startswith("_") and name in import_module("marsdask.compat.tensor").REMOVED:
             message += f"; NumPy 2 removed it, and marsdask.compat.tensor.{name} is what it was"
         raise AttributeError(message)
 

@@ -1,0 +1,66 @@
+"""What to use instead of modules of Mars that are not here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_INTERNAL: Final = "it was internal to Mars"
+_SKLEARN: Final = "use scikit-learn's on tensors, which it takes as arrays, or dask_ml's"
+
+#: What to use, by the beginning of the module's name.
+INSTEAD: Final = {
+    "contrib": "programs of Dask run as they are: use dask and marsdask together",
+    "dataframe.align": _INTERNAL,
+    "dataframe.arrays": "pandas has string and list types of Arrow itself: pandas.ArrowDtype",
+    "dataframe.contrib": "Ray and vineyard are not supported: use read_parquet or from_dask",
+    "dataframe.core": "the classes are in mars.dataframe",
+    "dataframe.datasource": "the functions are in mars.dataframe",
+    "deploy.yarn": "start mars-supervisor and mars-worker on the hosts, or use Kubernetes",
+    "deploy.oscar.local": "use new_session(n_worker=...), which starts a supervisor and workers",
+    "deploy.oscar.ray": "Ray is not supported: use new_session(n_worker=...) or a Dask cluster",
+    "deploy.oscar.pool": _INTERNAL,
+    "deploy.oscar.service": _INTERNAL,
+    "deploy.utils": _INTERNAL,
+    "learn.contrib.joblib": "use joblib.parallel_backend('dask') with the session's client",
+    "learn.contrib.lightgbm": "use lightgbm.dask with marsdask's collections, which are Dask's",
+    "learn.contrib.pytorch": "use mars.remote.run_script, which sets RANK and MASTER_ADDR",
+    "learn.contrib.tensorflow": "use mars.remote.run_script, which sets RANK and MASTER_ADDR",
+    "learn.contrib.statsmodels": "use mars.remote.spawn with functions of statsmodels",
+    "learn.contrib.tsfresh": "use tsfresh's DaskDistributor, or mars.remote.spawn",
+    "learn.contrib.xgboost": "use xgboost.dask with marsdask's collections, which are Dask's",
+    "learn.contrib": "use the library's own support of Dask, or mars.remote.spawn",
+    "learn.datasets": "use sklearn.datasets, and mars.tensor.tensor or from_array",
+    "learn.ensemble": _SKLEARN,
+    "learn.glm": "use mars.learn.linear_model, or " + _SKLEARN.removeprefix("use "),
+    "learn.lightgbm": "use lightgbm.dask with marsdask's collections, which are Dask's",
+    "learn.proxima": "Proxima's library is gone: use sklearn.neighbors or faiss",
+    "learn.pytorch": "use mars.remote.run_script, which sets RANK and MASTER_ADDR",
+    "learn.tensorflow": "use mars.remote.run_script, which sets RANK and MASTER_ADDR",
+    "learn.statsmodels": "use mars.remote.spawn with functions of statsmodels",
+    "learn.xgboost": "use xgboost.dask with marsdask's collections, which are Dask's",
+    "learn": _SKLEARN,
+    "lib": _INTERNAL,
+    "metrics": "use the pages of the web service, or distributed's metrics",
+    "opcodes": _INTERNAL,
+    "optimization": _INTERNAL,
+    "oscar": "Mars's actors are not here: use actors of distributed (Client.submit(actor=True))",
+    "resource": "use psutil",
+    "serialization": "objects are pickled",
+    "services": _INTERNAL,
+    "storage": _INTERNAL,
+    "typing": _INTERNAL,
+    "utils": _INTERNAL,
+    "tensor.images": "mars.tensor.imread reads images",
+    "tensor": "the functions are in mars.tensor",
+    "dataframe": "the functions are in mars.dataframe",
+    "remote": "the functions are in mars.remote",
+    "core": "mars.remote.Object, mars.tensor.Tensor and mars.dataframe.DataFrame are the classes",
+}
+
+
+def instead_of(name: str) -> str:
+    """Return what to use instead of ``mars.<name>``."""
+    fitting = [key for key in INSTEAD if f"{name}.".startswith(f"{key}.")]
+    if not fitting:
+        return "marsdask has no such module, nor has Mars 0.10"
+    return INSTEAD[max(fitting, key=len)]

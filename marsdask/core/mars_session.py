@@ -1,0 +1,237 @@
+"""What Mars's sessions answer besides: about their cluster, and about what they ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from marsdask.scheduler.base import HoldsFutures, KnowsMachine, Scheduler
+
+from .registry import package
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class MarsSession:
+    """The methods of Mars's sessions that no computation of ours needs."""
+
+    scheduler: Scheduler
+    session_id: str
+
+    @property
+    def name(self) -> str:
+        """The name of the session: its id."""
+        return self.session_id
+
+    @property
+    def address(self) -> str | None:
+        """The address of the cluster, ``None`` in process."""
+        if not isinstance(self.scheduler, HoldsFutures):
+            return None
+        address: str = self.scheduler.client.scheduler.address
+        return address
+
+    def get_total_n_cpu(self) -> int:
+        """Return the number of tasks that run at the same time.
+
+        Returns
+        -------
+        int
+            The threads of all workers, or of this process.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.get_total_n_cpu()
+        1
+        """
+        known = isinstance(self.scheduler, KnowsMachine)
+        return self.scheduler.machine().threads if known else 1  # type: ignore[attr-defined]
+
+    def get_cluster_versions(self) -> list[str]:
+        """Return the versions of marsdask that run.
+
+        Returns
+        -------
+        list of str
+            Each version once; more than one means that workers differ.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.get_cluster_versions() == [marsdask.__version__]
+        True
+        """
+        if not isinstance(self.scheduler, HoldsFutures):
+            return [package_version()]
+        return sorted(set(self.scheduler.client.run(package_version).values()))
+
+    def get_web_endpoint(self) -> str | None:
+        """Return the address of the cluster's pages.
+
+        Returns
+        -------
+        str or None
+            An address for a browser, ``None`` in process.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.get_web_endpoint()
+        """
+        if not isinstance(self.scheduler, HoldsFutures):
+            return None
+        link: str = self.scheduler.client.dashboard_link
+        return link.removesuffix("/status")
+
+    def run(self, *items: Any, **options: Any) -> Any:
+        """Execute collections together and return their values.
+
+        Parameters
+        ----------
+        *items : Collection
+            The collections.
+        **options
+            Options of ``execute()``.
+
+        Returns
+        -------
+        object or list
+            The only value, or the list of them.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.run(mt.arange(3).sum())
+        np.int64(3)
+        """
+        values = package("tensor").ExecutableTuple(items).execute(session=self, **options)
+        found: list[Any] = values.fetch(session=self)
+        return found[0] if len(items) == 1 else found
+
+    def fetch_log(self, items: Sequence[Any], offsets: Any = None, sizes: Any = None) -> list[Any]:
+        """Return what functions have printed (see :func:`marsdask.fetch_log`).
+
+        Parameters
+        ----------
+        items : sequence of Object
+            The calls.
+        offsets, sizes : int, optional
+            The part of each log.
+
+        Returns
+        -------
+        list of FetchedLog
+            A log for each.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.fetch_log([])
+        []
+        """
+        return [item.fetch_log(session=self, offsets=offsets, sizes=sizes) for item in items]
+
+    def fetch_tileable_op_logs(
+        self, key: str, offsets: Any = None, sizes: Any = None
+    ) -> dict[str, dict[str, Any]]:
+        """Return what a call has printed.
+
+        Parameters
+        ----------
+        key : str
+            The ``key`` of its Object.
+        offsets, sizes : int, optional
+            The part of the log.
+
+        Returns
+        -------
+        dict
+            By the key of the call its ``log`` and the ``offset`` of the rest.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.fetch_tileable_op_logs("none")
+        {}
+        """
+        log = package("remote").FetchedLog([key], self)
+        log.fetch(offsets, sizes)
+        parts = zip(log.chunk_op_keys, log.results, log.offsets, strict=True)
+        return {name: {"log": text, "offset": end} for name, text, end in parts}
+
+    def fetch_infos(self, *items: Any, fields: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return facts about the chunks of executed collections.
+
+        Parameters
+        ----------
+        *items : Collection
+            The collections.
+        fields : sequence of {"memory_size", "store_size", "object_id"}, optional
+            The facts; by default the first two.
+
+        Returns
+        -------
+        list of dict
+            For each collection a list of values by fact.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.fetch_infos(mt.ones(3).execute(), fields=["memory_size"])
+        [{'memory_size': [24]}]
+        """
+        wanted = list(fields or ("memory_size", "store_size"))
+        found = []
+        for item in items:
+            layout = item._held().result.layout
+            facts = {
+                "memory_size": list(layout.nbytes.values()),
+                "store_size": list(layout.nbytes.values()),
+                "object_id": [str(key) for key in layout.keys.values()],
+            }
+            found.append({name: facts[name] for name in wanted})
+        return found
+
+    def decref(self, *keys: str) -> None:
+        """Do nothing: results are freed with the last Python object that refers to them.
+
+        Parameters
+        ----------
+        *keys : str
+            Names of results.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.decref()
+        """
+
+    @classmethod
+    def from_isolated_session(cls, session: Session) -> Session:
+        """Return the session itself: there is one kind.
+
+        Parameters
+        ----------
+        session : Session
+            A session.
+
+        Returns
+        -------
+        Session
+            The same one.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     marsdask.Session.from_isolated_session(session) is session
+        True
+        """
+        return session
+
+
+def package_version() -> str:
+    """Return the version of marsdask in this process."""
+    version: str = package("marsdask").__version__
+    return version
