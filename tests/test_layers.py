@@ -92,6 +92,12 @@ DASK_DROP_IN = {
 #: Who reaches a module or a name at run time, unseen by the rules for imports: {file: {what: why}}.
 AT_RUN_TIME = {
     "marsdask/__init__.py": {"import_module": "loads the families below when they are asked for"},
+    "marsdask/compat/__main__.py": {"sys.modules": "runs a program as the main module"},
+    "marsdask/compat/alias.py": {
+        "import_module": "loads modules of ours under the names of Mars's",
+        "sys.modules": "tells whether Mars is imported",
+    },
+    "marsdask/compat/mars.py": {"import_module": "loads packages of Mars when they are asked for"},
     "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
     "marsdask/core/tokens.py": {"sys.modules": "tells whether a function is found by its name"},

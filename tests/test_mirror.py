@@ -26,6 +26,12 @@ ELSEWHERE = {
         "scheduler/testing/jobs",
         "scheduler/testing/tools",
     ),
+    "tests/compat/test_alias.py": (
+        "marsdask/compat/__main__",
+        "marsdask/compat/mars",
+        "marsdask/compat/missing",
+    ),
+    "tests/compat/test_session.py": ("marsdask/core/mars_session",),
     "tests/remote/test_run_script.py": (
         "marsdask/remote/ranks",
         "marsdask/remote/script_process",
