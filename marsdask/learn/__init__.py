@@ -3,7 +3,7 @@
 Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """
 
-__all__ = ["cluster", "decomposition", "linear_model", "preprocessing"]
+__all__ = ["cluster", "decomposition", "glm", "linear_model", "preprocessing"]
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.metaestimators import available_if
+from threadpoolctl import threadpool_limits
 
 import marsdask.tensor as mt
 from marsdask.core.collection import Collection
@@ -62,7 +63,8 @@ def assert_is_an_estimator(model: Any, failures: dict[str, str] | None = None) -
     """Run all of scikit-learn's checks over arrays and over tensors, but for named failures."""
     kinds = (type(model), over_tensors(type(model)))  # type: ignore[arg-type]
     for kind in kinds:
-        with warnings.catch_warnings():
+        # scikit-learn's own threads would wait for each other longer than they work.
+        with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             check_estimator(
                 kind(**model.get_params(deep=False)),

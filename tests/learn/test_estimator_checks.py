@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from marsdask.learn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
+from marsdask.learn.linear_model import (
+    ElasticNet,
+    GammaRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    TweedieRegressor,
+)
 from tests.learn.over_tensors import assert_is_an_estimator
 
 #: Estimators, and for each check that one may fail the reason.
@@ -13,6 +22,10 @@ MODELS = {
     Ridge(): {"check_non_transformer_estimators_n_iter": "n_iter_ is None, as scikit-learn's"},
     Lasso(): {},
     ElasticNet(): {},
+    LogisticRegression(): {},
+    PoissonRegressor(): {},
+    GammaRegressor(tol=1e-8, max_iter=1000): {},
+    TweedieRegressor(power=1.5): {},
 }
 
 

@@ -1,5 +1,16 @@
 """Linear models."""
 
+from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .least_squares import ElasticNet, Lasso, LinearRegression, Ridge
+from .logistic import LogisticRegression
 
-__all__ = ["ElasticNet", "Lasso", "LinearRegression", "Ridge"]
+__all__ = [
+    "ElasticNet",
+    "GammaRegressor",
+    "Lasso",
+    "LinearRegression",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "Ridge",
+    "TweedieRegressor",
+]

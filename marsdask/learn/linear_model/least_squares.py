@@ -92,7 +92,7 @@ class LinearRegression(RowsEstimator, linear_model.LinearRegression):
             super().fit(X, y, sample_weight)
             return self
         few = condensed_of(self, X, y, sample_weight)
-        learn(self, solved(self, few), few, _dtype(X))
+        learn(self, solved(self, few), few, dtype_of_samples(X))
         return self
 
 
@@ -120,7 +120,7 @@ class Ridge(RowsEstimator, linear_model.Ridge):
             return self
         few = condensed_of(self, X, y, sample_weight)
         options = {"solver": "auto"} if self.solver in ("sag", "saga") else {}
-        learn(self, solved(self, few, **options), few, _dtype(X))
+        learn(self, solved(self, few, **options), few, dtype_of_samples(X))
         return self
 
 
@@ -134,7 +134,7 @@ def _fit_descent(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
         if few.targets.ndim == 1
         else (np.asarray(twin.dual_gap_) / share)
     )
-    learn(self, twin, few, _dtype(X))
+    learn(self, twin, few, dtype_of_samples(X))
 
 
 class ElasticNet(RowsEstimator, linear_model.ElasticNet):
@@ -189,7 +189,7 @@ class Lasso(RowsEstimator, linear_model.Lasso):
         return self
 
 
-def _dtype(X: Any) -> Any:
+def dtype_of_samples(X: Any) -> Any:
     """Return the type of what is learnt: float32 only of such samples."""
     types = set(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
     return np.float32 if types == {np.dtype(np.float32)} else np.float64

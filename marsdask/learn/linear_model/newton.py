@@ -1,0 +1,156 @@
+"""Minimization of penalized losses: Newton's method, its proximal form, and L-BFGS."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from .passes import Objective, Totals
+
+#: So many coefficients have a Hessian that is small beside a chunk of samples.
+DENSE = 600
+
+#: Steps are halved so many times before the search ends.
+HALVINGS = 20
+
+
+class Minimum(NamedTuple):
+    """The coefficients found, and in how many iterations."""
+
+    coefficients: Any
+    n_iter: int
+
+
+def minimum(
+    objective: Objective, start: Any, *, absolute: float, tol: float, max_iter: int, name: str
+) -> Minimum:
+    """Return the minimum of the objective, with a penalty on absolute coefficients too.
+
+    A search that does not converge ends with scikit-learn's ConvergenceWarning.
+    """
+    search = _newton if start.size <= DENSE else _lbfgs
+    found, converged = search(objective, start, absolute, tol, max_iter)
+    if not converged:
+        warnings.warn(
+            f"{name} failed to converge after {found.n_iter} iterations. Increase the number of "
+            f"iterations (max_iter={max_iter}) or scale the data.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return found
+
+
+def _newton(
+    objective: Objective, start: Any, absolute: float, tol: float, max_iter: int
+) -> tuple[Minimum, bool]:
+    penalty = np.where(_is_intercept(objective), 0.0, absolute)
+    coefficients, seen = start, objective(start)
+    iteration = 0
+    while _violation(seen.gradient, coefficients, penalty) > tol:
+        if iteration == max_iter:
+            return Minimum(coefficients, iteration), False
+        iteration += 1
+        goal = _goal(seen, coefficients, penalty)
+        found = _search(objective, seen, coefficients, goal - coefficients, penalty)
+        if found is None:
+            # No step is downhill but for rounding errors.
+            return Minimum(coefficients, iteration), True
+        coefficients, seen = found
+    return Minimum(coefficients, max(1, iteration)), True
+
+
+def _is_intercept(objective: Objective) -> Any:
+    found = np.zeros(objective.shape, bool)
+    found[:, objective.width :] = True
+    return found.ravel()
+
+
+def _violation(gradient: Any, coefficients: Any, penalty: Any) -> float:
+    """Return how far the nearest subgradient is from zero."""
+    moved = np.where(
+        coefficients != 0,
+        np.abs(gradient + penalty * np.sign(coefficients)),
+        np.maximum(np.abs(gradient) - penalty, 0.0),
+    )
+    return float(moved.max(initial=0.0))
+
+
+def _goal(seen: Totals, coefficients: Any, penalty: Any) -> Any:
+    """Return the minimum of the quadratic that touches the objective."""
+    if penalty.any():
+        return _descend(seen, coefficients, penalty)
+    try:
+        return coefficients - cho_solve(cho_factor(seen.hessian), seen.gradient)
+    except LinAlgError:
+        # Directions without curvature, as of intercepts that all classes share: the shortest step.
+        return coefficients - np.linalg.lstsq(seen.hessian, seen.gradient)[0]
+
+
+def _descend(seen: Totals, coefficients: Any, penalty: Any) -> Any:
+    """Minimize the quadratic and the absolute penalty by coordinate descent."""
+    hessian = seen.hessian
+    curvature = np.maximum(np.diag(hessian), np.finfo(float).tiny)
+    goal, slope = coefficients.copy(), seen.gradient.copy()
+    for _ in range(1000):
+        largest = 0.0
+        for i in range(len(goal)):
+            wish = goal[i] - slope[i] / curvature[i]
+            wish = np.sign(wish) * max(abs(wish) - penalty[i] / curvature[i], 0.0)
+            step = wish - goal[i]
+            if step:
+                goal[i] = wish
+                slope += step * hessian[i]
+                largest = max(largest, abs(step) * curvature[i])
+        if largest <= 1e-12 + 1e-4 * _violation(seen.gradient, coefficients, penalty):
+            break
+    return goal
+
+
+def _search(
+    objective: Objective, seen: Totals, coefficients: Any, step: Any, penalty: Any
+) -> tuple[Any, Totals] | None:
+    """Return the first of halved steps that lowers the objective enough, and what is there."""
+    value = seen.loss + penalty @ np.abs(coefficients)
+    promised = seen.gradient @ step + penalty @ (np.abs(coefficients + step) - np.abs(coefficients))
+    slack = np.finfo(float).eps * max(1.0, abs(value))
+    for halving in range(HALVINGS if -promised > slack else 0):
+        share = 0.5**halving
+        trial = coefficients + share * step
+        with np.errstate(over="ignore", invalid="ignore"):
+            there = objective(trial)
+        if there.loss + penalty @ np.abs(trial) - value <= 1e-4 * share * promised + 8 * slack:
+            return trial, there
+    return None
+
+
+def _lbfgs(
+    objective: Objective, start: Any, absolute: float, tol: float, max_iter: int
+) -> tuple[Minimum, bool]:
+    """Minimize by scipy.optimize; absolute penalties make two coefficients of bounds of each."""
+    penalty = np.where(_is_intercept(objective), 0.0, absolute)
+    halves = np.concatenate([np.maximum(start, 0.0), np.maximum(-start, 0.0)])
+    split = bool(penalty.any())
+
+    def value(trial: Any) -> tuple[float, Any]:
+        both = trial[: start.size] - trial[start.size :] if split else trial
+        seen = objective(both, hessian=False)
+        if not split:
+            return seen.loss, seen.gradient
+        loss = seen.loss + penalty @ (trial[: start.size] + trial[start.size :])
+        return loss, np.concatenate([seen.gradient + penalty, penalty - seen.gradient])
+
+    found = minimize(
+        value,
+        halves if split else start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, None)] * halves.size if split else None,
+        options={"maxiter": max_iter, "maxls": 50, "gtol": tol, "ftol": 64 * np.finfo(float).eps},
+    )
+    best = found.x[: start.size] - found.x[start.size :] if split else found.x
+    return Minimum(best, max(1, int(found.nit))), found.status == 0

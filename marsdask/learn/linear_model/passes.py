@@ -1,0 +1,198 @@
+"""One pass of a generalized linear model: loss, gradient and Hessian of all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
+from marsdask.learn.rows import TILE_BYTES, add, fold, tiles
+from marsdask.tensor.sparse.blocks import is_sparse
+
+from .condensed import check_run
+from .losses import Multinomial
+
+
+class Totals(NamedTuple):
+    """The weight of the samples, and the sums of their losses and derivatives."""
+
+    weight: Any
+    loss: Any
+    gradient: Any
+    hessian: Any
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The mean loss of the samples and a penalty, as a function of all coefficients.
+
+    These are a row for each output: those of the features, and the intercept if there is one.
+    """
+
+    rows: Node
+    targets: Node
+    weight: Node | None
+    loss: Any
+    outputs: int
+    intercept: bool
+    class_weight: Any = None
+    squared_penalty: float = 0.0
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return numbers(self.rows.shape[1:])[0]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The outputs and the coefficients of each."""
+        return self.outputs, self.width + self.intercept
+
+    def penalized(self, strength: float) -> Objective:
+        """Return the objective with a penalty on half the squared coefficients."""
+        return replace(self, squared_penalty=strength)
+
+    def penalties(self) -> Any:
+        """Return the penalty of each coefficient: intercepts have none."""
+        found = np.full(self.shape, self.squared_penalty)
+        if self.intercept:
+            found[:, -1] = 0.0
+        return found.ravel()
+
+    def __call__(self, coefficients: Any, *, hessian: bool = True) -> Totals:
+        """Return the weight, the mean loss and its derivatives, with the penalty."""
+        size = coefficients.size
+        seen = fold(
+            evaluate,
+            add,
+            self.rows,
+            self.targets,
+            self.weight,
+            nbytes=8 * (size * size if hessian else size) + 64,
+            loss=self.loss,
+            coefficients=coefficients.reshape(self.shape),
+            class_weight=self.class_weight,
+            hessian=hessian,
+        )
+        scale, penalties = 1.0 / (seen.weight or 1.0), self.penalties()
+        return Totals(
+            seen.weight,
+            seen.loss * scale + 0.5 * float(penalties @ coefficients**2),
+            seen.gradient * scale + penalties * coefficients,
+            seen.hessian * scale + np.diag(penalties) if hessian else None,
+        )
+
+
+@kernel(scratch=0.3)
+def evaluate(
+    block: Any,
+    y: Any,
+    weight: Any = None,
+    *,
+    loss: Any,
+    coefficients: Any,
+    class_weight: Any = None,
+    hessian: bool,
+) -> Totals:
+    """Return the sums of a run of samples, tile by tile in cache."""
+    check_run(block, y, weight)
+    size = coefficients.size
+    total = Totals(0.0, 0.0, np.zeros(size), np.zeros((size, size)) if hessian else 0.0)
+    of_tile = _several if isinstance(loss, Multinomial) else _single
+    if class_weight is not None:
+        weight = class_weight[y] if weight is None else weight * class_weight[y]
+    for tile, part, w in _tiles(block, y, weight):
+        total = add(total, of_tile(tile, part, w, loss, coefficients, hessian=hessian))
+    return total
+
+
+def _tiles(block: Any, y: Any, weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+    if not is_sparse(block):
+        yield from tiles(block, y, weight)
+        return
+    # Sparse rows are cut by their stored elements.
+    step = max(1, TILE_BYTES * block.shape[0] // max(1, 12 * block.nnz))
+    for start in range(0, block.shape[0], step):
+        rows = slice(start, start + step)
+        yield block[rows], y[rows], None if weight is None else weight[rows]
+
+
+def _raw(tile: Any, coefficients: Any) -> Any:
+    """Return the linear predictions of each output."""
+    width = tile.shape[1]
+    found = tile @ coefficients[:, :width].T
+    return found + coefficients[:, width] if coefficients.shape[1] > width else found
+
+
+def _sum(weight: Any, tile: Any) -> float:
+    return float(tile.shape[0] if weight is None else weight.sum())
+
+
+def _single(
+    tile: Any, y: Any, weight: Any, loss: Any, coefficients: Any, *, hessian: bool
+) -> Totals:
+    """Return the sums of a model of one output."""
+    losses, slopes, curvatures = loss.terms(y, _raw(tile, coefficients)[:, 0])
+    if weight is not None:
+        losses, slopes, curvatures = losses * weight, slopes * weight, curvatures * weight
+    intercept = coefficients.shape[1] > tile.shape[1]
+    gradient = _with_intercept(tile, slopes, intercept=intercept)
+    found = _products(tile, curvatures, intercept=intercept) if hessian else 0.0
+    return Totals(_sum(weight, tile), float(losses.sum()), gradient, found)
+
+
+def _several(
+    tile: Any, y: Any, weight: Any, loss: Any, coefficients: Any, *, hessian: bool
+) -> Totals:
+    """Return the sums of a model of an output for each class."""
+    losses, shares = loss.probabilities(y, _raw(tile, coefficients))
+    outputs, size = coefficients.shape
+    intercept = size > tile.shape[1]
+    w = np.ones(len(y)) if weight is None else weight
+    slopes = shares * w[:, np.newaxis]
+    slopes[np.arange(len(y)), y] -= w
+    gradient = [_with_intercept(tile, slopes[:, k], intercept=intercept) for k in range(outputs)]
+    found: Any = np.zeros((outputs, size, outputs, size)) if hessian else 0.0
+    for k in range(outputs if hessian else 0):
+        for other in range(k + 1):
+            curvatures = w * shares[:, k] * ((k == other) - shares[:, other])
+            part = _products(tile, curvatures, intercept=intercept)
+            found[k, :, other] = found[other, :, k] = part
+    if hessian:
+        found = found.reshape(outputs * size, outputs * size)
+    return Totals(_sum(weight, tile), float(w @ losses), np.concatenate(gradient), found)
+
+
+def _with_intercept(tile: Any, values: Any, *, intercept: bool) -> Any:
+    """Return the products of the columns, and of ones, with a value for each row."""
+    found = tile.T @ values
+    return np.append(found, values.sum()) if intercept else found
+
+
+def _products(tile: Any, weights: Any, *, intercept: bool) -> Any:
+    """Return the weighted products of every two columns, ones among them."""
+    if is_sparse(tile):
+        inner = (tile.T @ tile.multiply(weights[:, np.newaxis]).tocsr()).toarray()
+    elif weights.min(initial=0.0) < 0:
+        inner = tile.T @ (tile * weights[:, np.newaxis])
+    else:
+        # A product with itself takes BLAS half the time.
+        scaled = tile * np.sqrt(weights)[:, np.newaxis]
+        inner = scaled.T @ scaled
+    if not intercept:
+        return inner
+    edge = tile.T @ weights
+    size = len(edge) + 1
+    found = np.empty((size, size))
+    found[:-1, :-1], found[:-1, -1], found[-1, :-1], found[-1, -1] = (
+        inner,
+        edge,
+        edge,
+        weights.sum(),
+    )
+    return found
