@@ -37,7 +37,11 @@ CHAPTERS = {
     "learn": (
         "marsdask.learn.cluster",
         "marsdask.learn.decomposition",
+        "marsdask.learn.impute",
         "marsdask.learn.linear_model",
+        "marsdask.learn.metrics",
+        "marsdask.learn.metrics.pairwise",
+        "marsdask.learn.model_selection",
         "marsdask.learn.preprocessing",
     ),
 }

@@ -3,7 +3,8 @@
 Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """
 
-__all__ = ["cluster", "decomposition", "glm", "linear_model", "preprocessing"]
+__all__ = ["cluster", "decomposition", "glm", "impute"]
+__all__ += ["linear_model", "metrics", "model_selection", "preprocessing"]
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,41 @@
-"""Scaling of samples."""
+"""Scaling and encoding of samples, and of labels."""
 
+from .by_row import Binarizer, FunctionTransformer, Normalizer, PolynomialFeatures
+from .categories import OneHotEncoder, OrdinalEncoder
+from .labels import LabelBinarizer, LabelEncoder, label_binarize
+from .quantiles import QuantileTransformer, RobustScaler
+from .ranges import MaxAbsScaler, MinMaxScaler
 from .scaler import StandardScaler
+from .scaling import (
+    binarize,
+    maxabs_scale,
+    minmax_scale,
+    normalize,
+    quantile_transform,
+    robust_scale,
+    scale,
+)
 
-__all__ = ["StandardScaler"]
+__all__ = [
+    "Binarizer",
+    "FunctionTransformer",
+    "LabelBinarizer",
+    "LabelEncoder",
+    "MaxAbsScaler",
+    "MinMaxScaler",
+    "Normalizer",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "PolynomialFeatures",
+    "QuantileTransformer",
+    "RobustScaler",
+    "StandardScaler",
+    "binarize",
+    "label_binarize",
+    "maxabs_scale",
+    "minmax_scale",
+    "normalize",
+    "quantile_transform",
+    "robust_scale",
+    "scale",
+]

@@ -1,0 +1,5 @@
+"""Missing values replaced."""
+
+from .simple import SimpleImputer
+
+__all__ = ["SimpleImputer"]

@@ -1,0 +1,109 @@
+"""SimpleImputer: what is missing replaced by a statistic of its column."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn import impute
+from sklearn.utils.validation import check_is_fitted
+
+from marsdask.core.collection import collect
+from marsdask.core.node import Node
+from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.moments import Moments, merge_squares, squares
+from marsdask.learn.rows import RowMap, as_rows, fold
+from marsdask.learn.stand_ins import like_columns
+from marsdask.learn.tables import as_table, of_values, refuse_sparse, transformed, value_counts
+from marsdask.tensor.quantile.exact import nanmedian
+
+
+class SimpleImputer(RowsEstimator, impute.SimpleImputer):
+    """Replace missing values by a statistic of their column. See sklearn.impute.SimpleImputer.
+
+    Differs from scikit-learn: takes tensors and frames, in one pass; no sparse tensors. For
+    "most_frequent" the distinct values of the columns are held.
+    """
+
+    _takes_sparse = True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the statistic of each column."""
+        if not is_lazy(X):
+            super().fit(X, y)
+            return self
+        self._validate_params()
+        refuse_sparse(X)
+        table = as_table(self, X, reset=True)
+        if callable(self.strategy):
+            raise NotImplementedError(
+                "a function as strategy is not supported with lazy samples; use 'mean', 'median', "
+                "'most_frequent' or 'constant'"
+            )
+        super().fit(self._frequent(X, table) if self._counts() else self._measured(X), y)
+        return self
+
+    def _counts(self) -> bool:
+        return self.strategy in ("most_frequent", "constant")
+
+    def _frequent(self, X: Any, table: Node) -> Any:
+        """Return samples with the most frequent value of each column, and a missing one."""
+        values = []
+        for found in value_counts(table):
+            missing = is_missing(found.index, self.missing_values)
+            seen = found[~missing]
+            best = seen.index[seen == seen.max()].sort_values()[:1]
+            values.append([*best, *found.index[missing][:1]])
+        return of_values(X, values)
+
+    def _measured(self, X: Any) -> Any:
+        """Return samples with the mean or median of each column, and a missing value."""
+        rows = as_rows(X)
+        if not pd.isna(self.missing_values):
+            width = int(self.n_features_in_)
+            rows = RowMap(without, (rows,), rows.meta.dtype, width, {"value": self.missing_values})
+        count, seen = fold(observed, merge_observed, rows, nbytes=24 * self.n_features_in_)
+        found = seen.mean
+        if self.strategy == "median":
+            there = np.flatnonzero(seen.count)
+            found = np.full(len(seen.count), np.nan)
+            found[there] = nanmedian(collect(rows)[:, there], axis=0).compute()
+        found = np.where(seen.count == 0, np.nan, found).astype(rows.meta.dtype)
+        gaps = np.where(seen.count < count, np.nan, found)
+        samples = np.stack([found, gaps])
+        return like_columns(X, np.where(np.isnan(samples), self.missing_values, samples))
+
+    def transform(self, X: Any) -> Any:
+        """Replace what is missing."""
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().transform(X)
+        as_table(self, X, reset=False)
+        model = self.to_sklearn()
+        model.set_output(transform="default")
+        dtypes = X.node.meta.dtypes if hasattr(X.node.meta, "dtypes") else [X.dtype] * X.shape[1]
+        sample = of_values(
+            X, [np.zeros(1, dtype if dtype.kind != "O" else object) for dtype in dtypes]
+        )
+        return transformed(model, X, sample)
+
+
+def is_missing(values: Any, missing: Any) -> Any:
+    """Tell which values of a column are missing ones."""
+    return pd.isna(values) if pd.isna(missing) else np.asarray(values == missing)
+
+
+def without(block: Any, *, value: Any) -> Any:
+    """Return a run of rows with nan in place of a value."""
+    return np.where(block == value, block.dtype.type(np.nan), block)
+
+
+def observed(block: Any) -> tuple[int, Moments]:
+    """Return the number of rows, and the moments of what is not nan."""
+    return len(block), squares(block, allow_nan=True)
+
+
+def merge_observed(a: tuple[int, Moments], b: tuple[int, Moments]) -> tuple[int, Moments]:
+    """Return the moments of both."""
+    return a[0] + b[0], merge_squares(a[1], b[1])

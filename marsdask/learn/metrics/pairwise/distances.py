@@ -1,0 +1,244 @@
+"""Distances and kernels of scikit-learn between the rows of lazy matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import pairwise
+from sklearn.utils import check_array
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.public import public
+from marsdask.core.sizes import numbers
+from marsdask.learn.fitted import plain
+from marsdask.learn.lazy import adopted, is_lazy
+from marsdask.learn.moments import merge_products, merge_squares, products, squares
+from marsdask.learn.rows import TILE_BYTES, as_rows, fold, in_memory
+
+from .blocks import PairwiseBlocks
+
+#: Measures that scikit-learn may call ``metric`` of ``pairwise_distances``, by rows alone.
+EUCLIDEAN = ("euclidean", "l2")
+
+
+def samples(X: Any) -> Node:
+    """Return lazy samples, or samples in memory, as the node of a matrix of floats."""
+    X = adopted(X)
+    if is_lazy(X):
+        return as_rows(X)
+    return in_memory(check_array(X, dtype=[np.float64, np.float32]))
+
+
+def of_rows(
+    function: Callable[..., Any],
+    X: Any,
+    Y: Any,
+    *,
+    zeros: bool = False,
+    **options: Any,
+) -> Any:
+    """Return scikit-learn's function of two matrices, lazy if one of them is."""
+    X, Y = adopted(X), adopted(Y)
+    if not is_lazy(X) and not is_lazy(Y):
+        return function(X, Y, **options)
+    options = plain(options)
+    a = samples(X)
+    b = a if Y is None else samples(Y)
+    # Two rows tell the type, and have scikit-learn check the widths and the options.
+    dtype = np.asarray(function(_one(a), _one(b), **options)).dtype
+    return PairwiseBlocks(function, a, b, dtype, zeros and Y is None, options)
+
+
+def _one(rows: Node) -> Any:
+    return np.ones((1, *numbers(rows.shape[1:])), rows.meta.dtype)
+
+
+@kernel(scratch=1.0)
+def between_rows(a: Any, b: Any, *, squared: bool) -> Any:
+    """Return Euclidean distances, tile by tile in cache."""
+    dtype = np.result_type(a, b)
+    factor = np.asarray(b, np.float64)
+    offsets = np.einsum("ij,ij->i", factor, factor)
+    factor = -2.0 * factor.T
+    found = np.empty((len(a), len(b)), dtype)
+    step = max(16, TILE_BYTES // (8 * max(1, len(b))))
+    for start in range(0, len(a), step):
+        rows = np.asarray(a[start : start + step], np.float64)
+        out = found[start : start + step]
+        tile = np.matmul(rows, factor, out=out if dtype == np.float64 else None)
+        tile += np.einsum("ij,ij->i", rows, rows)[:, np.newaxis]
+        tile += offsets
+        np.maximum(tile, 0.0, out=tile)
+        if not squared:
+            np.sqrt(tile, out=tile)
+        if dtype != np.float64:
+            out[...] = tile
+    if not np.isfinite(found).all():
+        check_array(a)
+        check_array(b)
+    return found
+
+
+@public
+def euclidean_distances(
+    X: Any,
+    Y: Any = None,
+    *,
+    Y_norm_squared: Any = None,
+    squared: bool = False,
+    X_norm_squared: Any = None,
+) -> Any:
+    """Return the distance of each row from each row.
+
+    See sklearn.metrics.pairwise.euclidean_distances. Differs from scikit-learn: the squared norms
+    of lazy rows are computed anew.
+    """
+    if not any(is_lazy(adopted(item)) for item in (X, Y)):
+        norms = {"Y_norm_squared": Y_norm_squared, "X_norm_squared": X_norm_squared}
+        return pairwise.euclidean_distances(X, Y, squared=squared, **norms)
+    found = of_rows(pairwise.euclidean_distances, X, Y, zeros=True, squared=squared)
+    return _fast(found, squared=squared)
+
+
+def _fast(found: PairwiseBlocks, *, squared: bool) -> Node:
+    return PairwiseBlocks(
+        between_rows, found.a, found.b, found.dtype, found.zeros, {"squared": squared}
+    )
+
+
+@public
+def cosine_distances(X: Any, Y: Any = None) -> Any:
+    """Return one minus the cosine of rows. See sklearn.metrics.pairwise.cosine_distances."""
+    return of_rows(pairwise.cosine_distances, X, Y, zeros=True)
+
+
+@public
+def cosine_similarity(X: Any, Y: Any = None, dense_output: bool = True) -> Any:
+    """Return the cosine of each two rows. See sklearn.metrics.pairwise.cosine_similarity."""
+    return of_rows(pairwise.cosine_similarity, X, Y, dense_output=dense_output)
+
+
+@public
+def haversine_distances(X: Any, Y: Any = None) -> Any:
+    """Return distances on a sphere. See sklearn.metrics.pairwise.haversine_distances."""
+    return of_rows(pairwise.haversine_distances, X, Y)
+
+
+@public
+def manhattan_distances(X: Any, Y: Any = None) -> Any:
+    """Return sums of absolute differences. See sklearn.metrics.pairwise.manhattan_distances."""
+    return of_rows(pairwise.manhattan_distances, X, Y)
+
+
+@public
+def nan_euclidean_distances(
+    X: Any, Y: Any = None, *, squared: bool = False, missing_values: Any = np.nan, copy: bool = True
+) -> Any:
+    """Return distances over the values that both rows have.
+
+    See sklearn.metrics.pairwise.nan_euclidean_distances.
+    """
+    how = {"squared": squared, "missing_values": missing_values, "copy": copy}
+    return of_rows(pairwise.nan_euclidean_distances, X, Y, zeros=True, **how)
+
+
+@public
+def rbf_kernel(X: Any, Y: Any = None, gamma: float | None = None) -> Any:
+    """Return the Gaussian kernel of each two rows. See sklearn.metrics.pairwise.rbf_kernel."""
+    return of_rows(pairwise.rbf_kernel, X, Y, gamma=gamma)
+
+
+@public
+def linear_kernel(X: Any, Y: Any = None, dense_output: bool = True) -> Any:
+    """Return the products of each two rows. See sklearn.metrics.pairwise.linear_kernel."""
+    return of_rows(pairwise.linear_kernel, X, Y, dense_output=dense_output)
+
+
+@public
+def laplacian_kernel(X: Any, Y: Any = None, gamma: float | None = None) -> Any:
+    """Return the Laplacian kernel of rows. See sklearn.metrics.pairwise.laplacian_kernel."""
+    return of_rows(pairwise.laplacian_kernel, X, Y, gamma=gamma)
+
+
+@public
+def polynomial_kernel(
+    X: Any, Y: Any = None, degree: float = 3, gamma: float | None = None, coef0: float = 1
+) -> Any:
+    """Return the polynomial kernel of rows. See sklearn.metrics.pairwise.polynomial_kernel."""
+    how: dict[str, Any] = {"degree": degree, "gamma": gamma, "coef0": coef0}
+    return of_rows(pairwise.polynomial_kernel, X, Y, **how)
+
+
+@public
+def sigmoid_kernel(X: Any, Y: Any = None, gamma: float | None = None, coef0: float = 1) -> Any:
+    """Return the sigmoid kernel of rows. See sklearn.metrics.pairwise.sigmoid_kernel."""
+    return of_rows(pairwise.sigmoid_kernel, X, Y, gamma=gamma, coef0=coef0)
+
+
+@public
+def pairwise_distances(
+    X: Any,
+    Y: Any = None,
+    metric: str | Callable[..., Any] = "euclidean",
+    *,
+    n_jobs: int | None = None,
+    ensure_all_finite: bool | str = True,
+    **kwds: Any,
+) -> Any:
+    """Return the distance of each row from each row. See sklearn.metrics.pairwise_distances."""
+    how = {"n_jobs": n_jobs, "ensure_all_finite": ensure_all_finite, **kwds}
+    if metric == "precomputed" and is_lazy(adopted(X)):
+        return samples(X)
+    if not any(is_lazy(adopted(item)) for item in (X, Y)):
+        return pairwise.pairwise_distances(X, Y, metric=metric, **how)
+    if Y is None:
+        how |= _of_all_rows(samples(X), metric, kwds)
+    found = of_rows(pairwise.pairwise_distances, X, Y, zeros=Y is None, metric=metric, **how)
+    plainly = metric in EUCLIDEAN and not kwds and ensure_all_finite is True
+    return _fast(found, squared=False) if plainly else found
+
+
+def _of_all_rows(rows: Node, metric: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the statistics of all rows that some metrics scale by."""
+    (width,) = numbers(rows.shape[1:])
+    if metric == "seuclidean" and "V" not in given:
+        seen = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
+        return {"V": seen.products / (seen.count - 1)}
+    if metric == "mahalanobis" and "VI" not in given:
+        seen = fold(products, merge_products, rows, nbytes=8 * width * (width + 1))
+        return {"VI": np.linalg.inv(seen.products / (seen.count - 1)).T}
+    return {}
+
+
+@public
+def pairwise_kernels(
+    X: Any,
+    Y: Any = None,
+    metric: str | Callable[..., Any] = "linear",
+    *,
+    filter_params: bool = False,
+    n_jobs: int | None = None,
+    **kwds: Any,
+) -> Any:
+    """Return the kernel of each row and each row. See sklearn.metrics.pairwise.pairwise_kernels."""
+    if metric == "precomputed" and is_lazy(adopted(X)):
+        return samples(X)
+    how = {"metric": metric, "filter_params": filter_params, "n_jobs": n_jobs, **kwds}
+    return of_rows(pairwise.pairwise_kernels, X, Y, **how)
+
+
+#: The distances by their names in ``pairwise_distances``, as in scikit-learn.
+PAIRWISE_DISTANCE_FUNCTIONS = {
+    "cityblock": manhattan_distances,
+    "cosine": cosine_distances,
+    "euclidean": euclidean_distances,
+    "haversine": haversine_distances,
+    "l2": euclidean_distances,
+    "l1": manhattan_distances,
+    "manhattan": manhattan_distances,
+    "precomputed": None,
+    "nan_euclidean": nan_euclidean_distances,
+}

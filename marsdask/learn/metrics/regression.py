@@ -1,0 +1,131 @@
+"""Metrics of predicted numbers: means over samples, and sums of squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn import metrics
+from sklearn.utils import check_array
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.learn.moments import Moments, merge_squares, squares
+from marsdask.learn.rows import fold, tiles
+
+from .means import by_means, merge_largest, over_runs
+from .metric import MetricCall, gathered, metric
+
+#: What a root is taken of.
+SQUARES = {
+    "root_mean_squared_error": metrics.mean_squared_error,
+    "root_mean_squared_log_error": metrics.mean_squared_log_error,
+}
+
+
+def by_outputs(call: MetricCall) -> Any:
+    """One pass takes the means over the chunks, of each output."""
+    squared = SQUARES.get(call.function.__name__)
+    multioutput = call.options.get("multioutput", "uniform_average")
+    total, found = over_runs(call, function=squared, multioutput="raw_values")
+    if not total:
+        return gathered(call)
+    found = np.sqrt(found) if squared else found
+    if isinstance(multioutput, str):
+        return found if multioutput == "raw_values" else float(np.average(found))
+    return float(np.average(found, weights=multioutput))
+
+
+def by_largest(call: MetricCall) -> Any:
+    """One pass takes the largest of the chunks' results."""
+    total, found = over_runs(call, merge_largest)
+    return found if total else gathered(call)
+
+
+@kernel(scratch=3.0)
+def residual_squares(true: Any, predicted: Any, weight: Any = None) -> Moments:
+    """Return the moments of the targets and of what the predictions miss, side by side."""
+    true, predicted = (
+        check_array(column, ensure_2d=False, dtype=[np.float64, np.float32], ensure_min_samples=0)
+        for column in (true, predicted)
+    )
+    true, predicted = (column.reshape(len(column), -1) for column in (true, predicted))
+    if true.shape != predicted.shape:
+        raise ValueError(
+            f"y_true and y_pred have different number of output "
+            f"({true.shape[1]}!={predicted.shape[1]})"
+        )
+    width = true.shape[1]
+    seen = Moments(*np.zeros((3, 2 * width)))
+    for known, found, weights in tiles(true, predicted, weight):
+        # Equal targets have no variance, not one of rounding errors.
+        origin = known[0].astype(np.float64)
+        sides = np.hstack([known - origin, known.astype(np.float64) - found])
+        part = squares(sides, weights, allow_nan=False)
+        part.mean[:width] += origin
+        seen = merge_squares(seen, part)
+    return seen
+
+
+def by_squares(call: MetricCall) -> Any:
+    """One pass sums the squares of targets and residuals."""
+    columns = call.columns.values()
+    width = max(2, *(8 * node.meta.shape[1] if len(node.shape) > 1 else 2 for node in columns))
+    seen = fold(residual_squares, merge_squares, *columns, call.weight, nbytes=48 * width)
+    samples = next(iter(columns)).shape[0]
+    if (isinstance(samples, int) and samples < 2) or not seen.count.max(initial=0.0):
+        return gathered(call)
+    half = len(seen.mean) // 2
+    missed = seen.products[half:]
+    if call.function.__name__ == "r2_score":
+        missed = missed + seen.count[half:] * np.square(seen.mean[half:])
+    # Two samples with the same sums of squares.
+    signs = np.array([[1.0], [-1.0]])
+    true = signs * np.sqrt(seen.products[:half] / 2)
+    return call.of(true, true - signs * np.sqrt(missed / 2))
+
+
+mean_absolute_error = metric("mean_absolute_error", by_outputs, "Return the mean absolute error.")
+mean_absolute_percentage_error = metric(
+    "mean_absolute_percentage_error", by_outputs, "Return the mean relative error."
+)
+mean_pinball_loss = metric(
+    "mean_pinball_loss", by_outputs, "Return the loss of predicted quantiles."
+)
+mean_squared_error = metric("mean_squared_error", by_outputs, "Return the mean squared error.")
+mean_squared_log_error = metric(
+    "mean_squared_log_error", by_outputs, "Return the mean squared error of logarithms."
+)
+root_mean_squared_error = metric(
+    "root_mean_squared_error", by_outputs, "Return the root of the mean squared error."
+)
+root_mean_squared_log_error = metric(
+    "root_mean_squared_log_error",
+    by_outputs,
+    "Return the root of the mean squared error of logarithms.",
+)
+mean_gamma_deviance = metric(
+    "mean_gamma_deviance", by_means, "Return the mean deviance of gamma distributions."
+)
+mean_poisson_deviance = metric(
+    "mean_poisson_deviance", by_means, "Return the mean deviance of Poisson distributions."
+)
+mean_tweedie_deviance = metric(
+    "mean_tweedie_deviance", by_means, "Return the mean deviance of Tweedie distributions."
+)
+max_error = metric("max_error", by_largest, "Return the largest absolute error.")
+explained_variance_score = metric(
+    "explained_variance_score", by_squares, "Return the share of variance that is explained."
+)
+r2_score = metric("r2_score", by_squares, "Return the coefficient of determination.")
+d2_absolute_error_score = metric(
+    "d2_absolute_error_score", gathered, "Return the share of absolute errors that is explained."
+)
+d2_pinball_score = metric(
+    "d2_pinball_score", gathered, "Return the share of pinball losses that is explained."
+)
+d2_tweedie_score = metric(
+    "d2_tweedie_score", gathered, "Return the share of deviance that is explained."
+)
+median_absolute_error = metric(
+    "median_absolute_error", gathered, "Return the median absolute error."
+)

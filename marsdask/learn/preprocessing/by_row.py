@@ -1,0 +1,77 @@
+"""Transformers of each row by itself, which learn no more than the number of columns."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn import preprocessing
+from sklearn.utils.validation import validate_data
+
+from marsdask.core.sizes import numbers
+from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.stand_ins import like_columns
+
+
+class Stateless:
+    """Learns the columns of lazy samples; put it after ``RowsEstimator``."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the number and the names of the columns."""
+        if is_lazy(X):
+            rows = self._samples(X, reset=True)  # type: ignore[attr-defined]
+            zeros = np.zeros((1, self.n_features_in_), rows.meta.dtype)  # type: ignore[attr-defined]
+            X = like_columns(X, zeros)
+        super().fit(X, y)  # type: ignore[misc]
+        return self
+
+
+class Normalizer(RowsEstimator, Stateless, preprocessing.Normalizer):
+    """Scale each row to norm one. See sklearn.preprocessing.Normalizer."""
+
+    _takes_sparse = True
+
+
+class Binarizer(RowsEstimator, Stateless, preprocessing.Binarizer):
+    """Return which values are larger than a threshold. See sklearn.preprocessing.Binarizer."""
+
+    _takes_sparse = True
+
+
+class PolynomialFeatures(RowsEstimator, Stateless, preprocessing.PolynomialFeatures):
+    """Add products of the columns. See sklearn.preprocessing.PolynomialFeatures."""
+
+    _takes_sparse = True
+
+
+class FunctionTransformer(RowsEstimator, preprocessing.FunctionTransformer):
+    """Call a function of the samples. See sklearn.preprocessing.FunctionTransformer.
+
+    Differs from scikit-learn: lazy samples are given to the function as they are.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the samples."""
+        if not is_lazy(X):
+            super().fit(X, y)
+            return self
+        self._validate_params()
+        meta = X.node.meta
+        columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
+        validate_data(self, columns, reset=True, skip_check_array=True)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return what the function returns."""
+        return _called(self.func, X, self.kw_args) if is_lazy(X) else super().transform(X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return what the inverse function returns."""
+        if not is_lazy(X):
+            return super().inverse_transform(X)
+        return _called(self.inverse_func, X, self.inv_kw_args)
+
+
+def _called(func: Any, X: Any, options: Any) -> Any:
+    return X if func is None else func(X, **(options or {}))

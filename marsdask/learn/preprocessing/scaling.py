@@ -1,0 +1,102 @@
+"""Scaling by a call, without an estimator."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn import preprocessing
+
+from marsdask.core.collection import collect
+from marsdask.core.public import public_call
+from marsdask.learn.base import is_lazy
+from marsdask.learn.lazy import adopted, running
+from marsdask.learn.rows import as_rows
+from marsdask.tensor.elementwise.ufuncs import sqrt, where
+
+from .by_row import Binarizer, Normalizer
+from .quantiles import QuantileTransformer, RobustScaler
+from .ranges import MaxAbsScaler, MinMaxScaler
+from .scaler import StandardScaler
+
+
+def _by(name: str, kind: Callable[..., Any], summary: str) -> Any:
+    """Return scikit-learn's function of this name; ``kind`` scales the columns of lazy samples."""
+    theirs: Callable[..., Any] = getattr(preprocessing, name)
+    signature = inspect.signature(theirs)
+
+    @wraps(theirs)
+    def face(X: Any, *args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
+        X = adopted(X)
+        with running(session, run_kwargs):
+            if not is_lazy(X):
+                return theirs(X, *args, **kwargs)
+            options = signature.bind(X, *args, **kwargs).arguments
+            del options["X"]
+            if options.pop("axis", 0) == 1:
+                raise NotImplementedError("axis=1 of lazy samples is not supported; transpose them")
+            return kind(**options).fit_transform(X)
+
+    extra = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+        for name in ("session", "run_kwargs")
+    ]
+    parameters = [*signature.parameters.values(), *extra]
+    face.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    face.__doc__ = f"{summary} See sklearn.preprocessing.{name}."
+    face.__module__ = __name__
+    del face.__wrapped__
+    return face
+
+
+binarize = _by("binarize", Binarizer, "Return which values are larger than a threshold.")
+maxabs_scale = _by("maxabs_scale", MaxAbsScaler, "Divide columns by their largest values.")
+minmax_scale = _by("minmax_scale", MinMaxScaler, "Scale each column to a range.")
+quantile_transform = _by("quantile_transform", QuantileTransformer, "Map columns to quantiles.")
+robust_scale = _by("robust_scale", RobustScaler, "Scale each column by its quantiles.")
+scale = _by("scale", StandardScaler, "Give each column mean zero and variance one.")
+
+
+@public_call
+def normalize(
+    X: Any, norm: str = "l2", *, axis: int = 1, copy: bool = True, return_norm: bool = False
+) -> Any:
+    """Scale each row (or with ``axis=0`` each column) to norm one.
+
+    See sklearn.preprocessing.normalize.
+    """
+    X = adopted(X)
+    if not is_lazy(X):
+        return preprocessing.normalize(X, norm, axis=axis, copy=copy, return_norm=return_norm)
+    if axis == 1 and not return_norm:
+        return Normalizer(norm).fit_transform(X)
+    return _with_norms(X, norm, axis, return_norm)
+
+
+def _with_norms(X: Any, norm: str, axis: int, return_norm: bool) -> Any:
+    """Scale rows or columns by norms that are wanted, or need all rows."""
+    if norm not in _NORMS or axis not in (0, 1):
+        raise ValueError(f"{norm!r} is not a supported norm, or {axis!r} not a supported axis")
+    rows = collect(as_rows(X))
+    norms = _NORMS[norm](rows, axis)
+    divisors = where(norms == 0, rows.dtype.type(1), norms)
+    scaled = rows / (divisors[:, np.newaxis] if axis == 1 else divisors)
+    return (scaled, norms) if return_norm else scaled
+
+
+def _l1(rows: Any, axis: int) -> Any:
+    return abs(rows).sum(axis=axis)
+
+
+def _l2(rows: Any, axis: int) -> Any:
+    return sqrt((rows * rows).sum(axis=axis))
+
+
+def _largest(rows: Any, axis: int) -> Any:
+    return abs(rows).max(axis=axis)
+
+
+_NORMS = {"l1": _l1, "l2": _l2, "max": _largest}

@@ -1,0 +1,116 @@
+"""Samples of any type, texts and categories among them: what encoders and imputers look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import validate_data
+
+from marsdask.core.collection import collect
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
+from marsdask.tensor.sparse.blocks import is_sparse
+
+from .rows import RowMap, fold
+
+
+def as_table(estimator: Any, X: Any, *, reset: bool) -> Node:
+    """Return lazy samples as they are, with their columns checked; ``reset`` stores these."""
+    meta = X.node.meta
+    if meta.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {meta.ndim}D array instead: {X!r}")
+    columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
+    validate_data(estimator, columns, reset=reset, skip_check_array=True)
+    if X.node.shape[0] == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    node: Node = X.node
+    return node
+
+
+def refuse_sparse(X: Any) -> None:
+    """Raise the error of samples whose blocks are sparse."""
+    if is_sparse(X.node.meta):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.todense()' to "
+            "convert to a dense tensor."
+        )
+
+
+def columns_of(block: Any) -> list[Any]:
+    """Return the columns of a run of samples."""
+    if isinstance(block, pd.DataFrame):
+        return [block.iloc[:, position] for position in range(block.shape[1])]
+    return list(block.T)
+
+
+def counts(block: Any) -> list[pd.Series]:
+    """Return how often each value of each column occurs, missing ones too."""
+    return [
+        pd.Series(column).value_counts(dropna=False, sort=False) for column in columns_of(block)
+    ]
+
+
+def merge_counts(a: list[pd.Series], b: list[pd.Series]) -> list[pd.Series]:
+    """Return the counts of both."""
+    return [_added(*both) for both in zip(a, b, strict=True)]
+
+
+def _added(a: pd.Series, b: pd.Series) -> pd.Series:
+    if a.index.dtype != object:
+        both = pd.concat([a, b]).groupby(level=0, sort=False, dropna=False, observed=True)
+        joined: pd.Series = both.sum()
+        return joined
+    # pandas would take None for nan.
+    total: dict[Any, int] = {}
+    for value, count in (*a.items(), *b.items()):
+        key = np.nan if isinstance(value, float) and np.isnan(value) else value
+        total[key] = total.get(key, 0) + count
+    return pd.Series(list(total.values()), pd.Index(list(total), dtype=object))
+
+
+def value_counts(table: Node) -> list[pd.Series]:
+    """Compute how often each value of each column occurs; these are held in memory."""
+    found: list[pd.Series] = fold(counts, merge_counts, table, nbytes=2**16)
+    return found
+
+
+def of_values(X: Any, values: list[Any]) -> Any:
+    """Return samples in memory that have these values in their columns, of the columns' types."""
+    meta = X.node.meta
+    height = max(map(len, values))
+    columns = [np.resize(np.arange(len(column)), height) for column in values]
+    if isinstance(meta, pd.DataFrame):
+        series = [
+            pd.Series(list(column), dtype=dtype).iloc[rows].reset_index(drop=True)
+            for column, rows, dtype in zip(values, columns, meta.dtypes, strict=True)
+        ]
+        return pd.concat(series, axis=1, keys=meta.columns)
+    arrays = [
+        np.asarray(column, meta.dtype)[rows] for column, rows in zip(values, columns, strict=True)
+    ]
+    return np.stack(arrays, axis=1)
+
+
+def transformed(model: Any, X: Any, sample: Any, method: str = "transform") -> Any:
+    """Return lazily what a plain estimator makes of each run; ``sample`` tells the type."""
+    if not isinstance(X.node.meta, pd.DataFrame):
+        vars(model).pop("feature_names_in_", None)
+    like = getattr(model, method)(sample)
+    like = like[:0] if is_sparse(like) else np.asarray(like)[:0]
+    width = like.shape[1] if like.ndim == 2 else None
+    kwargs = {"model": model, "method": method, "like": like}
+    return collect(RowMap(of_table, (X.node,), like.dtype, width, kwargs, is_sparse(like)))
+
+
+@kernel(scratch=3.0)
+def of_table(block: Any, *, model: Any, method: str, like: Any) -> Any:
+    """Return what a method of an estimator gives for a run of rows, whole types kept."""
+    if not block.shape[0]:
+        return like
+    found = getattr(model, method)(block)
+    return found if is_sparse(found) else np.asarray(found, like.dtype)
