@@ -14,7 +14,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise
-from ..frame_node import S, SameRows, axis_number
+from ..frame_node import S, SameRows, axis_number, dtypes_of
 from ..rows import concat, take
 
 
@@ -68,6 +68,11 @@ def shift_chunk(
     count = len(own)
     if not periods or not count:
         return getattr(own, name)(periods, **dict(options))
+    if abs(periods) < count and _is_plain(own):
+        found = getattr(own, name)(periods, **dict(options))
+        edge = _edge(parts, own, begin, name=name, periods=periods, options=options)
+        if dtypes_of(found) == dtypes_of(edge):
+            return _with_edge(found, edge, periods)
     first = begin - periods
     met = take(concat(parts), slice(max(first, 0), max(first + count, 0)))
     # Shifting by the length of the chunk is right even if some of the other rows do not exist.
@@ -76,6 +81,54 @@ def shift_chunk(
     else:
         found = getattr(concat([own, met]), name)(-count, **dict(options)).iloc[:count]
     return found.set_axis(own.index)
+
+
+def _is_plain(own: Any) -> bool:
+    """Tell whether values are numbers or times, in which some can be replaced without a copy."""
+    return all(getattr(dtype, "kind", "O") in "iufMm" for dtype in dtypes_of(own))
+
+
+def _edge(
+    parts: list[Any],
+    own: Any,
+    begin: int,
+    *,
+    name: str,
+    periods: int,
+    options: tuple[tuple[str, Any], ...],
+) -> Any:
+    """Return the results of the rows of a chunk that meet rows outside of it."""
+    count = abs(periods)
+    end = begin + len(own)
+    if periods > 0:
+        before = _among(parts, slice(max(begin - count, 0), begin))
+        rows, kept = [*before, take(own, slice(0, count))], slice(-count, None)
+    else:
+        after = _among(parts, slice(end, end + count))
+        rows, kept = [take(own, slice(periods, None)), *after], slice(0, count)
+    return getattr(concat(rows), name)(periods, **dict(options)).iloc[kept]
+
+
+def _among(parts: list[Any], rows: slice) -> list[Any]:
+    """Return the pieces of parts that have some rows, without joining all parts."""
+    pieces = []
+    for part in parts:
+        here = slice(max(rows.start, 0), max(rows.stop, 0))
+        if here.start < min(here.stop, len(part)):
+            pieces.append(take(part, here))
+        rows = slice(rows.start - len(part), rows.stop - len(part))
+    return pieces
+
+
+def _with_edge(found: Any, edge: Any, periods: int) -> Any:
+    """Put the results of the edge among those of a chunk."""
+    rows = slice(0, len(edge)) if periods > 0 else slice(len(found) - len(edge), None)
+    if found.ndim == 1:
+        found.iloc[rows] = edge.to_numpy()
+        return found
+    for place in range(len(found.columns)):
+        found.iloc[rows, place] = edge.iloc[:, place].to_numpy()
+    return found
 
 
 def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> S:
