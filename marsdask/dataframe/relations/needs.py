@@ -55,11 +55,12 @@ def _passed_on(relation: Relation) -> Sequence[Relation]:
             return relation.inputs
 
 
-def filtered(relations: Sequence[Relation]) -> set[str]:
+def filtered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
     """Return the names of relations into which a condition above them may move."""
     found: set[str] = set()
     for relation in reversed(relations):
         moves = isinstance(relation, SelectColumns | OrderBy | Join)
+        moves |= isinstance(relation, Number) and relation.column.name not in wanted
         if isinstance(relation, Selection) or (moves and relation.token_name in found):
             found.update(below.token_name for below in relation.inputs)
     return found

@@ -15,12 +15,13 @@ from marsdask.core.node import Node
 from marsdask.core.results.source_node import SourceNode
 from marsdask.core.sizes import known, total, upper
 
+from . import aggregates
 from .choice import EngineChoice, choose, forbidden, is_little
 from .estimates import Estimates, described
 from .expression import Parameter
 from .inputs import held
-from .query import Query, inputs_of
-from .relation import FileScan, Input, Table, walk
+from .query import Query, Shared, inputs_of
+from .relation import FileScan, Input, Reduce, Relation, Table, walk
 
 #: Relations on top of each other, at most: they are named and pickled by recursion.
 DEEPEST = 64
@@ -35,12 +36,13 @@ def plan_relations(graph: Graph, plan: Plan) -> Graph:
     chosen = {node: tables[node] for node, one in decisions(graph, plan, tables) if one.polars}
     if not chosen:
         return graph
+    together = shared(chosen)
     new: dict[Node, Node] = {}
     by_name = {node.name: node for node in graph.nodes}
     for node in graph.nodes:
         if node in chosen:
             below = [by_name[name] for name in inputs_of(chosen[node])]
-            new[node] = Query.of(node, chosen[node], below, new)
+            new[node] = Query.of(node, chosen[node], below, new, together.get(node))
         else:
             new[node] = node.with_inputs(new) if node.inputs else node
     return Graph([new[root] for root in graph.roots])
@@ -58,6 +60,31 @@ def tell_relations(graph: Graph, plan: Plan) -> list[str]:
         if choice.estimates is not None:
             lines.extend(f"  {line}" for line in described(choice.estimates))
     return lines
+
+
+def shared(chosen: Mapping[Node, Table]) -> dict[Node, Shared]:
+    """Return the reductions of the same rows that one query computes together."""
+    groups: dict[Relation, list[Node]] = {}
+    for node, table in chosen.items():
+        below = table.relation
+        # What needs a number that was computed before may need that of another one of these.
+        if isinstance(below, Reduce) and inputs_of(table) == inputs_of(Table(below.a, ())):
+            groups.setdefault(below.a, []).append(node)
+    found: dict[Node, Shared] = {}
+    for below, nodes in groups.items():
+        ordered = sorted(nodes, key=lambda node: node.name)
+        values = [value for node in ordered for value in _reduction(chosen[node]).values]
+        if len(nodes) > 1 and len(values) == len(nodes):
+            table = aggregates.reduce(Table(below, ()), values)
+            likes = tuple(node.meta for node in ordered)
+            if table is not None:
+                found.update({one: Shared(table, likes, at) for at, one in enumerate(ordered)})
+    return found
+
+
+def _reduction(table: Table) -> Reduce:
+    assert isinstance(table.relation, Reduce)
+    return table.relation
 
 
 def _source_rows(graph: Graph) -> float:

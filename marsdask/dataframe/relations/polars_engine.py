@@ -54,7 +54,10 @@ LABEL = "label "
 
 
 def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
-    """Compute a table; ``given`` are the chunks of its inputs and the numbers that it needs."""
+    """Compute a table; ``given`` are the chunks of its inputs and the numbers that it needs.
+
+    ``like`` has the types of the result, or of each of several reductions.
+    """
     lowering = PolarsPlan(table, given)
     plan = lowering.relation(table.relation)
     labels = table.labels or ()
@@ -64,7 +67,9 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     with _files_checked(lowering):
         found = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
     if isinstance(table.relation, Reduce):
-        return _reduced(found, like)
+        if isinstance(like, tuple):
+            return [_reduced(found[f"{place}"], one) for place, one in enumerate(like)]
+        return _reduced(found["0"], like)
     return _frame(table, found, like)
 
 
@@ -91,7 +96,7 @@ class PolarsPlan:
         self._plans: dict[str, pl.LazyFrame] = {}
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
-        self._filtered = filtered(self._below)
+        self._filtered = filtered(self._below, self._wanted)
 
     @property
     def scans(self) -> list[FileScan]:
@@ -540,8 +545,8 @@ def _column(values: pl.Series, dtype: Any, *, gaps: bool) -> Any:
     return array if array.dtype == dtype else array.astype(dtype)
 
 
-def _reduced(found: pl.DataFrame, like: Any) -> Any:
+def _reduced(found: pl.Series, like: Any) -> Any:
     """Return the value of all rows as a number: of no rows, what pandas says is missing."""
-    if found["0"].null_count():
+    if found.null_count():
         return pd.NaT if like.dtype.kind in "mM" else np.float64("nan")
-    return np.asarray(found["0"].to_numpy()[0], like.dtype)[()]
+    return np.asarray(found.to_numpy()[0], like.dtype)[()]

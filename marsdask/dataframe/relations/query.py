@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from marsdask.core.compilation.costs import Cost
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
@@ -36,6 +37,15 @@ TEXT_BYTES = 32
 WORKING = 2.0
 
 
+@dataclass(frozen=True)
+class Shared:
+    """Several reductions of the same rows as one table, and which of them is meant."""
+
+    table: Table
+    likes: tuple[Any, ...]
+    place: int
+
+
 @dataclass(frozen=True, eq=False)
 class Query(Node):
     """The rows of a table over relations, as pandas would have computed them."""
@@ -50,15 +60,24 @@ class Query(Node):
     given_traits: Traits
     given_label: str
     given_bytes: float | None
+    shared: Shared | None = None
+    """What one task computes for several nodes, if it does."""
 
     @classmethod
-    def of(cls, node: Node, table: Table, below: Sequence[Node], new: Mapping[Node, Node]) -> Query:
+    def of(
+        cls,
+        node: Node,
+        table: Table,
+        below: Sequence[Node],
+        new: Mapping[Node, Node],
+        shared: Shared | None = None,
+    ) -> Query:
         """Return the query for a node; ``new`` has what became of the nodes below."""
         names = tuple(one.name for one in below)
         inputs = tuple(new[one] for one in below)
         chunks = node.chunks if node.is_row else (_whole(node),)
         query: Query = cls(
-            inputs, names, table, node.meta, chunks, node.traits, node.label, node.itemsize
+            inputs, names, table, node.meta, chunks, node.traits, node.label, node.itemsize, shared
         )
         if node.origin is not None:
             object.__setattr__(query, "origin", node.origin)
@@ -93,8 +112,28 @@ class Query(Node):
         return self.given_chunks
 
     def tile(self, *inputs: Grid) -> Grid:
+        if self.shared is not None:
+            return self._tile_shared(self.shared, *inputs)
         run = RunQuery(self.names, self.table, self.like, nbytes_of(self.table))
         return gather(run, *inputs, chunks=self.chunks, meta=self.meta, itemsize=self.given_bytes)
+
+    def _tile_shared(self, shared: Shared, *inputs: Grid) -> Grid:
+        # Grids of equal rules are one: the task runs once for all nodes.
+        run = RunQuery(self.names, shared.table, shared.likes, nbytes_of(shared.table))
+        found = gather(run, *inputs, chunks=((1,),), itemsize=8.0 * len(shared.likes))
+        return blockwise(
+            value_at,
+            [(found, (None,))],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=self.given_bytes,
+            kwargs={"place": shared.place},
+        )
+
+
+def value_at(values: list[Any], place: int) -> Any:
+    """Return one of several values."""
+    return values[place]
 
 
 def _whole(node: Node) -> tuple[Any, ...]:

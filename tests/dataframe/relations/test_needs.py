@@ -11,7 +11,7 @@ import pytest
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
-from marsdask.dataframe.relations.needs import is_semi, is_unique, ordered
+from marsdask.dataframe.relations.needs import filtered, is_semi, is_unique, ordered
 from marsdask.dataframe.relations.planning import _tables
 from marsdask.dataframe.relations.query import terms_of
 from marsdask.dataframe.relations.relation import Join, walk
@@ -88,3 +88,15 @@ def test_joins_that_only_search(rows: Path) -> None:
         (join,) = [one for one in below if isinstance(one, Join)]
         read = {one.name for one in terms_of(found, right_keys=False)}
         assert is_semi(join, read) == semi
+
+
+def test_where_conditions_may_move(rows: Path) -> None:
+    """Below sorts, columns and merges, not below groups or row numbers that somebody counts."""
+    frame = md.read_parquet(rows)
+    joined = frame.merge(frame[["k", "u"]], on="k")
+    kinds = {}
+    for name, lazy in {"after": joined[joined.f > 0], "before": joined}.items():
+        found, below = relations(lazy.groupby("k").f.sum())
+        names = filtered(below, {one.name for one in terms_of(found)})
+        kinds[name] = {type(one).__name__ for one in below if one.token_name in names}
+    assert kinds == {"after": {"Number", "Join", "SelectColumns", "FileScan"}, "before": set()}

@@ -257,3 +257,36 @@ def test_a_result_is_an_input(files: Path) -> None:
     with marsdask.new_session("threads") as session:
         there = lazy.groupby("k").f.mean().execute(session=session).fetch()
     pd.testing.assert_series_equal(there, wanted.groupby("k").f.mean())
+
+
+def test_sums_of_the_same_rows_are_one_query(files: Path) -> None:
+    """Values of the same rows are read once; one that needs another's value is a query after it."""
+    with mock.patch.object(polars_engine, "run", wraps=polars_engine.run) as runs:
+        frame = md.read_parquet(files)
+        rows = frame[frame.k > 0]
+        total, least, count = rows.f.sum(), rows.u.min(), rows.s.count()
+        marsdask.execute(total, least, count)
+        assert runs.call_count == 1
+        away = (rows.f - rows.f.mean()).abs().sum().execute()
+        assert runs.call_count == 3
+    wanted = pd.read_parquet(files)[lambda d: d.k > 0]
+    assert (least.fetch(), count.fetch()) == (wanted.u.min(), wanted.s.count())
+    np.testing.assert_allclose(total.fetch(), wanted.f.sum())
+    np.testing.assert_allclose(away.fetch(), (wanted.f - wanted.f.mean()).abs().sum())
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+@pytest.mark.parametrize("last", ["all", "filter", "head", "merge again"])
+def test_merges_of_repeated_keys_keep_the_order(files: Path, how: str, last: str) -> None:
+    """Rows of equal keys meet in the order of both sides, whatever follows."""
+
+    def program(one: Any) -> Any:
+        rows = one.read_parquet(files)[["k", "u", "f"]]
+        found = rows.merge(rows[["k", "u"]].rename(columns={"u": "w"}), on="k", how=how)
+        if last == "filter":
+            return found[found.w > 20]
+        if last == "merge again":
+            return found.merge(rows[["k", "f"]].rename(columns={"f": "z"}), on="k").tail(99)
+        return found.head(33) if last == "head" else found
+
+    equal(program(md), program(pd))
