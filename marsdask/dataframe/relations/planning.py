@@ -75,10 +75,10 @@ def shared(chosen: Mapping[Node, Table]) -> dict[Node, Shared]:
         ordered = sorted(nodes, key=lambda node: node.name)
         values = [value for node in ordered for value in _reduction(chosen[node]).values]
         if len(nodes) > 1 and len(values) == len(nodes):
-            table = aggregates.reduce(Table(below, ()), values)
+            whole = aggregates.reduce(Table(below, ()), values)
             likes = tuple(node.meta for node in ordered)
-            if table is not None:
-                found.update({one: Shared(table, likes, at) for at, one in enumerate(ordered)})
+            if whole is not None:
+                found.update({one: Shared(whole, likes, at) for at, one in enumerate(ordered)})
     return found
 
 

@@ -51,6 +51,8 @@ OPTIMIZATIONS = pl.QueryOptFlags(check_order_observe=False)
 
 #: Names of the labels in a result.
 LABEL = "label "
+#: The place of a row in the order of a join.
+PLACE = "place"
 
 
 def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
@@ -224,7 +226,8 @@ class PolarsPlan:
         if rows:
             first, *second = [pl.col(one).cast(pl.UInt64) for one in rows]
             place = first * 2**32 + second[0] if second else first
-            joined = joined.sort(place).drop(rows)
+            # The numbers themselves do not take part in the sort, which would copy them.
+            joined = joined.with_columns(place.alias(PLACE)).drop(rows).sort(PLACE).drop(PLACE)
         floats = [] if how != "left" else self._floats(relation.right)
         return joined.with_columns(floats) if floats else joined
 
