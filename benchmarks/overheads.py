@@ -12,8 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
+
+import psutil
 
 from benchmarks.run_one import high_water
 
@@ -21,6 +24,7 @@ Figures = dict[str, float]
 TASKS = 20000
 PROCESS_TASKS = 2000
 CHUNKS = 1000000
+CALLS = 10000
 
 
 def nothing() -> None:
@@ -91,6 +95,57 @@ def own_tasks(name: str, count: int = TASKS) -> Figures:
         scheduler.close()
 
 
+def spent() -> float:
+    """Return the CPU seconds of this process and of its children."""
+    own = psutil.Process()
+    times = [process.cpu_times() for process in (own, *own.children(recursive=True))]
+    return sum(one.user + one.system for one in times)
+
+
+def calls(run: Callable[[int], Any], count: int) -> Figures:
+    """Measure the CPU time of calls that do nothing, from the call to the value."""
+    run(count // 10)  # to warm up
+    start = spent()
+    assert run(count) == list(range(count))
+    return {"us of CPU a call": (spent() - start) / count * 1e6, "calls": count}
+
+
+def same(value: int) -> int:
+    """Return the value."""
+    return value
+
+
+def spawned(count: int, **options: Any) -> Figures:
+    """Call a function with marsdask.remote."""
+    remote = import_module("marsdask.remote")
+
+    def run(count: int) -> Any:
+        objects = [remote.spawn(same, (i,)) for i in range(count)]
+        return remote.ExecutableTuple(objects).execute().fetch()
+
+    with import_module("marsdask").new_session(**options):
+        return calls(run, count)
+
+
+def delayed(count: int, *, cluster: bool = False) -> Figures:
+    """Call a function with dask.delayed, on two threads or on two processes."""
+    dask = import_module("dask")
+
+    def run(count: int, **options: Any) -> Any:
+        return list(dask.compute(*(dask.delayed(same)(i) for i in range(count)), **options))
+
+    if not cluster:
+        return calls(partial(run, scheduler="threads", num_workers=2), count)
+    distributed = import_module("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as servers,
+        distributed.Client(servers),
+    ):
+        return calls(run, count)
+
+
 def lowering(*, coalesce: bool) -> Figures:
     """Build an elementwise chain and a sum over 1,000,000 chunks, and lower it to tasks."""
     mt = import_module("marsdask.tensor")
@@ -132,6 +187,10 @@ MEASUREMENTS: dict[str, tuple[Callable[..., Figures], dict[str, Any], int]] = {
         1,
     ),
     "no-op tasks dask LocalCluster 2x1": (cluster_tasks, {}, 1),
+    "calls marsdask threads": (spawned, {"count": CALLS, "n_workers": 2}, 1),
+    "calls dask.delayed threads": (delayed, {"count": CALLS}, 1),
+    "calls marsdask cluster 2x1": (spawned, {"count": CALLS, "n_worker": 2, "n_cpu": 2}, 1),
+    "calls dask.delayed cluster 2x1": (delayed, {"count": CALLS, "cluster": True}, 1),
     "lower 1,000,000 chunks as the user cut them": (lowering, {"coalesce": False}, 1),
     "lower 1,000,000 chunks with passes": (lowering, {"coalesce": True}, 1),
 }

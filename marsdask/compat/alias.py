@@ -33,6 +33,9 @@ _MOVED: Final = {
 
 _HERE: Final = Path(__file__).parent
 
+#: The module that adds methods to classes while the alias is installed.
+_FRAMES: Final = "marsdask.compat.dataframe"
+
 #: What is ours in this folder.
 _OURS: Final = frozenset({"alias", "missing", "mars", "__main__"})
 
@@ -91,6 +94,8 @@ class _SameModule(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Restore what Python has set on the module: it was loaded before."""
         module.__spec__ = self._spec
+        if self._name == _FRAMES:
+            module.offer()
 
 
 def install(*, replace: bool = False) -> None:
@@ -141,6 +146,8 @@ def uninstall() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "mars"]:
         del sys.modules[name]
     os.environ.pop(VARIABLE, None)
+    if (frames := sys.modules.get(_FRAMES)) is not None:
+        frames.withdraw()
 
 
 def is_installed() -> bool:

@@ -22,7 +22,8 @@ from tests.source import ROOT
 
 #: Modules of Mars's documents, and what they are.
 SAME = {
-    "mars.dataframe": "marsdask.dataframe",
+    "mars.dataframe": "marsdask.compat.dataframe",
+    "mars.dataframe.core": "marsdask.dataframe",
     "mars.remote": "marsdask.remote",
     "mars.config": "marsdask.config",
     "mars.session": "marsdask.compat.session",

@@ -1,0 +1,127 @@
+"""``marsdask.dataframe`` with the methods that Mars has of pandas 1, and that pandas 3 lacks.
+
+Frames, series, indexes and groups get them by :func:`offer`, which ``import mars.dataframe`` calls.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+import marsdask.dataframe as md
+from marsdask.dataframe.keyed.groupby import GroupBy
+
+
+def _append(
+    frame: Any, other: Any, ignore_index: bool = False, verify_integrity: bool = False, **how: Any
+) -> Any:
+    several = other if isinstance(other, list | tuple) else [other]
+    how |= {"verify_integrity": True} if verify_integrity else {}
+    return md.concat([frame, *several], ignore_index=ignore_index, **how)
+
+
+def _tshift(frame: Any, periods: int = 1, freq: Any = None, axis: Any = 0) -> Any:
+    return frame.shift(periods, freq=freq, axis=axis)
+
+
+def _fill_groups(groups: Any, value: Any = None, method: str | None = None) -> Any:
+    if value is not None or method is None:
+        raise NotImplementedError("fillna of groups with a value: fill the frame before groupby")
+    return groups.ffill() if method in ("ffill", "pad") else groups.bfill()
+
+
+def _items(frame: Any) -> Any:
+    return frame.items()
+
+
+def _ffill(frame: Any, **how: Any) -> Any:
+    return frame.ffill(**how)
+
+
+def _bfill(frame: Any, **how: Any) -> Any:
+    return frame.bfill(**how)
+
+
+def _is_increasing(values: Any) -> Any:
+    return values.is_monotonic_increasing
+
+
+#: By class and name: pandas's word of today, what does it, and whether it is a property.
+REMOVED: Final[dict[type, dict[str, tuple[str, Callable[..., Any]]]]] = {
+    kind: {
+        "append": ("concat()", _append),
+        "iteritems": ("items()", _items),
+        "pad": ("ffill()", _ffill),
+        "backfill": ("bfill()", _bfill),
+        "tshift": ("shift(freq=)", _tshift),
+    }
+    for kind in (md.DataFrame, md.Series)
+}
+REMOVED[GroupBy] = {
+    "pad": ("ffill()", _ffill),
+    "backfill": ("bfill()", _bfill),
+    "fillna": ("ffill() or bfill()", _fill_groups),
+}
+
+#: The same for attributes, which are not called.
+PROPERTIES: Final = {kind: {"is_monotonic": _is_increasing} for kind in (md.Series, md.Index)}
+
+
+class RemovedMethod:
+    """A method of pandas 1: it works, and warns of the word of today."""
+
+    def __init__(self, name: str, word: str, does: Callable[..., Any]) -> None:
+        self._name = name
+        self._word = word
+        self._does = does
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is None:
+            return self
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            _warn(kind, self._name, self._word)
+            return self._does(owner, *args, **kwargs)
+
+        return method
+
+
+class RemovedProperty(RemovedMethod):
+    """A property of pandas 1."""
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is None:
+            return self
+        _warn(kind, self._name, self._word)
+        return self._does(owner)
+
+
+def _warn(kind: type, name: str, word: str) -> None:
+    words = f"{kind.__name__}.{name} is gone from pandas: use {word}"
+    warnings.warn(words, DeprecationWarning, stacklevel=3)
+
+
+def offer() -> None:
+    """Give the classes what they lack."""
+    for kind, methods in REMOVED.items():
+        for name, (word, does) in methods.items():
+            if not hasattr(kind, name):
+                setattr(kind, name, RemovedMethod(name, word, does))
+    for kind, properties in PROPERTIES.items():
+        for name, does in properties.items():
+            if not hasattr(kind, name):
+                setattr(kind, name, RemovedProperty(name, f"{name}_increasing", does))
+
+
+def withdraw() -> None:
+    """Take it from the classes again."""
+    for kind in {*REMOVED, *PROPERTIES}:
+        for name, member in list(vars(kind).items()):
+            if isinstance(member, RemovedMethod):
+                delattr(kind, name)
+
+
+def __getattr__(name: str) -> Any:
+    """Return all other names from ``marsdask.dataframe``."""
+    return getattr(md, name)
