@@ -20,6 +20,9 @@ from marsdask.learn.rows import TILE_BYTES, as_rows, fold, in_memory
 
 from .blocks import PairwiseBlocks
 
+#: The least rows of a tile: products of fewer are slow.
+ROWS = 128
+
 #: Measures that scikit-learn may call ``metric`` of ``pairwise_distances``, by rows alone.
 EUCLIDEAN = ("euclidean", "l2")
 
@@ -64,19 +67,22 @@ def between_rows(a: Any, b: Any, *, squared: bool) -> Any:
     offsets = np.einsum("ij,ij->i", factor, factor)
     factor = -2.0 * factor.T
     found = np.empty((len(a), len(b)), dtype)
-    step = max(16, TILE_BYTES // (8 * max(1, len(b))))
+    step = max(ROWS, TILE_BYTES // (8 * max(1, len(b))))
+    finite = np.isfinite(offsets).all()
     for start in range(0, len(a), step):
         rows = np.asarray(a[start : start + step], np.float64)
         out = found[start : start + step]
         tile = np.matmul(rows, factor, out=out if dtype == np.float64 else None)
-        tile += np.einsum("ij,ij->i", rows, rows)[:, np.newaxis]
+        lengths = np.einsum("ij,ij->i", rows, rows)
+        finite &= np.isfinite(lengths).all()
+        tile += lengths[:, np.newaxis]
         tile += offsets
         np.maximum(tile, 0.0, out=tile)
         if not squared:
             np.sqrt(tile, out=tile)
         if dtype != np.float64:
             out[...] = tile
-    if not np.isfinite(found).all():
+    if not finite:
         check_array(a)
         check_array(b)
     return found
