@@ -56,7 +56,7 @@ def test_removed_methods(words: str) -> None:
 
 def test_others() -> None:
     """Iterators and attributes warn as well; all other names are those of the frames."""
-    frame = md.DataFrame(RAW, chunk_size=2)
+    frame: Any = md.DataFrame(RAW, chunk_size=2)
     with pytest.warns(DeprecationWarning, match="iteritems is gone"):
         assert [name for name, _ in frame.iteritems()] == ["a", "b"]
     with pytest.warns(DeprecationWarning, match="use is_monotonic_increasing"):
