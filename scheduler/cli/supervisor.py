@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Final
 
+from ..cluster.scaling import Scaler
 from ..supervisor import Supervisor
 from . import discovery, sizes
 from .serve import CLEAN, serve
@@ -21,8 +22,9 @@ logger: Final = logging.getLogger(__name__)
 class SupervisorService:
     """A supervisor in this process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, scaler: Scaler | None = None) -> None:
         self.settings = settings
+        self._scaler = scaler
         settings.tell_spare_ports(1)
         self._announced = ExitStack()
         self.supervisor = self._supervisor()
@@ -43,6 +45,7 @@ class SupervisorService:
             security=settings.security,
             supervisors=others,
             token=settings.token,
+            scaler=self._scaler,
         )
         if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")
@@ -82,11 +85,13 @@ class SupervisorService:
         return CLEAN
 
 
-def main(argv: Sequence[str] | None = None, prog: str | None = None) -> int:
-    """Run a supervisor."""
+def main(
+    argv: Sequence[str] | None = None, prog: str | None = None, scaler: Scaler | None = None
+) -> int:
+    """Run a supervisor; ``scaler`` changes the number of its workers."""
     name = prog or os.path.basename(sys.argv[0])
     settings = read("supervisor", name, argv)
-    return serve(name, lambda: SupervisorService(settings))
+    return serve(name, lambda: SupervisorService(settings, scaler))
 
 
 if __name__ == "__main__":

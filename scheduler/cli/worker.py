@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import dask.config
 from distributed.comm import CommClosedError
-from distributed.core import rpc
+from distributed.core import Status, rpc
 
 from ..cluster.leader import identify, with_scheme
 from ..cluster.versions import check, versions
@@ -23,6 +23,7 @@ from ..errors import NoSupervisor, VersionMismatch
 from ..worker import MarsNanny, binding
 from ..worker.memory_ledger import MemoryLedger
 from . import discovery, find_supervisor
+from .readiness import ReadinessServer
 from .resources import HARD, SOFT, Resources, resolve
 from .serve import CLEAN, FAILED, serve
 from .settings import Settings, read
@@ -62,6 +63,7 @@ class WorkerService:
         self._nannies: dict[int, MarsNanny] = {}
         self._known = settings.supervisors
         self._strangers: set[str] | None = None
+        self._readiness = ReadinessServer.start(self, settings.host)
         timeout = settings.given.death_timeout
         self.death_timeout = None if timeout is None else parse_number("--death-timeout", timeout)
         dask.config.set(self.resources.config | memory_config(self.resources))
@@ -150,6 +152,16 @@ class WorkerService:
         return told
 
     @property
+    def ready(self) -> bool:
+        """Whether each worker process runs, and has joined a supervisor."""
+        nannies = self._nannies.values()
+        return bool(nannies) and all(one.status is Status.running for one in nannies)
+
+    async def retire(self) -> None:
+        """Move all results to other workers, however long it takes; get no more tasks."""
+        await self._drain(None, remove=False)
+
+    @property
     def endpoint(self) -> str:
         """The addresses of the worker processes."""
         found = (nanny.worker_address for nanny in self._nannies.values())
@@ -223,10 +235,11 @@ class WorkerService:
         closing = [nanny.close(timeout=CLOSE, reason=reason) for nanny in self._nannies.values()]
         await asyncio.gather(*closing)
         self._claims.close()
+        self._readiness.close()
         # KubeDL restarts a worker after this exit code only.
         return 128 + signum if signum == signal.SIGTERM else CLEAN
 
-    async def _drain(self) -> None:
+    async def _drain(self, patience: float | None = DRAIN, *, remove: bool = True) -> None:
         nannies = [nanny for nanny in self._nannies.values() if nanny.worker_address]
         addresses = [nanny.worker_address for nanny in nannies]
         if not addresses:
@@ -236,9 +249,9 @@ class WorkerService:
             address = nannies[0].scheduler_addr
             async with rpc(address, connection_args=arguments) as supervisor:
                 retiring = supervisor.retire_workers(
-                    workers=addresses, close_workers=False, remove=True
+                    workers=addresses, close_workers=False, remove=remove
                 )
-                await asyncio.wait_for(retiring, DRAIN)
+                await asyncio.wait_for(retiring, patience)
         except Exception as error:  # noqa: BLE001 - nothing may keep the processes from ending
             why = "timed out" if isinstance(error, TimeoutError) else error
             logger.warning("could not move all results to other workers: %s", why)

@@ -41,7 +41,7 @@ class SupervisorScheduler(DaskScheduler):
     a cluster of ``n_worker`` processes is started on this host. They share ``n_cpu`` cores and
     ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler. ``token`` is that of
     the web service (default: ``MARS_WEB_TOKEN``, or the content of the file
-    ``MARS_WEB_TOKEN_FILE``).
+    ``MARS_WEB_TOKEN_FILE``), and ``ca_file`` the certificate of its own authority.
     """
 
     name = "supervisor"
@@ -59,6 +59,7 @@ class SupervisorScheduler(DaskScheduler):
         web: bool | int = False,
         connect_timeout: float = PATIENCE,
         token: str | None = None,
+        ca_file: str | None = None,
     ) -> None:
         self._local: LocalProcess | None = None
         self._looking = False
@@ -71,7 +72,7 @@ class SupervisorScheduler(DaskScheduler):
             address = self._local.address
         security = Security()
         if isinstance(address, str) and address.startswith(("http://", "https://")):
-            security = web_security(address, client_token(token))
+            security = web_security(address, client_token(token), ca_file)
             address = comm_address(address)
         try:
             super().__init__(address, connect_timeout=connect_timeout, security=security)

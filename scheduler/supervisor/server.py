@@ -16,6 +16,7 @@ from distributed.security import Security
 from ..cluster import hooks
 from ..cluster import versions as compatible
 from ..cluster.environment import installed
+from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
 from ..web import legacy_api, rest
 from ..web import nodes as web_nodes
@@ -46,6 +47,7 @@ class Supervisor(PlacementScheduler):
     ``web`` is the host and port of the HTTP server, which also accepts clients (``ws://``).
     ``advertise`` is the host in the address that others use. ``supervisors`` lists all supervisors
     of the cluster in order of precedence. Requests to the HTTP server must contain ``token``.
+    ``scaler`` changes the number of workers.
     """
 
     def __init__(
@@ -58,12 +60,14 @@ class Supervisor(PlacementScheduler):
         advertise: str | None = None,
         supervisors: Sequence[str] = (),
         token: Token | None = None,
+        scaler: Scaler | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, HOOKS)
         self.advertise = advertise
         self.web = web
         self.supervisors = tuple(supervisors)
+        self.rescaling = None if scaler is None else Rescaling(self, scaler)
         self.failover = Failover(self, supervisors)
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(

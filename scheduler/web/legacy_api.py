@@ -5,9 +5,13 @@ KubeDL polls ``/api/worker?action=count`` until enough workers have joined.
 
 from __future__ import annotations
 
+import asyncio
+import json
+import math
 import time
 from typing import Any
 
+from ..cluster.scaling import CannotScale
 from .nodes import endpoint_of, worker_nodes
 from .rest import Api, ApiError, Routes
 from .sessions import cancel_task, list_tasks, show_task
@@ -23,20 +27,64 @@ async def show_versions(call: Api) -> dict[str, Any]:
 
 
 async def show_workers(call: Api) -> Any:
-    """Return the workers, or their number."""
-    if call.get_argument("action", "") == "count":
+    """Return the workers, their number, or the progress of the last change of it."""
+    action = call.get_argument("action", "")
+    if action == "count":
         return len(call.server.workers)
+    if action == "scale" and call.server.rescaling is not None:
+        return call.server.rescaling.progress()
     return worker_nodes(call.server, time.time(), ("env", "resource", "detail"))
 
 
-async def refuse_scaling(call: Api) -> None:
-    """Refuse to start workers: this process cannot."""
-    endpoint = endpoint_of(call.server.address)
-    raise ApiError(
-        501,
-        f"the cluster cannot start workers: run mars-worker -s {endpoint} on more hosts, or "
-        "scale the StatefulSet of the workers",
-    )
+async def scale_workers(call: Api) -> dict[str, Any]:
+    """Change the number of workers; with ``wait=1`` answer once it has changed."""
+    rescaling = call.server.rescaling
+    if rescaling is None:
+        endpoint = endpoint_of(call.server.address)
+        raise ApiError(
+            501,
+            f"the cluster cannot start workers: run mars-worker -s {endpoint} on more hosts, or "
+            "scale the StatefulSet of the workers",
+        )
+    count, least = _counts(call)
+    changing = rescaling.start(count)
+    if call.flag("wait"):
+        timeout = call.seconds("timeout") or math.inf
+        try:
+            async with asyncio.timeout(None if timeout == math.inf else timeout):
+                # A client that disconnects does not stop the change.
+                await call.attend(asyncio.shield(changing))
+                await call.attend(_reached(call.server, count, least))
+        except TimeoutError:
+            call.on_connection_close()  # nothing waits any longer
+            raise ApiError(504, f"{len(call.server.workers)} workers after {timeout} s") from None
+        except CannotScale as error:
+            raise ApiError(409, str(error)) from None
+    found: dict[str, Any] = rescaling.progress()
+    return found
+
+
+def _counts(call: Api) -> tuple[int, int]:
+    """Return the requested number of workers, and how many of them have to join."""
+    try:
+        body: Any = json.loads(call.request.body or "{}")
+        count = body["new_scale"]
+        least = count if body.get("min_workers") is None else body["min_workers"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ApiError(400, 'invalid body; give {"new_scale": 2, "min_workers": 1}') from None
+    for number in (count, least):
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= count:
+            raise ApiError(400, f"invalid number of workers: {number!r}")
+    return count, least
+
+
+async def _reached(server: Any, count: int, least: int) -> None:
+    """Wait for new workers, or for the end of old ones."""
+    while True:
+        version = server.nodes.version
+        if least <= len(server.workers) <= count:
+            return
+        await server.nodes.later_than(version)
 
 
 async def list_graphs(call: Api, session_id: str) -> dict[str, Any]:
@@ -69,7 +117,7 @@ _NO_DATA = dict.fromkeys(("GET", "POST", "PUT", "DELETE"), refuse_data)
 
 ROUTES: Routes = {
     r"/api/?": {"GET": show_versions},
-    r"/api/worker": {"GET": show_workers, "PATCH": refuse_scaling},
+    r"/api/worker": {"GET": show_workers, "PATCH": scale_workers},
     _SESSION + r"/graph": {"GET": list_graphs},
     _GRAPH: {"GET": show_graph, "DELETE": cancel_task},
     _GRAPH + r"/data/(?P<data_id>[^/]+)": _NO_DATA,

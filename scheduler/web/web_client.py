@@ -15,8 +15,10 @@ from .authentication import Token
 _PATIENCE = 10.0
 
 
-def web_security(address: str, token: Token | None) -> Security:
+def web_security(address: str, token: Token | None, ca_file: str | None = None) -> Security:
     """Return how to connect to a web service; raise PermissionError without the right token.
+
+    ``ca_file`` is the certificate of an authority that signs for one cluster only.
 
     distributed would retry a websocket that is refused.
     """
@@ -28,7 +30,10 @@ def web_security(address: str, token: Token | None) -> Security:
     context: ssl.SSLContext | None = arguments["ssl_context"]
     if context is None and address.startswith("https://") and token is not None:
         # The service is verified by the certificates that this host trusts.
-        context = arguments["extra_conn_args"]["ssl_options"] = ssl.create_default_context()
+        context = ssl.create_default_context(cafile=ca_file)
+        # The addresses of a cluster's own certificate are not known when it is made.
+        context.check_hostname = ca_file is None
+        arguments["extra_conn_args"]["ssl_options"] = context
     request = urllib.request.Request(  # noqa: S310 - the caller has checked the scheme
         f"{address.rstrip('/')}/api/cluster/versions",
         headers={} if token is None else {"Authorization": token.header},
