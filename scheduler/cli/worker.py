@@ -158,8 +158,19 @@ class WorkerService:
         return bool(nannies) and all(one.status is Status.running for one in nannies)
 
     async def retire(self) -> None:
-        """Move all results to other workers, however long it takes; get no more tasks."""
-        await self._drain(None, remove=False)
+        """Move all results to other workers, as long as the supervisor lives; get no more tasks."""
+        retiring = asyncio.ensure_future(self._drain(None, remove=False))
+        arguments = self.settings.security.get_connection_args("worker")
+        while True:
+            await asyncio.wait({retiring}, timeout=DRAIN)
+            if retiring.done():
+                return
+            try:
+                await identify(self.address, arguments, DRAIN)
+            except OSError as error:
+                logger.warning("nothing to retire from: %s", error)
+                retiring.cancel()
+                return
 
     @property
     def endpoint(self) -> str:

@@ -1,8 +1,10 @@
-"""``mars-supervisor``."""
+"""``mars-supervisor``, which changes the number of its workers where it may."""
 
 import sys
 
 from marsdask.scheduler.cli.supervisor import main
 
+from .scaler import PodScaler
+
 if __name__ == "__main__":
-    sys.exit(main(prog="mars-supervisor"))
+    sys.exit(main(prog="mars-supervisor", scaler=PodScaler.in_cluster()))

@@ -1,0 +1,256 @@
+"""The arguments of ``new_cluster``, of both generations of Mars, as a :class:`.ClusterSpec`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, get_args
+
+from marsdask.scheduler.errors import did_you_mean
+
+from .spec import (
+    IMAGE,
+    SERVICE_PORT,
+    WEB_PORT,
+    ClusterSpec,
+    RoleSpec,
+    ServiceSpec,
+    ServiceType,
+    SpillVolume,
+    WorkloadKind,
+    dns_label,
+    memory_bytes,
+    memory_share,
+    millicores,
+    new_name,
+)
+
+#: Cores and memory that a pod of each role gets by default.
+_DEFAULTS: Final = {"supervisor": (1, "1g"), "worker": (1, "2g"), "web": (0.5, "512m")}
+
+#: Parts of arguments that each role has: ``worker_cpu``.
+_OF_ROLES: Final = (
+    "num",
+    "cpu",
+    "mem",
+    "mem_limit_ratio",
+    "extra_modules",
+    "extra_env",
+    "extra_labels",
+    "service_port",
+)
+
+#: All other arguments, with their defaults.
+_OTHERS: Final[Mapping[str, Any]] = {
+    "cluster_name": None,
+    "namespace": None,
+    "create_namespace": True,
+    "image": None,
+    "image_pull_policy": "IfNotPresent",
+    "image_pull_secrets": (),
+    "workload_kind": "StatefulSet",
+    "service_type": None,
+    "service_name": None,
+    "service_port": SERVICE_PORT,
+    "node_port": None,
+    "endpoint_host": None,
+    "ingress_host": None,
+    "ingress_class": None,
+    "ingress_tls_secret": None,
+    "annotations": None,
+    "web_port": WEB_PORT,
+    "tls": True,
+    "token": True,
+    "worker_spill_paths": (),
+    "worker_cache_mem": None,
+    "worker_min_cache_mem": None,
+    "worker_gpu": 0,
+    "min_worker_num": None,
+    "extra_volumes": (),
+    "extra_modules": (),
+    "extra_env": None,
+    "extra_labels": None,
+    "pre_stop_command": (),
+    "termination_grace": 300,
+    "run_as_user": 1000,
+}
+
+#: Arguments of Mars that mean nothing here.
+_IGNORED: Final = ("cluster_cls", "log_when_fail", "mounts", "use_local_image")
+
+
+def cluster_spec(**arguments: Any) -> ClusterSpec:
+    """Return what the arguments of ``new_cluster`` describe; unknown ones raise TypeError."""
+    roles = _roles(arguments)
+    for name in _IGNORED:
+        arguments.pop(name, None)
+    for name in arguments:
+        if name not in _OTHERS:
+            known = [*_OTHERS, *(f"{r}_{p}" for r in _DEFAULTS for p in _OF_ROLES)]
+            hint = did_you_mean(name, known)
+            raise TypeError(f"new_cluster() got an unexpected keyword argument {name!r}{hint}")
+    given = {**_OTHERS, **{name: one for name, one in arguments.items() if one is not None}}
+    kind = _choice("workload_kind", given["workload_kind"], WorkloadKind)
+    name, namespace = _names(given)
+    worker = _role("worker", roles["worker"], given)
+    # The documents give web_num or the like to ask for pods of their own.
+    web = _role("web", roles["web"], given) if roles["web"] else None
+    return ClusterSpec(
+        name=name,
+        namespace=namespace,
+        supervisor=_role("supervisor", roles["supervisor"], given),
+        worker=worker,
+        web=None if web is None or web.count == 0 else web,
+        service=_service(given, name),
+        image=given["image"] or IMAGE,
+        workload_kind=kind,
+        image_pull_secrets=tuple(given["image_pull_secrets"]),
+        spill=_spill(given["worker_spill_paths"]),
+        volumes=tuple(_volume(one, index) for index, one in enumerate(given["extra_volumes"])),
+        pre_stop=_command(given["pre_stop_command"]),
+        grace=_whole("termination_grace", given["termination_grace"], 1),
+        user=_whole("run_as_user", given["run_as_user"], 1),
+        min_workers=_least(given["min_worker_num"], worker.count),
+        **{name: given[name] for name in ("create_namespace", "image_pull_policy", "tls", "token")},
+        **_caches(given, worker.memory),
+    )
+
+
+def _roles(arguments: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Take the arguments of each role out; ``scheduler_`` is the old word for ``supervisor_``."""
+    found: dict[str, dict[str, Any]] = {role: {} for role in _DEFAULTS}
+    for word, role in (("scheduler", "supervisor"), *((role, role) for role in _DEFAULTS)):
+        for part in _OF_ROLES:
+            value = arguments.pop(f"{word}_{part}", None)
+            if value is not None and part in found[role]:
+                raise TypeError(f"give scheduler_{part} or supervisor_{part}, not both")
+            if value is not None:
+                found[role][part] = value
+    return found
+
+
+def _role(role: str, given: Mapping[str, Any], common: Mapping[str, Any]) -> RoleSpec:
+    cpu, memory = _DEFAULTS[role]
+    ratio = given.get("mem_limit_ratio", 1.0 if role == "worker" else None)
+    if ratio is not None and not ratio >= 1:
+        raise ValueError(f"invalid {role}_mem_limit_ratio: {ratio!r}; give a number of at least 1")
+    env = {**(common["extra_env"] or {}), **given.get("extra_env", {})}
+    return RoleSpec(
+        count=_whole(f"{role}_num", given.get("num", 1), 1 if role == "supervisor" else 0),
+        cpu=millicores(f"{role}_cpu", given.get("cpu", cpu)),
+        memory=memory_bytes(f"{role}_mem", given.get("mem", memory)),
+        limit_ratio=ratio,
+        modules=(*_words(common["extra_modules"]), *_words(given.get("extra_modules", ()))),
+        env={str(name): str(value) for name, value in env.items()},
+        labels={**(common["extra_labels"] or {}), **given.get("extra_labels", {})},
+        port=_port(f"{role}_service_port", given.get("service_port", common["service_port"])),
+        gpu=_whole("worker_gpu", common["worker_gpu"], 0) if role == "worker" else 0,
+    )
+
+
+def _names(given: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the names of the cluster and its namespace: one of its own by default."""
+    own = given["create_namespace"]
+    if not own and given["namespace"] is None:
+        raise TypeError("create_namespace=False needs namespace=")
+    namespace = given["namespace"] or new_name("mars-ns")
+    # Clusters that share a namespace need names; pods' names, which are longer, are labels too.
+    name = given["cluster_name"] or ("mars" if own else new_name("mars")[:13])
+    return dns_label("cluster_name", name, 40), dns_label("namespace", namespace)
+
+
+def _service(given: Mapping[str, Any], name: str) -> ServiceSpec:
+    wanted = given["service_type"] or ("Ingress" if given["ingress_host"] else "NodePort")
+    kind = _choice("service_type", wanted, ServiceType)
+    if kind == "Ingress" and given["ingress_host"] is None:
+        raise TypeError("service_type='Ingress' needs ingress_host=")
+    default = "marsservice" if given["create_namespace"] else f"{name}-service"
+    node_port = given["node_port"]
+    return ServiceSpec(
+        type=kind,
+        name=dns_label("service_name", given["service_name"] or default),
+        port=_port("web_port", given["web_port"]),
+        node_port=None if node_port is None else _port("node_port", node_port),
+        host=given["ingress_host"] or given["endpoint_host"],
+        annotations=given["annotations"] or {},
+        ingress_class=given["ingress_class"],
+        ingress_tls_secret=given["ingress_tls_secret"],
+    )
+
+
+def _spill(paths: str | Sequence[Any]) -> tuple[SpillVolume, ...]:
+    """Return the volumes of spill paths: directories of hosts, or sources of volumes."""
+    found = []
+    for index, one in enumerate([paths] if isinstance(paths, str) else paths):
+        if isinstance(one, str):
+            if not one.startswith("/"):
+                raise ValueError(f"invalid worker_spill_paths: {one!r}; give absolute paths")
+            source: Mapping[str, Any] = {
+                "hostPath": {"path": one, "type": "DirectoryOrCreate"},
+            }
+        elif isinstance(one, Mapping) and len(one) == 1:
+            source = one
+        else:
+            raise ValueError(
+                f"invalid worker_spill_paths: {one!r}; give a host's path, or the source of a "
+                "volume such as {'emptyDir': {'sizeLimit': '10Gi'}}"
+            )
+        kind = "hostpath" if "hostPath" in source else "spill"
+        found.append(SpillVolume(f"/mnt/{kind}{index}", source))
+    return tuple(found)
+
+
+def _volume(volume: Any, index: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return a volume and its mount, of a mapping or of an object as Mars has it."""
+    if not isinstance(volume, Mapping):
+        return volume.build(), volume.build_mount()
+    source = dict(volume)
+    name = source.pop("name", f"extra-{index}")
+    path = source.pop("mountPath", None) or source.pop("mount_path", None)
+    if path is None or len(source) != 1:
+        raise ValueError(
+            f"invalid extra_volumes: {volume!r}; give for instance "
+            "{'name': 'data', 'mountPath': '/data', 'hostPath': {'path': '/data'}}"
+        )
+    return {"name": name, **source}, {"name": name, "mountPath": path}
+
+
+def _caches(given: Mapping[str, Any], memory: int) -> dict[str, int | None]:
+    return {
+        short: None if given[name] is None else memory_share(name, given[name], memory)
+        for short, name in (("cache", "worker_cache_mem"), ("min_cache", "worker_min_cache_mem"))
+    }
+
+
+def _least(given: Any, count: int) -> int:
+    least = count if given is None else _whole("min_worker_num", given, 0)
+    if least > count:
+        raise ValueError(f"min_worker_num={least} exceeds worker_num={count}")
+    return least
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"invalid {name}: {value!r}; give an integer of at least {least}")
+    return value
+
+
+def _port(name: str, value: Any) -> int:
+    found = _whole(name, value, 1)
+    if found > 65535:
+        raise ValueError(f"invalid {name}: {value!r}; ports end at 65535")
+    return found
+
+
+def _words(value: str | Iterable[str]) -> tuple[str, ...]:
+    return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+
+
+def _command(value: str | Iterable[str]) -> tuple[str, ...]:
+    return ("/bin/sh", "-c", value) if isinstance(value, str) else tuple(value)
+
+
+def _choice(name: str, value: Any, choices: Any) -> Any:
+    if value not in get_args(choices):
+        known = ", ".join(map(repr, get_args(choices)))
+        raise ValueError(f"invalid {name}: {value!r}; choose from {known}")
+    return value

@@ -1,0 +1,351 @@
+"""Clusters in Kubernetes: create one, find one again, change the number of workers, stop."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from marsdask.core.session import Session, new_session
+
+from .arguments import cluster_spec
+from .client import KubernetesApi, KubernetesError, NotFound
+from .manifests import manifests, owned
+from .pods import INSTANCE, SERVICE_TYPE
+from .secrets import AUTHORITY, new_certificates, new_token
+from .spec import ClusterSpec
+from .watch import is_ready, wait_ready
+from .web_port import WebPort
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
+
+#: Seconds between two looks at what is not watched.
+_PAUSE: Final = 0.2
+
+
+@dataclass
+class RunningCluster:
+    """A cluster that exists: where it is, and how to reach and delete it."""
+
+    api: KubernetesApi
+    namespace: str
+    name: str
+    own_namespace: bool
+    endpoint: str = ""
+    token: str | None = None
+    authority: bytes | None = None
+    """The certificate of the authority of the web port, if it is the cluster's own."""
+
+    @contextlib.contextmanager
+    def authority_file(self) -> Iterator[str | None]:
+        """Give the name of a file with the certificate of the authority."""
+        if self.authority is None:
+            yield None
+            return
+        with tempfile.NamedTemporaryFile(suffix=".crt", delete=False) as file:
+            file.write(self.authority)
+        try:
+            yield file.name
+        finally:
+            os.unlink(file.name)
+
+    def delete(self) -> None:
+        """Delete all objects."""
+        self.api.delete("v1", "ConfigMap", self.namespace, self.name)
+        if self.own_namespace:
+            self.api.delete("v1", "Namespace", None, self.namespace)
+
+    def wait_deleted(self, timeout: float | None) -> None:
+        """Wait until nothing is left."""
+        deadline = None if not timeout else time.monotonic() + timeout
+        while self._exists():
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"{self.namespace} still exists after {timeout} s")
+            time.sleep(_PAUSE)
+
+    def _exists(self) -> bool:
+        try:
+            if self.own_namespace:
+                self.api.get("v1", "Namespace", None, self.namespace)
+                return True
+            selector = f"{INSTANCE}={self.name}"
+            return bool(self.api.list("v1", "Pod", self.namespace, selector)["items"])
+        except NotFound:
+            return False
+
+
+class KubernetesClusterClient:
+    """A cluster in Kubernetes, with a session on it.
+
+    Parameters
+    ----------
+    kube_api_client : kubernetes.client.ApiClient
+        The connection to Kubernetes.
+    namespace, endpoint : str
+        Those of another client of the cluster.
+    cluster_name : str, optional
+        Which cluster of the namespace, if there are several.
+    token : str, optional
+        The token of the web service, for accounts that may not read secrets.
+    """
+
+    def __init__(
+        self,
+        kube_api_client: ApiClient | RunningCluster | None = None,
+        namespace: str | None = None,
+        endpoint: str | None = None,
+        *,
+        cluster_name: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        if isinstance(kube_api_client, RunningCluster):
+            self._cluster = kube_api_client
+        else:
+            if namespace is None:
+                raise TypeError("KubernetesClusterClient needs namespace= and endpoint=")
+            api = KubernetesApi(kube_api_client)
+            self._cluster = find_cluster(api, namespace, cluster_name, token)
+            self._cluster.endpoint = endpoint or _endpoint(self._cluster)
+        self._session: Session | None = None
+
+    def __repr__(self) -> str:
+        return f"<KubernetesClusterClient {self.namespace}/{self._cluster.name} {self.endpoint}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the cluster."""
+        return self._cluster.namespace
+
+    @property
+    def endpoint(self) -> str:
+        """The address of the web service."""
+        return self._cluster.endpoint
+
+    @property
+    def token(self) -> str | None:
+        """The token of the web service."""
+        return self._cluster.token
+
+    @property
+    def session(self) -> Session:
+        """The session on the cluster."""
+        if self._session is None or self._session.closed:
+            self.start(default=False)
+        assert self._session is not None
+        return self._session
+
+    def start(self, *, default: bool = True) -> None:
+        """Start a session on the cluster, and make it the default one."""
+        cluster = self._cluster
+        options: dict[str, Any] = {} if cluster.token is None else {"token": cluster.token}
+        with cluster.authority_file() as path:
+            options |= {} if path is None else {"ca_file": path}
+            self._session = new_session(cluster.endpoint, default=default, **options)
+
+    def stop(self, wait: bool = False, timeout: float = 0) -> None:
+        """Close the session and delete the cluster; ``wait`` until nothing of it is left."""
+        try:
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+        finally:
+            self._cluster.delete()
+        if wait:
+            self._cluster.wait_deleted(timeout)
+
+    def rescale_workers(
+        self,
+        new_scale: int,
+        min_workers: int | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> int:
+        """Change the number of workers, and return how many there are.
+
+        Workers that end move their results to others first. More workers are waited for until
+        ``min_workers`` of them, by default all, have joined.
+        """
+        cluster = self._cluster
+        port = WebPort(cluster.endpoint, cluster.token, cluster.authority)
+        return port.rescale(new_scale, min_workers, wait=wait, timeout=timeout)
+
+
+def find_cluster(
+    api: KubernetesApi, namespace: str, name: str | None, token: str | None
+) -> RunningCluster:
+    """Return the cluster of a namespace, with its secrets as far as one may read them."""
+    roots = [
+        one
+        for one in api.list("v1", "ConfigMap", namespace, "app.kubernetes.io/name=marsdask")[
+            "items"
+        ]
+        if name in (None, one["metadata"]["name"])
+    ]
+    if len(roots) != 1:
+        names = ", ".join(one["metadata"]["name"] for one in roots)
+        what = (
+            f"several clusters, {names}: choose one with cluster_name=" if roots else "no cluster"
+        )
+        raise LookupError(f"the namespace {namespace} has {what}")
+    (root,) = roots
+    found = RunningCluster(
+        api, namespace, root["metadata"]["name"], root["data"].get("namespace") == "own"
+    )
+    found.token = token
+    with contextlib.suppress(NotFound):
+        found.authority = _secret(found, "tls", AUTHORITY)
+    if token is None:
+        with contextlib.suppress(NotFound):
+            found.token = _secret(found, "token", "token").decode()
+    return found
+
+
+def _secret(cluster: RunningCluster, name: str, key: str) -> bytes:
+    secret = cluster.api.get("v1", "Secret", cluster.namespace, f"{cluster.name}-{name}")
+    return base64.b64decode(secret["data"][key])
+
+
+def new_cluster(
+    kube_api_client: ApiClient | None = None,
+    image: str | None = None,
+    *,
+    timeout: float | None = None,
+    keep_on_failure: bool = False,
+    default: bool = True,
+    **arguments: Any,
+) -> KubernetesClusterClient:
+    """Create a cluster in Kubernetes and start a session on it, as the default one.
+
+    Parameters
+    ----------
+    kube_api_client : kubernetes.client.ApiClient, optional
+        The connection to Kubernetes; by default that of ``kubectl``.
+    image : str, optional
+        The image of all pods.
+    timeout : float, optional
+        Seconds for all pods to get ready; then all that was created is deleted.
+    keep_on_failure : bool
+        Whether to keep what was created, to look at it.
+    default : bool
+        Whether the session becomes the default session.
+    **arguments
+        Numbers and resources of pods, and others: see the page "Kubernetes".
+
+    Returns
+    -------
+    KubernetesClusterClient
+        The cluster.
+
+    Raises
+    ------
+    KubernetesError
+        If Kubernetes refuses an object, or a pod cannot get ready.
+    TimeoutError
+        If pods are not ready in time.
+    """
+    spec = cluster_spec(image=image, **arguments)
+    api = KubernetesApi(kube_api_client)
+    deadline = None if timeout is None else time.monotonic() + timeout
+    cluster = _create(api, spec, keep_on_failure)
+    try:
+        needed = {"supervisor": spec.supervisor.count, "worker": spec.min_workers}
+        if spec.web is not None:
+            needed["web"] = spec.web.count
+        wait_ready(api, spec.namespace, f"{INSTANCE}={spec.name}", needed, timeout)
+        cluster.endpoint = _endpoint(cluster, spec.service.host, deadline)
+        if spec.service.type == "Ingress":
+            cluster.authority = None  # the ingress shows a certificate of its own
+        client = KubernetesClusterClient(cluster)
+        client.start(default=default)
+    except BaseException:
+        if not keep_on_failure:
+            _remove(cluster)
+        raise
+    return client
+
+
+def _create(api: KubernetesApi, spec: ClusterSpec, keep: bool) -> RunningCluster:
+    """Create all objects of a cluster, or none."""
+    token = new_token() if spec.token else None
+    hosts = ["localhost", f"*.{spec.object_name('pods')}.{spec.namespace}.svc"]
+    hosts += [f"{spec.service.name}.{spec.namespace}.svc"]
+    certificates = new_certificates(spec.name, hosts) if spec.tls else {}
+    cluster = RunningCluster(api, spec.namespace, spec.name, own_namespace=False)
+    cluster.token, cluster.authority = token, certificates.get(AUTHORITY)
+    root: dict[str, Any] | None = None
+    begun = False
+    try:
+        for manifest in manifests(spec, certificates=certificates, token=token):
+            made = api.create(manifest if root is None else owned(manifest, root))
+            begun = True
+            if manifest["kind"] == "Namespace":
+                cluster.own_namespace = True
+            elif root is None:
+                root = made
+    except BaseException:
+        # What somebody else has created under this name stays.
+        if begun and not keep:
+            _remove(cluster)
+        raise
+    return cluster
+
+
+def _remove(cluster: RunningCluster) -> None:
+    """Delete what was created; the error that led here says more than one of this."""
+    with contextlib.suppress(KubernetesError):
+        cluster.delete()
+
+
+def _endpoint(
+    cluster: RunningCluster, host: str | None = None, deadline: float | None = None
+) -> str:
+    """Return the address of the web service, for clients where this process runs."""
+    api, namespace = cluster.api, cluster.namespace
+    root = api.get("v1", "ConfigMap", namespace, cluster.name)
+    kind, _, name = root["data"]["service"].partition("/")
+    scheme = "http" if cluster.authority is None else "https"
+    if kind == "Ingress":
+        ingress = api.get("networking.k8s.io/v1", "Ingress", namespace, name)["spec"]
+        return f"{'https' if ingress.get('tls') else 'http'}://{ingress['rules'][0]['host']}"
+    service = api.get("v1", "Service", namespace, name)
+    (port,) = service["spec"]["ports"]
+    if kind == "ClusterIP":
+        return f"{scheme}://{name}.{namespace}.svc:{port['port']}"
+    if kind == "LoadBalancer":
+        return f"{scheme}://{host or _balancer(cluster, name, deadline)}:{port['port']}"
+    return f"{scheme}://{host or _host_ip(cluster)}:{port['nodePort']}"
+
+
+def _host_ip(cluster: RunningCluster) -> str:
+    """Return the address of a node with a pod that serves."""
+    for role in ("marsweb", "marssupervisor"):
+        selector = f"{INSTANCE}={cluster.name},{SERVICE_TYPE}={role}"
+        for pod in cluster.api.list("v1", "Pod", cluster.namespace, selector)["items"]:
+            if is_ready(pod):
+                address: str = pod["status"]["hostIP"]
+                return f"[{address}]" if ":" in address else address
+    raise KubernetesError("no pod of the web service is ready")
+
+
+def _balancer(cluster: RunningCluster, name: str, deadline: float | None) -> str:
+    """Wait until the load balancer has an address."""
+    while True:
+        service = cluster.api.get("v1", "Service", cluster.namespace, name)
+        for one in service.get("status", {}).get("loadBalancer", {}).get("ingress") or ():
+            address: str = one.get("hostname") or one["ip"]
+            return f"[{address}]" if ":" in address else address
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeoutError(f"the load balancer of the service {name} has no address yet")
+        time.sleep(_PAUSE)

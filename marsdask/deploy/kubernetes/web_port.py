@@ -1,0 +1,107 @@
+"""Requests to the web port of a cluster, by its documented interface."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+import urllib.error
+import urllib.request
+from typing import Any, Final
+
+from .client import KubernetesError
+
+#: Seconds for an answer, and between two questions: initial and maximum value.
+_PATIENCE: Final = 30.0
+_PAUSES: Final = 0.1, 2.0
+
+
+class WebPort:
+    """The web service at ``endpoint``, whose certificate ``authority`` has signed."""
+
+    def __init__(
+        self,
+        endpoint: str,
+        token: str | None = None,
+        authority: bytes | None = None,
+        *,
+        verify: bool = True,
+    ) -> None:
+        self.endpoint = endpoint.rstrip("/")
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._headers["Content-Type"] = "application/json"
+        context = ssl.create_default_context(
+            cadata=None if authority is None else authority.decode()
+        )
+        # An authority of one cluster only has signed nothing but its certificate.
+        context.check_hostname = authority is None and verify
+        if not verify:
+            context.verify_mode = ssl.CERT_NONE
+        self._opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+        )
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the answer to a request."""
+        request = urllib.request.Request(  # noqa: S310 - the caller's cluster
+            self.endpoint + path,
+            data=None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers=self._headers,
+        )
+        try:
+            with self._opener.open(request, timeout=_PATIENCE) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                told = error.read()
+            try:
+                message = json.loads(told)["message"]
+            except (ValueError, KeyError, TypeError):
+                message = told.decode(errors="replace")
+            raise KubernetesError(f"{self.endpoint} answers {error.code}: {message}") from None
+
+    def count(self) -> int:
+        """Return the number of workers."""
+        found: int = self.ask("GET", "/api/worker?action=count")
+        return found
+
+    def wait_for(self, least: int, most: int | None = None, timeout: float | None = None) -> int:
+        """Wait until there are at least, and at most, so many workers; return how many."""
+        for _ in _rounds(timeout, f"{least} workers"):
+            try:
+                count = self.count()
+            except OSError:  # the service, or what is in front of it, is not there yet
+                continue
+            if least <= count and (most is None or count <= most):
+                return count
+        raise AssertionError  # rounds end by an error
+
+    def rescale(
+        self, count: int, least: int | None = None, *, wait: bool = True, timeout: float | None
+    ) -> int:
+        """Change the number of workers."""
+        body = {"new_scale": count, "min_workers": least}
+        progress = self.ask("PATCH", "/api/worker?action=count", body)
+        if wait:
+            for _ in _rounds(timeout, f"the change to {count} workers"):
+                progress = self.ask("GET", "/api/worker?action=scale")
+                if progress["state"] not in ("moving", "scaling"):
+                    break
+            if progress["state"] == "failed":
+                raise KubernetesError(f"cannot rescale: {progress['error']}")
+            return self.wait_for(count if least is None else least, count, timeout)
+        found: int = progress["count"]
+        return found
+
+
+def _rounds(timeout: float | None, what: str) -> Any:
+    """Yield, with growing pauses, until the timeout, which raises TimeoutError."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    pause, longest = _PAUSES
+    while True:
+        yield
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeoutError(f"still waiting for {what} after {timeout} s")
+        time.sleep(pause)
+        pause = min(2 * pause, longest)
