@@ -237,16 +237,17 @@ class RunningPod:
         self._report(phase="Running", running=True, ready=False)
         hook = self.container.get("lifecycle", {}).get("preStop")
         if hook is not None:
-            subprocess.run(
-                [*map(self._moved, hook["exec"]["command"])],
-                env=self._environment(),
-                cwd=self.folder,
-                timeout=_END,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stdout=self.log_file.open("ab"),
-                stderr=subprocess.STDOUT,
-            )
+            with self.log_file.open("ab") as log, contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(
+                    [*map(self._moved, hook["exec"]["command"])],
+                    env=self._environment(),
+                    cwd=self.folder,
+                    timeout=_END,
+                    check=False,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
         children = psutil.Process(self.process.pid).children(recursive=True)
         self.process.send_signal(signal.SIGTERM)
         try:

@@ -1,0 +1,130 @@
+"""Requests to Kubernetes, and what people read when it refuses them."""
+
+import sys
+
+import pytest
+
+from marsdask.deploy.kubernetes import client
+from marsdask.deploy.kubernetes.client import (
+    AlreadyExists,
+    Forbidden,
+    KubernetesApi,
+    KubernetesError,
+    NotFound,
+    Refused,
+)
+from tests.deploy.kubernetes.apiserver import ApiServer
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Start a server without any controller."""
+    running = ApiServer("127.0.0.1", tmp_path_factory.mktemp("server"))
+    running.store.create("namespaces", "", {"metadata": {"name": "n"}})
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def api(server):
+    return KubernetesApi(server.client())
+
+
+def config_map(name, **labels):
+    metadata = {"name": name, "namespace": "n", "labels": labels}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+
+def test_objects_come_and_go(api):
+    """Created, listed by label, changed, and deleted twice without an error."""
+    made = api.create(config_map("a", x="1"))
+    api.create(config_map("b", x="2"))
+    assert made["metadata"]["uid"]
+    assert [
+        one["metadata"]["name"] for one in api.list("v1", "ConfigMap", "n", "x=1")["items"]
+    ] == ["a"]
+    assert api.patch("v1", "ConfigMap", "n", "a", {"data": {"k": "v"}})["data"] == {"k": "v"}
+    assert api.get("v1", "ConfigMap", "n", "a")["data"] == {"k": "v"}
+    for _ in range(2):
+        api.delete("v1", "ConfigMap", "n", "a")
+    with pytest.raises(NotFound):
+        api.get("v1", "ConfigMap", "n", "a")
+
+
+def test_changes_are_watched(api):
+    """From a version on, with labels, until the time is over."""
+    since = api.list("v1", "ConfigMap", "n")["metadata"]["resourceVersion"]
+    for name, x in (("c", "3"), ("d", "4"), ("e", "3")):
+        api.create(config_map(name, x=x))
+    watch = api.watch("v1", "ConfigMap", "n", since, 1, "x=3")
+    assert [(one["type"], one["object"]["metadata"]["name"]) for one in watch] == [
+        ("ADDED", "c"),
+        ("ADDED", "e"),
+    ]
+
+
+def test_conflicts_and_errors_have_types(api):
+    """What exists, what does not, and what is invalid, each by the object's name."""
+    api.create(config_map("twice"))
+    with pytest.raises(AlreadyExists, match="ConfigMap twice"):
+        api.create(config_map("twice"))
+    missing = config_map("lost") | {"metadata": {"name": "lost", "namespace": "nowhere"}}
+    with pytest.raises(NotFound, match='namespaces "nowhere" not found'):
+        api.create(missing)
+    with pytest.raises(Refused, match="ConfigMap Upper invalid"):
+        api.create(config_map("Upper"))
+
+
+def test_a_missing_right_names_its_role(server):
+    """The verb, the resource, the namespace, and the rule of a Role that gives it."""
+    server.users["guest"] = "guest"
+    api = KubernetesApi(server.client("guest"))
+    rule = r'\{"apiGroups": \[""\], "resources": \["configmaps"\], "verbs": \["create"\]\}'
+    words = rf"no permission to create configmaps in the namespace n: ask for a Role .* {rule}"
+    with pytest.raises(Forbidden, match=words) as caught:
+        api.create(config_map("x"))
+    assert isinstance(caught.value, PermissionError)
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "y"}}
+    with pytest.raises(Forbidden, match=r"ClusterRole.*create_namespace=False"):
+        api.create(space)
+    with pytest.raises(Forbidden, match=r"patch statefulsets/scale.*\"apps\""):
+        api.patch("apps/v1", "StatefulSet", "n", "w", {"spec": {"replicas": 1}}, "scale")
+    with pytest.raises(Forbidden, match="to list pods"):
+        api.list("v1", "Pod", "n")
+    with pytest.raises(Forbidden, match="credentials"):
+        KubernetesApi(server.client("nobody")).list("v1", "Pod", "n")
+
+
+def test_quotas_are_named(server, api):
+    """A quota is not a missing right."""
+    quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
+    server.store.create("resourcequotas", "n", quota)
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n"}}
+    with pytest.raises(Forbidden, match=r"quota is too small for Pod p.*few"):
+        api.create(pod)
+    server.store.delete("resourcequotas", "n", "few")
+
+
+def test_a_server_that_is_not_there(server):
+    """The address is in the error."""
+    nobody = server.client()
+    nobody.configuration.host = "https://127.0.0.1:1"
+    with pytest.raises(KubernetesError, match=r"no answer from Kubernetes at https://127.0.0.1:1"):
+        KubernetesApi(nobody).create(config_map("x"))
+
+
+def test_without_configuration(monkeypatch, tmp_path):
+    """The error says where it is looked for."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.setattr(
+        "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none")
+    )
+    with pytest.raises(KubernetesError, match=r"~/.kube/config.*kubectl get nodes"):
+        client.default_client()
+
+
+def test_without_the_package(monkeypatch):
+    """The error names the extra."""
+    monkeypatch.setitem(sys.modules, "kubernetes", None)
+    with pytest.raises(ImportError, match=r"marsdask\[kubernetes\]"):
+        client.default_client()

@@ -1,0 +1,236 @@
+"""Clusters in a Kubernetes whose containers really run: created, used, rescaled, stopped."""
+
+import contextlib
+import json
+import urllib.error
+
+import pytest
+
+import marsdask.tensor as mt
+from marsdask.core.session import get_default_session
+from marsdask.deploy.kubernetes import KubernetesClusterClient, cluster, new_cluster
+from marsdask.deploy.kubernetes.client import AlreadyExists, Forbidden, KubernetesError
+from marsdask.deploy.kubernetes.web_port import WebPort
+from tests.deploy.kubernetes.kubelet import wait_until
+from tests.deploy.kubernetes.store import Denied
+
+#: Seconds for pods to start or end, on a busy machine.
+DEADLINE = 120
+
+
+@pytest.fixture(scope="module")
+def running(kube):
+    """Create a cluster of one worker, with encryption and a token."""
+    with new_cluster(kube.client(), worker_mem="512m", timeout=DEADLINE, default=False) as client:
+        yield client
+
+
+def pods(kube, client, role="worker"):
+    """Return the names of the pods of a role."""
+    found = kube.store.list("pods", client.namespace, f"app.kubernetes.io/component={role}")
+    return sorted(one["metadata"]["name"] for one in found)
+
+
+def gone(kube, namespace):
+    try:
+        kube.store.get("namespaces", "", namespace)
+    except Denied:
+        return True
+    return False
+
+
+def test_the_documents_example(kube, running):
+    """A program of the documents runs on the cluster, from outside of it."""
+    assert running.endpoint.startswith(f"https://{kube.server.host}:")
+    with running.session.as_default():
+        a = mt.random.rand(10, 10)
+        assert a.dot(a.T).execute().fetch().shape == (10, 10)
+        assert mt.ones((100, 10), chunk_size=10).sum().execute().fetch() == 1000
+    assert pods(kube, running) == ["mars-worker-0"]
+    assert pods(kube, running, "supervisor") == ["mars-supervisor-0"]
+
+
+def test_without_the_token_nobody_enters(running):
+    """The web port asks for it; what it is, is in a secret only."""
+    stranger = WebPort(running.endpoint, None, running._cluster.authority)
+    with pytest.raises(KubernetesError, match="401"):
+        stranger.count()
+    with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+        WebPort(running.endpoint, running.token).ask("GET", "/health")
+
+
+def test_who_knows_namespace_and_endpoint_has_the_cluster(kube, running):
+    """The documents' second client, and one that finds the endpoint itself."""
+    other = KubernetesClusterClient(kube.client(), running.namespace, running.endpoint)
+    assert (other.token, other.endpoint) == (running.token, running.endpoint)
+    assert KubernetesClusterClient(kube.client(), running.namespace).endpoint == running.endpoint
+    with other.session as session:
+        assert not session.closed
+    with pytest.raises(LookupError, match="no cluster"):
+        KubernetesClusterClient(kube.client(), "default")
+    reader = kube.user("reader", ("", "configmaps,pods,services", "get,list"))
+    with pytest.raises(Forbidden, match="secrets"):
+        KubernetesClusterClient(reader, running.namespace, running.endpoint)
+    with pytest.raises(TypeError, match="namespace="):
+        KubernetesClusterClient(kube.client())
+
+
+def test_rescaling_keeps_data(kube, running):
+    """Up to two workers and down to one: what only the leaving one holds is there afterwards."""
+    assert running.rescale_workers(2, timeout=DEADLINE) == 2
+    assert pods(kube, running) == ["mars-worker-0", "mars-worker-1"]
+    client = running.session.scheduler.client
+    last = kube.store.get("pods", running.namespace, "mars-worker-1")["status"]["podIP"]
+    (leaving,) = (one for one in client.nthreads() if last in one)
+    with running.session.as_default():
+        # Scattered data are in no graph: they could not be computed again.
+        sent = client.scatter({f"x{i}": i for i in range(20)}, workers=[leaving], hash=False)
+        assert len(client.has_what([leaving])[leaving]) >= 20
+        values = [mt.full((50, 50), i).execute() for i in range(8)]
+        assert running.rescale_workers(1, timeout=DEADLINE) == 1
+        assert client.gather(sent) == {f"x{i}": i for i in range(20)}
+        assert [value.fetch()[0, 0] for value in values] == list(range(8))
+        assert (values[0] + values[7]).sum().execute().fetch() == 7 * 2500
+    wait_until(lambda: pods(kube, running) == ["mars-worker-0"], kube.store, DEADLINE)
+
+
+def test_rescaling_by_the_web_port(running):
+    """Mars's request is the same change; the number of workers is KubeDL's bare integer."""
+    port = WebPort(running.endpoint, running.token, running._cluster.authority)
+    assert port.count() == 1
+    with pytest.raises(KubernetesError, match="400"):
+        running.rescale_workers(-1)
+    assert running.rescale_workers(1, wait=False) == 1
+
+
+def test_pods_have_only_their_secrets(kube, running):
+    """No process shows the token or a key; the account of workers has no rights."""
+    shown = json.dumps(kube.store.list("pods", running.namespace))
+    assert running.token not in shown
+    assert "PRIVATE KEY" not in shown
+    for account, verb, code in (("mars-pod", "patch", 403), ("mars-supervisor", "get", 0)):
+        kube.server.users["of-pod"] = f"{running.namespace}/{account}"
+        found = contextlib.nullcontext() if not code else pytest.raises(Forbidden)
+        with found:
+            cluster.KubernetesApi(kube.client("of-pod")).request(
+                {"patch": "PATCH", "get": "GET"}[verb],
+                f"/apis/apps/v1/namespaces/{running.namespace}/statefulsets/mars-worker/scale",
+                body={"spec": {"replicas": 1}} if verb == "patch" else None,
+            )
+
+
+def test_stop_leaves_nothing(kube, monkeypatch):
+    """The namespace ends with all that is in it; the session is closed."""
+    before = len(kube.store.list("namespaces"))
+    client = new_cluster(
+        kube.client(), worker_num=0, web_num=1, tls=False, token=False, timeout=DEADLINE
+    )
+    assert client.endpoint.startswith("http://")
+    assert get_default_session() is client.session
+    session = client.session
+    assert pods(kube, client, "web")
+    assert WebPort(client.endpoint).count() == 0
+    client.stop(wait=True, timeout=DEADLINE)
+    assert session.closed
+    assert gone(kube, client.namespace)
+    assert len(kube.store.list("namespaces")) == before
+
+
+FAILURES = {
+    "image": ({"image": "no/such:image"}, KubernetesError, "ImagePullBackOff: .*no/such:image"),
+    "crash": ({"supervisor_extra_env": {"MARS_WEB_TOKEN_FILE": "/none"}}, KubernetesError, "log: "),
+    "late": ({"timeout": 0.1}, TimeoutError, "not all pods are ready"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_failures_leave_nothing(kube, name):
+    """What was created is deleted; the error says what the pods said."""
+    arguments, error, words = FAILURES[name]
+    space = f"failing-{name}"
+    arguments = {"namespace": space, "timeout": DEADLINE, "worker_num": 0} | arguments
+    with pytest.raises(error, match=words):
+        new_cluster(kube.client(), **arguments)
+    wait_until(lambda: gone(kube, space), kube.store, DEADLINE)
+
+
+def test_failures_may_be_looked_at(kube):
+    """With keep_on_failure all is there, for kubectl describe."""
+    arguments = {"namespace": "kept", "image": "no/such:image", "keep_on_failure": True}
+    with pytest.raises(KubernetesError, match="ImagePullBackOff"):
+        new_cluster(kube.client(), timeout=DEADLINE, **arguments)
+    assert not gone(kube, "kept")
+    found = KubernetesClusterClient(kube.client(), "kept", "http://none")
+    found.stop(wait=True, timeout=DEADLINE)
+    assert gone(kube, "kept")
+
+
+def test_what_is_there_stays(kube):
+    """A namespace of somebody else is neither used nor deleted."""
+    kube.store.create("namespaces", "", {"metadata": {"name": "theirs"}})
+    with pytest.raises(AlreadyExists, match="Namespace theirs"):
+        new_cluster(kube.client(), namespace="theirs")
+    assert not gone(kube, "theirs")
+
+
+def test_clusters_of_a_shared_namespace(kube):
+    """Without the right to create namespaces; the end deletes its own objects only."""
+    rules = [
+        ("", f"{kinds},events", "create,get,list,watch,delete")
+        for kinds in ("pods,configmaps,secrets,serviceaccounts,services",)
+    ]
+    groups = {
+        "apps": "statefulsets,deployments",
+        "rbac.authorization.k8s.io": "roles,rolebindings",
+        "policy": "poddisruptionbudgets",
+        "networking.k8s.io": "networkpolicies",
+    }
+    rules += [(group, kinds, "create") for group, kinds in groups.items()]
+    user = kube.user("tenant", *rules)
+    with pytest.raises(Forbidden, match="create namespaces"):
+        new_cluster(user)
+    kube.store.create("namespaces", "", {"metadata": {"name": "tenants"}})
+    other = {"metadata": {"name": "other", "labels": {"app.kubernetes.io/name": "marsdask"}}}
+    kube.store.create("configmaps", "tenants", other)
+    client = new_cluster(
+        user,
+        namespace="tenants",
+        create_namespace=False,
+        cluster_name="mine",
+        worker_num=0,
+        tls=False,
+        timeout=DEADLINE,
+    )
+    with pytest.raises(LookupError, match="mine, other"):
+        KubernetesClusterClient(user, "tenants")
+    assert len(kube.store.list("pods", "tenants")) == 1
+    client.stop(wait=True, timeout=DEADLINE)
+    rest = lambda: [
+        one
+        for kind in ("configmaps", "services", "secrets", "statefulsets")
+        for one in kube.store.list(kind, "tenants")
+    ]
+    wait_until(lambda: len(rest()) == 1, kube.store, DEADLINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "endpoint"),
+    [
+        ({"service_type": "LoadBalancer", "tls": False}, "http://192.0.2.1:7104"),
+        ({"service_type": "ClusterIP"}, "https://marsservice.{}.svc:7104"),
+        ({"ingress_host": "mars.example.com"}, "http://mars.example.com"),
+        ({"ingress_host": "a.b", "ingress_tls_secret": "s"}, "https://a.b"),
+        ({"endpoint_host": "gate", "node_port": 31999}, "https://gate:31999"),
+    ],
+    ids=str,
+)
+def test_endpoints(kube, monkeypatch, arguments, endpoint):
+    """Each kind of service has its own address."""
+    monkeypatch.setattr(cluster, "wait_ready", lambda *args: {})
+    monkeypatch.setattr(KubernetesClusterClient, "start", lambda self, default: None)
+    arguments |= {"image": "none", "worker_num": 0, "timeout": 9}
+    client = new_cluster(kube.client(), **arguments)
+    try:
+        assert client.endpoint == endpoint.format(client.namespace)
+    finally:
+        client.stop(wait=True, timeout=DEADLINE)
