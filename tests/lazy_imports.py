@@ -8,6 +8,7 @@ LAZY_PACKAGES = {
     "PIL": "optional: images",
     "asyncio": "heavy: only where an execution is awaited",
     "bokeh": "heavy: only for plots",
+    "cryptography": "optional: extra kubernetes",
     "cupy": "optional: extra gpu",
     "distributed": "heavy: half a second that in-process users need not pay",
     "fsspec": "heavy: only where files lie behind URLs; dask brings it",

@@ -48,9 +48,7 @@ BEYOND_CONTRACT = {
     "marsdask/remote/script_process.py": {"worker_client": "a rank is a client of the cluster"},
     "marsdask/remote/task_log.py": {"worker_client": "a worker sends logs to its scheduler"},
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
-    "marsdask/core/dask/source.py": {
-        "dask_graph": "adopted graphs are normalised as a getter does"
-    },
+    "marsdask/core/dask/source.py": {"dask_graph": "graphs are normalised as getters do"},
     **{
         f"marsdask/deploy/{name}.py": {"cli": "is the command under a name of Mars's"}
         for name in (
@@ -62,6 +60,7 @@ BEYOND_CONTRACT = {
             "oscar/worker",
         )
     },
+    "marsdask/deploy/kubernetes/scaler.py": {"cluster": "scales a supervisor's workers"},
 }
 
 #: Who knows Dask outside scheduler/, and why.

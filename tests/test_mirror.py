@@ -87,6 +87,8 @@ ELSEWHERE = {
         "marsdask/deploy/oscar/supervisor",
         "marsdask/deploy/oscar/worker",
     ),
+    "tests/deploy/kubernetes/test_manifests.py": ("marsdask/deploy/kubernetes/pods",),
+    "tests/deploy/kubernetes/test_cluster.py": ("marsdask/deploy/kubernetes/web_port",),
     "tests/tensor/chunkwise/test_overlap.py": ("marsdask/tensor/chunkwise/halo",),
     "tests/tensor/chunkwise/test_rechunk.py": ("marsdask/tensor/kernels/assembly",),
     "tests/tensor/creation/test_index_arrays.py": ("marsdask/tensor/lib/index_tricks",),

@@ -86,11 +86,8 @@ class Supervisor(PlacementScheduler):
         self.memory_deadlock = MemoryDeadlock(self)
         self.nodes = web_nodes.Nodes(self)
         self.sessions = web_sessions.Sessions(self)
-        rest.serve(
-            self.http_application,
-            self,
-            {**web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES},
-        )
+        routes = {**web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
+        rest.serve(self.http_application, self, routes)
         protect(self.http_application, token)
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
 

@@ -110,8 +110,9 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
         grace=_whole("termination_grace", given["termination_grace"], 1),
         user=_whole("run_as_user", given["run_as_user"], 1),
         min_workers=_least(given["min_worker_num"], worker.count),
+        cache=_cache("worker_cache_mem", given, worker.memory),
+        min_cache=_cache("worker_min_cache_mem", given, worker.memory),
         **{name: given[name] for name in ("create_namespace", "image_pull_policy", "tls", "token")},
-        **_caches(given, worker.memory),
     )
 
 
@@ -214,11 +215,8 @@ def _volume(volume: Any, index: int) -> tuple[Mapping[str, Any], Mapping[str, An
     return {"name": name, **source}, {"name": name, "mountPath": path}
 
 
-def _caches(given: Mapping[str, Any], memory: int) -> dict[str, int | None]:
-    return {
-        short: None if given[name] is None else memory_share(name, given[name], memory)
-        for short, name in (("cache", "worker_cache_mem"), ("min_cache", "worker_min_cache_mem"))
-    }
+def _cache(name: str, given: Mapping[str, Any], memory: int) -> int | None:
+    return None if given[name] is None else memory_share(name, given[name], memory)
 
 
 def _least(given: Any, count: int) -> int:

@@ -194,7 +194,7 @@ def find_cluster(
         if name in (None, one["metadata"]["name"])
     ]
     if len(roots) != 1:
-        names = ", ".join(one["metadata"]["name"] for one in roots)
+        names = ", ".join(sorted(one["metadata"]["name"] for one in roots))
         what = (
             f"several clusters, {names}: choose one with cluster_name=" if roots else "no cluster"
         )

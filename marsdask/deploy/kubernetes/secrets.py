@@ -28,14 +28,7 @@ def new_token() -> str:
 
 def new_certificates(name: str, hosts: list[str]) -> dict[str, bytes]:
     """Return the files of a certificate for some hosts, and of its authority."""
-    try:
-        from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
-    except ImportError:
-        raise ImportError(
-            "certificates need cryptography: pip install 'marsdask[kubernetes]', or pass tls=False"
-        ) from None
+    x509, hashes, serialization, ec = _cryptography()
     signer, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     issuer, subject = (
         x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, common[:64])])
@@ -44,36 +37,51 @@ def new_certificates(name: str, hosts: list[str]) -> dict[str, bytes]:
     pem = serialization.Encoding.PEM
     begin = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
 
-    def name_of(host: str) -> Any:
-        try:
-            return x509.IPAddress(ipaddress.ip_address(host))
-        except ValueError:
-            return x509.DNSName(host)
-
-    def signed(owner: x509.Name, key: Any, **extensions: Any) -> bytes:
+    def signed(owner: Any, key: Any, *extensions: Any) -> bytes:
         builder = x509.CertificateBuilder(issuer, owner, key.public_key())
         builder = builder.serial_number(x509.random_serial_number()).not_valid_before(begin)
         builder = builder.not_valid_after(begin + dt.timedelta(days=_DAYS))
-        for extension in extensions.values():
+        for extension in extensions:
             # Authorities need it, for strict verification.
             critical = isinstance(extension, x509.BasicConstraints | x509.KeyUsage)
             builder = builder.add_extension(extension, critical=critical)
         content: bytes = builder.sign(signer, hashes.SHA256()).public_bytes(pem)
         return content
 
+    public = signer.public_key()
     authority = signed(
         issuer,
         signer,
-        constraints=x509.BasicConstraints(ca=True, path_length=0),
-        usage=x509.KeyUsage(*(bit in _SIGNS for bit in range(9))),
-        identifier=x509.SubjectKeyIdentifier.from_public_key(signer.public_key()),
+        x509.BasicConstraints(ca=True, path_length=0),
+        x509.KeyUsage(*(bit in _SIGNS for bit in range(9))),
+        x509.SubjectKeyIdentifier.from_public_key(public),
     )
     certificate = signed(
         subject,
         key,
-        constraints=x509.BasicConstraints(ca=False, path_length=None),
-        names=x509.SubjectAlternativeName([name_of(host) for host in hosts]),
-        identifier=x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()),
+        x509.BasicConstraints(ca=False, path_length=None),
+        x509.SubjectAlternativeName([_name_of(x509, host) for host in hosts]),
+        x509.AuthorityKeyIdentifier.from_issuer_public_key(public),
     )
     private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     return {AUTHORITY: authority, CERTIFICATE: certificate, KEY: key.private_bytes(pem, *private)}
+
+
+def _cryptography() -> tuple[Any, Any, Any, Any]:
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+    except ImportError:
+        raise ImportError(
+            "certificates need cryptography: pip install 'marsdask[kubernetes]', or pass tls=False"
+        ) from None
+    return x509, hashes, serialization, ec
+
+
+def _name_of(x509: Any, host: str) -> Any:
+    """Return a host as certificates have it: a name or an address."""
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)

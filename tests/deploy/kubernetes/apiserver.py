@@ -22,7 +22,7 @@ ADMIN = "admin"
 
 
 @dataclass(frozen=True)
-class Target:
+class RequestTarget:
     """What a path means."""
 
     plural: str
@@ -31,7 +31,7 @@ class Target:
     part: str = ""
 
 
-def target_of(path: str) -> Target:
+def target_of(path: str) -> RequestTarget:
     """Return what a path means, or raise 404."""
     parts = path.strip("/").split("/")
     root, rest = parts[: 2 if parts[0] == "api" else 3], parts[2 if parts[0] == "api" else 3 :]
@@ -40,7 +40,7 @@ def target_of(path: str) -> Target:
         namespace, rest = rest[1], rest[2:]
     if not rest or RESOURCES.get(rest[0], ("",))[0] != "/" + "/".join(root):
         raise Denied(404, "the server could not find the requested resource")
-    return Target(rest[0], namespace, *rest[1:3])
+    return RequestTarget(rest[0], namespace, *rest[1:3])
 
 
 @dataclass
@@ -91,7 +91,7 @@ class ApiServer:
         self._http.server_close()
         self._thread.join()
 
-    def check(self, token: str, verb: str, target: Target) -> None:
+    def check(self, token: str, verb: str, target: RequestTarget) -> None:
         """Raise 401 or 403 unless the user with a token has a right."""
         user = self.users.get(token)
         if user is None:
@@ -106,7 +106,7 @@ class ApiServer:
             f'group "{group}" in the namespace "{target.namespace}"',
         )
 
-    def _rules(self, user: str, target: Target) -> list[Object]:
+    def _rules(self, user: str, target: RequestTarget) -> list[Object]:
         found = list(self.rules.get(user, ()))
         for binding in self.store.list("rolebindings", target.namespace):
             subjects = (f"{one['namespace']}/{one['name']}" for one in binding["subjects"])
@@ -116,7 +116,7 @@ class ApiServer:
         return found
 
 
-def _allows(rule: Object, verb: str, target: Target) -> bool:
+def _allows(rule: Object, verb: str, target: RequestTarget) -> bool:
     path = RESOURCES[target.plural][0]
     group = path.split("/")[2] if path.startswith("/apis/") else ""
     resource = "/".join(filter(None, (target.plural, target.part)))
@@ -181,13 +181,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _store(self) -> Store:
         return self.server_of.store
 
-    def _list(self, target: Target, query: dict[str, str], body: Object) -> Object:
+    def _list(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
         with self._store.changed:
             selectors = query.get("labelSelector", ""), query.get("fieldSelector", "")
             items = self._store.list(target.plural, target.namespace, *selectors)
             return {"items": items, "metadata": {"resourceVersion": str(self._store.version)}}
 
-    def _get(self, target: Target, query: dict[str, str], body: Object) -> Any:
+    def _get(self, target: RequestTarget, query: dict[str, str], body: Object) -> Any:
         found = self._store.get(target.plural, target.namespace, target.name)
         if target.part == "log":
             previous = query.get("previous") == "true"
@@ -197,20 +197,20 @@ class _Handler(BaseHTTPRequestHandler):
             return {"kind": "Scale", "spec": {"replicas": found["spec"]["replicas"]}}
         return found
 
-    def _create(self, target: Target, query: dict[str, str], body: Object) -> Object:
+    def _create(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
         return self._store.create(target.plural, target.namespace, body)
 
-    def _patch(self, target: Target, query: dict[str, str], body: Object) -> Object:
+    def _patch(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
         if self.headers["Content-Type"] != "application/merge-patch+json":
             raise Denied(415, "the body of the request was in an unknown format")
         name = target.plural, target.namespace, target.name
         return self._store.patch(*name, body, target.part)
 
-    def _delete(self, target: Target, query: dict[str, str], body: Object) -> Object:
+    def _delete(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
         now = body.get("gracePeriodSeconds") == 0
         return self._store.delete(target.plural, target.namespace, target.name, now=now)
 
-    def _watch(self, target: Target, query: dict[str, str]) -> None:
+    def _watch(self, target: RequestTarget, query: dict[str, str]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")

@@ -52,7 +52,7 @@ def local_kubernetes(folder: Any, *controllers: Any) -> Iterator[LocalKubernetes
     network = f"127.{random.randrange(2, 250)}"
     server = ApiServer(f"{network}.0.1", folder)
     server.store.create("namespaces", "", {"metadata": {"name": "default"}})
-    parts = [
+    parts: list[Any] = [
         Controllers(server.store, *controllers),
         kubelet := Kubelet(server, folder),
         NodePorts(server),

@@ -30,6 +30,9 @@ _LOOK, _RARE, _END = 0.2, 1.0, 20.0
 #: What the one image of this node has in its path, beside Python: the alias of Mars's name.
 ALIAS = ROOT / "docker" / "alias"
 
+#: An image that this node is still pulling.
+SLOW = "slow-image"
+
 IMAGES = ("marsdask/marsdask:latest", "mars-image")
 
 
@@ -108,13 +111,15 @@ class RunningPod:
     def __init__(self, kubelet: Kubelet, pod: Object, address: str) -> None:
         self.kubelet, self.store = kubelet, kubelet.store
         self.pod, self.address = pod, address
-        self.name, self.namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        self.name: str = pod["metadata"]["name"]
+        self.namespace: str = pod["metadata"]["namespace"]
         self.labels = pod["metadata"].get("labels") or {}
         (self.container,) = pod["spec"]["containers"]
         self.folder = kubelet.folder / f"{self.name}-{uuid.uuid4().hex[:6]}"
         self.log_file = self.folder / "log"
         self.ending, self.ended = threading.Event(), threading.Event()
-        self.restarts, self.codes = 0, []
+        self.restarts = 0
+        self.codes: list[int] = []
         self.process: subprocess.Popen[bytes] | None = None
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
@@ -124,6 +129,9 @@ class RunningPod:
             self._mount()
             if self.container["image"] in IMAGES:
                 self._live()
+            elif self.container["image"] == SLOW:
+                self._report(waiting={"reason": "ContainerCreating"})
+                self.ending.wait()
             else:
                 reason = {
                     "reason": "ImagePullBackOff",
@@ -190,8 +198,12 @@ class RunningPod:
         return found | self.kubelet.environment
 
     def _field(self, path: str) -> str:
-        fields = {"metadata.name": self.name, "metadata.namespace": self.namespace}
-        return (fields | {"status.podIP": self.address})[path]
+        fields = {
+            "metadata.name": self.name,
+            "metadata.namespace": self.namespace,
+            "status.podIP": self.address,
+        }
+        return fields[path]
 
     def _live(self) -> None:
         """Run the container until the pod ends, again and again where its policy wants that."""

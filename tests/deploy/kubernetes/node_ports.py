@@ -67,8 +67,8 @@ class NodePorts:
             if is_ready(pod):
                 ports = pod["spec"]["containers"][0]["ports"]
                 numbers = {one["name"]: one["containerPort"] for one in ports}
-                number = port.get("targetPort", port["port"])
-                return pod["status"]["podIP"], numbers.get(number, number)
+                number: Any = port.get("targetPort", port["port"])
+                return pod["status"]["podIP"], int(numbers.get(number, number))
         raise LookupError(service["metadata"]["name"])
 
     def _pump(self, source: socket.socket, target: socket.socket) -> None:

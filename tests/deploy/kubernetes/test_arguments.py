@@ -37,6 +37,7 @@ def test_the_documents_example():
         worker_mem="16g",
         min_worker_num=95,
     )
+    assert spec.web is not None
     assert (spec.supervisor.count, spec.web.count, spec.worker.count) == (1, 1, 100)
     assert (spec.worker.cores, spec.worker.memory, spec.min_workers) == (4, 16 << 30, 95)
 

@@ -3,15 +3,21 @@
 import contextlib
 import json
 import urllib.error
+from typing import Any
 
 import pytest
 
 import marsdask.tensor as mt
 from marsdask.core.session import get_default_session
 from marsdask.deploy.kubernetes import KubernetesClusterClient, cluster, new_cluster
-from marsdask.deploy.kubernetes.client import AlreadyExists, Forbidden, KubernetesError
+from marsdask.deploy.kubernetes.client import (
+    AlreadyExists,
+    Forbidden,
+    KubernetesApi,
+    KubernetesError,
+)
 from marsdask.deploy.kubernetes.web_port import WebPort
-from tests.deploy.kubernetes.kubelet import wait_until
+from tests.deploy.kubernetes.kubelet import SLOW, wait_until
 from tests.deploy.kubernetes.store import Denied
 
 #: Seconds for pods to start or end, on a busy machine.
@@ -112,7 +118,7 @@ def test_pods_have_only_their_secrets(kube, running):
         kube.server.users["of-pod"] = f"{running.namespace}/{account}"
         found = contextlib.nullcontext() if not code else pytest.raises(Forbidden)
         with found:
-            cluster.KubernetesApi(kube.client("of-pod")).request(
+            KubernetesApi(kube.client("of-pod")).request(
                 {"patch": "PATCH", "get": "GET"}[verb],
                 f"/apis/apps/v1/namespaces/{running.namespace}/statefulsets/mars-worker/scale",
                 body={"spec": {"replicas": 1}} if verb == "patch" else None,
@@ -136,10 +142,10 @@ def test_stop_leaves_nothing(kube, monkeypatch):
     assert len(kube.store.list("namespaces")) == before
 
 
-FAILURES = {
+FAILURES: dict[str, tuple[Any, Any, str]] = {
     "image": ({"image": "no/such:image"}, KubernetesError, "ImagePullBackOff: .*no/such:image"),
     "crash": ({"supervisor_extra_env": {"MARS_WEB_TOKEN_FILE": "/none"}}, KubernetesError, "log: "),
-    "late": ({"timeout": 0.1}, TimeoutError, "not all pods are ready"),
+    "late": ({"timeout": 0.5, "image": SLOW}, TimeoutError, "not all pods are ready"),
 }
 
 
@@ -156,7 +162,7 @@ def test_failures_leave_nothing(kube, name):
 
 def test_failures_may_be_looked_at(kube):
     """With keep_on_failure all is there, for kubectl describe."""
-    arguments = {"namespace": "kept", "image": "no/such:image", "keep_on_failure": True}
+    arguments: Any = {"namespace": "kept", "image": "no/such:image", "keep_on_failure": True}
     with pytest.raises(KubernetesError, match="ImagePullBackOff"):
         new_cluster(kube.client(), timeout=DEADLINE, **arguments)
     assert not gone(kube, "kept")
@@ -201,10 +207,12 @@ def test_clusters_of_a_shared_namespace(kube):
         tls=False,
         timeout=DEADLINE,
     )
-    with pytest.raises(LookupError, match="mine, other"):
-        KubernetesClusterClient(user, "tenants")
-    assert len(kube.store.list("pods", "tenants")) == 1
-    client.stop(wait=True, timeout=DEADLINE)
+    try:
+        with pytest.raises(LookupError, match="mine, other"):
+            KubernetesClusterClient(user, "tenants")
+        assert len(kube.store.list("pods", "tenants")) == 1
+    finally:
+        client.stop(wait=True, timeout=DEADLINE)
     rest = lambda: [
         one
         for kind in ("configmaps", "services", "secrets", "statefulsets")

@@ -55,7 +55,7 @@ CERTIFICATES = {"ca.crt": b"authority", "tls.crt": b"certificate", "tls.key": b"
 
 
 #: Manifests that were found valid.
-VALID = set()
+VALID: set[str] = set()
 
 
 def made(**arguments):

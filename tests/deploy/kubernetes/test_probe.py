@@ -10,7 +10,7 @@ from marsdask.scheduler.cli.readiness import ReadinessServer
 from tests.cluster.commands import free_port
 
 
-class Service:
+class ProbedService:
     """A service in some state."""
 
     def __init__(self, *, ready):
@@ -38,12 +38,12 @@ def probed(service, *arguments):
 @pytest.mark.parametrize(("ready", "code"), [(True, 0), (False, 1)])
 def test_readiness_is_the_exit_code(ready, code):
     """As Kubernetes reads it."""
-    assert probed(Service(ready=ready)) == code
+    assert probed(ProbedService(ready=ready)) == code
 
 
 def test_retiring_is_asked_once():
     """The hook of a pod's end waits for it."""
-    service = Service(ready=True)
+    service = ProbedService(ready=True)
     assert probed(service, "retire") == 0
     assert service.retired == 1
 
@@ -57,7 +57,7 @@ def test_nobody_answers(capsys):
 
 def test_without_a_port_the_process_counts(tmp_path, monkeypatch):
     """That of the file that all commands write."""
-    monkeypatch.setattr(probe.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     assert probe.main([], {}) == 1
     (tmp_path / "mars-service.pid").write_text(str(os.getpid()))
     assert probe.main([], {}) == 0

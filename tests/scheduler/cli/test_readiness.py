@@ -6,13 +6,12 @@ import ipaddress
 import pytest
 from tornado.httpclient import AsyncHTTPClient
 
-from marsdask.scheduler.cli import readiness
 from marsdask.scheduler.cli.readiness import ReadinessServer
 from marsdask.scheduler.cli.sizes import ConfigError
 from tests.cluster.commands import free_port
 
 
-class Workers:
+class RetiringWorkers:
     """Workers that are told to retire."""
 
     def __init__(self):
@@ -26,7 +25,7 @@ def test_it_tells_what_the_service_says():
     """Live at once, healthy once it is ready; asked to retire by this host only."""
 
     async def main():
-        workers, port = Workers(), free_port()
+        workers, port = RetiringWorkers(), free_port()
         server = ReadinessServer.start(workers, "127.0.0.1", {"MARS_K8S_READINESS_PORT": str(port)})
         client = AsyncHTTPClient(force_instance=True)
 
@@ -53,10 +52,10 @@ def test_other_hosts_may_not_retire(monkeypatch):
     """A request from another address is refused."""
 
     async def main():
-        workers, port = Workers(), free_port()
+        workers, port = RetiringWorkers(), free_port()
         server = ReadinessServer.start(workers, "127.0.0.1", {"MARS_K8S_READINESS_PORT": str(port)})
         elsewhere = ipaddress.ip_address("10.0.0.1")
-        monkeypatch.setattr(readiness.ipaddress, "ip_address", lambda text: elsewhere)
+        monkeypatch.setattr("ipaddress.ip_address", lambda text: elsewhere)
         client = AsyncHTTPClient(force_instance=True)
         try:
             url = f"http://127.0.0.1:{port}/retire"
@@ -73,15 +72,15 @@ def test_errors_name_the_variable(monkeypatch):
     """No port is one; a taken one is told."""
 
     async def main():
-        ReadinessServer.start(Workers(), "127.0.0.1", {}).close()
+        ReadinessServer.start(RetiringWorkers(), "127.0.0.1", {}).close()
         with pytest.raises(ConfigError, match="invalid port: 'x'"):
-            ReadinessServer.start(Workers(), "127.0.0.1", {"MARS_K8S_READINESS_PORT": "x"})
+            ReadinessServer.start(RetiringWorkers(), "127.0.0.1", {"MARS_K8S_READINESS_PORT": "x"})
 
         def taken(self, host, port):
             raise OSError("in use")
 
         monkeypatch.setattr(ReadinessServer, "listen", taken)
         with pytest.raises(ConfigError, match=r"MARS_K8S_READINESS_PORT=1 \(in use\)"):
-            ReadinessServer.start(Workers(), "127.0.0.1", {"MARS_K8S_READINESS_PORT": "1"})
+            ReadinessServer.start(RetiringWorkers(), "127.0.0.1", {"MARS_K8S_READINESS_PORT": "1"})
 
     asyncio.run(main())

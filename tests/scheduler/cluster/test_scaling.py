@@ -3,7 +3,7 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from distributed.core import Status
@@ -164,7 +164,8 @@ def test_the_web_port_scales():
             scaler.error = CannotScale("full")
             code, told = await patch({"new_scale": 9}, "&wait=1")
             assert (code, told["message"]) == (409, "full")
-            for body in ({}, [], {"new_scale": "2"}, {"new_scale": -1}, {"new_scale": True}):
+            wrong: list[Any] = [{}, [], {"new_scale": "2"}, {"new_scale": -1}, {"new_scale": True}]
+            for body in wrong:
                 assert (await patch(body))[0] == 400, body
             assert (await patch({"new_scale": 1, "min_workers": 2}))[0] == 400
 

@@ -42,9 +42,8 @@ def _getaddrinfo(host, *args, _getaddrinfo=socket.getaddrinfo, **options):
 
 
 if _ADDRESS:
-    socket.socket.bind = _bind
-    socket.socket.connect = _connect
-    socket.socket.connect_ex = _connect_ex
+    for _name, _function in (("bind", _bind), ("connect", _connect), ("connect_ex", _connect_ex)):
+        setattr(socket.socket, _name, _function)
     socket.getaddrinfo = _getaddrinfo
     # Addresses of the kind "::" are another host's here.
     socket.has_ipv6 = False
