@@ -260,7 +260,11 @@ def _interpolated(
     x, x0, x1 = (one.to_numpy() for one in (rows, first, last))
     y, y0, y1 = (one.to_numpy() for one in (column, before, behind))
     with np.errstate(invalid="ignore", divide="ignore"):
-        line = y0 + (y1 - y0) / (x1 - x0) * (x - x0)
+        slope = (y1 - y0) / (x1 - x0)
+        line = y0 + slope * (x - x0)
+        # As numpy.interp: from the other end, where one is infinite.
+        line = np.where(np.isnan(line), y1 + slope * (x - x1), line)
+        line = np.where(np.isnan(line) & (y0 == y1), y0, line)
     started, ends = ~np.isnan(x0), ~np.isnan(x1)
     forward, backward = direction != "backward", direction != "forward"
     wanted = np.isnan(y) & (started & ends | started & forward | ends & backward)

@@ -101,6 +101,9 @@ def test_mixed_programs_equal_pandas(files: Path, **drawn: Any) -> None:
 FOUND = [
     RandomProgram("pandas in chunks", 7, ["where of others"], "groups of labels"),
     RandomProgram("pandas", None, ["where of others"], "correlations"),
+    RandomProgram(
+        "pandas", 13, ["where of others", "filter by what is not", "interpolate"], "rows"
+    ),
 ]
 
 
