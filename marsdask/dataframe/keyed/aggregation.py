@@ -294,16 +294,28 @@ def _with_dtype(column: pd.Series, dtype: Any) -> pd.Series:
     return column.astype(dtype) if kinds in {"ff", "ii", "uu", "iu", "ui"} else column
 
 
-@kernel(scratch=3.0)
+@kernel(scratch=4.5)
 def aggregate_groups(blocks: list[Any], call: Any) -> Any:
     """Aggregate the rows of complete groups with pandas."""
     return call(concat(blocks))
 
 
-@kernel(scratch=3.0)
+@kernel(scratch=3.6)
 def groups_of(block: Any, call: Any) -> Any:
     """Aggregate the groups of a chunk, which are complete, with pandas."""
     return call(block)
+
+
+@kernel(scratch=6.5)
+def count_distinct(blocks: list[Any], call: Any) -> Any:
+    """Count the distinct values of complete groups, which takes tables of values."""
+    return aggregate_groups(blocks, call)
+
+
+@kernel(scratch=5.3)
+def count_distinct_in_chunk(block: Any, call: Any) -> Any:
+    """Count the distinct values of the groups of a chunk."""
+    return groups_of(block, call)
 
 
 @kernel(scratch=4.4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -38,6 +38,8 @@ from .aggregation import (
     AggregationPlan,
     aggregate_groups,
     combine_partials,
+    count_distinct,
+    count_distinct_in_chunk,
     finished_parts,
     finished_rows,
     first_met,
@@ -133,11 +135,27 @@ def _is_pairs(arg: Any) -> bool:
 
 def _has_function(call: GroupByCall) -> bool:
     """Tell whether a function of the user is called."""
-    return any(map(_holds_function, (*call.args, *(value for _, value in call.kwargs))))
+    return any(map(callable, _words(call.args, call.kwargs)))
 
 
-def _holds_function(arg: Any) -> bool:
-    return any(map(_holds_function, arg)) if isinstance(arg, list | tuple) else callable(arg)
+def _words(*args: Any) -> Iterator[Any]:
+    """Yield what is in arguments, and in lists and tuples among them."""
+    for arg in args:
+        if isinstance(arg, list | tuple):
+            yield from _words(*arg)
+        else:
+            yield arg
+
+
+def kernels_of(call: GroupByCall) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the kernels of complete groups: in several chunks, and in one.
+
+    Distinct values take more memory than others to count.
+    """
+    named = _words(call.method, call.args, call.kwargs)
+    if any(isinstance(one, str) and one == "nunique" for one in named):
+        return count_distinct, count_distinct_in_chunk
+    return aggregate_groups, groups_of
 
 
 def check_form(found: Any, like: Any, method: str) -> None:
@@ -262,7 +280,7 @@ class GroupByAggregation(FrameNode):
         """Aggregate each chunk by itself: its groups are complete."""
         bounds = [upper(size) for size in a.chunks[0]]
         return self.mapped(
-            groups_of,
+            kernels_of(self.call)[1],
             a,
             chunks=(unknown_sizes(f"{self.alignment}:{a.name}", bounds),),
             kwargs={"call": self.call},
@@ -300,7 +318,7 @@ class GroupByAggregation(FrameNode):
             by = self.call.by
             splits = self._cut(a, samples_of(a, by), by, len(a))
             return as_one_chunk(
-                self._shuffle(splits, aggregate_groups, self._out(len(a)), {"call": self.call})
+                self._shuffle(splits, self._kernel, self._out(len(a)), {"call": self.call})
             )
         return self._tree(self._partials(a, plan), plan)
 
@@ -309,7 +327,11 @@ class GroupByAggregation(FrameNode):
 
     def _one(self, a: Grid) -> Grid:
         options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
-        return gather(aggregate_groups, a, kwargs={"call": self.call}, **options)
+        return gather(self._kernel, a, kwargs={"call": self.call}, **options)
+
+    @property
+    def _kernel(self) -> Callable[..., Any]:
+        return kernels_of(self.call)[0]
 
     def _partials(self, a: Grid, plan: AggregationPlan) -> Grid:
         sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
@@ -406,7 +428,7 @@ class GroupByAggregation(FrameNode):
             return (yield from self._met(source, self.call.by, None))
         return (
             yield from self._ranges(
-                source, samples, self.call.by, aggregate_groups, {"call": self.call}
+                source, samples, self.call.by, self._kernel, {"call": self.call}
             )
         )
 

@@ -211,7 +211,7 @@ def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -
     return ranks
 
 
-@kernel(scratch=2.1)
+@kernel(scratch=2.3)
 def split_by_hash(
     block: Any, by: tuple[Any, ...] | None, casts: Sequence[Any], count: int, keep: str
 ) -> list[RowPart]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.compilation.costs import cost_of
+from marsdask.dataframe.keyed.aggregation import (
+    aggregate_groups,
+    count_distinct,
+    count_distinct_in_chunk,
+    groups_of,
+)
+from marsdask.dataframe.keyed.group_aggregation import kernels_of
 from tests.dataframe.tables import equal, planned, table, tables
 
 MODES = pytest.mark.parametrize("mode", ["shuffled", "tight"])
@@ -171,3 +181,14 @@ def test_refused_groups():
     lazy.groupby("k", observed=False)
     with pytest.raises(NotImplementedError, match="observed=True"):
         lazy.assign(c=lazy.s.astype(pd.CategoricalDtype(["a"]))).groupby("c", observed=False)
+
+
+def test_what_distinct_values_take_is_declared():
+    """Counting them needs tables of values: more memory than other aggregations are given."""
+    groups: Any = md.DataFrame(table(9), chunk_size=4).groupby("k")
+    several = groups.agg({"s": ["max", "nunique"]}), groups.agg(n=("s", "nunique"))
+    counted = (groups.s.nunique(), *several)
+    for lazy in counted:
+        assert kernels_of(lazy.node.call) == (count_distinct, count_distinct_in_chunk)
+    assert kernels_of(groups.f.median().node.call) == (aggregate_groups, groups_of)
+    assert cost_of(count_distinct).scratch > cost_of(aggregate_groups).scratch
