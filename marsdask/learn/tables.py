@@ -21,7 +21,9 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Node:
     """Return lazy samples as they are, with their columns checked; ``reset`` stores these."""
     meta = X.node.meta
     if meta.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {meta.ndim}D array instead: {X!r}")
+        raise ValueError(
+            f"Expected 2D array, got {meta.ndim}D array instead: {X!r}. Reshape your data."
+        )
     columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
     validate_data(estimator, columns, reset=reset, skip_check_array=True)
     if X.node.shape[0] == 0:

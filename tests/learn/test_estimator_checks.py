@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from marsdask.learn.impute import SimpleImputer
 from marsdask.learn.linear_model import (
     ElasticNet,
     GammaRegressor,
@@ -14,7 +15,18 @@ from marsdask.learn.linear_model import (
     Ridge,
     TweedieRegressor,
 )
+from marsdask.learn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+)
 from tests.learn.over_tensors import assert_is_an_estimator
+
+#: What samples hold is seen when they are transformed.
+_LATER = {"check_estimators_nan_inf": "fit reads no lazy samples"}
 
 #: Estimators, and for each check that one may fail the reason.
 MODELS = {
@@ -26,6 +38,13 @@ MODELS = {
     PoissonRegressor(): {},
     GammaRegressor(tol=1e-8, max_iter=1000): {},
     TweedieRegressor(power=1.5): {},
+    MaxAbsScaler(): {},
+    MinMaxScaler(): {},
+    Normalizer(): _LATER,
+    OneHotEncoder(): {},
+    OrdinalEncoder(): {},
+    RobustScaler(): {},
+    SimpleImputer(): {},
 }
 
 

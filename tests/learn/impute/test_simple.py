@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import impute
-from sklearn.utils.estimator_checks import check_estimator
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
@@ -26,11 +25,6 @@ CASES = [
     ({"keep_empty_features": True}, SAMPLES),
     ({"missing_values": -1.0}, np.nan_to_num(SAMPLES, nan=-1.0)),
 ]
-
-
-def test_it_is_an_estimator_of_scikit_learn():
-    """All of scikit-learn's checks pass."""
-    check_estimator(SimpleImputer(), on_skip=None)
 
 
 @pytest.mark.filterwarnings("ignore:Skipping features")

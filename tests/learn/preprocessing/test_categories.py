@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import preprocessing as theirs
-from sklearn.utils.estimator_checks import check_estimator
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
@@ -54,12 +53,6 @@ def test_frames_are_encoded(name, options, frame):
         np.testing.assert_array_equal(one, two)
         assert one.dtype == two.dtype
     assert list(mine.get_feature_names_out()) == list(other.get_feature_names_out())
-
-
-@pytest.mark.parametrize("kind", [ours.OneHotEncoder, ours.OrdinalEncoder])
-def test_they_are_estimators_of_scikit_learn(kind):
-    """All of scikit-learn's checks pass."""
-    check_estimator(kind(), on_skip=None)
 
 
 def test_numbers_are_encoded():
