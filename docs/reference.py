@@ -43,6 +43,7 @@ CHAPTERS = {
         "marsdask.learn.metrics.pairwise",
         "marsdask.learn.model_selection",
         "marsdask.learn.preprocessing",
+        "marsdask.learn.wrappers",
     ),
 }
 

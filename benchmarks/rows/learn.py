@@ -1,4 +1,4 @@
-"""L1 and L2: scikit-learn's estimators and their peers on the same data."""
+"""L1 to L3: scikit-learn's estimators and their peers on the same data."""
 
 from __future__ import annotations
 

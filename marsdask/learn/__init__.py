@@ -4,7 +4,7 @@ Use ``from marsdask.learn.cluster import KMeans``; this package imports no estim
 """
 
 __all__ = ["cluster", "decomposition", "glm", "impute"]
-__all__ += ["linear_model", "metrics", "model_selection", "preprocessing"]
+__all__ += ["linear_model", "metrics", "model_selection", "preprocessing", "wrappers"]
 
 
 def __dir__() -> list[str]:

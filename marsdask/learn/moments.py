@@ -67,13 +67,13 @@ def _plain(tile: Any) -> Moments | None:
         return None
     mean = sums / len(tile)
     about_mean = ones @ np.square(tile) - sums * mean
-    if _far(mean, about_mean / len(tile)):
+    if is_far(mean, about_mean / len(tile)):
         away = tile - mean
         about_mean = ones @ np.square(away, out=away)
     return Moments(np.full(len(mean), float(len(tile))), mean, about_mean)
 
 
-def _far(mean: Any, variance: Any) -> bool:
+def is_far(mean: Any, variance: Any) -> bool:
     """Tell whether squares about zero would lose digits: some mean is large for its variance."""
     return bool((mean * mean > FAR * variance).any())
 
@@ -108,7 +108,7 @@ def products(block: Any) -> Moments:
     with np.errstate(invalid="ignore", over="ignore"):
         for position, (rows,) in enumerate(tiles(block)):
             tile = rows.astype(np.float64, copy=False)
-            if position == 0 and _far(tile.mean(axis=0), tile.var(axis=0)):
+            if position == 0 and is_far(tile.mean(axis=0), tile.var(axis=0)):
                 # Products about a point among the data keep their digits when the mean is
                 # subtracted.
                 origin = tile.mean(axis=0)

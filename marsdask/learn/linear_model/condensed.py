@@ -10,7 +10,14 @@ from scipy.linalg import solve_triangular
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
-from marsdask.learn.moments import Moments, merge_products, merge_triangles, refuse, triangle
+from marsdask.learn.moments import (
+    Moments,
+    is_far,
+    merge_products,
+    merge_triangles,
+    refuse,
+    triangle,
+)
 from marsdask.learn.rows import fold, tiles
 from marsdask.tensor.sparse.blocks import is_sparse
 
@@ -85,13 +92,19 @@ def _by_products(products: Any, width: int, count: int) -> Any:
 def joint_products(block: Any, targets: Any, weight: Any = None) -> Joint:
     """Return the moments of samples and targets with the products of every two columns."""
     y = targets if targets.ndim == 2 else targets[:, np.newaxis]
-    check_run(block, y, weight)
     if is_sparse(block):
+        check_run(block, y, weight)
         return Joint(len(y), _of_sparse(block, y, weight))
-    total = np.zeros(1), np.zeros(block.shape[1] + y.shape[1])
-    moments = Moments(0.0, total[1], np.zeros((len(total[1]), len(total[1]))))
-    for tile, part, w in tiles(block, y, weight):
-        moments = merge_products(moments, _of_tile(tile.astype(np.float64, copy=False), part, w))
+    if weight is not None:
+        check_run(block[:0], y, weight)
+    size = block.shape[1] + y.shape[1]
+    moments = Moments(0.0, np.zeros(size), np.zeros((size, size)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for tile, part, w in tiles(block, y, weight):
+            seen = _of_tile(tile.astype(np.float64, copy=False), part, w)
+            moments = merge_products(moments, seen)
+    if not np.isfinite(moments.mean).all():
+        check_run(block, y, weight)
     return Joint(len(y), moments)
 
 
@@ -100,12 +113,20 @@ def _of_tile(tile: Any, y: Any, weight: Any) -> Moments:
     count = float(len(tile)) if weight is None else float(weight.sum())
     ones = np.ones(len(tile)) if weight is None else weight
     mean = np.concatenate([ones @ tile, ones @ y]) / (count or 1.0)
-    tile, y = tile - mean[: tile.shape[1]], y - mean[tile.shape[1] :]
+    products = _weighted_products(tile, y, weight)
+    about_mean = products - count * np.outer(mean, mean)
+    if is_far(mean, np.diag(about_mean) / (count or 1.0)):
+        away = tile - mean[: tile.shape[1]], y - mean[tile.shape[1] :]
+        about_mean = _weighted_products(*away, weight)
+    return Moments(count, mean, about_mean)
+
+
+def _weighted_products(tile: Any, y: Any, weight: Any) -> Any:
     if weight is not None:
         root = np.sqrt(weight)[:, np.newaxis]
         tile, y = tile * root, y * root
     across = tile.T @ y
-    return Moments(count, mean, np.block([[tile.T @ tile, across], [across.T, y.T @ y]]))
+    return np.block([[tile.T @ tile, across], [across.T, y.T @ y]])
 
 
 def _of_sparse(block: Any, y: Any, weight: Any) -> Moments:

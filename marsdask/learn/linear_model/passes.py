@@ -100,14 +100,16 @@ def evaluate(
     hessian: bool,
 ) -> Totals:
     """Return the sums of a run of samples, tile by tile in cache."""
-    check_run(block, y, weight)
     size = coefficients.size
     total = Totals(0.0, 0.0, np.zeros(size), np.zeros((size, size)) if hessian else 0.0)
     of_tile = _several if isinstance(loss, Multinomial) else _single
     if class_weight is not None:
         weight = class_weight[y] if weight is None else weight * class_weight[y]
-    for tile, part, w in _tiles(block, y, weight):
-        total = add(total, of_tile(tile, part, w, loss, coefficients, hessian=hessian))
+    with np.errstate(all="ignore"):
+        for tile, part, w in _tiles(block, y, weight):
+            total = add(total, of_tile(tile, part, w, loss, coefficients, hessian=hessian))
+    if not np.isfinite(total.gradient).all() or (weight is not None and not total.loss >= 0):
+        check_run(block, y, weight)
     return total
 
 

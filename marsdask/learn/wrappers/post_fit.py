@@ -1,0 +1,358 @@
+"""Any estimator of scikit-learn over lazy samples: predicting in parallel, learning by chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import get_scorer
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from marsdask.core.collection import Collection, collect
+from marsdask.core.node import Node
+from marsdask.core.public import public_methods
+from marsdask.core.sizes import numbers
+from marsdask.learn.fitted import Twinned, known
+from marsdask.learn.lazy import is_lazy
+from marsdask.learn.methods import wrap_methods
+from marsdask.learn.predictions import predictions
+from marsdask.tensor.operands import as_node
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _offered(method: F) -> F:
+    """Return a method that is there if the estimator has one of its name."""
+
+    def check(self: Any) -> bool:
+        getattr(self._fitted_or_given(), method.__name__)  # raises the estimator's AttributeError
+        return True
+
+    offered: F = available_if(check)(method)
+    return offered
+
+
+def _value(item: Any) -> Any:
+    return item.compute() if isinstance(item, Collection) else item
+
+
+class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
+    """What wrappers share: methods of rows are the estimator's, for lazy samples run by run."""
+
+    def __init__(self, estimator: Any = None, scoring: Any = None) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        wrap_methods(cls)
+        public_methods(cls)
+
+    def _fitted_or_given(self) -> Any:
+        return vars(self).get("estimator_", self.estimator)
+
+    def _take_over(self) -> None:
+        """Offer what the estimator has learnt under its own names."""
+        for name, value in vars(self.estimator_).items():
+            if name.endswith("_") and not name.startswith("_") and name != "estimator_":
+                setattr(self, name, known(value))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # An estimator that was fitted before is ready.
+        try:
+            check_is_fitted(self._fitted_or_given())
+        except ValueError:  # NotFittedError is one
+            return False
+        return True
+
+    def to_sklearn(self) -> BaseEstimator:
+        """Return the fitted estimator of scikit-learn.
+
+        Returns
+        -------
+        BaseEstimator
+            The estimator, without this wrapper.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import ParallelPostFit
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = ParallelPostFit(GaussianNB())
+        >>> model.fit([[0.0], [1.0]], [0, 1]).to_sklearn()
+        GaussianNB()
+        """
+        model = self._fitted_or_given()
+        found: BaseEstimator = model.to_sklearn() if isinstance(model, Twinned) else model
+        return found
+
+    def _mapped(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        model = self.to_sklearn()
+        if not is_lazy(X):
+            return getattr(model, method)(X)
+        rows, sample = _rows_of(X)
+        return predictions(model, method, rows, sample)
+
+    @_offered
+    def predict(self, X: Any) -> Any:
+        """Return the prediction of each sample, lazy for lazy samples."""
+        return self._mapped("predict", X)
+
+    @_offered
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of each sample's classes, lazy for lazy samples."""
+        return self._mapped("predict_proba", X)
+
+    @_offered
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of probabilities, lazy for lazy samples."""
+        return self._mapped("predict_log_proba", X)
+
+    @_offered
+    def decision_function(self, X: Any) -> Any:
+        """Return the decisions of each sample, lazy for lazy samples."""
+        return self._mapped("decision_function", X)
+
+    @_offered
+    def transform(self, X: Any) -> Any:
+        """Return the transformed samples, lazy for lazy samples."""
+        return self._mapped("transform", X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the score by ``scoring``, or the estimator's own, of samples that are computed.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        sample_weight : array_like, optional
+            The weight of each.
+
+        Returns
+        -------
+        float
+            The score.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import ParallelPostFit
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = ParallelPostFit(GaussianNB())
+        >>> model.fit([[0.0], [1.0]], [0, 1]).score([[0.0]], [0])
+        1.0
+        """
+        given = {} if sample_weight is None else {"sample_weight": _value(sample_weight)}
+        model = self.to_sklearn()
+        if self.scoring is None:
+            return float(model.score(_value(X), _value(y), **given))
+        return float(get_scorer(self.scoring)(model, _value(X), _value(y), **given))
+
+
+def _rows_of(X: Any) -> tuple[Node, Any]:
+    """Return the node of the rows, frames as frames, and a row of the same types."""
+    meta = X.node.meta
+    if isinstance(meta, pd.DataFrame):
+        return X.node, X.head(1) if isinstance(X.head(1), pd.DataFrame) else X.head(1).compute()
+    node = as_node(X, sparse=True)
+    return node, np.zeros((1, *numbers(node.shape[1:])), node.meta.dtype)
+
+
+class ParallelPostFit(_Wrapper):
+    """Learn in memory, predict lazily: any estimator of scikit-learn.
+
+    Mars's and dask-ml's class of this name.
+
+    Parameters
+    ----------
+    estimator : object
+        An estimator of scikit-learn, fitted already or not.
+    scoring : str or callable, optional
+        How to score; by default as the estimator does.
+
+    Examples
+    --------
+    >>> from marsdask.learn.wrappers import ParallelPostFit
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = ParallelPostFit(DecisionTreeClassifier()).fit([[0.0], [1.0]], [0, 1])
+    >>> model.predict(mt.tensor([[0.1], [0.9]], chunk_size=1)).compute()
+    array([0, 1])
+    """
+
+    def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
+        """Fit a copy of the estimator to samples in memory; lazy ones are computed.
+
+        Those that are larger than the memory of this process are refused by MemoryError.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        **kwargs
+            Arguments of the estimator's method.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import ParallelPostFit
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = ParallelPostFit(GaussianNB())
+        >>> model.fit([[0.0], [1.0]], [0, 1]).classes_.tolist()
+        [0, 1]
+        """
+        self.estimator_ = clone(self.estimator).fit(_value(X), _value(y), **kwargs)
+        self._take_over()
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
+        """Let the estimator learn from more samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        **kwargs
+            Arguments of the estimator's method.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import ParallelPostFit
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = ParallelPostFit(GaussianNB())
+        >>> model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
+        [1.0, 1.0]
+        """
+        model = vars(self).get("estimator_") or clone(self.estimator)
+        self.estimator_ = model.partial_fit(_value(X), _value(y), **kwargs)
+        self._take_over()
+        return self
+
+
+class Incremental(_Wrapper):
+    """Learn chunk by chunk, in order, by the estimator's ``partial_fit``.
+
+    dask-ml's class of this name. One chunk after the other is brought to this process.
+
+    Parameters
+    ----------
+    estimator : object
+        An estimator of scikit-learn with ``partial_fit``.
+    scoring : str or callable, optional
+        How to score; by default as the estimator does.
+
+    Examples
+    --------
+    >>> from marsdask.learn.wrappers import Incremental
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = mt.tensor([[0.0], [5.0], [1.0], [6.0]], chunk_size=2), mt.tensor([0, 1, 0, 1])
+    >>> Incremental(GaussianNB()).fit(X, y, classes=[0, 1]).predict(X).compute()
+    array([0, 1, 0, 1])
+    """
+
+    def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
+        """Fit a copy of the estimator, chunk by chunk.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        **kwargs
+            Arguments of the estimator's method.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import Incremental
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = Incremental(GaussianNB())
+        >>> model.fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
+        [1.0, 1.0]
+        """
+        self.estimator_ = clone(self.estimator)
+        return self._learn(X, y, **kwargs)
+
+    def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
+        """Let the estimator learn from more samples, chunk by chunk.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        **kwargs
+            Arguments of the estimator's method.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import Incremental
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = Incremental(GaussianNB())
+        >>> model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
+        [1.0, 1.0]
+        """
+        if "estimator_" not in vars(self):
+            self.estimator_ = clone(self.estimator)
+        return self._learn(X, y, **kwargs)
+
+    def _learn(self, X: Any, y: Any, **kwargs: Any) -> Self:
+        for samples, targets in runs(X, y):
+            self.estimator_.partial_fit(samples, targets, **kwargs)
+        self._take_over()
+        return self
+
+
+def runs(X: Any, y: Any = None) -> Any:
+    """Iterate over the samples and targets of each chunk, in order; arrays are one chunk."""
+    if not is_lazy(X):
+        yield X, y
+        return
+    node = X.node
+    lengths = node.chunks[0]
+    if not all(isinstance(length, int) for length in lengths):
+        X = X.execute()
+        lengths = X.node.chunks[0]
+    start = 0
+    for length in numbers(lengths):
+        rows = slice(start, start + length)
+        start += length
+        if length:
+            yield _cut(X, rows), None if y is None else _cut(y, rows)
+
+
+def _cut(item: Any, rows: slice) -> Any:
+    """Return rows of samples or targets in memory."""
+    if not isinstance(item, Collection):
+        return item.iloc[rows] if isinstance(item, pd.DataFrame | pd.Series) else item[rows]
+    if isinstance(item.node.meta, pd.DataFrame | pd.Series):
+        return item.iloc[rows].compute()  # type: ignore[attr-defined]
+    return collect(as_node(item[rows], sparse=True)).compute()  # type: ignore[index]

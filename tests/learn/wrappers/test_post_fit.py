@@ -1,0 +1,79 @@
+"""Any estimator predicts lazily, and those with partial_fit learn chunk by chunk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import ensemble, linear_model, naive_bayes, preprocessing
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+import marsdask.dataframe as md
+import marsdask.tensor as mt
+from marsdask.learn.wrappers import Incremental, ParallelPostFit
+from tests.learn.samples import blobs, in_form
+
+SAMPLES = blobs()
+LABELS = np.where(SAMPLES[:, 0] > SAMPLES[:, 0].mean(), "high", "low")
+
+
+@pytest.mark.parametrize("form", ["array", "tensor", "executed", "unknown rows"])
+def test_predictions_are_the_estimators(form):
+    """Classes and probabilities, lazy for lazy samples; attributes have the same names."""
+    X = in_form(SAMPLES, form)
+    forest = ensemble.RandomForestClassifier(5, random_state=0)
+    model = ParallelPostFit(forest).fit(SAMPLES, LABELS)
+    theirs = clone(forest).fit(SAMPLES, LABELS)
+    for method in ("predict", "predict_proba"):
+        found = getattr(model, method)(X)
+        assert hasattr(found, "execute") == hasattr(X, "execute")
+        expected = getattr(theirs, method)(SAMPLES)
+        np.testing.assert_array_equal(found if form == "array" else found.compute(), expected)
+    assert model.classes_.tolist() == ["high", "low"]
+    assert model.score(X, LABELS) == theirs.score(SAMPLES, LABELS)
+    assert not hasattr(model, "transform")
+
+
+def test_fitted_estimators_and_frames_are_taken():
+    """A pipeline over named columns, fitted before, gets frames."""
+    frame = pd.DataFrame({"a": SAMPLES[:, 0], "b": np.repeat(["x", "y", "z"], 20)})
+    plain = make_pipeline(
+        make_column_transformer(
+            (preprocessing.OneHotEncoder(), ["b"]), (preprocessing.StandardScaler(), ["a"])
+        ),
+        linear_model.LogisticRegression(),
+    ).fit(frame, LABELS)
+    found = ParallelPostFit(plain).predict(md.DataFrame(frame, chunk_size=17))
+    np.testing.assert_array_equal(found.compute(), plain.predict(frame))
+
+
+@pytest.mark.parametrize("form", ["array", "tensor", "our frame", "unknown rows"])
+def test_chunks_are_learnt_in_order(form):
+    """The result is that of partial_fit with the same runs of rows."""
+    X = in_form(SAMPLES, form)
+    step = 60 if form == "array" else 17
+    model = Incremental(naive_bayes.GaussianNB())
+    model.fit(X, LABELS if form != "tensor" else mt.tensor(LABELS), classes=["high", "low"])
+    theirs = naive_bayes.GaussianNB()
+    for start in range(0, 60, step):
+        rows = slice(start, start + step)
+        theirs.partial_fit(SAMPLES[rows], LABELS[rows], classes=["high", "low"])
+    np.testing.assert_allclose(model.theta_, theirs.theta_)
+    np.testing.assert_allclose(model.var_, theirs.var_)
+    model.partial_fit(X, LABELS)
+    assert model.class_count_.sum() == 120
+
+
+def test_scoring_and_clones():
+    """A scorer by name, and copies that have learnt nothing."""
+    model = ParallelPostFit(linear_model.Ridge(), scoring="neg_mean_squared_error")
+    y = SAMPLES[:, 0]
+    found = model.fit(SAMPLES, y).score(in_form(SAMPLES, "tensor"), mt.tensor(y, chunk_size=9))
+    theirs = linear_model.Ridge().fit(SAMPLES, y)
+    assert found == pytest.approx(-np.square(theirs.predict(SAMPLES) - y).mean())
+    with pytest.raises(NotFittedError):
+        clone(model).predict(SAMPLES)
+    assert type(model.to_sklearn()) is linear_model.Ridge
