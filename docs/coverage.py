@@ -177,6 +177,9 @@ def _has(owner: Any, name: str) -> bool:
 RENAMED = {
     "groupby.DataFrameGroupBy": type(_FRAME.groupby("a")),
     "groupby.SeriesGroupBy": type(_FRAME.groupby("a")["b"]),
+    "window.EWM": type(_FRAME.ewm(1)),
+    "window.Expanding": type(_FRAME.expanding()),
+    "window.Rolling": type(_FRAME.rolling(1)),
     "DataFrame.plot": _FRAME.plot,
     "Series.plot": _FRAME["a"].plot,
     "core.Object": marsdask.remote.Object,

@@ -81,6 +81,25 @@ class DataFrame(FrameBase):
             data = made.node
         super().__init__(data, session)
 
+    @classmethod
+    def from_dict(
+        cls,
+        data: Any,
+        orient: str = "columns",
+        dtype: Any = None,
+        columns: Any = None,
+        *,
+        npartitions: int | None = None,
+    ) -> DataFrame:
+        """Return a lazy frame of a dict of columns or rows. See pandas.DataFrame.from_dict."""
+        make: Any = pd.DataFrame.from_dict
+        return cls(make(data, orient, dtype, columns), num_partitions=npartitions)
+
+    @classmethod
+    def from_records(cls, data: Any, *args: Any, **options: Any) -> DataFrame:
+        """Return a lazy frame of records. See pandas.DataFrame.from_records."""
+        return cls(pd.DataFrame.from_records(data, *args, **options))
+
     @property
     def columns(self) -> pd.Index[Any]:
         """The column labels."""
@@ -235,7 +254,9 @@ class DataFrame(FrameBase):
     to_parquet: Final = method(parquet.to_parquet)
     to_records: Final = method(conversions.to_records)
     to_sql: Final = method(sql.to_sql)
+    to_stata: Final = conversions.through_pandas("to_stata", "write a file of Stata")
     to_string: Final = method(conversions.to_string)
+    to_xml: Final = conversions.through_pandas("to_xml", "return or write XML")
     value_counts: Final = method(value_counts.row_counts)
 
     explode: Final = method(explode)

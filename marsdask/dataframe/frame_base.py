@@ -22,7 +22,7 @@ from .elementwise import combine as combine_two
 from .elementwise.arithmetic import arithmetic
 from .elementwise.operands import aligned_tensor, binary
 from .elementwise.rowwise import index_of, method_of, rowwise
-from .io import dask_frames
+from .io import conversions, dask_frames
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
 from .labels import by_position, names
@@ -34,9 +34,9 @@ from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
 from .partitions import divisions as bounds
 from .partitions import map_partitions as maps
+from .partitions import random_split as pieces
 from .partitions import repartition as moves
 from .partitions.arguments import IGNORED, ignore_arguments
-from .partitions.random_split import nunique_approx, random_split
 from .plotting.accessor import PlotAccessor
 from .reduction import extremes, properties
 from .reduction import reductions as reduce
@@ -210,12 +210,21 @@ class FrameBase(Rows):
     map_chunk: Final = method(maps.map_chunk)
     map_overlap: Final = method(maps.map_overlap)
     map_partitions: Final = method(maps.map_own_partitions)
-    nunique_approx: Final = method(nunique_approx)
-    random_split: Final = method(random_split)
+    median_approximate: Final = method(pieces.median_approximate)
+    memory_usage_per_partition: Final = method(pieces.memory_usage_per_partition)
+    nunique_approx: Final = method(pieces.nunique_approx)
+    random_split: Final = method(pieces.random_split)
     repartition: Final = method(moves.repartition)
     shuffle: Final = method(moves.shuffle_rows)
     to_dask_array: Final = method(dask_frames.to_dask_array)
     to_dask_dataframe: Final = method(dask_frames.to_dask_dataframe)
+
+    to_clipboard: Final = conversions.through_pandas("to_clipboard", "copy them to the clipboard")
+    to_excel: Final = conversions.through_pandas("to_excel", "write a sheet")
+    to_hdf: Final = conversions.through_pandas("to_hdf", "write an HDF5 file")
+    to_latex: Final = conversions.through_pandas("to_latex", "return a table of LaTeX")
+    to_pickle: Final = conversions.through_pandas("to_pickle", "write a pickle")
+    to_xarray: Final = conversions.through_pandas("to_xarray", "return an object of xarray")
 
     droplevel: Final = method(transpose.droplevel)
     reorder_levels: Final = method(transpose.reorder_levels)

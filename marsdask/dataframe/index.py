@@ -133,6 +133,21 @@ class Index(Rows):
         """Whether labels never rise; lazy."""
         return properties.monotonic(methods.column(self), rising=False)
 
+    @property
+    def T(self) -> Index:
+        """The labels themselves."""
+        return self
+
+    def transpose(self, *_args: Any, **_kwargs: Any) -> Index:
+        """Return the labels themselves. See pandas.Index.transpose."""
+        return self
+
+    def copy(self, name: Hashable = None, deep: bool = False) -> Index:
+        """Return the same labels, by another name if it is given. See pandas.Index.copy."""
+        del deep
+        found: Index = Index(self._node) if name is None else self.rename(name)
+        return found
+
     def __getitem__(self, key: Any) -> Index | Tensor:
         found: Index | Tensor = methods.chosen(self, key)
         return found
@@ -151,6 +166,7 @@ class Index(Rows):
     to_series: Final = method(methods.to_series_of)
 
     difference: Final = method(methods.difference)
+    drop: Final = method(methods.drop)
     intersection: Final = method(methods.intersection)
 
     drop_duplicates: Final = methods.through_column("drop_duplicates")
@@ -166,6 +182,7 @@ class Index(Rows):
     any: Final = methods.of_column("any")
     argmax: Final = methods.of_column("argmax")
     argmin: Final = methods.of_column("argmin")
+    duplicated: Final = methods.of_column("duplicated")
     isin: Final = methods.of_column("isin")
     isna: Final = methods.of_column("isna")
     isnull: Final = isna

@@ -33,7 +33,7 @@ from .plotting import histogram
 from .reduction import aggregate, extremes, pairs, properties
 from .reduction import times as times_of
 from .reshape.categories import factorize_series
-from .reshape.explode import explode_series
+from .reshape.explode import explode_series, repeat
 from .reshape.stack import unstack_series
 
 if TYPE_CHECKING:
@@ -185,6 +185,10 @@ class Series(FrameBase):
         """The series itself."""
         return self
 
+    def transpose(self, *_args: Any, **_kwargs: Any) -> Series:
+        """Return the series itself. See pandas.Series.transpose."""
+        return self
+
     def item(self) -> object:
         """Compute, and return the only value. See pandas.Series.item."""
         value: object = self.compute().item()
@@ -231,6 +235,7 @@ class Series(FrameBase):
     cov: Final = method(pairs.cov_with)
     quantile: Final = method(times_of.quantile)
     explode: Final = method(explode_series)
+    repeat: Final = method(repeat)
     factorize: Final = method(factorize_series)
     unstack: Final = method(unstack_series)
     between: Final = method_of("between")

@@ -124,3 +124,14 @@ def test_from_pandas_takes_dasks_names():
     frame = pd.DataFrame({"a": range(10)})
     assert md.from_pandas(frame, npartitions=2).chunks == ((5, 5),)
     assert md.from_pandas(frame, chunksize=4).chunks == ((4, 4, 2),)
+
+
+def test_frames_of_dicts_and_records():
+    """Are pandas's, of columns and of rows."""
+    data: Any = {"a": [1, 2], "b": [3, 4]}
+    equal(md.DataFrame.from_dict(data, npartitions=2), pd.DataFrame.from_dict(data))
+    rows: Any = {"orient": "index", "columns": ["x", "y"]}
+    equal(md.DataFrame.from_dict(data, **rows), pd.DataFrame.from_dict(data, **rows))
+    records = [(1, "a"), (2, "b")]
+    found = md.DataFrame.from_records(records, columns=["n", "s"])
+    equal(found, pd.DataFrame.from_records(records, columns=["n", "s"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,25 @@ def to_markdown(obj: Any, *args: Any, **options: Any) -> str | None:
     """Compute, and return a Markdown table of all rows. See pandas.DataFrame.to_markdown."""
     text: str | None = obj.compute().to_markdown(*args, **options)
     return text
+
+
+def through_pandas(name: str, what: str) -> Callable[..., object]:
+    """Return a method that computes all rows and calls pandas's of that name."""
+
+    def call(self: Any, *args: Any, **options: Any) -> object:
+        return getattr(self.compute(), name)(*args, **options)
+
+    call.__name__ = name
+    call.__doc__ = f"""Compute all rows in this process, and {what}. See pandas.DataFrame.{name}.
+
+    Parameters
+    ----------
+    *args, **options : object
+        The arguments of pandas.
+
+    Returns
+    -------
+    object
+        What pandas returns.
+    """
+    return call

@@ -212,3 +212,20 @@ def are_same(block: Any, other: Any) -> Any:
     """Tell of each row whether two values are equal, or both missing."""
     with_gaps = block.isna() & other.isna()
     return ((block == other) | with_gaps).astype(bool)
+
+
+def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
+    """Return the labels without some. See pandas.Index.drop.
+
+    Looks which ones there are, unless ``errors="ignore"``.
+    """
+    gone = pd.Index(labels if pd.api.types.is_list_like(labels) else [labels])
+    mask: Any = index.isin(gone)
+    if errors != "ignore":
+        there: Any = chosen(index, mask)
+        missing = gone[~gone.isin(there.compute())]
+        if len(missing):
+            raise KeyError(f"{missing.tolist()} not found in axis")
+    found: Any = chosen(index, ~mask)
+    rest: Index = found
+    return rest

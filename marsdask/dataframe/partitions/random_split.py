@@ -169,3 +169,58 @@ def map_overlap(
     """
     found: DataFrame | Series = maps.map_overlap(df, func, before, after, *args, **kwargs)
     return found
+
+
+def memory_usage_per_partition(obj: Any, index: bool = True, deep: bool = False) -> Series:
+    """Return the bytes of each partition. See dask.dataframe.DataFrame.memory_usage_per_partition.
+
+    Returns
+    -------
+    Series
+        A number for each partition.
+
+    Examples
+    --------
+    >>> lazy = md.Series([1, 2, 3], chunk_size=2)
+    >>> lazy.memory_usage_per_partition(index=False).compute().tolist()
+    [16, 8]
+    """
+    sizes: Any = maps.map_partitions(
+        bytes_of_partition, obj, index=index, deep=deep, meta=(None, "i8")
+    )
+    found: Series = sizes.reset_index(drop=True)
+    return found
+
+
+def bytes_of_partition(block: Any, index: bool, deep: bool) -> Any:
+    """Return the bytes of a partition."""
+    return pd.Series([int(np.sum(block.memory_usage(index=index, deep=deep)))])
+
+
+def median_approximate(
+    obj: Any, axis: Any = 0, method: str = "default", numeric_only: bool = False
+) -> Series | Tensor:
+    """Return exact medians. See dask.dataframe.DataFrame.median_approximate.
+
+    Parameters
+    ----------
+    axis : {0, 1}
+        Down the rows or across the columns.
+    method : str
+        Dask's argument, which changes nothing.
+    numeric_only : bool
+        Whether other columns are left out.
+
+    Returns
+    -------
+    Series or Tensor
+        The medians.
+
+    Examples
+    --------
+    >>> float(md.Series([1, 2, 9]).median_approximate().compute())
+    2.0
+    """
+    del method
+    found: Series | Tensor = obj.median(axis, numeric_only=numeric_only)
+    return found

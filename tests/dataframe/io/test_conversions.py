@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ CALLS: dict[str, Any] = {
     "to_dict of a series": lambda f: f.u.to_dict(),
     "to_string": lambda f: f.to_string(index=False),
     "to_string of a series": lambda f: f.u.to_string(),
+    "to_pickle": lambda f: f.to_pickle(io.BytesIO()),
+    "to_stata": lambda f: f.to_stata(io.BytesIO()),
     "to_html": lambda f: f.to_html(),
 }
 
@@ -39,5 +42,5 @@ def test_records() -> None:
 
 def test_what_is_not_offered_says_what_to_use() -> None:
     """By its name."""
-    with pytest.raises(NotImplementedError, match="to_excel is not supported; use to_pandas"):
-        _ = md.DataFrame(FRAME).to_excel
+    with pytest.raises(NotImplementedError, match="to_iceberg is not supported; use to_pandas"):
+        _ = md.DataFrame(FRAME).to_iceberg

@@ -24,6 +24,9 @@ CALLS: dict[str, tuple[pd.Index[Any], Any]] = {
     "fillna": (TEXTS, lambda i: i.fillna("z")),
     "map": (NUMBERS, lambda i: i.map(lambda x: x * 2)),
     "sort_values": (NUMBERS, lambda i: i.sort_values(ascending=False)),
+    "copy": (NUMBERS, lambda i: i.copy(name="m").T.transpose()),
+    "drop": (NUMBERS, lambda i: i.drop([1, 7])),
+    "duplicated": (NUMBERS, lambda i: i.duplicated()),
     "take": (NUMBERS, lambda i: i.take([2, 0])),
     "append": (NUMBERS, lambda i: i.append([i + 1])),
     "astype": (NUMBERS, lambda i: i.astype(float)),
@@ -111,3 +114,11 @@ def test_refusals():
             call()
     with pytest.raises(AttributeError):
         _ = lazy.year
+
+
+def test_labels_that_are_not_there():
+    """Cannot be dropped, unless errors are ignored."""
+    lazy: Any = md.Index(NUMBERS, chunk_size=2)
+    with pytest.raises(KeyError, match="not found in axis"):
+        lazy.drop([1, 99])
+    equal(lazy.drop([1, 99], errors="ignore"), NUMBERS.drop([1, 99], errors="ignore"))

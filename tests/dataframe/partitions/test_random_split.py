@@ -71,3 +71,11 @@ def test_functions():
     equal(md.repartition(FRAME.u, [0, 30, 59]), FRAME.u)
     found = md.map_overlap(lambda rows: rows.rolling(3).sum(), lazy[["u"]], 2, 0)
     equal(found, FRAME[["u"]].rolling(3).sum())
+
+
+def test_bytes_and_medians():
+    """Each partition has its bytes; medians are exact."""
+    lazy: Any = md.DataFrame(FRAME[["k", "u"]], chunk_size=25)
+    assert lazy.memory_usage_per_partition(index=False).compute().tolist() == [400, 400, 160]
+    equal(lazy.median_approximate(method="tdigest"), FRAME[["k", "u"]].median())
+    equal(lazy.u.median_approximate(), FRAME.u.median())

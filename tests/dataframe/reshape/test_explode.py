@@ -35,3 +35,16 @@ def test_what_cannot_be_exploded():
         lazy.explode("nope")
     with pytest.raises(ValueError, match="matching element counts"):
         lazy.explode(["a", "d"]).compute()
+
+
+def test_rows_repeat():
+    """As often as asked for, one after the other."""
+    column = pd.Series([3, 1, 2], index=list("aba"), name="x")
+    lazy: Any = md.Series(column, chunk_size=2)
+    for count in (0, 1, 3):
+        equal(lazy.repeat(count), column.repeat(count))
+    equal(lazy.transpose(), column)
+    with pytest.raises(ValueError, match="negative"):
+        lazy.repeat(-1)
+    with pytest.raises(NotImplementedError, match="explode"):
+        lazy.repeat([1, 2, 3])

@@ -1,0 +1,55 @@
+"""Files that pandas reads in this process, all rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.public import public_call
+
+from ..create import from_pandas
+
+
+def _lazily(found: Any, chunk_size: Any) -> Any:
+    """Return lazy objects in place of pandas's."""
+    if isinstance(found, pd.DataFrame | pd.Series | pd.Index):
+        return from_pandas(found, chunk_size, copy=False)
+    if isinstance(found, dict):
+        return {name: _lazily(one, chunk_size) for name, one in found.items()}
+    return [_lazily(one, chunk_size) for one in found] if isinstance(found, list) else found
+
+
+def _reader(name: str) -> Callable[..., object]:
+    def read(*args: Any, chunk_size: Any = None, **options: Any) -> object:
+        return _lazily(getattr(pd, name)(*args, **options), chunk_size)
+
+    read.__name__ = read.__qualname__ = name
+    read.__doc__ = f"""Return lazy objects of what pandas reads at once. See pandas.{name}.
+
+    Parameters
+    ----------
+    *args, **options : object
+        The arguments of pandas.
+    chunk_size : int, optional
+        The rows of a chunk.
+
+    Returns
+    -------
+    DataFrame, Series, list or dict
+        A lazy object in place of each one of pandas.
+    """
+    return public_call(read)
+
+
+json_normalize = _reader("json_normalize")
+read_clipboard = _reader("read_clipboard")
+read_excel = _reader("read_excel")
+read_hdf = _reader("read_hdf")
+read_html = _reader("read_html")
+read_pickle = _reader("read_pickle")
+read_sas = _reader("read_sas")
+read_spss = _reader("read_spss")
+read_stata = _reader("read_stata")
+read_xml = _reader("read_xml")
