@@ -297,6 +297,7 @@ class DataFrame(FrameBase):
         1  2
         """
         computed: pd.DataFrame = self.compute()
+        computed.attrs |= self.attrs
         return computed
 
     @property

@@ -11,7 +11,6 @@ import numpy as np
 
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
-from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
 from .attributes import LazyFlags, flags, set_flags
@@ -74,7 +73,7 @@ class FrameBase(Rows):
 
     @property
     def attrs(self) -> dict[Any, Any]:
-        """What users note on the object; it is noted on what ``compute()`` returns as well.
+        """What users note on the object; it is noted on what ``to_pandas()`` returns as well.
 
         Differs from pandas: other objects that are made of it have none.
         """
@@ -87,31 +86,6 @@ class FrameBase(Rows):
     @attrs.setter
     def attrs(self, notes: Any) -> None:
         self._attrs = dict(notes)
-
-    def compute(self, *, session: Session | None = None, **dask_options: Any) -> Any:
-        """Compute and return the value without keeping its chunks.
-
-        Parameters
-        ----------
-        session : Session, optional
-            Where to compute; by default the session of the inputs, or the default session.
-        **dask_options
-            Options of ``dask.compute``, such as ``scheduler``. With any of them Dask computes.
-
-        Returns
-        -------
-        object
-            A frame or a series of pandas.
-
-        Examples
-        --------
-        >>> md.Series([1, 2]).compute().tolist()
-        [1, 2]
-        """
-        found = super().compute(session=session, **dask_options)
-        if self.attrs:
-            found.attrs = dict(self.attrs)
-        return found
 
     @property
     def flags(self) -> LazyFlags:

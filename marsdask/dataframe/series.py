@@ -137,6 +137,7 @@ class Series(FrameBase):
         Name: a, dtype: int64
         """
         computed: pd.Series[Any] = self.compute()
+        computed.attrs |= self.attrs
         return computed
 
     @property

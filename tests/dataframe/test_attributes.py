@@ -18,9 +18,9 @@ def test_notes():
     assert lazy.attrs == {}
     lazy.attrs["unit"] = "m"
     assert lazy.to_pandas().attrs == {"unit": "m"}
-    assert lazy.a.compute().attrs == lazy.copy().attrs == {}
+    assert lazy.a.to_pandas().attrs == lazy.copy().attrs == {}
     lazy.attrs = {"unit": "km"}
-    assert lazy.compute().attrs == {"unit": "km"}
+    assert lazy.to_pandas().attrs == {"unit": "km"}
 
 
 def test_flags():
