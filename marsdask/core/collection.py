@@ -469,7 +469,7 @@ class ExecutableTuple(tuple[Any, ...]):
         >>> marsdask.ExecutableTuple([mt.arange(3).max()]).execute().fetch()
         [np.int64(2)]
         """
-        return self._with([fetch(item, session=session) for item in self._lazy()])
+        return self._with(_fetched_together(self._lazy(), session))
 
     def fetch_log(
         self, session: Session | None = None, offsets: Any = None, sizes: Any = None
@@ -807,7 +807,7 @@ def fetch(*items: Any, session: Session | None = None) -> Any:
     >>> marsdask.fetch(mt.arange(3).execute())
     array([0, 1, 2])
     """
-    values = [_fetched(item, session) for item in flatten(items)]
+    values = _fetched_together(flatten(items), session)
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 
 
@@ -843,6 +843,27 @@ def fetch_log(
     """
     found: list[Any] = flatten(items)
     return [item.fetch_log(session=session, offsets=offsets, sizes=sizes) for item in found]
+
+
+def _fetched_together(items: Sequence[Collection], session: Session | None) -> list[Any]:
+    """Return values; one request brings all those of one element, such as functions' results."""
+    places: dict[Session, list[int]] = {}
+    for position, item in enumerate(items):
+        chosen = session or item._session
+        if chosen is not None and not item._node.chunks and chosen.lookup(item._node) is item._node:
+            places.setdefault(chosen, []).append(position)
+    found: dict[int, Any] = {}
+    for chosen, positions in places.items():
+        chosen.check_open()
+        nodes = [chosen.lookup(items[at]._node) for at in positions]
+        stored = [held for held in nodes if held is not None]
+        keys = [key for held in stored for key in held.result.layout.keys.values()]
+        if len(keys) != len(positions) or len(keys) < 2:
+            continue
+        values = chosen.scheduler.gather(keys)
+        for at, value, held in zip(positions, values, stored, strict=True):
+            found[at] = type(items[at])._assemble({(): value}, held.meta, owned=False)
+    return [found[at] if at in found else _fetched(item, session) for at, item in enumerate(items)]
 
 
 def _fetched(item: Collection, session: Session | None) -> Any:
