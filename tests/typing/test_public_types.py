@@ -118,6 +118,9 @@ def members(kind: type, path: str) -> Iterator[tuple[str, bool]]:
         # What is inherited is counted once, where Python says what it means not at all.
         if not owner.__module__.startswith("marsdask") or (owner is Collection is not kind):
             continue
+        # Our base wraps methods that are inherited from scikit-learn; their types are its own.
+        if str(getattr(item, "__module__", "")).startswith("sklearn."):
+            continue
         if name.startswith("_") and name not in OPERATORS:
             continue
         if isinstance(item, property):
