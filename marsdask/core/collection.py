@@ -298,7 +298,7 @@ class Collection(HandsOn):
     def __dask_optimize__(self) -> MergeLayers:
         return MergeLayers()
 
-    __dask_scheduler__ = DefaultGet()
+    __dask_scheduler__: DefaultGet = DefaultGet()
 
     def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
         return finalize, (type(self), self._node.meta, len(self._node.chunks))
@@ -577,7 +577,7 @@ class ExecutableTuple(tuple[Any, ...]):
     def __dask_optimize__(self) -> MergeLayers:
         return MergeLayers()
 
-    __dask_scheduler__ = DefaultGet()
+    __dask_scheduler__: DefaultGet = DefaultGet()
 
     def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
         parts = [item.__dask_postcompute__()[1] for item in self._lazy()]

@@ -14,7 +14,7 @@ class Graph:
     """The nodes that ``roots`` need, in topological order."""
 
     def __init__(self, roots: Sequence[Node]) -> None:
-        self.roots = tuple(roots)
+        self.roots: tuple[Node, ...] = tuple(roots)
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

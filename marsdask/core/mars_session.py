@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from marsdask.scheduler.base import HoldsFutures, KnowsMachine, Scheduler
 
@@ -85,6 +85,10 @@ class MarsSession:
         link: str = self.scheduler.client.dashboard_link
         return link.removesuffix("/status")
 
+    @overload
+    def run(self, first: Any, second: Any, /, *more: Any, **options: Any) -> list[Any]: ...
+    @overload
+    def run(self, *items: Any, **options: Any) -> Any: ...
     def run(self, *items: Any, **options: Any) -> Any:
         """Execute collections together and return their values.
 

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from marsdask.scheduler import limits, registry
 from marsdask.scheduler.base import Callback, Done, HasBounds, Scheduler, Stage
@@ -82,7 +82,7 @@ class Session(MarsSession):
         self, scheduler: Scheduler, *, owns_scheduler: bool = True, session_id: str | None = None
     ) -> None:
         self.scheduler = scheduler
-        self.session_id = session_id or uuid.uuid4().hex
+        self.session_id: str = session_id or uuid.uuid4().hex
         self._owns_scheduler = owns_scheduler
         self._results: weakref.WeakValueDictionary[str, Stored] = weakref.WeakValueDictionary()
         self._mutables: dict[str, Any] = {}
@@ -413,7 +413,8 @@ class Session(MarsSession):
         if self._owns_scheduler:
             self.scheduler.close()
 
-    destroy = stop_server = close
+    destroy: ClassVar[Callable[[Session], None]] = close
+    stop_server: ClassVar[Callable[[Session], None]] = close
 
     @property
     def default(self) -> Session | None:

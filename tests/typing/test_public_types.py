@@ -24,13 +24,16 @@ from tests.source import ROOT
 pytest.importorskip("basedpyright", reason="pyright is of the extra `dev`")
 
 #: The share of names, over all modules, whose type pyright need not guess. It only rises.
-SCORE = 0.88
+SCORE = 0.91
 
 #: Public functions, methods and properties that return ``Any``. A number may only fall.
-CEILINGS = {"marsdask": 20, "tensor": 24, "dataframe": 13, "learn": 5}
+CEILINGS = {"marsdask": 20, "tensor": 24, "dataframe": 13, "learn": 2}
 
 FAMILIES = ("fft", "lib", "linalg", "ma", "random", "special", "stats")
 ESTIMATORS = ("cluster", "decomposition", "preprocessing")
+
+#: What these return is what ``set_output`` says.
+TRANSFORMS = {"transform", "fit_transform", "inverse_transform"}
 
 #: Classes that users get from functions, besides those that are public by name.
 RESULTS = {
@@ -121,7 +124,7 @@ def members(kind: type, path: str) -> Iterator[tuple[str, bool]]:
         # Our base wraps methods that are inherited from scikit-learn; their types are its own.
         if str(getattr(item, "__module__", "")).startswith("sklearn."):
             continue
-        if name.startswith("_") and name not in OPERATORS:
+        if name in TRANSFORMS or (name.startswith("_") and name not in OPERATORS):
             continue
         if isinstance(item, property):
             yield f"an({path}).{name}", False

@@ -36,7 +36,7 @@ class Program:
     __slots__ = ("steps",)
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
-        self.steps = steps
+        self.steps: tuple[Step, ...] = steps
 
     def __call__(self, *leaves: Any) -> Any:
         values: list[Any] = [*leaves]

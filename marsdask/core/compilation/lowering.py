@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -92,8 +92,8 @@ class Lowering:
         grids = {ref.grid.name: ref.grid for ref in targets}
         self.held = held
         # No method of its own: a cycle would keep all nodes until the collector runs.
-        self.whole = partial(_is_whole, held=held, names=held_grids)
-        self.fusion = Fusion(
+        self.whole: Callable[..., bool] = partial(_is_whole, held=held, names=held_grids)
+        self.fusion: Fusion = Fusion(
             grids.values(),
             held_grids,
             inline=inline,

@@ -72,10 +72,10 @@ class Compilation:
         check: bool = False,
         lasting: bool = False,
     ) -> None:
-        self.roots = tuple(roots)
-        self.plan = plan or Plan()
+        self.roots: tuple[Node, ...] = tuple(roots)
+        self.plan: Plan = plan or Plan()
         self.grids: dict[str, Grid] = {}
-        self.logical = substitute(Graph(self.roots), results or {})
+        self.logical: Graph = substitute(Graph(self.roots), results or {})
         self._check = check
         self._lasting = lasting
         self._begun = self._started = False
@@ -86,7 +86,7 @@ class Compilation:
 
     def _begin(self, plan: Plan) -> None:
         self._begun = True
-        self.graph = run_passes(self.logical, plan, check=self._check)
+        self.graph: Graph = run_passes(self.logical, plan, check=self._check)
         self._shown = shown(self.graph, plan)
         self._frontier = Frontier(self.graph)
         self._tiled: dict[Node, Any] = {}

@@ -46,10 +46,12 @@ class MarsLayer(Layer):
         annotations: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(annotations=annotations)
-        self.roots = tuple(roots)
+        self.roots: tuple[Node, ...] = tuple(roots)
         # Functions without an importable name have new names in every process.
-        self.names = tuple(root.name for root in roots) if names is None else tuple(names)
-        self.wishes = {
+        self.names: tuple[str, ...] = (
+            tuple(root.name for root in roots) if names is None else tuple(names)
+        )
+        self.wishes: dict[str, Any] = {
             name: wish
             for name, wish in (self.annotations or {}).items()
             if not isinstance(wish, MemoryAnnotation | Sizes)

@@ -18,8 +18,8 @@ class Monitor:
     """Counts the tasks of one execution, for progress."""
 
     def __init__(self) -> None:
-        self.total = 0
-        self.done = 0
+        self.total: int = 0
+        self.done: int = 0
         self.listeners: list[Callable[[Event], None]] = []
 
     def __call__(self, event: Event) -> None:

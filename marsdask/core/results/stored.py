@@ -28,8 +28,8 @@ class Result:
     __slots__ = ("__weakref__", "layout", "scheduler")
 
     def __init__(self, scheduler: Scheduler, layout: Layout) -> None:
-        self.scheduler = scheduler
-        self.layout = layout
+        self.scheduler: Scheduler = scheduler
+        self.layout: Layout = layout
         weakref.finalize(self, scheduler.release, tuple(layout.keys.values())).atexit = False
 
 

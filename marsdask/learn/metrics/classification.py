@@ -10,7 +10,7 @@ import numpy as np
 from marsdask.learn.rows import fold
 
 from .contingency import merge_pairs, pairs
-from .metric import MetricCall, gathered, metric
+from .metric import Metric, MetricCall, gathered, metric
 
 
 def by_pairs(call: MetricCall) -> Any:
@@ -43,35 +43,41 @@ def _report(found: Any) -> Any:
     return found
 
 
-accuracy_score = metric("accuracy_score", by_pairs, "Return the share of right classes.")
-balanced_accuracy_score = metric(
+accuracy_score: Metric = metric("accuracy_score", by_pairs, "Return the share of right classes.")
+balanced_accuracy_score: Metric = metric(
     "balanced_accuracy_score", by_pairs, "Return the mean recall of the classes."
 )
-class_likelihood_ratios = metric(
+class_likelihood_ratios: Metric = metric(
     "class_likelihood_ratios", by_pairs, "Return the likelihood ratios of two classes."
 )
-classification_report = metric(
+classification_report: Metric = metric(
     "classification_report", by_pairs, "Return a table of the metrics of each class."
 )
-cohen_kappa_score = metric(
+cohen_kappa_score: Metric = metric(
     "cohen_kappa_score", by_pairs, "Return the agreement of two annotators beyond chance."
 )
-confusion_matrix = metric("confusion_matrix", by_pairs, "Return how often classes meet.")
-f1_score = metric("f1_score", by_pairs, "Return the harmonic mean of precision and recall.")
-fbeta_score = metric("fbeta_score", by_pairs, "Return a weighted mean of precision and recall.")
-hamming_loss = metric("hamming_loss", by_pairs, "Return the share of wrong labels.")
-jaccard_score = metric("jaccard_score", by_pairs, "Return intersection over union of labels.")
-matthews_corrcoef = metric(
+confusion_matrix: Metric = metric("confusion_matrix", by_pairs, "Return how often classes meet.")
+f1_score: Metric = metric("f1_score", by_pairs, "Return the harmonic mean of precision and recall.")
+fbeta_score: Metric = metric(
+    "fbeta_score", by_pairs, "Return a weighted mean of precision and recall."
+)
+hamming_loss: Metric = metric("hamming_loss", by_pairs, "Return the share of wrong labels.")
+jaccard_score: Metric = metric(
+    "jaccard_score", by_pairs, "Return intersection over union of labels."
+)
+matthews_corrcoef: Metric = metric(
     "matthews_corrcoef", by_pairs, "Return the correlation of true and predicted classes."
 )
-multilabel_confusion_matrix = metric(
+multilabel_confusion_matrix: Metric = metric(
     "multilabel_confusion_matrix", by_pairs, "Return a confusion matrix for each label."
 )
-precision_recall_fscore_support = metric(
+precision_recall_fscore_support: Metric = metric(
     "precision_recall_fscore_support",
     by_pairs,
     "Return precision, recall, F-score and support of the classes.",
 )
-precision_score = metric("precision_score", by_pairs, "Return the share of right positives.")
-recall_score = metric("recall_score", by_pairs, "Return the share of found positives.")
-zero_one_loss = metric("zero_one_loss", by_pairs, "Return the share of wrong classes.")
+precision_score: Metric = metric(
+    "precision_score", by_pairs, "Return the share of right positives."
+)
+recall_score: Metric = metric("recall_score", by_pairs, "Return the share of found positives.")
+zero_one_loss: Metric = metric("zero_one_loss", by_pairs, "Return the share of wrong classes.")

@@ -16,6 +16,9 @@ from marsdask.learn.lazy import adopted, is_lazy, running
 
 from .operands import as_operand, consistent
 
+#: What a metric is called with are scikit-learn's arguments.
+Metric = Callable[..., Any]
+
 #: The arguments of metrics that have a row for each sample, besides the weights.
 COLUMNS = ("y_true", "y_pred", "y_score", "y_proba", "pred_decision", "y1", "y2", "x", "y")
 
@@ -29,12 +32,12 @@ class MetricCall(NamedTuple):
     options: Mapping[str, Any]
 
     def of(self, *columns: Any, weight: Any = None, **options: Any) -> Any:
-        """MetricCall scikit-learn's function with other columns and weights."""
+        """Call scikit-learn's function with other columns and weights."""
         given = dict(zip(self.columns, columns, strict=True)) | dict(self.options) | options
         return self.function(**given, **({} if weight is None else {"sample_weight": weight}))
 
 
-def metric(name: str, way: Callable[[MetricCall], Any], summary: str) -> Any:
+def metric(name: str, way: Callable[[MetricCall], Any], summary: str) -> Metric:
     """Return scikit-learn's metric of this name, with lazy columns calculated by ``way``."""
     theirs = getattr(metrics, name)
     signature = inspect.signature(theirs)

@@ -13,7 +13,7 @@ from marsdask.learn.moments import Moments, merge_squares, squares
 from marsdask.learn.rows import fold, tiles
 
 from .means import by_means, merge_largest, over_runs
-from .metric import MetricCall, gathered, metric
+from .metric import Metric, MetricCall, gathered, metric
 
 #: What a root is taken of.
 SQUARES = {
@@ -84,48 +84,52 @@ def by_squares(call: MetricCall) -> Any:
     return call.of(true, true - signs * np.sqrt(missed / 2))
 
 
-mean_absolute_error = metric("mean_absolute_error", by_outputs, "Return the mean absolute error.")
-mean_absolute_percentage_error = metric(
+mean_absolute_error: Metric = metric(
+    "mean_absolute_error", by_outputs, "Return the mean absolute error."
+)
+mean_absolute_percentage_error: Metric = metric(
     "mean_absolute_percentage_error", by_outputs, "Return the mean relative error."
 )
-mean_pinball_loss = metric(
+mean_pinball_loss: Metric = metric(
     "mean_pinball_loss", by_outputs, "Return the loss of predicted quantiles."
 )
-mean_squared_error = metric("mean_squared_error", by_outputs, "Return the mean squared error.")
-mean_squared_log_error = metric(
+mean_squared_error: Metric = metric(
+    "mean_squared_error", by_outputs, "Return the mean squared error."
+)
+mean_squared_log_error: Metric = metric(
     "mean_squared_log_error", by_outputs, "Return the mean squared error of logarithms."
 )
-root_mean_squared_error = metric(
+root_mean_squared_error: Metric = metric(
     "root_mean_squared_error", by_outputs, "Return the root of the mean squared error."
 )
-root_mean_squared_log_error = metric(
+root_mean_squared_log_error: Metric = metric(
     "root_mean_squared_log_error",
     by_outputs,
     "Return the root of the mean squared error of logarithms.",
 )
-mean_gamma_deviance = metric(
+mean_gamma_deviance: Metric = metric(
     "mean_gamma_deviance", by_means, "Return the mean deviance of gamma distributions."
 )
-mean_poisson_deviance = metric(
+mean_poisson_deviance: Metric = metric(
     "mean_poisson_deviance", by_means, "Return the mean deviance of Poisson distributions."
 )
-mean_tweedie_deviance = metric(
+mean_tweedie_deviance: Metric = metric(
     "mean_tweedie_deviance", by_means, "Return the mean deviance of Tweedie distributions."
 )
-max_error = metric("max_error", by_largest, "Return the largest absolute error.")
-explained_variance_score = metric(
+max_error: Metric = metric("max_error", by_largest, "Return the largest absolute error.")
+explained_variance_score: Metric = metric(
     "explained_variance_score", by_squares, "Return the share of variance that is explained."
 )
-r2_score = metric("r2_score", by_squares, "Return the coefficient of determination.")
-d2_absolute_error_score = metric(
+r2_score: Metric = metric("r2_score", by_squares, "Return the coefficient of determination.")
+d2_absolute_error_score: Metric = metric(
     "d2_absolute_error_score", gathered, "Return the share of absolute errors that is explained."
 )
-d2_pinball_score = metric(
+d2_pinball_score: Metric = metric(
     "d2_pinball_score", gathered, "Return the share of pinball losses that is explained."
 )
-d2_tweedie_score = metric(
+d2_tweedie_score: Metric = metric(
     "d2_tweedie_score", gathered, "Return the share of deviance that is explained."
 )
-median_absolute_error = metric(
+median_absolute_error: Metric = metric(
     "median_absolute_error", gathered, "Return the median absolute error."
 )

@@ -37,8 +37,16 @@ def _of_parts(name: str, summary: str) -> Any:
     return face
 
 
-cross_val_predict = _of_parts("cross_val_predict", "Predict each part by the others.")
-cross_val_score = _of_parts("cross_val_score", "Return the score of each part.")
-cross_validate = _of_parts("cross_validate", "Return scores and times of each part.")
-learning_curve = _of_parts("learning_curve", "Return scores for numbers of samples.")
-validation_curve = _of_parts("validation_curve", "Return scores for values of a parameter.")
+cross_val_predict: Callable[..., Any] = _of_parts(
+    "cross_val_predict", "Predict each part by the others."
+)
+cross_val_score: Callable[..., Any] = _of_parts("cross_val_score", "Return the score of each part.")
+cross_validate: Callable[..., Any] = _of_parts(
+    "cross_validate", "Return scores and times of each part."
+)
+learning_curve: Callable[..., Any] = _of_parts(
+    "learning_curve", "Return scores for numbers of samples."
+)
+validation_curve: Callable[..., Any] = _of_parts(
+    "validation_curve", "Return scores for values of a parameter."
+)

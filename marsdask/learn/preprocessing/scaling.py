@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol, cast, overload
 
 import numpy as np
 from sklearn import preprocessing
 
-from marsdask.core.collection import collect
+from marsdask.core.collection import Collection, collect
 from marsdask.core.public import public_call
 from marsdask.learn.base import is_lazy
 from marsdask.learn.lazy import adopted, running
 from marsdask.learn.rows import as_rows
+from marsdask.tensor import Tensor
 from marsdask.tensor.elementwise.ufuncs import sqrt, where
 
 from .by_row import Binarizer, Normalizer
@@ -23,7 +24,16 @@ from .ranges import MaxAbsScaler, MinMaxScaler
 from .scaler import StandardScaler
 
 
-def _by(name: str, kind: Callable[..., Any], summary: str) -> Any:
+class Scaling(Protocol):
+    """A function that scales samples; lazy ones stay lazy."""
+
+    @overload
+    def __call__(self, X: Collection, *args: Any, **kwargs: Any) -> Tensor: ...
+    @overload
+    def __call__(self, X: Any, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]: ...
+
+
+def _by(name: str, kind: Callable[..., Any], summary: str) -> Scaling:
     """Return scikit-learn's function of this name; ``kind`` scales the columns of lazy samples."""
     theirs: Callable[..., Any] = getattr(preprocessing, name)
     signature = inspect.signature(theirs)
@@ -49,15 +59,17 @@ def _by(name: str, kind: Callable[..., Any], summary: str) -> Any:
     face.__doc__ = f"{summary} See sklearn.preprocessing.{name}."
     face.__module__ = __name__
     del face.__wrapped__
-    return face
+    return cast(Scaling, face)
 
 
-binarize = _by("binarize", Binarizer, "Return which values are larger than a threshold.")
-maxabs_scale = _by("maxabs_scale", MaxAbsScaler, "Divide columns by their largest values.")
-minmax_scale = _by("minmax_scale", MinMaxScaler, "Scale each column to a range.")
-quantile_transform = _by("quantile_transform", QuantileTransformer, "Map columns to quantiles.")
-robust_scale = _by("robust_scale", RobustScaler, "Scale each column by its quantiles.")
-scale = _by("scale", StandardScaler, "Give each column mean zero and variance one.")
+binarize: Scaling = _by("binarize", Binarizer, "Return which values are larger than a threshold.")
+maxabs_scale: Scaling = _by("maxabs_scale", MaxAbsScaler, "Divide columns by their largest values.")
+minmax_scale: Scaling = _by("minmax_scale", MinMaxScaler, "Scale each column to a range.")
+quantile_transform: Scaling = _by(
+    "quantile_transform", QuantileTransformer, "Map columns to quantiles."
+)
+robust_scale: Scaling = _by("robust_scale", RobustScaler, "Scale each column by its quantiles.")
+scale: Scaling = _by("scale", StandardScaler, "Give each column mean zero and variance one.")
 
 
 @public_call
