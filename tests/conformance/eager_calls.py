@@ -44,10 +44,8 @@ def operands(folder: Path) -> SimpleNamespace:
     x = mt.tensor(rng.permutation(12).reshape(3, 4) / 16 + 0.1, chunk_size=2)
     y = mt.tensor(rng.permutation(12) / 16 + 0.1, chunk_size=5)
     frame.to_csv(folder / "rows.csv", index=False)
-    frame.to_parquet(folder / "rows.parquet")
-    frame.to_feather(folder / "rows.feather")
-    frame.to_orc(folder / "rows.orc")
-    frame.to_json(folder / "rows.json")
+    for form in ("parquet", "feather", "orc", "json", "pickle"):
+        getattr(frame, f"to_{form}")(folder / f"rows.{form}")
     with closing(sqlite3.connect(folder / "rows.db")) as con:
         frame.to_sql("rows", con, index=False)
     return SimpleNamespace(
@@ -335,10 +333,12 @@ def frame_names() -> set[str]:
     # What computes labels or distinct values first.
     looking = "crosstab factorize pivot pivot_table qcut Series.factorize Series.unstack "
     looking += "DataFrame.pivot DataFrame.pivot_table DataFrame.transpose DataFrame.unstack"
+    looking += " wide_to_long"
     refused = {*looking.split()}
     refused |= {"Series.filter"}  # rows by label are for loc[]
     refused |= {"Series.pop", "Series.xs"}  # which counts them first
     refused |= {"GroupBy.sample"}  # which draws from the sizes of groups
+    refused |= eager_rows.DRAWS | eager_rows.NEEDS_PACKAGES
     for title, cls in CLASSES.items():
         without = {*dir(Collection), *NOT_EXECUTED.get(title, "").split()}
         found |= {

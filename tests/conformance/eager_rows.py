@@ -20,6 +20,7 @@ def operands(frame: pd.DataFrame) -> dict[str, Any]:
     timed = md.from_pandas(frame.set_axis(pd.date_range("2024", periods=12)), chunk_size=5)
     return {
         "e": f.expanding(3),
+        "sorted": md.from_pandas(frame.sort_values("v"), chunk_size=5),
         "ewm": f.ewm(span=3),
         "t": timed,
         "tv": timed.v,
@@ -126,7 +127,73 @@ def _told(owner: str, of: Call) -> dict[str, Call]:
     }
 
 
+#: What draws looks at the limits of the values first.
+DRAWS = {
+    f"{owner}.{name}"
+    for owner in ("DataFrame", "Series", "GroupBy")
+    for name in ("boxplot", "hist")
+}
+
+#: What pandas reads at once by packages that need not be there, and from the clipboard.
+READ = ("clipboard", "excel", "hdf", "html", "sas", "spss", "stata", "xml")
+
+#: What it writes so.
+WRITTEN = ("clipboard", "excel", "hdf", "latex", "stata", "xarray", "xml")
+
+NEEDS_PACKAGES = {f"read_{name}" for name in READ}
+NEEDS_PACKAGES |= {f"{owner}.to_{name}" for owner in ("DataFrame", "Series") for name in WRITTEN}
+
+
+def _compared(owner: str, which: str) -> dict[str, Call]:
+    """Return calls of the methods that combine, repeat and divide rows."""
+    calls: dict[str, Callable[[Any], Any]] = {
+        "combine": lambda rows: rows.combine(rows, np.maximum),
+        "compare": lambda rows: rows.compare(rows, keep_shape=True),
+        "divmod": lambda rows: rows.divmod(2),
+        "median_approximate": lambda rows: rows.median_approximate(),
+        "memory_usage_per_partition": lambda rows: rows.memory_usage_per_partition(),
+        "nunique_approx": lambda rows: rows.nunique_approx(),
+        "random_split": lambda rows: rows.random_split([0.5, 0.5], random_state=1),
+        "rdivmod": lambda rows: rows.rdivmod(2),
+        "repeat": lambda rows: rows.repeat(2),
+        "set_flags": lambda rows: rows.set_flags(),
+        "transpose": lambda rows: rows.transpose(),
+    }
+    if owner == "DataFrame":
+        for name in ("divmod", "rdivmod", "repeat", "transpose"):
+            del calls[name]
+
+    def bound(call: Callable[[Any], Any]) -> Call:
+        return lambda a: call(getattr(a, which))
+
+    return {f"{owner}.{name}": bound(call) for name, call in calls.items()}
+
+
 CALLS: dict[str, Call] = {
+    **_compared("DataFrame", "f"),
+    **_compared("Series", "v"),
+    "DataFrame.from_dict": lambda a: md.DataFrame.from_dict({"a": [1, 2]}),
+    "DataFrame.from_records": lambda a: md.DataFrame.from_records([(1, 2)]),
+    "DataFrame.to_pickle": lambda a: a.f.to_pickle(a.folder / "f.pickle"),
+    "Series.to_pickle": lambda a: a.v.to_pickle(a.folder / "v.pickle"),
+    "GroupBy.corrwith": lambda a: a.by.corrwith(a.v),
+    "GroupBy.ewm": lambda a: a.by.ewm(2).mean(),
+    "GroupBy.ohlc": lambda a: a.by.v.ohlc(),
+    "GroupBy.resample": lambda a: a.t.groupby("key").resample("2D").sum(),
+    "GroupBy.take": lambda a: a.by.take([0]),
+    "Index.copy": lambda a: a.i.copy(),
+    "Index.drop": lambda a: a.i.drop([1], errors="ignore"),
+    "Index.duplicated": lambda a: a.i.duplicated(),
+    "Index.transpose": lambda a: a.i.transpose(),
+    "Series.case_when": lambda a: a.v.case_when([(a.m, 0.0)]),
+    "interval_range": lambda a: md.interval_range(0, 3),
+    "json_normalize": lambda a: md.json_normalize([{"a": 1}]),
+    "lreshape": lambda a: md.lreshape(a.f, {"u": ["key", "v"]}),
+    "map_overlap": lambda a: md.map_overlap(abs, a.v, 1, 1),
+    "merge_asof": lambda a: md.merge_asof(a.sorted, a.sorted, on="v"),
+    "merge_ordered": lambda a: md.merge_ordered(a.f, a.g, on="key"),
+    "read_pickle": lambda a: md.read_pickle(a.folder / "rows.pickle"),
+    "repartition": lambda a: md.repartition(a.f, [0, 6, 11]),
     **_told("DataFrame", lambda a: a.f),
     **_told("Series", lambda a: a.v),
     **methods("DataFrame", "f", "nunique value_counts"),
