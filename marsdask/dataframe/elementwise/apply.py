@@ -13,6 +13,7 @@ from marsdask.core.collection import Collection
 from ..frame_node import S, axis_number, is_row
 from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
+from .row_series import apply_to_rows
 from .rowwise import Unsettled, rowwise, with_columns
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ class UserCall(Unsettled):
 
     def called(self, block: Any) -> Any:
         """Return what pandas returns for some rows."""
-        return getattr(block, self.name)(*self.args, **dict(self.kwargs))
+        kwargs = dict(self.kwargs)
+        if kwargs.get("axis") == 1 and not kwargs["raw"]:
+            return apply_to_rows(block, *self.args, **kwargs)
+        return getattr(block, self.name)(*self.args, **kwargs)
 
 
 def _conformed(found: Any, meta: Any) -> Any:

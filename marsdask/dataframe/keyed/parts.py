@@ -38,7 +38,7 @@ def split_at(
     Without ``labels`` the rows of a part are numbered, which takes no memory.
     """
     block = block if labels else unlabelled(block)
-    small = places.astype(np.uint8 if count <= 256 else np.uint16 if count <= 2**16 else np.int64)
+    small = places.astype(smallest(count), copy=False)
     order = np.argsort(small, kind="stable")
     ends = np.cumsum(np.bincount(small, minlength=count))
     beside = 8 * (labels and isinstance(block.index, pd.RangeIndex)) + 8 * (at is not None)
@@ -51,6 +51,11 @@ def split_at(
         piece = piece if labels else unlabelled(piece)
         parts.append(RowPart(piece, int(width * len(rows)), None if at is None else at[rows]))
     return parts
+
+
+def smallest(count: int) -> Any:
+    """Return a type of integers that holds numbers below ``count``."""
+    return np.uint8 if count <= 256 else np.uint16 if count <= 2**16 else np.int64
 
 
 def unlabelled(block: Any) -> Any:

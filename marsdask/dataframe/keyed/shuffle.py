@@ -21,13 +21,19 @@ from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
 from ..rows import concat
-from .parts import RowPart, split_at
+from .parts import RowPart, smallest, split_at
 
 #: The rows of each chunk from which the ranges are chosen.
 SAMPLE = 512
 
 #: Only so many keys decide the part of a row: codes of more would not fit in 64 bits.
 LEADING_KEYS = 7
+
+#: Up to so many codes of rows, a table tells the part of each.
+TABLE = 2**16
+
+#: Comparing with each of so many levels takes less time than searching for values among them.
+FEW_LEVELS = 12
 
 
 def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
@@ -37,8 +43,11 @@ def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
     """
     if by == ():
         frame = block.index.to_frame(index=False)
+    elif by is None or len(by) == 1:
+        # A column is a view, a list of them a copy.
+        frame = (block if by is None else block[by[0]]).to_frame()
     else:
-        frame = block.to_frame() if by is None else block[list(by)]
+        frame = block[list(by)]
     return frame.set_axis(range(frame.shape[1]), axis=1)
 
 
@@ -183,13 +192,23 @@ def split_by_range(
 ) -> list[RowPart]:
     """Split a chunk into ``count`` parts by the ranges of its keys between the pivots."""
     keys = keys_of(block, by)
-    codes, marks = np.zeros(len(keys), np.int64), np.zeros(len(pivots), np.int64)
+    codes, marks, spread = np.zeros(len(keys), np.uint8), np.zeros(len(pivots), np.uint8), 1
     for label, rising in list(zip(keys.columns, ascending, strict=True))[:LEADING_KEYS]:
         levels = pivots[label].dropna().drop_duplicates().sort_values()
         radix = 2 * len(levels) + 3
-        codes = codes * radix + _ranks(keys[label], levels, rising, na_first)
-        marks = marks * radix + _ranks(pivots[label], levels, rising, na_first)
-    places = np.searchsorted(marks, codes, side="right")
+        spread *= radix
+        ranks, own = (
+            _ranks(one[label], levels, rising, na_first).astype(smallest(spread), copy=False)
+            for one in (keys, pivots)
+        )
+        codes, marks = (
+            (ranks, own) if spread == radix else (codes * radix + ranks, marks * radix + own)
+        )
+    if spread <= TABLE:
+        places = np.searchsorted(marks, np.arange(spread), side="right").astype(smallest(count))
+        places = places[codes]
+    else:
+        places = np.searchsorted(marks, codes, side="right")
     return split_at(block, places, count, np.arange(len(block)) if at else None, labels=labels)
 
 
@@ -202,13 +221,31 @@ def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -
             levels, values = levels.cat.codes, values.cat.codes
         elif null.any():
             values = values.fillna(levels.iloc[0])
-        left = levels.searchsorted(values, side="left")
-        ranks = left + levels.searchsorted(values, side="right")
+        ranks = _ranks_among(values, levels)
     else:
-        ranks = np.zeros(len(values), np.int64)
+        ranks = np.zeros(len(values), np.uint8)
     ranks = (ranks if rising else top - ranks) + 1
-    ranks[null] = 0 if na_first else top + 2
+    if null.any():
+        ranks[null] = 0 if na_first else top + 2
     return ranks
+
+
+def _ranks_among(values: pd.Series, levels: pd.Series) -> Any:
+    """Return twice the number of levels below each value, and one more where it is a level."""
+    if len(levels) <= FEW_LEVELS and _is_plain(values) and _is_plain(levels):
+        found = np.zeros(len(values), np.uint8)
+        block = values.to_numpy()
+        for level in levels.to_numpy():
+            found += block >= level
+            found += block > level
+        return found
+    left = levels.searchsorted(values, side="left")
+    return left + levels.searchsorted(values, side="right")
+
+
+def _is_plain(values: pd.Series) -> bool:
+    """Tell whether values are numbers or times of NumPy."""
+    return isinstance(values.dtype, np.dtype) and values.dtype.kind in "biufmM"
 
 
 @kernel(scratch=2.3)

@@ -249,3 +249,40 @@ def test_groups_and_distinct_rows_of_objects() -> None:
     with planned("tight"), option_context({"coalesce": False}):
         distinct = lazily(frame, 2).drop_duplicates("k").compute()
     pd.testing.assert_frame_equal(distinct, frame.drop_duplicates("k"))
+
+
+PLAIN_KEYS = {
+    "integers": [3, -1, 7, 3, 2**62, 0],
+    "unsigned": np.array([3, 1, 2**64 - 1, 3, 0, 9], np.uint64),
+    "floats": [0.5, np.nan, -0.0, 0.0, np.inf, -3.0],
+    "times": pd.DatetimeIndex(
+        ["2020-01-02", "NaT", "2020-01-01", "2021-01-01", "NaT", "2020-01-02"]
+    ),
+    "flags": [True, False, True, True, False, False],
+    "texts": ["b", None, "a", "c", "b", "d"],
+    "categories": pd.Categorical(["b", None, "a", "c", "b", "a"], ["c", "b", "a"]),
+}
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("keys", PLAIN_KEYS.values(), ids=PLAIN_KEYS)
+def test_ranges_of_keys(keys, many):
+    """Rows lie in the parts of a stable sort, however they are compared with the ranges."""
+    rows = pd.DataFrame({"k": keys, "g": [0, 1, 0, 1, 1, 0], "v": range(6)})
+    few, table = (0, 0) if many else (12, 2**16)
+    with mock.patch.multiple(shuffle, FEW_LEVELS=few, TABLE=table):
+        for by, rising, na_first in [
+            (("k",), (True,), False),
+            (("k",), (False,), True),
+            (("g", "k"), (False, True), False),
+        ]:
+            order: dict[str, Any] = {
+                "ascending": list(rising),
+                "na_position": "first" if na_first else "last",
+            }
+            ordered = rows.sort_values(list(by), kind="stable", **order)
+            pivots = shuffle.keys_of(ordered, by).iloc[[2, 4]]
+            options = {"ascending": rising, "na_first": na_first, "labels": False}
+            parts = shuffle.split_by_range(rows, pivots, by, count=3, **options)
+            firsts = [one.rows.sort_values(list(by), kind="stable", **order).v for one in parts]
+            assert [v for one in firsts for v in one] == ordered.v.tolist()
