@@ -148,6 +148,7 @@ class DataFrame(FrameBase):
     @overload
     def __getitem__(self, key: Hashable) -> Series: ...
     def __getitem__(self, key: Any) -> Any:
+        key = key(self) if callable(key) and not isinstance(key, Collection) else key
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):

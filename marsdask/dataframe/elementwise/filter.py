@@ -16,7 +16,7 @@ from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
 from ..relations.expression import kind_of
-from ..relations.relation import Table
+from ..relations.relation import Table, together
 from ..rows import aligned_rows
 from .rowwise import Rowwise, column_of
 
@@ -60,11 +60,10 @@ class Filter(FrameNode):
         return Predicate(self.a, self.mask, conditions) if conditions else None
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
-        table, mask = inputs
-        (condition,) = mask.columns
-        same = table.relation == mask.relation
+        (condition,) = inputs[1].columns
+        tables = together(inputs)
         known = condition is not None and kind_of(condition.dtype) == "b"
-        return table.filtered(condition) if same and known else None
+        return tables[0].filtered(condition) if tables and known else None
 
     def _sizes(self, sizes: Sizes) -> Sizes:
         # The name includes the input's chunks: over other chunks the same mask leaves other sizes.

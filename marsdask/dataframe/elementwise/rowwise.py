@@ -35,7 +35,7 @@ from ..keyed.keys import (
 )
 from ..relations import columns
 from ..relations.functions import METHODS, OPERATORS, Operation, Translation
-from ..relations.relation import Table
+from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned
 from ..schemas.samples import sample, without_rows
@@ -124,11 +124,12 @@ class Rowwise(FrameNode):
         return rule(self, wanted)
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
-        tables = [one for one in inputs if isinstance(one, Table)]
         translation = translation_of(self.func)
-        if translation is None or len({one.relation for one in tables}) != 1:
+        tables = together([one for one in inputs if isinstance(one, Table)])
+        if translation is None or not tables:
             return None
-        rest = iter(inputs)
+        same = iter(tables)
+        rest = iter([next(same) if isinstance(one, Table) else one for one in inputs])
         args = tuple(next(rest) if isinstance(arg, Node) else arg for arg in self.args)
         first = self.args[0].meta if isinstance(self.args[0], Node) else None
         labels = first.columns if isinstance(first, pd.DataFrame) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..frame_node import S, SameRows, axis_number, dtypes_of
+from ..relations.columns import shifted
+from ..relations.relation import Table
 from ..rows import concat, take
 
 
@@ -32,6 +34,12 @@ class RowStencil(SameRows):
     @property
     def meta(self) -> Any:
         return self.func([self.a.meta], self.a.meta, 0, **dict(self.kwargs))
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        given = dict(self.kwargs)
+        if self.func is not shift_chunk or given["options"]:
+            return None
+        return shifted(inputs[0], given["name"], given["periods"], dtypes_of(self.meta))
 
     def tile(self, a: Grid) -> Any:
         # The ends of all chunks would be as large as the chunks.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from .expression import Expression, kind_of
-from .functions import Operation
-from .relation import Table
+from .expression import Expression, has_gaps, kind_of
+from .functions import Operation, call
+from .relation import Shift, Table
 
 
 def unchanged(operation: Operation) -> Table | None:
@@ -53,6 +56,27 @@ def index(operation: Operation) -> Table | None:
         return None
     kept = {one: columns[one] for one in columns if not (kwargs["drop"] and one in keys)}
     return Table(table.relation, tuple(kept.values()), tuple(columns[one] for one in keys))
+
+
+def shifted(table: Table, name: str, periods: int, dtypes: Sequence[Any]) -> Table | None:
+    """Return the values of rows before, or what is left of each one without them (``diff``)."""
+    relation, columns = table.relation, list[Expression | None]()
+    for one, dtype in zip(table.columns, dtypes, strict=True):
+        if one is None or has_gaps(one) or not _is_shiftable(one.dtype, dtype, name):
+            columns.append(None)
+            continue
+        relation = Shift(relation, one, dtype, periods)
+        before = relation.column
+        columns.append(before if name == "shift" else call("sub", [one, before]))
+    return Table(relation, tuple(columns), table.labels) if any(columns) and periods else None
+
+
+def _is_shiftable(before: Any, after: Any, name: str) -> bool:
+    """Tell whether pandas says the type of the values: before they are known, not of all frames."""
+    if name == "diff":
+        return bool(before == after == np.float64)
+    same = before == after and kind_of(before) in "fsmM"
+    return bool(same or (kind_of(before) in "iu" and after == np.float64))
 
 
 def _is_widened(column: Expression | None) -> bool:

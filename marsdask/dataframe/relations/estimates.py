@@ -24,6 +24,7 @@ from .relation import (
     Relation,
     SelectColumns,
     Selection,
+    Shift,
     Table,
     walk,
 )
@@ -185,7 +186,7 @@ def described(estimates: Estimates) -> list[str]:
     seen: set[str] = set()
     while stack:
         relation, depth = stack.pop()
-        while isinstance(relation, SelectColumns | Number):  # as many rows
+        while isinstance(relation, SelectColumns | Number | Shift):  # as many rows
             relation = relation.a
         rows = estimates.of(relation)
         again = relation.token_name in seen

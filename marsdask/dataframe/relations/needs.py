@@ -16,6 +16,7 @@ from .relation import (
     Relation,
     SelectColumns,
     Selection,
+    Shift,
 )
 
 
@@ -32,7 +33,7 @@ def ordered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
 
 def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
     match relation:
-        case Number():
+        case Number() | Shift():
             return relation.column.name in wanted
         case GroupAggregate() | Reduce():
             return any(one.method in {"first", "last"} for one in relation.values)
@@ -81,7 +82,7 @@ def is_unique(relation: Relation, columns: Sequence[Expression]) -> bool:
                 below = dict(relation.columns)
                 terms = [below.get(name) for name in names]
                 names = {one.name for one in terms if isinstance(one, Column)}
-            case Selection() | OrderBy() | FirstRows() | Number():
+            case Selection() | OrderBy() | FirstRows() | Number() | Shift():
                 pass
             case GroupAggregate():
                 return names >= {f"k{place}" for place in range(len(relation.keys))}

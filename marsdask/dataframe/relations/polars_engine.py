@@ -42,6 +42,7 @@ from .relation import (
     Relation,
     SelectColumns,
     Selection,
+    Shift,
     Table,
     walk,
 )
@@ -124,6 +125,8 @@ class PolarsPlan:
                 return self._input(relation)
             case Number():
                 return self._number(relation, *below)
+            case Shift():
+                return self._shift(relation, *below)
             case SelectColumns():
                 return self._project(relation, *below)
             case Selection():
@@ -169,6 +172,15 @@ class PolarsPlan:
         if name not in self._wanted:
             return plan
         return plan.with_row_index(name).with_columns(pl.col(name).cast(pl.Int64))
+
+    def _shift(self, relation: Shift, plan: pl.LazyFrame) -> pl.LazyFrame:
+        name = relation.column.name
+        if name not in self._wanted:
+            return plan
+        values = self.expression(relation.of).cast(polars_type(relation.dtype))
+        missing = float("nan") if kind_of(relation.dtype) == "f" else None
+        found = values.shift(relation.periods, fill_value=missing)
+        return plan.with_columns(found.alias(name))
 
     def _project(self, relation: SelectColumns, plan: pl.LazyFrame) -> pl.LazyFrame:
         return plan.select(

@@ -27,6 +27,7 @@ from .relation import (
     Relation,
     SelectColumns,
     Selection,
+    Shift,
     Table,
     walk,
 )
@@ -176,6 +177,8 @@ def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[E
             yield from relation.keys
         case SelectColumns():
             yield from (one for _, one in relation.columns)
+        case Shift():
+            yield relation.of
         case GroupAggregate():
             yield from relation.keys
             yield from _values(relation.values)
@@ -205,6 +208,8 @@ def terms_of(table: Table, *, right_keys: bool = True) -> Iterator[Column | Para
         if isinstance(relation, SelectColumns):
             for name, one in relation.columns:
                 by_name.setdefault(name, []).append(one)
+        elif isinstance(relation, Shift):
+            by_name.setdefault(relation.column.name, []).append(relation.of)
         else:
             stack.extend(expressions_of(relation, right_keys=right_keys))
     while stack:

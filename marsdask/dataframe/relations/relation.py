@@ -60,6 +60,27 @@ class Number(Term):
 
 
 @dataclass(frozen=True, eq=False)
+class Shift(Term):
+    """The rows with a column of the values ``periods`` rows before them."""
+
+    a: Relation
+    of: Expression
+    dtype: Any
+    periods: int
+
+    @property
+    def column(self) -> Column:
+        """The values, whose name does not depend on other columns of this kind."""
+        name = f"{self.periods} rows before {self.of.token_name} of {unshifted(self).token_name}"
+        return Column(name, self.dtype)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
 class SelectColumns(Term):
     """Expressions as columns of these names."""
 
@@ -182,8 +203,8 @@ class DistinctOn(Term):
         return (self.a,)
 
 
-Rows: TypeAlias = FileScan | Input | Number | SelectColumns | Selection | OrderBy | FirstRows
-Relation: TypeAlias = Rows | GroupAggregate | Reduce | Join | DistinctOn
+Rows: TypeAlias = FileScan | Input | Number | Shift | SelectColumns | Selection | OrderBy
+Relation: TypeAlias = Rows | FirstRows | GroupAggregate | Reduce | Join | DistinctOn
 
 
 @dataclass(frozen=True)
@@ -237,6 +258,29 @@ class Table:
             for name, one in zip(names, self.columns, strict=True)
         )
         return SelectColumns(self.relation, named), columns
+
+
+def unshifted(relation: Relation) -> Relation:
+    """Return the relation to which columns of rows before were added."""
+    while isinstance(relation, Shift):
+        relation = relation.a
+    return relation
+
+
+def together(tables: Sequence[Table]) -> list[Table] | None:
+    """Return tables of the same rows over one relation, ``None`` if the rows may differ."""
+    found = {one.relation for one in tables}
+    if len(found) == 1:
+        return list(tables)
+    if len({unshifted(one) for one in found}) != 1:
+        return None
+    whole = unshifted(tables[0].relation)
+    columns = set()
+    for relation in walk([one.relation for one in tables]):
+        if isinstance(relation, Shift) and relation.column not in columns:
+            columns.add(relation.column)
+            whole = replace(relation, a=whole)
+    return [one.over(whole) for one in tables]
 
 
 def renamed(expression: Any, name: str, *, full: bool = False) -> Column:

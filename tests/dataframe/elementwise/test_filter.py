@@ -38,6 +38,15 @@ def test_filters_of_filters(both):
     equal(program(lazy), program(frame))
 
 
+def test_masks_by_functions():
+    """A function is given the whole frame, not each chunk."""
+    frame = table(12)
+    equal(
+        md.DataFrame(frame, chunk_size=3)[lambda d: d.u > d.u.mean()],
+        frame[lambda d: d.u > d.u.mean()],
+    )
+
+
 @given(both=tables())
 def test_dropna(both):
     """Rows with missing values go, by all columns or some."""

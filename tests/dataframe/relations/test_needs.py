@@ -61,6 +61,12 @@ def seen(lazy: Any) -> set[str]:
             "FileScan Number OrderBy GroupAggregate",
         ),
         ("distinct", lambda d: d[["k"]].drop_duplicates().k.sum(), "Reduce"),
+        (
+            "rows before",
+            lambda d: d.sort_values("u").f.shift(1).sum(),
+            "FileScan Number OrderBy Reduce",
+        ),
+        ("rows before, unread", lambda d: d.assign(z=d.f.shift(1)).u.sum(), "Reduce"),
     ],
 )
 def test_whose_order_is_seen(rows: Path, name: str, program: Any, kinds: str) -> None:
