@@ -139,7 +139,10 @@ SHIFTS: dict[str, tuple[Any, bool]] = {
     "of an expression": (lambda d: (d.f * d.i).shift(1) + d.i, True),
     "assigned": (lambda d: d.assign(z=d.f.shift(1), y=d.s.shift(2)), True),
     "condition": (lambda d: d[d.i.shift(1) > 0], True),
-    "missing ones": (lambda d: d[d.f.shift(1) != 4].assign(z=d.f.shift(2).isna()), True),
+    "missing ones": (
+        lambda d: d[d.f.shift(1) != 4][["f"]].assign(z=lambda d: d.f.shift(2).isna()),
+        True,
+    ),
     "below a condition": (lambda d: d.assign(z=d.f.shift(1))[lambda d: d.i > 0], True),
     "above a condition": (lambda d: d[d.i >= 0].pipe(lambda d: d.f - d.f.shift(1)), True),
     "of sorted rows": (lambda d: d.sort_values("u").f.shift(1), True),
