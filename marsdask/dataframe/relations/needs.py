@@ -103,3 +103,9 @@ def is_semi(relation: Join, read: Collection[str]) -> bool:
     if any(name in read for name, _ in relation.right.columns):
         return False
     return is_unique(relation.right, relation.right_on)
+
+
+def may_meet_nulls(relation: Join) -> bool:
+    """Tell whether keys may be missing on both sides; polars is faster where that is not asked."""
+    pairs = zip(relation.left_on, relation.right_on, strict=True)
+    return any(not one.full and not other.full for one, other in pairs)

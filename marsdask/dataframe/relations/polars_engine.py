@@ -26,7 +26,7 @@ from .expression import (
     has_gaps,
     kind_of,
 )
-from .needs import are_equal, filtered, is_semi, ordered
+from .needs import are_equal, filtered, is_semi, may_meet_nulls, ordered
 from .query import terms_of
 from .relation import (
     Aggregation,
@@ -231,7 +231,7 @@ class PolarsPlan:
             left_on=[self.expression(one) for one in relation.left_on],
             right_on=[self.expression(one) for one in relation.right_on],
             how=how,
-            nulls_equal=_may_meet_nulls(relation),
+            nulls_equal=may_meet_nulls(relation),
             coalesce=None if how == "semi" else False,
             maintain_order=order,
         )
@@ -303,12 +303,6 @@ def _numbered(
     rows = ["left row", "right row"] if both else ["left row"]
     left = left.with_row_index(rows[0])
     return left, right.with_row_index(rows[1]) if both else right, rows
-
-
-def _may_meet_nulls(relation: Join) -> bool:
-    """Tell whether keys may be missing on both sides; polars is faster where that is not asked."""
-    pairs = zip(relation.left_on, relation.right_on, strict=True)
-    return any(not one.full and not other.full for one, other in pairs)
 
 
 def _nulls(term: Expression, values: pl.Expr) -> pl.Expr:
