@@ -36,6 +36,7 @@ def test_kinds(target):
         assert multiclass.is_multilabel(lazy) == theirs.is_multilabel(plain)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("target", [[1.0, 2.0, np.nan], [1.0, np.inf, 0.5]])
 def test_what_is_not_finite(target):
     """Is refused as scikit-learn refuses it."""

@@ -21,5 +21,5 @@ def test_counts(axis):
     for weight in (None, np.array([1.0, 2.0, 0.5, 7.0])):
         found = count_nonzero(lazy, axis, weight)
         np.testing.assert_allclose(found, theirs.count_nonzero(sparse, axis, weight))
-    with pytest.raises(ValueError, match="sample_weight.shape"):
+    with pytest.raises(ValueError, match=r"sample_weight\.shape"):
         count_nonzero(lazy, axis, np.ones(1))
