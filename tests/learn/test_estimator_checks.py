@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from sklearn import linear_model as plain
+from sklearn.tree import DecisionTreeClassifier
 
+from marsdask.learn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    BlockwiseVotingClassifier,
+    BlockwiseVotingRegressor,
+    IsolationForest,
+)
 from marsdask.learn.impute import SimpleImputer
 from marsdask.learn.linear_model import (
     ElasticNet,
@@ -28,8 +37,27 @@ from tests.learn.over_tensors import assert_is_an_estimator
 #: What samples hold is seen when they are transformed.
 _LATER = {"check_estimators_nan_inf": "fit reads no lazy samples"}
 
+#: Weights are probabilities of draws.
+_DRAWN = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "scikit-learn's, too, draws other samples",
+)
+_CHUNKS = "samples in memory are one chunk, tensors are two"
+
 #: Estimators, and for each check that one may fail the reason.
 MODELS = {
+    BaggingClassifier(n_estimators=3, max_samples=20): _DRAWN,
+    BaggingRegressor(n_estimators=2, max_samples=20): _DRAWN,
+    BlockwiseVotingClassifier(DecisionTreeClassifier(random_state=0)): {
+        "check_classifier_data_not_an_array": _CHUNKS
+    },
+    BlockwiseVotingRegressor(plain.LinearRegression()): {
+        "check_regressor_data_not_an_array": _CHUNKS
+    },
+    IsolationForest(n_estimators=2): _DRAWN,
     LinearRegression(): {},
     Ridge(): {"check_non_transformer_estimators_n_iter": "n_iter_ is None, as scikit-learn's"},
     Lasso(): {},

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import ensemble
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.rows import as_weights, held
+from marsdask.learn.rows import as_weights, check_weights, held
 from marsdask.learn.targets import as_classes, as_targets, check_given, check_lengths
 
 from .members import Drawn, fit_members
@@ -23,7 +23,14 @@ _SEEDS = np.iinfo(np.int32).max
 
 
 class OfDraws:
-    """Fits estimators to draws of lazy samples; put it after ``RowsEstimator``."""
+    """Fits estimators to draws of lazy samples; put it before ``RowsEstimator``."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        # Sparse samples are taken in memory only.
+        model: Any = self
+        tags.input_tags.sparse = get_tags(model._get_estimator()).input_tags.sparse
+        return tags
 
     def _fit_draws(
         self, rows: Node, target: Node | None, weight: Any, max_samples: Any, **how: Any
@@ -111,6 +118,7 @@ def weights_in_memory(sample_weight: Any, rows: Node) -> Any:
         return None
     found = sample_weight.compute() if is_lazy(sample_weight) else sample_weight
     values = np.asarray(found, np.float64)
+    check_weights(float(np.abs(values).max(initial=0.0)))
     return np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
 
 
@@ -152,12 +160,12 @@ class Bagging(OfDraws):
         return as_targets(y, rows) if node.shape[1:] == (1,) else node
 
 
-class BaggingClassifier(RowsEstimator, Bagging, ensemble.BaggingClassifier):
+class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):
     """Classifiers that are fitted to draws, and vote. See sklearn.ensemble.BaggingClassifier.
 
     Differs from scikit-learn: takes tensors and frames. One task fits each estimator to what was
     drawn for it, which has to fit its memory: choose ``max_samples``. The numbers of the rows
-    drawn are held in memory. ``oob_score`` needs samples in memory. Shares of samples in parameters
+    drawn are held in memory. ``oob_score`` and sparse samples need them in memory. Shares of samples in parameters
     of trees are of those drawn.
 
     Examples
@@ -176,12 +184,12 @@ class BaggingClassifier(RowsEstimator, Bagging, ensemble.BaggingClassifier):
         return found.codes
 
 
-class BaggingRegressor(RowsEstimator, Bagging, ensemble.BaggingRegressor):
+class BaggingRegressor(Bagging, RowsEstimator, ensemble.BaggingRegressor):
     """Average regressors that are fitted to draws. See sklearn.ensemble.BaggingRegressor.
 
     Differs from scikit-learn: takes tensors and frames. One task fits each estimator to what was
     drawn for it, which has to fit its memory: choose ``max_samples``. The numbers of the rows
-    drawn are held in memory. ``oob_score`` needs samples in memory. Shares of samples in parameters
+    drawn are held in memory. ``oob_score`` and sparse samples need them in memory. Shares of samples in parameters
     of trees are of those drawn.
 
     Examples

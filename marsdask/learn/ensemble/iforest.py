@@ -21,10 +21,10 @@ from marsdask.tensor.quantile.exact import percentile
 from .bagging import OfDraws, of_known_length, weights_in_memory
 
 
-class IsolationForest(RowsEstimator, OfDraws, ensemble.IsolationForest):
+class IsolationForest(OfDraws, RowsEstimator, ensemble.IsolationForest):
     """Find outliers: few random splits isolate them. See sklearn.ensemble.IsolationForest.
 
-    Differs from scikit-learn: takes tensors and frames. One task fits each tree to the samples
+    Differs from scikit-learn: takes tensors and frames, sparse samples in memory only. One task fits each tree to the samples
     drawn for it. A number as ``contamination`` scores all samples once more.
 
     Examples

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from marsdask.core.collection import compute
+from marsdask.core.collection import collect, compute
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
@@ -83,6 +84,16 @@ class Votes:
 class Blockwise(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
     """Fits a copy of an estimator to each chunk."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        model: Any = self
+        tags.input_tags.allow_nan = get_tags(model.estimator).input_tags.allow_nan
+        return tags
+
+    def _samples(self, X: Any, *, reset: bool, allow_nan: bool = False) -> Node:
+        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
+        return super()._samples(X, reset=reset, allow_nan=allow_nan)
+
     def _fit_chunks(self, X: Any, rows: Node, target: Node, how: Mapping[str, Any]) -> None:
         model: Any = self
         kwargs = {"model": model.estimator, "how": how}
@@ -91,7 +102,7 @@ class Blockwise(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
             value = Value(ChunkFold(fit_chunk, joined, operands, kwargs, MEMBER_BYTES))
             self.estimators_ = compute(value)[0]
         else:
-            samples = [Value(node).node.array for node in (rows, target)]  # type: ignore[attr-defined]
+            samples = [compute(collect(node))[0] for node in (rows, target)]
             self.estimators_ = fit_chunk(*samples, **kwargs)
 
     def _votes(self) -> Votes:
@@ -102,7 +113,7 @@ class Blockwise(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
         rows = self._samples(X, reset=False)
         votes = self._votes()
         if not is_lazy(X):
-            return getattr(votes, method)(validate_data(self, X, reset=False))
+            return getattr(votes, method)(rows.array)  # type: ignore[attr-defined]
         sample = np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype)
         return predictions(votes, method, rows, sample)
 
