@@ -165,8 +165,8 @@ class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):
 
     Differs from scikit-learn: takes tensors and frames. One task fits each estimator to what was
     drawn for it, which has to fit its memory: choose ``max_samples``. The numbers of the rows
-    drawn are held in memory. ``oob_score`` and sparse samples need them in memory. Shares of samples in parameters
-    of trees are of those drawn.
+    drawn are held in memory. Sparse samples, and those for ``oob_score``, have to be in memory.
+    Shares of samples in parameters of trees are of those drawn.
 
     Examples
     --------
@@ -189,8 +189,8 @@ class BaggingRegressor(Bagging, RowsEstimator, ensemble.BaggingRegressor):
 
     Differs from scikit-learn: takes tensors and frames. One task fits each estimator to what was
     drawn for it, which has to fit its memory: choose ``max_samples``. The numbers of the rows
-    drawn are held in memory. ``oob_score`` and sparse samples need them in memory. Shares of samples in parameters
-    of trees are of those drawn.
+    drawn are held in memory. Sparse samples, and those for ``oob_score``, have to be in memory.
+    Shares of samples in parameters of trees are of those drawn.
 
     Examples
     --------

@@ -1,0 +1,214 @@
+"""An index of each run of samples, and queries that ask all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn import config_context
+from sklearn.base import clone
+
+from marsdask.core.compilation.costs import Cost, kernel
+from marsdask.core.config import options
+from marsdask.core.grids.blockwise import blockwise
+from marsdask.core.grids.chunk_positions import StartAt
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, numbers
+from marsdask.learn.metrics.pairwise.blocks import whole_rows
+from marsdask.tensor.operands import empty
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRuns(Node):
+    """scikit-learn's NearestNeighbors of each chunk of samples, which holds the samples."""
+
+    pins_grid: ClassVar[bool] = True
+
+    rows: Node
+    model: Any = field(repr=False)
+
+    @property
+    def meta(self) -> Any:
+        return None
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((1,) * len(self.rows.chunks[0]),)
+
+    def tile(self, rows: Grid) -> Generator[Look, Any, Grid]:
+        (rows,) = yield from resolved(rows)
+        whole = whole_rows(rows, rows.chunks[0])
+        width = numbers(whole.chunks[1])[0]
+        largest = max(numbers(whole.chunks[0]))
+        return blockwise(
+            fit_run,
+            [(whole, (0, None))],
+            chunks=self.chunks,
+            meta=self.meta,
+            kwargs={"model": self.model},
+            # A tree has the samples, and as much again of nodes.
+            itemsize=16.0 * largest * width,
+        )
+
+
+@kernel(scratch=1.0)
+def fit_run(block: Any, *, model: Any) -> Any:
+    """Return the index of a run of samples, ``None`` if it is empty."""
+    return clone(model).fit(block) if len(block) else None
+
+
+@dataclass(frozen=True, eq=False)
+class OverRuns(Node):
+    """For each row what ``func`` finds in each run of samples, merged."""
+
+    a: Node
+    runs: Node
+    sizes: Sizes
+    func: Callable[..., Any]
+    merge: Callable[[Any, Any], Any]
+    dtype: np.dtype[Any]
+    width: int
+    kwargs: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, 2)
+
+    @property
+    def chunks(self) -> Chunks:
+        return (self.a.chunks[0], (self.width,))
+
+    def tile(self, a: Grid, runs: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        partials = blockwise(
+            self.func,
+            [(whole_rows(a, a.chunks[0]), (0, None)), (runs, (1,))],
+            chunks=(a.chunks[0], (self.width,) * len(self.sizes)),
+            meta=self.meta,
+            varying=StartAt(self.sizes, 1),
+            kwargs=self.kwargs,
+        )
+        return tree(partials, Pairwise(self.merge), (1,))
+
+
+def _room() -> Any:
+    """Bound what scikit-learn takes for distances to the bytes of a chunk."""
+    return config_context(working_memory=max(1.0, int(options.chunk_store_limit) / 2**20))
+
+
+@kernel(scratch=3.0)
+def nearest(a: Any, run: Any, start: int, *, k: int) -> Any:
+    """Return the distances of the ``k`` nearest samples of a run, then their numbers."""
+    found = np.empty((len(a), 2 * k))
+    found[:, :k], found[:, k:] = np.inf, -1
+    count = 0 if run is None else min(k, run.n_samples_fit_)
+    if count and len(a):
+        with _room():
+            distances, places = run.kneighbors(a, count)
+        found[:, :count], found[:, k : k + count] = distances, places + start
+    return found
+
+
+@dataclass(frozen=True)
+class MergeNearest:
+    """Keeps the nearest of two runs, the first ones of equal distances."""
+
+    cost: ClassVar[Cost] = Cost(scratch=4.0)
+
+    k: int
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        k = self.k
+        distances = np.hstack([a[:, :k], b[:, :k]])
+        places = np.hstack([a[:, k:], b[:, k:]])
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        chosen = [np.take_along_axis(both, order, axis=1) for both in (distances, places)]
+        return np.hstack(chosen)
+
+
+@kernel(scratch=3.0)
+def within(a: Any, run: Any, start: int, *, radius: float) -> Any:
+    """Return for each row the distances and numbers of the samples of a run that are near."""
+    found = np.empty((len(a), 1), dtype=object)
+    distances: Any = [np.empty(0)] * len(a)
+    places: Any = [np.empty(0, np.int64)] * len(a)
+    if run is not None and len(a):
+        with _room():
+            distances, places = run.radius_neighbors(a, radius)
+    for row, pair in enumerate(zip(distances, places, strict=True)):
+        found[row, 0] = (pair[0], pair[1] + start)
+    return found
+
+
+def joined(a: Any, b: Any) -> Any:
+    """Return what is near in both runs."""
+    found = np.empty_like(a)
+    for row, (one, other) in enumerate(zip(a[:, 0], b[:, 0], strict=True)):
+        found[row, 0] = tuple(map(np.concatenate, zip(one, other, strict=True)))
+    return found
+
+
+def without_self(found: Any, rows: Any, *, k: int) -> Any:
+    """Return the nearest of ``k + 1`` without the row itself, or without the first of equals."""
+    places = found[:, k + 1 :]
+    other = places != rows[:, np.newaxis]
+    other[other.all(axis=1), 0] = False
+    kept = [part[other].reshape(len(rows), k) for part in (found[:, : k + 1], places)]
+    return np.hstack(kept)
+
+
+def distances_of(found: Any, *, k: int, dtype: Any) -> Any:
+    """Return the distances that were found."""
+    return found[:, :k].astype(dtype)
+
+
+def places_of(found: Any, *, k: int) -> Any:
+    """Return the numbers of samples that were found."""
+    return found[:, k:].astype(np.int64)
+
+
+def graph_of(found: Any, *, k: int, width: int, weighted: bool) -> Any:
+    """Return the edges to the samples that were found as rows of a sparse matrix."""
+    weights = found[:, :k].ravel() if weighted else np.ones(len(found) * k)
+    starts = np.arange(0, len(weights) + 1, k)
+    places = found[:, k:].ravel().astype(np.int64)
+    return csr_array((weights, places, starts), shape=(len(found), width))
+
+
+def others_within(found: Any, rows: Any) -> Any:
+    """Return what is near each row but itself."""
+    kept = np.empty_like(found)
+    for row, (distances, places) in enumerate(found[:, 0]):
+        other = places != rows[row]
+        kept[row, 0] = (distances[other], places[other])
+    return kept
+
+
+def part_within(found: Any, *, part: int, ordered: bool) -> Any:
+    """Return the distances (part 0) or the numbers (part 1) of what is near each row."""
+    values = np.empty(len(found), dtype=object)
+    for row, pair in enumerate(found[:, 0]):
+        order = np.argsort(pair[0], kind="stable") if ordered else slice(None)
+        values[row] = pair[part][order]
+    return values
+
+
+def graph_within(found: Any, *, width: int, weighted: bool, ordered: bool) -> Any:
+    """Return the edges to what is near as rows of a sparse matrix."""
+    places = part_within(found, part=1, ordered=ordered)
+    starts = np.concatenate([[0], np.cumsum([len(item) for item in places])])
+    edges = np.concatenate([np.empty(0, np.int64), *places])
+    weights = np.ones(len(edges))
+    if weighted:
+        weights = np.concatenate([np.empty(0), *part_within(found, part=0, ordered=ordered)])
+    return csr_array((weights, edges, starts), shape=(len(found), width))
