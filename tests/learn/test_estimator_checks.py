@@ -24,6 +24,11 @@ from marsdask.learn.linear_model import (
     Ridge,
     TweedieRegressor,
 )
+from marsdask.learn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestNeighbors,
+)
 from marsdask.learn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
@@ -58,6 +63,15 @@ MODELS = {
         "check_regressor_data_not_an_array": _CHUNKS
     },
     IsolationForest(n_estimators=2): _DRAWN,
+    NearestNeighbors(): {},
+    KNeighborsClassifier(): dict.fromkeys(
+        (
+            "check_classifier_multioutput",
+            "check_classifiers_multilabel_output_format_predict_proba",
+        ),
+        "lazy probabilities are of one target",
+    ),
+    KNeighborsRegressor(): {},
     LinearRegression(): {},
     Ridge(): {"check_non_transformer_estimators_n_iter": "n_iter_ is None, as scikit-learn's"},
     Lasso(): {},

@@ -6,12 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import neighbors
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
 
 from marsdask.core.collection import collect, compute
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.fitted import unmarked
 from marsdask.learn.predictions import predictions
-from marsdask.learn.targets import as_classes, as_targets, check_given, check_lengths
+from marsdask.learn.targets import as_classes, as_targets, check_given
 
 from .queries import OfNeighbors
 
@@ -52,14 +55,15 @@ class OfTargets(OfNeighbors):
         model._validate_params()
         check_given(self, y)
         rows = self._fit_runs(X)
-        target = self._target(y, rows)
-        model._y = compute(collect(target))[0]
-        check_lengths(rows, collect(target).node)
+        model._y = self._target(y, rows)
+        check_consistent_length(range(model.n_samples_fit_), model._y)
         return self
 
-    def _target(self, y: Any, rows: Node) -> Node:
+    def _target(self, y: Any, rows: Node) -> Any:
+        """Return the targets in memory."""
         node = as_targets(y, rows, several=True)
-        return as_targets(y, rows) if node.shape[1:] == (1,) else node
+        node = as_targets(y, rows) if node.shape[1:] == (1,) else node
+        return check_array(compute(collect(node))[0], ensure_2d=False, input_name="y")
 
     def _predictions(self, method: str, X: Any) -> Any:
         model: Any = self
@@ -69,20 +73,25 @@ class OfTargets(OfNeighbors):
         plain._y, plain.n_samples_fit_ = model._y, model.n_samples_fit_
         for name in ("classes_", "outputs_2d_"):
             if name in vars(self):
-                setattr(plain, name, np.asarray(getattr(self, name)))
+                setattr(plain, name, unmarked(getattr(self, name)))
         return predictions(plain, method, found, np.zeros((1, 2 * k)))
 
     def _fitted_targets(self) -> tuple[Any, ...]:
         model: Any = self
         classes = vars(self).get("classes_")
-        return (model._y if classes is None else np.asarray(classes)[model._y],)
+        if classes is None:
+            return (model._y,)
+        if not model.outputs_2d_:
+            return (np.asarray(classes)[model._y],)
+        columns = zip(classes, model._y.T, strict=True)
+        return (np.stack([labels[codes] for labels, codes in columns], axis=1),)
 
 
 class KNeighborsClassifier(OfTargets, RowsEstimator, neighbors.KNeighborsClassifier):
     """Classify by the nearest samples. See sklearn.neighbors.KNeighborsClassifier.
 
     Differs from scikit-learn: takes tensors and frames, as NearestNeighbors does. The classes'
-    numbers are held in memory. Several targets have to be in memory.
+    numbers are held in memory. Probabilities of several targets need queries in memory.
 
     Examples
     --------
@@ -94,11 +103,17 @@ class KNeighborsClassifier(OfTargets, RowsEstimator, neighbors.KNeighborsClassif
 
     _found = FoundClassifier
 
-    def _target(self, y: Any, rows: Node) -> Node:
-        found = as_classes(y, rows)
-        self.classes_ = found.labels
-        self.outputs_2d_ = False
-        return found.codes
+    def _target(self, y: Any, rows: Node) -> Any:
+        self.outputs_2d_ = len(np.shape(y)) == 2 and np.shape(y)[1] > 1
+        if not self.outputs_2d_:
+            found = as_classes(y, rows)
+            self.classes_ = found.labels
+            return compute(collect(found.codes))[0]
+        values = np.asarray(y.compute() if is_lazy(y) else y)
+        check_classification_targets(values)
+        columns = [np.unique(column, return_inverse=True) for column in values.T]
+        self.classes_ = [labels for labels, _ in columns]
+        return np.stack([codes for _, codes in columns], axis=1)
 
 
 class KNeighborsRegressor(OfTargets, RowsEstimator, neighbors.KNeighborsRegressor):

@@ -16,8 +16,7 @@ class NearestNeighbors(OfRadius, RowsEstimator, neighbors.NearestNeighbors):
 
     Differs from scikit-learn: takes tensors and frames. Lazy samples are computed once and held in
     the session, each chunk with an index of its own: a tree, or the samples alone. A query asks
-    every chunk, and keeps the nearest. Which of equally near samples are found may differ. Sparse
-    samples have to be in memory.
+    every chunk, and keeps the nearest. Which of equally near samples are found may differ.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import neighbors
@@ -29,6 +29,8 @@ _RUNS = "runs"
 
 class OfNeighbors:
     """Finds the nearest of lazy samples; put it before ``RowsEstimator``."""
+
+    _takes_sparse: ClassVar[bool] = True
 
     def _fit_runs(self, X: Any) -> Node:
         """Index each chunk of lazy samples; return these, which are held."""
@@ -232,12 +234,12 @@ class OfNeighbors:
         """
         model: Any = self
         if not self._has_runs():
-            return super().to_sklearn()  # type: ignore[misc,no-any-return]
+            return super().to_sklearn()  # type: ignore[misc]
         twin = sklearn_class(type(self))(**model.get_params(deep=False))
         found: BaseEstimator = twin.fit(model._fit_X.compute(), *self._fitted_targets())
         names = vars(self).get("feature_names_in_")
         if names is not None:
-            found.feature_names_in_ = np.asarray(names)[attr-defined]
+            found.feature_names_in_ = np.asarray(names)
         return found
 
     def _fitted_targets(self) -> tuple[Any, ...]:

@@ -60,7 +60,7 @@ class FittedRuns(Node):
 @kernel(scratch=1.0)
 def fit_run(block: Any, *, model: Any) -> Any:
     """Return the index of a run of samples, ``None`` if it is empty."""
-    return clone(model).fit(block) if len(block) else None
+    return clone(model).fit(block) if block.shape[0] else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +109,10 @@ def _room() -> Any:
 @kernel(scratch=3.0)
 def nearest(a: Any, run: Any, start: int, *, k: int) -> Any:
     """Return the distances of the ``k`` nearest samples of a run, then their numbers."""
-    found = np.empty((len(a), 2 * k))
+    found = np.empty((a.shape[0], 2 * k))
     found[:, :k], found[:, k:] = np.inf, -1
     count = 0 if run is None else min(k, run.n_samples_fit_)
-    if count and len(a):
+    if count and a.shape[0]:
         with _room():
             distances, places = run.kneighbors(a, count)
         found[:, :count], found[:, k : k + count] = distances, places + start
@@ -139,10 +139,10 @@ class MergeNearest:
 @kernel(scratch=3.0)
 def within(a: Any, run: Any, start: int, *, radius: float) -> Any:
     """Return for each row the distances and numbers of the samples of a run that are near."""
-    found = np.empty((len(a), 1), dtype=object)
-    distances: Any = [np.empty(0)] * len(a)
-    places: Any = [np.empty(0, np.int64)] * len(a)
-    if run is not None and len(a):
+    found = np.empty((a.shape[0], 1), dtype=object)
+    distances: Any = [np.empty(0)] * a.shape[0]
+    places: Any = [np.empty(0, np.int64)] * a.shape[0]
+    if run is not None and a.shape[0]:
         with _room():
             distances, places = run.radius_neighbors(a, radius)
     for row, pair in enumerate(zip(distances, places, strict=True)):
