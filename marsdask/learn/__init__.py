@@ -3,8 +3,8 @@
 Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """
 
-__all__ = ["cluster", "decomposition", "glm", "impute"]
-__all__ += ["linear_model", "metrics", "model_selection", "preprocessing", "wrappers"]
+__all__ = ["cluster", "datasets", "decomposition", "ensemble", "glm", "impute", "linear_model"]
+__all__ += ["metrics", "model_selection", "neighbors", "preprocessing", "utils", "wrappers"]
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,9 @@ from marsdask.tensor.creation.from_shape import arange
 
 from .draws import Dealing, Draws, row_sizes
 
+#: What is not scikit-learn's to check, or of its own size.
+_OWN = ("n_samples", "n_features", "random_state", "return_X_y", "chunks", "chunk_size")
+
 
 @public_call
 def make_classification(
@@ -85,20 +88,7 @@ def make_classification(
     >>> X.shape, y.shape
     ((100, 5), (100,))
     """
-    given = {
-        "n_informative": n_informative,
-        "n_redundant": n_redundant,
-        "n_repeated": n_repeated,
-        "n_classes": n_classes,
-        "n_clusters_per_class": n_clusters_per_class,
-        "weights": weights,
-        "flip_y": flip_y,
-        "class_sep": class_sep,
-        "hypercube": hypercube,
-        "shift": shift,
-        "scale": scale,
-        "shuffle": shuffle,
-    }
+    given = {name: item for name, item in locals().items() if name not in _OWN}
     draws = Draws(random_state)
     # scikit-learn checks the parameters: of one sample.
     datasets.make_classification(min(n_samples, 1), n_features, random_state=0, **given)
@@ -107,11 +97,17 @@ def make_classification(
     X, y = _samples(draws, recipe, shape, (chunks, chunk_size))
     if return_X_y:
         return X, y
-    kinds = ("informative", "redundant", "repeated", "random")
-    named = np.repeat(kinds, [n_informative, n_redundant, n_repeated, recipe.random])
+    return _bunch(X, y, recipe, given)
+
+
+def _bunch(X: Any, y: Any, recipe: ClusterRecipe, given: dict[str, Any]) -> Bunch:
+    """Return the samples with what their features are."""
+    kinds = ("informative", "redundant", "repeated")
+    counts = [given[f"n_{kind}"] for kind in kinds]
+    named = np.repeat([*kinds, "random"], [*counts, recipe.random])
     return Bunch(
         DESCR=make_classification.__doc__,
-        parameters={**given, "n_samples": n_samples, "n_features": n_features},
+        parameters={**given, "n_samples": X.shape[0], "n_features": X.shape[1]},
         feature_info=named[recipe.order].tolist(),
         X=X,
         y=y,
@@ -119,7 +115,7 @@ def make_classification(
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ClusterRecipe:
     """What makes samples of random numbers."""
 
     dealing: Dealing
@@ -135,7 +131,7 @@ class Recipe:
     order: Any
 
 
-def _recipe(draws: Draws, shape: tuple[int, int], given: dict[str, Any]) -> Recipe:
+def _recipe(draws: Draws, shape: tuple[int, int], given: dict[str, Any]) -> ClusterRecipe:
     generator, separation = draws.generator, given["class_sep"]
     samples, width = shape
     informative, redundant = given["n_informative"], given["n_redundant"]
@@ -150,7 +146,7 @@ def _recipe(draws: Draws, shape: tuple[int, int], given: dict[str, Any]) -> Reci
         shift = (2.0 * generator.uniform(size=width) - 1.0) * separation
     if scale is None:
         scale = 1.0 + 100.0 * generator.uniform(size=width)
-    return Recipe(
+    return ClusterRecipe(
         dealing=draws.dealing(_counts(samples, given), shuffle=given["shuffle"]),
         classes=given["n_classes"],
         flips=given["flip_y"],
@@ -188,7 +184,7 @@ def _counts(samples: int, given: dict[str, Any]) -> list[int]:
 
 
 def _samples(
-    draws: Draws, recipe: Recipe, shape: tuple[int, int], chunks: tuple[Any, Any]
+    draws: Draws, recipe: ClusterRecipe, shape: tuple[int, int], chunks: tuple[Any, Any]
 ) -> tuple[Any, Any]:
     samples, width = shape
     sizes = row_sizes(samples, width, *chunks)
@@ -203,7 +199,7 @@ def _samples(
 
 
 @kernel(scratch=3.0)
-def features(places: Any, noise: Any, *, recipe: Recipe) -> Any:
+def features(places: Any, noise: Any, *, recipe: ClusterRecipe) -> Any:
     """Return the features of samples."""
     clusters = recipe.dealing(places)
     informative = np.empty((len(places), recipe.corners.shape[1]))
@@ -217,7 +213,7 @@ def features(places: Any, noise: Any, *, recipe: Recipe) -> Any:
     return found[:, recipe.order]
 
 
-def labels(places: Any, chances: Any, *, recipe: Recipe) -> Any:
+def labels(places: Any, chances: Any, *, recipe: ClusterRecipe) -> Any:
     """Return the classes of samples, of which some are drawn anew."""
     drawn = (chances[:, 1] * recipe.classes).astype(np.int64)
     return np.where(chances[:, 0] < recipe.flips, drawn, recipe.dealing(places) % recipe.classes)

@@ -21,6 +21,9 @@ from .draws import Draws, row_sizes
 
 _FLOAT = np.dtype(np.float64)
 
+#: What is not scikit-learn's to check, or of its own size.
+_OWN = ("n_samples", "n_features", "random_state", "chunks", "chunk_size")
+
 
 @public_call
 def make_regression(
@@ -81,18 +84,10 @@ def make_regression(
     >>> bool(np.allclose((X @ coef).compute(), y.compute()))
     True
     """
-    ranks = {"effective_rank": effective_rank, "tail_strength": tail_strength}
-    how = {"bias": bias, "noise": noise, "shuffle": shuffle, "coef": coef, **ranks}
+    given = {name: item for name, item in locals().items() if name not in _OWN}
     draws = Draws(random_state)
     # scikit-learn checks the parameters: of one sample.
-    datasets.make_regression(
-        min(n_samples, 1),
-        n_features,
-        n_informative=n_informative,
-        n_targets=n_targets,
-        random_state=0,
-        **how,
-    )
+    datasets.make_regression(min(n_samples, 1), n_features, random_state=0, **given)
     sizes = row_sizes(n_samples, n_features, chunks, chunk_size)
     if effective_rank is None:
         rows = _normal(draws, (n_samples, n_features), sizes)
@@ -105,9 +100,8 @@ def make_regression(
         truth = truth[draws.generator.permutation(n_features)]
     errors = [_normal(draws, (n_samples, n_targets), sizes)] if noise > 0.0 else []
     width = n_targets if n_targets > 1 else None
-    given = {"truth": np.squeeze(truth, 1) if width is None else truth, "bias": bias}
-    given["noise"] = noise
-    y = collect(RowMap(targets, (rows, *errors), _FLOAT, width, given))
+    how = {"truth": np.squeeze(truth, 1) if width is None else truth, "bias": bias, "noise": noise}
+    y = collect(RowMap(targets, (rows, *errors), _FLOAT, width, how))
     return (collect(rows), y, np.squeeze(truth)) if coef else (collect(rows), y)
 
 

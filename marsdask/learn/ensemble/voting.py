@@ -81,7 +81,7 @@ class Votes:
         return found / len(self.models)
 
 
-class Blockwise(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
+class FittedChunks(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
     """Fits a copy of an estimator to each chunk."""
 
     def __sklearn_tags__(self) -> Any:
@@ -118,11 +118,30 @@ class Blockwise(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
         return predictions(votes, method, rows, sample)
 
     def predict(self, X: Any) -> Any:
-        """Return what the estimators predict together, lazy for lazy samples."""
+        """Return what the estimators predict together, lazy for lazy samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+
+        Returns
+        -------
+        Tensor or array
+            The prediction of each sample.
+
+        Examples
+        --------
+        >>> from marsdask.learn.ensemble import BlockwiseVotingRegressor
+        >>> from sklearn.linear_model import LinearRegression
+        >>> model = BlockwiseVotingRegressor(LinearRegression()).fit(mt.ones((3, 1)), [1, 1, 1])
+        >>> model.predict(mt.ones((1, 1))).compute()
+        array([1.])
+        """
         return self._mapped("predict", X)
 
 
-class BlockwiseVotingRegressor(RegressorMixin, Blockwise):
+class BlockwiseVotingRegressor(RegressorMixin, FittedChunks):
     """A regressor for each chunk of the samples; their mean counts.
 
     dask-ml's class of this name. Samples in memory are one chunk.
@@ -204,7 +223,7 @@ def _is_soft(self: Any) -> bool:
     return True
 
 
-class BlockwiseVotingClassifier(ClassifierMixin, Blockwise):
+class BlockwiseVotingClassifier(ClassifierMixin, FittedChunks):
     """A classifier for each chunk of the samples, which vote.
 
     dask-ml's class of this name. Samples in memory are one chunk. The estimators learn positions
@@ -287,7 +306,26 @@ class BlockwiseVotingClassifier(ClassifierMixin, Blockwise):
 
     @available_if(_is_soft)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Return the mean probabilities of each sample's classes, lazy for lazy samples."""
+        """Return the mean probabilities of each sample's classes, lazy for lazy samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+
+        Returns
+        -------
+        Tensor or array
+            A row for each sample, a column for each class.
+
+        Examples
+        --------
+        >>> from marsdask.learn.ensemble import BlockwiseVotingClassifier
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = BlockwiseVotingClassifier(GaussianNB(), voting="soft")
+        >>> model.fit([[0.0], [1.0], [0.2], [0.8]], [0, 1, 0, 1]).predict_proba([[0.0]]).round()
+        array([[1., 0.]])
+        """
         return self._mapped("predict_proba", X)
 
     def to_sklearn(self) -> BaseEstimator:

@@ -18,7 +18,7 @@ from marsdask.learn.rows import RowMap, held
 from marsdask.tensor.creation.from_shape import arange
 
 from . import runs
-from .runs import FittedRuns, MergeNearest, OverRuns
+from .runs import FittedRuns, NearestOfBoth, OverRuns
 
 #: The parameters of an index of a run.
 _OF_INDEX = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "metric_params")
@@ -68,7 +68,7 @@ class OfNeighbors:
         if not self._has_runs():
             how = {"run": self._index(), "start": 0, **kwargs}
             return RowMap(func, (rows,), np.dtype(dtype), width, how)
-        merge = MergeNearest(kwargs["k"]) if "k" in kwargs else runs.joined
+        merge = NearestOfBoth(kwargs["k"]) if "k" in kwargs else runs.joined
         sizes = model._fit_X.node.chunks[0]
         return OverRuns(rows, model._runs.node, sizes, func, merge, np.dtype(dtype), width, kwargs)
 

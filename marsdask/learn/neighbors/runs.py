@@ -120,7 +120,7 @@ def nearest(a: Any, run: Any, start: int, *, k: int) -> Any:
 
 
 @dataclass(frozen=True)
-class MergeNearest:
+class NearestOfBoth:
     """Keeps the nearest of two runs, the first ones of equal distances."""
 
     cost: ClassVar[Cost] = Cost(scratch=4.0)

@@ -49,6 +49,11 @@ def assert_all_finite(
     See sklearn.utils.assert_all_finite. Lazy samples are computed, unless ``check_only`` is false:
     then they are returned, and raise when they are computed.
 
+    Returns
+    -------
+    Tensor or None
+        The samples, if they are not computed.
+
     Examples
     --------
     >>> from marsdask.learn.utils import assert_all_finite

@@ -14,7 +14,7 @@ def test_merged_neighbours_are_the_nearest():
     """Equally near ones of the first run come first; chunks with too few leave room."""
     a = np.array([[1.0, 3.0, 5.0, 6.0]])
     b = np.array([[1.0, np.inf, 7.0, -1.0]])
-    assert runs.MergeNearest(2)(a, b).tolist() == [[1.0, 1.0, 5.0, 7.0]]
+    assert runs.NearestOfBoth(2)(a, b).tolist() == [[1.0, 1.0, 5.0, 7.0]]
 
 
 def test_a_small_or_empty_run_finds_fewer():
