@@ -46,6 +46,7 @@ CHAPTERS = {
         "marsdask.learn.model_selection",
         "marsdask.learn.neighbors",
         "marsdask.learn.preprocessing",
+        "marsdask.learn.semi_supervised",
         "marsdask.learn.utils",
         "marsdask.learn.utils.extmath",
         "marsdask.learn.utils.multiclass",

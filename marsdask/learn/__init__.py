@@ -4,7 +4,8 @@ Use ``from marsdask.learn.cluster import KMeans``; this package imports no estim
 """
 
 __all__ = ["cluster", "datasets", "decomposition", "ensemble", "glm", "impute", "linear_model"]
-__all__ += ["metrics", "model_selection", "neighbors", "preprocessing", "utils", "wrappers"]
+__all__ += ["metrics", "model_selection", "neighbors", "preprocessing"]
+__all__ += ["semi_supervised", "utils", "wrappers"]
 
 
 def __dir__() -> list[str]:

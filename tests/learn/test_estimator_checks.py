@@ -37,6 +37,7 @@ from marsdask.learn.preprocessing import (
     OrdinalEncoder,
     RobustScaler,
 )
+from marsdask.learn.semi_supervised import LabelPropagation
 from tests.learn.over_tensors import assert_is_an_estimator
 
 #: What samples hold is seen when they are transformed.
@@ -72,6 +73,7 @@ MODELS = {
         "lazy probabilities are of one target",
     ),
     KNeighborsRegressor(): {},
+    LabelPropagation(gamma=5, max_iter=5): {},
     LinearRegression(): {},
     Ridge(): {"check_non_transformer_estimators_n_iter": "n_iter_ is None, as scikit-learn's"},
     Lasso(): {},
