@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn import datasets as theirs
@@ -49,7 +51,12 @@ def test_features_are_told_apart():
 
 def test_labels_are_drawn_anew():
     """As often as asked for: half of the flips fall on another class."""
-    how = {"shuffle": False, "n_clusters_per_class": 1, "random_state": 2, "chunk_size": 500}
+    how: dict[str, Any] = {
+        "shuffle": False,
+        "n_clusters_per_class": 1,
+        "random_state": 2,
+        "chunk_size": 500,
+    }
     before = make_classification(4000, flip_y=0.0, **how)[1].compute()
     after = make_classification(4000, flip_y=0.4, **how)[1].compute()
     assert abs(np.mean(before != after) - 0.2) < 0.03

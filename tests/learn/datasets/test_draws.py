@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from marsdask.learn import datasets
 from marsdask.learn.datasets.draws import Draws, row_sizes
 from tests.learn.samples import value
 
-MAKERS = {
+MAKERS: dict[str, dict[str, Any]] = {
     "make_blobs": {"n_features": 3},
     "make_classification": {"n_features": 6},
     "make_counts": {"n_features": 5},

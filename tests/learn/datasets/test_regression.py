@@ -35,7 +35,7 @@ def test_singular_values_are_those_of_scikit_learn(shape):
     found = make_low_rank_matrix(*shape, effective_rank=3, random_state=0, chunk_size=9).compute()
     expected = theirs.make_low_rank_matrix(*shape, effective_rank=3, random_state=0)
     values = [np.linalg.svd(matrix, compute_uv=False) for matrix in (found, expected)]
-    np.testing.assert_allclose(*values, rtol=1e-9)
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-9)
 
 
 def test_counts_depend_on_features():

@@ -7,7 +7,7 @@ import numpy as np
 import marsdask.tensor as mt
 from marsdask.learn.neighbors import NearestNeighbors
 
-CALLS = []
+CALLS: list[int] = []
 
 
 def seen(block):
