@@ -36,6 +36,7 @@ CHAPTERS = {
     "remote": ("marsdask.remote",),
     "learn": (
         "marsdask.learn.cluster",
+        "marsdask.learn.contrib.joblib",
         "marsdask.learn.datasets",
         "marsdask.learn.decomposition",
         "marsdask.learn.ensemble",

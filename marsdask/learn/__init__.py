@@ -3,7 +3,16 @@
 Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """
 
-__all__ = ["cluster", "datasets", "decomposition", "ensemble", "glm", "impute", "linear_model"]
+__all__ = [
+    "cluster",
+    "contrib",
+    "datasets",
+    "decomposition",
+    "ensemble",
+    "glm",
+    "impute",
+    "linear_model",
+]
 __all__ += ["metrics", "model_selection", "neighbors", "preprocessing"]
 __all__ += ["semi_supervised", "utils", "wrappers"]
 
