@@ -25,7 +25,7 @@ NAMES = ("marsdask", "mars")
 
 
 @dataclass(frozen=True, eq=False)
-class Batch(Node):
+class JoblibBatch(Node):
     """The results of a batch of calls."""
 
     interned: ClassVar[bool] = False
@@ -186,12 +186,12 @@ class MarsBackend(ParallelBackendBase):
         >>> backend = MarsBackend()
         >>> backend.configure(1)
         1
-        >>> backend.submit(dict).result()
+        >>> backend.submit(dict).result()[0]
         {}
         >>> backend.terminate()
         """
         assert self._pool is not None
-        node = Batch(f"joblib-{uuid.uuid4().hex}", func)
+        node = JoblibBatch(f"joblib-{uuid.uuid4().hex}", func)
         future = self._pool.submit(compute, Value(node), session=self._session())
         if callback is not None:
             future.add_done_callback(callback)
