@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from .expression import Column, Expression
+from .expression import Column, Expression, kind_of
 from .relation import (
     DistinctOn,
     FirstRows,
@@ -109,3 +109,8 @@ def may_meet_nulls(relation: Join) -> bool:
     """Tell whether keys may be missing on both sides; polars is faster where that is not asked."""
     pairs = zip(relation.left_on, relation.right_on, strict=True)
     return any(not one.full and not other.full for one, other in pairs)
+
+
+def never_null(term: Expression) -> bool:
+    """Tell whether no value is null for an engine: missing floats are NaN."""
+    return term.full or kind_of(term.dtype) not in "sM"

@@ -26,7 +26,7 @@ from .expression import (
     has_gaps,
     kind_of,
 )
-from .needs import are_equal, filtered, is_semi, may_meet_nulls, ordered
+from .needs import are_equal, filtered, is_semi, may_meet_nulls, never_null, ordered
 from .query import terms_of
 from .relation import (
     Aggregation,
@@ -353,7 +353,7 @@ def _comparison(method: str) -> Callable[..., pl.Expr]:
         sides = _alike(term.args, args)
         left, right = sides
         found: pl.Expr = getattr(left, method)(right)
-        if not all(map(_never_null, term.args)):
+        if not all(map(never_null, term.args)):
             found = found.fill_null(method == "ne")
         # For polars NaN is equal to itself, and larger than all numbers.
         for place, (one, side) in enumerate(zip(term.args, sides, strict=True)):
@@ -375,10 +375,6 @@ def _is_safe(other: Expression, method: str, place: int) -> bool:
     return method in AS_PANDAS[place] and (
         isinstance(other, Constant) or kind_of(other.dtype) != "f"
     )
-
-
-def _never_null(term: Expression) -> bool:
-    return term.full or kind_of(term.dtype) not in "sM"
 
 
 def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr]:
