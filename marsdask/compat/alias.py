@@ -11,10 +11,10 @@ import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Final
 
 from .missing import instead_of
@@ -60,7 +60,9 @@ class MarsFinder(MetaPathFinder):
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: {instead_of(rest)}", name=fullname
             )
-        return ModuleSpec(fullname, _SameModule(name))
+        ours = importlib.util.find_spec(name)
+        # ``python -m`` calls a program by the origin.
+        return ModuleSpec(fullname, _SameModule(name), origin=None if ours is None else ours.origin)
 
 
 def module_for(rest: str) -> str | None:
@@ -90,6 +92,14 @@ class _SameModule(Loader):
         module = importlib.import_module(self._name)
         self._spec = module.__spec__
         return module
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the code of our module, which ``python -m`` runs."""
+        del fullname
+        spec = importlib.util.find_spec(self._name)
+        assert spec is not None
+        assert isinstance(spec.loader, InspectLoader)
+        return spec.loader.get_code(self._name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Restore what Python has set on the module: it was loaded before."""

@@ -55,6 +55,11 @@ class RunningCluster:
         finally:
             os.unlink(file.name)
 
+    def secret(self, name: str, key: str) -> bytes:
+        """Return the content of a secret; NotFound if there is none."""
+        found = self.api.get("v1", "Secret", self.namespace, f"{self.name}-{name}")
+        return base64.b64decode(found["data"][key])
+
     def delete(self) -> None:
         """Delete all objects."""
         self.api.delete("v1", "ConfigMap", self.namespace, self.name)
@@ -64,12 +69,13 @@ class RunningCluster:
     def wait_deleted(self, timeout: float | None) -> None:
         """Wait until nothing is left."""
         deadline = None if not timeout else time.monotonic() + timeout
-        while self._exists():
+        while self.exists():
             if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError(f"{self.namespace} still exists after {timeout} s")
             time.sleep(_PAUSE)
 
-    def _exists(self) -> bool:
+    def exists(self) -> bool:
+        """Return whether something of it is left."""
         try:
             if self.own_namespace:
                 self.api.get("v1", "Namespace", None, self.namespace)
@@ -80,42 +86,15 @@ class RunningCluster:
             return False
 
 
-class KubernetesClusterClient:
-    """A cluster in Kubernetes, with a session on it.
+class ClusterClient:
+    """A cluster, with a session on it."""
 
-    Parameters
-    ----------
-    kube_api_client : kubernetes.client.ApiClient
-        The connection to Kubernetes.
-    namespace, endpoint : str
-        Those of another client of the cluster.
-    cluster_name : str, optional
-        Which cluster of the namespace, if there are several.
-    token : str, optional
-        The token of the web service, for accounts that may not read secrets.
-    """
-
-    def __init__(
-        self,
-        kube_api_client: ApiClient | RunningCluster | None = None,
-        namespace: str | None = None,
-        endpoint: str | None = None,
-        *,
-        cluster_name: str | None = None,
-        token: str | None = None,
-    ) -> None:
-        if isinstance(kube_api_client, RunningCluster):
-            self._cluster = kube_api_client
-        else:
-            if namespace is None:
-                raise TypeError("KubernetesClusterClient needs namespace= and endpoint=")
-            api = KubernetesApi(kube_api_client)
-            self._cluster = find_cluster(api, namespace, cluster_name, token)
-            self._cluster.endpoint = endpoint or _endpoint(self._cluster)
+    def __init__(self, cluster: RunningCluster) -> None:
+        self._cluster = cluster
         self._session: Session | None = None
 
     def __repr__(self) -> str:
-        return f"<KubernetesClusterClient {self.namespace}/{self._cluster.name} {self.endpoint}>"
+        return f"<{type(self).__name__} {self.namespace}/{self._cluster.name} {self.endpoint}>"
 
     def __enter__(self) -> Self:
         return self
@@ -165,6 +144,40 @@ class KubernetesClusterClient:
         if wait:
             self._cluster.wait_deleted(timeout)
 
+
+class KubernetesClusterClient(ClusterClient):
+    """A cluster in Kubernetes, with a session on it.
+
+    Parameters
+    ----------
+    kube_api_client : kubernetes.client.ApiClient
+        The connection to Kubernetes.
+    namespace, endpoint : str
+        Those of another client of the cluster.
+    cluster_name : str, optional
+        Which cluster of the namespace, if there are several.
+    token : str, optional
+        The token of the web service, for accounts that may not read secrets.
+    """
+
+    def __init__(
+        self,
+        kube_api_client: ApiClient | RunningCluster | None = None,
+        namespace: str | None = None,
+        endpoint: str | None = None,
+        *,
+        cluster_name: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        if isinstance(kube_api_client, RunningCluster):
+            super().__init__(kube_api_client)
+            return
+        if namespace is None:
+            raise TypeError("KubernetesClusterClient needs namespace= and endpoint=")
+        found = find_cluster(KubernetesApi(kube_api_client), namespace, cluster_name, token)
+        found.endpoint = endpoint or _endpoint(found)
+        super().__init__(found)
+
     def rescale_workers(
         self,
         new_scale: int,
@@ -205,16 +218,11 @@ def find_cluster(
     )
     found.token = token
     with contextlib.suppress(NotFound):
-        found.authority = _secret(found, "tls", AUTHORITY)
+        found.authority = found.secret("tls", AUTHORITY)
     if token is None:
         with contextlib.suppress(NotFound):
-            found.token = _secret(found, "token", "token").decode()
+            found.token = found.secret("token", "token").decode()
     return found
-
-
-def _secret(cluster: RunningCluster, name: str, key: str) -> bytes:
-    secret = cluster.api.get("v1", "Secret", cluster.namespace, f"{cluster.name}-{name}")
-    return base64.b64decode(secret["data"][key])
 
 
 def new_cluster(

@@ -28,7 +28,7 @@ def manifests(
     others. ``certificates`` are the files of the TLS secret.
     """
     found = [namespace(spec)] if spec.create_namespace else []
-    found += [root(spec), *_secrets(spec, certificates, token)]
+    found += [root(spec), *secrets(spec, certificates, token)]
     found += [account(spec, role) for role in _ACCOUNTS]
     found += [role_of_supervisors(spec), role_binding(spec)]
     found += [headless_service(spec), web_service(spec)]
@@ -92,9 +92,10 @@ def root(spec: ClusterSpec) -> Manifest:
     return _object(spec, "v1", "ConfigMap", spec.name, data=data)
 
 
-def _secrets(
+def secrets(
     spec: ClusterSpec, certificates: Mapping[str, bytes], token: str | None
 ) -> list[Manifest]:
+    """Return the secrets of a cluster: its certificates and its token."""
     found = []
     if spec.tls:
         found.append(_secret(spec, "tls", certificates))

@@ -48,25 +48,38 @@ def selector(spec: ClusterSpec, role: str | None = None) -> dict[str, str]:
 def template(spec: ClusterSpec, role: str) -> Manifest:
     """Return the template of the pods of a role."""
     of_role = _roles(spec)[role]
-    volumes = [*_volumes(spec, role), *(dict(volume) for volume, _ in spec.volumes)]
     pod: Manifest = {
         "serviceAccountName": spec.object_name("supervisor" if role == "supervisor" else "pod"),
         "automountServiceAccountToken": role == "supervisor",
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": spec.grace if role == "worker" else 30,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": spec.user,
-            "runAsGroup": spec.user,
-            "fsGroup": spec.user,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": pod_security(spec.user),
         "containers": [_container(spec, role, of_role)],
-        "volumes": volumes,
+        "volumes": volumes_of(spec, _all_volumes(spec, role)),
     }
     if spec.image_pull_secrets:
         pod["imagePullSecrets"] = [{"name": name} for name in spec.image_pull_secrets]
     return {"metadata": {"labels": {**of_role.labels, **labels(spec, role)}}, "spec": pod}
+
+
+def pod_security(user: int) -> Manifest:
+    """Return the rights of a pod's processes."""
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": user,
+        "runAsGroup": user,
+        "fsGroup": user,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def container_security() -> Manifest:
+    """Return the rights of a container's processes."""
+    return {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
 
 
 def _roles(spec: ClusterSpec) -> dict[str, RoleSpec]:
@@ -84,16 +97,12 @@ def _container(spec: ClusterSpec, role: str, of_role: RoleSpec) -> Manifest:
         "workingDir": "/tmp",  # noqa: S108 - a volume of the pod's own
         "env": _environment(spec, role, of_role),
         "ports": _ports(spec, role, of_role),
-        "resources": _resources(of_role),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        "volumeMounts": [*_mounts(spec, role), *(dict(mount) for _, mount in spec.volumes)],
+        "resources": resources(of_role),
+        "securityContext": container_security(),
+        "volumeMounts": mounts_of(spec, _all_volumes(spec, role)),
         **_probes(spec, role),
     }
-    if (hook := _pre_stop(spec, role)) is not None:
+    if (hook := pre_stop(spec, role)) is not None:
         found["lifecycle"] = {"preStop": {"exec": {"command": hook}}}
     return found
 
@@ -102,14 +111,13 @@ def _arguments(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[str]:
     found = ["-p", str(spec.service.port if role == "web" else of_role.port)]
     if role == "supervisor":
         found += ["-w", str(spec.service.port)]
-    if spec.tls:
-        for option, name in (
-            ("--tls-ca-file", "ca.crt"),
-            ("--tls-cert", "tls.crt"),
-            ("--tls-key", "tls.key"),
-        ):
-            found += [option, f"{TLS_FOLDER}/{name}"]
-    return found
+    return found + (tls_options() if spec.tls else [])
+
+
+def tls_options() -> list[str]:
+    """Return the options of a command that uses the certificates of its pod."""
+    names = {"--tls-ca-file": "ca.crt", "--tls-cert": "tls.crt", "--tls-key": "tls.key"}
+    return [word for option, name in names.items() for word in (option, f"{TLS_FOLDER}/{name}")]
 
 
 def _environment(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manifest]:
@@ -173,7 +181,8 @@ def _ports(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manifest]:
     return [service, web]
 
 
-def _resources(of_role: RoleSpec) -> Manifest:
+def resources(of_role: RoleSpec) -> Manifest:
+    """Return what a pod requests, and its limits."""
     requests = {"cpu": _quantity(of_role.cpu), "memory": str(of_role.memory)}
     limits: dict[str, str] = {}
     if of_role.limit_ratio is not None:
@@ -193,11 +202,15 @@ def _probes(spec: ClusterSpec, role: str) -> Manifest:
         port, alive, scheme = "readiness", "/live", "HTTP"
     else:
         port, alive, scheme = "web", "/health", "HTTPS" if spec.tls else "HTTP"
+    # A web service answers for supervisors; a restart would not help if there is none.
+    return probes(port, None if role == "web" else alive, scheme)
+
+
+def probes(port: str, alive: str | None, scheme: str = "HTTP") -> Manifest:
+    """Return the probes of a container: does it answer, and live, at a port."""
     health = {"httpGet": {"path": "/health", "port": port, "scheme": scheme}}
-    if role == "web":
-        # It answers for supervisors; a restart would not help if there is none.
-        living: Manifest = {"tcpSocket": {"port": port}}
-    else:
+    living: Manifest = {"tcpSocket": {"port": port}}
+    if alive is not None:
         living = {"httpGet": {"path": alive, "port": port, "scheme": scheme}}
     return {
         "startupProbe": health | _STARTUP,
@@ -206,7 +219,7 @@ def _probes(spec: ClusterSpec, role: str) -> Manifest:
     }
 
 
-def _pre_stop(spec: ClusterSpec, role: str) -> list[str] | None:
+def pre_stop(spec: ClusterSpec, role: str) -> list[str] | None:
     """Return the hook of a pod that ends: a worker moves its results first."""
     retire = ["python", "-m", "marsdask.deploy.kubernetes.probe", "retire"]
     if role != "worker":
@@ -216,17 +229,26 @@ def _pre_stop(spec: ClusterSpec, role: str) -> list[str] | None:
     return ["/bin/sh", "-c", f"{shlex.join(spec.pre_stop)}; {shlex.join(retire)}"]
 
 
-def _named(spec: ClusterSpec, role: str) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Return our own volumes: {name: (path, source)}."""
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {
-        "tmp": ("/tmp", {"emptyDir": {}})  # noqa: S108
-    }
+#: A pod's volumes: {name: (path, source)}.
+Volumes = dict[str, tuple[str, Mapping[str, Any]]]
+
+
+def own_volumes(spec: ClusterSpec, role: str) -> Volumes:
+    """Return the volumes that every pod has: temporary files, and the secrets of its role."""
+    found: Volumes = {"tmp": ("/tmp", {"emptyDir": {}})}  # noqa: S108
     if spec.tls:
-        secret = {"secretName": spec.object_name("tls"), "defaultMode": 0o440}
-        found["tls"] = TLS_FOLDER, {"secret": secret}
+        found["tls"] = TLS_FOLDER, _secret(spec, "tls")
     if spec.token and role != "worker":
-        secret = {"secretName": spec.object_name("token"), "defaultMode": 0o440}
-        found["token"] = TOKEN_FOLDER, {"secret": secret}
+        found["token"] = TOKEN_FOLDER, _secret(spec, "token")
+    return found
+
+
+def _secret(spec: ClusterSpec, name: str) -> Manifest:
+    return {"secret": {"secretName": spec.object_name(name), "defaultMode": 0o440}}
+
+
+def _all_volumes(spec: ClusterSpec, role: str) -> Volumes:
+    found = own_volumes(spec, role)
     if role == "worker":
         limit = {"sizeLimit": str(spec.cache or spec.worker.memory // 2)}
         found["shared"] = "/dev/shm", {"emptyDir": {"medium": "Memory", **limit}}  # noqa: S108
@@ -235,19 +257,23 @@ def _named(spec: ClusterSpec, role: str) -> dict[str, tuple[str, Mapping[str, An
     return found
 
 
-def _volumes(spec: ClusterSpec, role: str) -> list[Manifest]:
-    return [
+def volumes_of(spec: ClusterSpec, found: Volumes) -> list[Manifest]:
+    """Return the volumes of a pod; those of claims are in no pod's template."""
+    own = [
         {"name": name, **source}
-        for name, (_, source) in _named(spec, role).items()
+        for name, (_, source) in found.items()
         if "volumeClaimTemplate" not in source
     ]
+    return own + [dict(volume) for volume, _ in spec.volumes]
 
 
-def _mounts(spec: ClusterSpec, role: str) -> list[Manifest]:
-    return [
+def mounts_of(spec: ClusterSpec, found: Volumes) -> list[Manifest]:
+    """Return where a container has them."""
+    own = [
         {"name": name, "mountPath": path} | ({"readOnly": True} if "secret" in source else {})
-        for name, (path, source) in _named(spec, role).items()
+        for name, (path, source) in found.items()
     ]
+    return own + [dict(mount) for _, mount in spec.volumes]
 
 
 def claims(spec: ClusterSpec) -> list[Manifest]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from .client import Forbidden, KubernetesApi, KubernetesError
@@ -146,11 +146,15 @@ def _late(
 ) -> str:
     wanted = ", ".join(f"{count} {role}" for role, count in needed.items())
     lines = [f"after {timeout} s not all pods are ready ({wanted})"]
-    late = [pod for pod in pods.values() if not is_ready(pod)]
-    lines += [explain(api, namespace, pod, _phase(pod)) for pod in late[:3]]
+    return "\n".join(lines + late_pods(api, namespace, pods.values()))
+
+
+def late_pods(api: KubernetesApi, namespace: str, pods: Collection[Manifest]) -> list[str]:
+    """Return what pods that are not ready said last."""
     if not pods:
-        lines.append("there are no pods: does a controller of Kubernetes run?")
-    return "\n".join(lines)
+        return ["there are no pods: does a controller of Kubernetes run?"]
+    late = [pod for pod in pods if not is_ready(pod)]
+    return [explain(api, namespace, pod, _phase(pod)) for pod in late[:3]]
 
 
 def _phase(pod: Mapping[str, Any]) -> str:

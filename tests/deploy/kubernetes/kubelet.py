@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import signal
 import ssl
 import subprocess
@@ -27,8 +28,11 @@ from tests.source import ROOT
 #: Seconds between two looks at a process that starts, or serves, and for one to end.
 _LOOK, _RARE, _END = 0.2, 1.0, 20.0
 
-#: What the one image of this node has in its path, beside Python: the alias of Mars's name.
-ALIAS = ROOT / "docker" / "alias"
+#: What the image has beside Python's packages: the alias of Mars's name.
+SITE = ROOT / "docker" / "site"
+
+#: Paths of the image that are elsewhere here. Its shell becomes a single command, for signals.
+PATHS = {"/bin/sh": "/bin/bash", "/srv/entrypoint.sh": str(ROOT / "docker" / "entrypoint.sh")}
 
 #: An image that this node is still pulling.
 SLOW = "slow-image"
@@ -148,7 +152,7 @@ class RunningPod:
     def _mount(self) -> None:
         """Make volumes, and remember the paths that stand for others."""
         self.folder.mkdir(parents=True)
-        self._paths: dict[str, str] = {}
+        self._paths: dict[str, str] = dict(PATHS)
         sources = {one["name"]: one for one in self.pod["spec"].get("volumes") or ()}
         for mount in self.container.get("volumeMounts") or ():
             path = self.folder / "volumes" / mount["name"]
@@ -180,7 +184,8 @@ class RunningPod:
         temporary = self._paths.get("/tmp", str(self.folder))
         found = {
             "PATH": f"{python}:{os.environ.get('PATH', '')}",
-            "PYTHONPATH": f"{Path(__file__).parent / 'pod'}:{ROOT}:{ALIAS}",
+            "PYTHONPATH": f"{Path(__file__).parent / 'pod'}:{ROOT}",
+            "POD_SITE": str(SITE),
             "TMPDIR": temporary,
             "POD_ADDRESS": self.address,
             "POD_NAMES": str(self.kubelet.names),
@@ -192,7 +197,8 @@ class RunningPod:
             found["MARS_K8S_SERVICE_ACCOUNT"] = str(self.folder / "account")
         for one in self.container.get("env") or ():
             if "value" in one:
-                found[one["name"]] = ":".join(map(self._moved, one["value"].split(":")))
+                parts = re.split("([:,])", one["value"])
+                found[one["name"]] = "".join(map(self._moved, parts))
             else:
                 found[one["name"]] = self._field(one["valueFrom"]["fieldRef"]["fieldPath"])
         return found | self.kubelet.environment

@@ -1,4 +1,4 @@
-"""What a pod's network is to a process of it: one address, and the cluster's names.
+"""What a pod is to a process of it: one address, the cluster's names, and the image's own modules.
 
 It is imported by each Python process of a pod. "All addresses" and "this host" are the pod's
 address, so that several pods of one machine listen on equal ports.
@@ -6,6 +6,7 @@ address, so that several pods of one machine listen on equal ports.
 
 import json
 import os
+import site
 import socket
 
 _ADDRESS = os.environ.get("POD_ADDRESS")
@@ -42,6 +43,7 @@ def _getaddrinfo(host, *args, _getaddrinfo=socket.getaddrinfo, **options):
 
 
 if _ADDRESS:
+    site.addsitedir(os.environ["POD_SITE"])
     for _name, _function in (("bind", _bind), ("connect", _connect), ("connect_ex", _connect_ex)):
         setattr(socket.socket, _name, _function)
     socket.getaddrinfo = _getaddrinfo

@@ -1,0 +1,250 @@
+"""Clusters of KubeDL: write a MarsJob, wait for its workers, give the session, stop."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ..kubernetes.client import Forbidden, KubernetesApi, KubernetesError, NotFound
+from ..kubernetes.cluster import ClusterClient, RunningCluster
+from ..kubernetes.manifests import owned, secrets
+from ..kubernetes.secrets import new_certificates, new_token
+from ..kubernetes.spec import ClusterSpec
+from ..kubernetes.watch import explain, late_pods, trouble
+from ..kubernetes.web_port import WebPort
+from .arguments import endpoint, job_spec, least_workers, replaced_image, worker_count
+from .mars_job import KIND, VERSION, mars_job
+from .reading import read_job
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
+
+#: The label of a job's pods with its name.
+_JOB: Final = "job-name"
+
+#: Seconds between two questions how many workers there are.
+_ROUND: Final = 0.5
+
+
+@dataclass
+class RunningJob(RunningCluster):
+    """A MarsJob that exists."""
+
+    def delete(self) -> None:
+        """Delete the job, and what it owns."""
+        self.api.delete(VERSION, KIND, self.namespace, self.name)
+
+    def exists(self) -> bool:
+        """Return whether something of it is left."""
+        with contextlib.suppress(NotFound):
+            self.api.get(VERSION, KIND, self.namespace, self.name)
+            return True
+        pods = self.api.list("v1", "Pod", self.namespace, f"{_JOB}={self.name}")
+        return bool(pods["items"])
+
+
+class KubeDLClusterClient(ClusterClient):
+    """A MarsJob with a session on its web service.
+
+    Parameters
+    ----------
+    kube_api_client : kubernetes.client.ApiClient
+        The connection to Kubernetes.
+    namespace, job_name : str
+        Where the job is.
+    slb_endpoint : str, optional
+        The address of the load balancer in front of the ingress; by default the web service is
+        reached inside the cluster.
+    token : str, optional
+        The token of the web service, for accounts that may not read secrets.
+    """
+
+    def __init__(
+        self,
+        kube_api_client: ApiClient | RunningJob | None = None,
+        namespace: str = "default",
+        job_name: str | None = None,
+        *,
+        slb_endpoint: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        if isinstance(kube_api_client, RunningJob):
+            super().__init__(kube_api_client)
+            return
+        if job_name is None:
+            raise TypeError("KubeDLClusterClient needs job_name=")
+        api = KubernetesApi(kube_api_client)
+        api.get(VERSION, KIND, namespace, job_name)
+        found = RunningJob(api, namespace, job_name, own_namespace=False, token=token)
+        found.endpoint = endpoint(slb_endpoint, namespace, job_name)
+        if token is None:
+            with contextlib.suppress(NotFound):
+                found.token = found.secret("token", "token").decode()
+        super().__init__(found)
+
+
+def new_cluster(
+    kube_api_client: ApiClient | None = None,
+    image: str | None = None,
+    *,
+    job: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    slb_endpoint: str | None = None,
+    verify_ssl: bool = True,
+    min_worker_num: int | None = None,
+    timeout: float | None = None,
+    keep_on_failure: bool = False,
+    default: bool = True,
+    **arguments: Any,
+) -> KubeDLClusterClient:
+    """Create a MarsJob, which KubeDL's operator runs, and start a session on it.
+
+    Parameters
+    ----------
+    kube_api_client : kubernetes.client.ApiClient, optional
+        The connection to Kubernetes; by default that of ``kubectl``.
+    image : str, optional
+        The image of all pods.
+    job : str, path or mapping, optional
+        A MarsJob, or a YAML file with one, instead of the arguments of pods.
+    slb_endpoint : str, optional
+        The address of the load balancer in front of the ingress that KubeDL makes.
+    verify_ssl : bool
+        Must be true: connections verify certificates.
+    min_worker_num : int, optional
+        Workers that are waited for; by default all.
+    timeout : float, optional
+        Seconds for the workers to join; then the job is deleted.
+    keep_on_failure : bool
+        Whether to keep the job, to look at it.
+    default : bool
+        Whether the session becomes the default session.
+    **arguments
+        Numbers and resources of pods, and others: see the page "KubeDL".
+
+    Returns
+    -------
+    KubeDLClusterClient
+        The cluster.
+
+    Raises
+    ------
+    KubernetesError
+        If Kubernetes refuses the job, or the job fails.
+    TimeoutError
+        If too few workers join in time.
+    """
+    if not verify_ssl:
+        raise NotImplementedError(
+            "verify_ssl=False is not supported: let SSL_CERT_FILE name the certificate of the "
+            "load balancer's authority"
+        )
+    token = arguments.pop("token", True)
+    if job is not None:
+        if arguments:
+            raise TypeError(f"{', '.join(arguments)}: the job says this; give image= at most")
+        manifest = _named(replaced_image(read_job(job), image))
+        cluster = None
+    else:
+        spec = job_spec(slb_endpoint=slb_endpoint, image=image, token=bool(token), **arguments)
+        manifest, cluster = mars_job(spec), spec.cluster
+    least = least_workers(min_worker_num, worker_count(manifest))
+    api = KubernetesApi(kube_api_client)
+    running = _create(api, manifest, cluster, token)
+    try:
+        running.endpoint = endpoint(slb_endpoint, running.namespace, running.name)
+        _wait(running, least, timeout)
+        client = KubeDLClusterClient(running)
+        client.start(default=default)
+    except BaseException:
+        if not keep_on_failure:
+            with contextlib.suppress(KubernetesError):
+                running.delete()
+        raise
+    return client
+
+
+def _named(job: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {"namespace": "default", **(job.get("metadata") or {})}
+    if "name" not in metadata and "generateName" not in metadata:
+        metadata["generateName"] = "mars-job-"
+    return {**job, "metadata": metadata}
+
+
+def _create(
+    api: KubernetesApi, manifest: dict[str, Any], cluster: ClusterSpec | None, token: bool | str
+) -> RunningJob:
+    """Create the secrets of a job, which pods wait for, and the job, which owns them."""
+    namespace: str = manifest["metadata"]["namespace"]
+    if cluster is None:
+        made = api.create(manifest)
+        word = token if isinstance(token, str) else None
+        return RunningJob(api, namespace, made["metadata"]["name"], own_namespace=False, token=word)
+    word = new_token() if token is True else token or None
+    hosts = [f"*.{namespace}.svc", f"*.{namespace}"]
+    certificates = new_certificates(cluster.name, hosts) if cluster.tls else {}
+    found = secrets(cluster, certificates, word)
+    created: list[dict[str, Any]] = []
+    try:
+        for secret in found:
+            api.create(secret)
+            created.append(secret)
+        made = api.create(manifest)
+    except BaseException:
+        for secret in created:
+            with contextlib.suppress(KubernetesError):
+                api.delete("v1", "Secret", namespace, secret["metadata"]["name"])
+        raise
+    running = RunningJob(api, namespace, cluster.name, own_namespace=False, token=word)
+    try:
+        for secret in found:
+            references = owned(secret, made)["metadata"]["ownerReferences"]
+            change = {"metadata": {"ownerReferences": references}}
+            api.patch("v1", "Secret", namespace, secret["metadata"]["name"], change)
+    except BaseException:
+        running.delete()
+        raise
+    return running
+
+
+def _wait(running: RunningJob, least: int, timeout: float | None) -> None:
+    """Wait for workers; raise the error of a job that fails, or of a pod that will not start."""
+    port = WebPort(running.endpoint, running.token)
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while True:
+        try:
+            count = port.count()
+        except (OSError, ValueError, KubernetesError) as error:
+            told = str(error)  # what is in front of the web service may answer for it
+        else:
+            if count >= least:
+                return
+            told = f"{count} of {least} workers have joined"
+        pods = _pods(running)
+        if deadline is not None and time.monotonic() > deadline:
+            lines = [f"after {timeout} s the MarsJob {running.name} is not ready: {told}"]
+            lines += [] if pods is None else late_pods(running.api, running.namespace, pods)
+            raise TimeoutError("\n".join(lines))
+        time.sleep(_ROUND)
+
+
+def _pods(running: RunningJob) -> list[dict[str, Any]] | None:
+    """Return the pods of a job that may still start, ``None`` without the right to see them."""
+    api, namespace, name = running.api, running.namespace, running.name
+    status = api.get(VERSION, KIND, namespace, name).get("status") or {}
+    pods: list[dict[str, Any]] | None = None
+    with contextlib.suppress(Forbidden):
+        pods = api.list("v1", "Pod", namespace, f"{_JOB}={name}")["items"]
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "Failed" and condition["status"] == "True":
+            lines = [f"the MarsJob {name} has failed: {condition.get('message')}"]
+            failed = [one for one in pods or () if one["status"].get("phase") == "Failed"]
+            lines += [explain(api, namespace, one, "Failed") for one in failed]
+            raise KubernetesError("\n".join(lines))
+    for pod in pods or ():
+        if (why := trouble(pod)) is not None:
+            raise KubernetesError(explain(api, namespace, pod, why))
+    return pods

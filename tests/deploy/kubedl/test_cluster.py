@@ -1,0 +1,164 @@
+"""MarsJobs that really run, by an operator as KubeDL's: the document's, and new_cluster's."""
+
+import signal
+import urllib.request
+from pathlib import Path
+
+import pytest
+import yaml
+
+import marsdask.tensor as mt
+from marsdask.deploy.kubedl import KubeDLClusterClient, new_cluster
+from marsdask.deploy.kubernetes.client import (
+    AlreadyExists,
+    Forbidden,
+    KubernetesError,
+    NotFound,
+)
+from marsdask.deploy.kubernetes.web_port import WebPort
+from tests.deploy.kubernetes.kubelet import SLOW, wait_until
+from tests.deploy.kubernetes.store import Denied
+
+#: Seconds for pods to start or end, on a busy machine.
+DEADLINE = 120
+
+#: KubeDL's document's job, as it is.
+DOCUMENT = Path(__file__).parent / "mars-test-demo.yaml"
+
+
+def pods(kubedl, job):
+    """Return the pods of a job by name."""
+    found = kubedl.kube.store.list("pods", "default", f"job-name={job}")
+    return {one["metadata"]["name"]: one for one in found}
+
+
+def condition(kubedl, job):
+    """Return the state of a job."""
+    found = kubedl.kube.store.get("marsjobs", "default", job)["status"].get("conditions")
+    return found[-1]["type"] if found else None
+
+
+def process(kubedl, name):
+    """Return the process of a running pod's container."""
+    (pod,) = (
+        one
+        for one in kubedl.kube.kubelet.pods.values()
+        if one.name == name and not one.ended.is_set()
+    )
+    return pod.process
+
+
+def test_the_documents_job(kubedl):
+    """It runs unchanged: its commands, the operator's variables only, no access to the API."""
+    job = yaml.safe_load(DOCUMENT.read_text())
+    job["spec"]["webHost"] = kubedl.ingress.host  # the one address that is here
+    seen = len(kubedl.kube.server.requests)
+    client = new_cluster(
+        kubedl.kube.client(),
+        job=job,
+        slb_endpoint=kubedl.ingress.host,
+        timeout=DEADLINE,
+        default=False,
+    )
+    address = f"http://{kubedl.ingress.host}/mars/default/mars-test-demo-webservice-0"
+    assert client.endpoint == address
+    with client.session.as_default():
+        assert mt.ones((100, 10), chunk_size=10).sum().execute().fetch() == 1000
+    assert sorted(pods(kubedl, "mars-test-demo")) == [
+        f"mars-test-demo-{name}" for name in ("scheduler-0", "webservice-0", "worker-0", "worker-1")
+    ]
+    users = {user for user, _, _ in kubedl.kube.server.requests[seen:]}
+    assert users == {"admin"}  # the client of this test, and no pod
+    # The prefix never reaches the service, and a path without its last slash finds its page.
+    request = urllib.request.Request(address, headers={"Accept": "text/html"})
+    with urllib.request.urlopen(request) as page:
+        assert b"location.replace" in page.read()
+    again = KubeDLClusterClient(
+        kubedl.kube.client(),
+        job_name="mars-test-demo",
+        slb_endpoint=f"http://{kubedl.ingress.host}",
+    )
+    assert again.endpoint == client.endpoint
+    # A scheduler that is stopped has done its work.
+    client.session.close()
+    process(kubedl, "mars-test-demo-scheduler-0").send_signal(signal.SIGTERM)
+    wait_until(
+        lambda: condition(kubedl, "mars-test-demo") == "Succeeded", kubedl.kube.store, DEADLINE
+    )
+    client.stop(wait=True, timeout=DEADLINE)
+    assert not pods(kubedl, "mars-test-demo")
+    with pytest.raises(Denied):
+        kubedl.kube.store.get("marsjobs", "default", "mars-test-demo")
+
+
+def test_a_job_of_arguments(kubedl):
+    """Encrypted, and with a token; a worker that was stopped comes back by its exit code."""
+    client = new_cluster(
+        kubedl.kube.client(),
+        slb_endpoint=f"http://{kubedl.ingress.host}",
+        job_name="mine",
+        scheduler_cpu=1,
+        scheduler_mem="1g",
+        worker_cpu=1,
+        worker_mem="1g",
+        timeout=DEADLINE,
+        default=False,
+    )
+    try:
+        assert client.token
+        port = WebPort(client.endpoint)
+        with pytest.raises(KubernetesError, match="401"):
+            port.count()
+        with client.session.as_default():
+            a = mt.random.rand(10, 10)
+            assert a.dot(a.T).execute().fetch().shape == (10, 10)
+        (worker,) = client.session.scheduler.client.nthreads()
+        assert worker.startswith("tls://")
+        before = pods(kubedl, "mine")["mine-worker-0"]["metadata"]["uid"]
+        process(kubedl, "mine-worker-0").send_signal(signal.SIGTERM)
+        wait_until(
+            lambda: (
+                pods(kubedl, "mine").get("mine-worker-0", {}).get("metadata", {}).get("uid", before)
+                != before
+            ),
+            kubedl.kube.store,
+            DEADLINE,
+        )
+    finally:
+        client.stop(wait=True, timeout=DEADLINE)
+    assert not kubedl.kube.store.list("secrets", "default")
+
+
+def test_failures_leave_nothing(kubedl):
+    """A pod that cannot start, a job that fails, one that is late: one error each, and no job."""
+    store = kubedl.kube.store
+
+    def fails(error, words, **arguments):
+        with pytest.raises(error, match=words):
+            new_cluster(kubedl.kube.client(), job_name="failing", tls=False, **arguments)
+        wait_until(lambda: not pods(kubedl, "failing"), store, DEADLINE)
+        assert not store.list("marsjobs")
+        assert not store.list("secrets", "default")
+
+    fails(KubernetesError, "ImagePullBackOff: .*no/such:image", image="no/such:image")
+    fails(TimeoutError, "(?s)not ready: .*pod failing-scheduler-0", image=SLOW, timeout=0.1)
+    wrong = {"MARS_WEB_TOKEN_FILE": "/none"}
+    fails(KubernetesError, "(?s)has failed: .*/none", scheduler_extra_env=wrong)
+    store.create("marsjobs", "default", {"metadata": {"name": "failing"}, "spec": {}})
+    store.patch("marsjobs", "default", "failing", {"status": {"conditions": [{"type": "Failed"}]}})
+    with pytest.raises(AlreadyExists, match="failing"):
+        new_cluster(kubedl.kube.client(), job_name="failing", tls=False)
+    assert len(store.list("marsjobs")) == 1
+    assert not store.list("secrets", "default")
+
+
+def test_who_may_not(kubedl):
+    """The error names the right to ask for; nothing stays."""
+    user = kubedl.kube.user("nobody", ("", "secrets", "create,delete"))
+    with pytest.raises(Forbidden, match="create marsjobs"):
+        new_cluster(user, job_name="theirs", tls=False)
+    assert not kubedl.kube.store.list("secrets", "default")
+    with pytest.raises(NotFound):
+        KubeDLClusterClient(kubedl.kube.client(), job_name="theirs")
+    with pytest.raises(TypeError, match="job_name="):
+        KubeDLClusterClient(kubedl.kube.client())
