@@ -72,7 +72,7 @@ def test_the_documents_job(kubedl):
     # The prefix never reaches the service, and a path without its last slash finds its page.
     request = urllib.request.Request(address, headers={"Accept": "text/html"})
     with urllib.request.urlopen(request) as page:
-        assert b"location.replace" in page.read()
+        assert b"<title>marsdask" in page.read()
     again = KubeDLClusterClient(
         kubedl.kube.client(),
         job_name="mars-test-demo",

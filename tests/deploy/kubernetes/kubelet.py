@@ -92,7 +92,7 @@ class Kubelet:
 
     def log(self, namespace: str, name: str, previous: bool) -> str:
         """Return what a container has written."""
-        for pod in self.pods.values():
+        for pod in reversed(self.pods.values()):  # an older one may have had the same name
             if (pod.namespace, pod.name) == (namespace, name):
                 return pod.log_file.read_text(errors="replace") if pod.log_file.exists() else ""
         raise Denied(404, f'pods "{name}" not found')
