@@ -20,6 +20,7 @@ LAZY_PACKAGES = {
     "numexpr": "optional: only limited where it is loaded",
     "pandas": "heavy: a tensor program never needs it",
     "polars": "heavy: only where relations run",
+    "prometheus_client": "optional: extra metrics",
     "psutil": "heavy: only where limits are read",
     "pyarrow": "heavy: only where files or frames are",
     "scipy": "heavy: each submodule is loaded by the function that needs it",

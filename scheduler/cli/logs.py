@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import MutableMapping
 
+from . import json_logs
 from .sizes import ConfigError
 
 #: Loggers of the commands; distributed configures all others.
@@ -29,7 +30,8 @@ def configure(
     """Set up logging here and, through the environment, in child processes.
 
     ``conf`` is a file for ``logging.config``. By default ``logging.conf`` in the working directory
-    is used if it exists. The file sets the level and the format.
+    is used if it exists. The file sets the level and the format. The format ``json`` writes a line
+    of JSON for each record.
     """
     chosen = (level or "info").lower()
     if chosen not in _LEVELS:
@@ -42,6 +44,12 @@ def configure(
         except (OSError, KeyError, ValueError, RuntimeError) as error:
             raise ConfigError(f"cannot read the logging configuration {path}: {error}") from None
         environ[_FILE_VARIABLE] = os.path.abspath(path)
+        return
+    if form == json_logs.NAME:
+        config = json_logs.configuration(LOGGERS, chosen)
+        logging.config.dictConfig(config)
+        # Dask's configuration reads literals of Python.
+        environ["DASK_LOGGING"] = repr(config)
         return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form or _FORMAT))

@@ -94,8 +94,8 @@ LOGGING = (
     CommandOption(
         "--log-format",
         "FORMAT",
-        "format string of Python's logging",
-        "",
+        "format string of Python's logging, or json for a line of JSON for each message",
+        "MARS_LOG_FORMAT",
         "--format",
     ),
     CommandOption(

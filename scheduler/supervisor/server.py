@@ -16,12 +16,14 @@ from distributed.security import Security
 from ..cluster import hooks
 from ..cluster import versions as compatible
 from ..cluster.environment import installed
+from ..cluster.metrics import publish
 from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
 from ..web import legacy_api, rest
 from ..web import nodes as web_nodes
 from ..web import sessions as web_sessions
 from ..web.authentication import Token, protect
+from ..web.metrics import of_supervisor
 from ..web.tls import dashboard_tls, verify_clients
 from ..web.websocket import serve_websockets
 from .hooks import HOOKS
@@ -89,6 +91,7 @@ class Supervisor(PlacementScheduler):
         routes = {**web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
         rest.serve(self.http_application, self, routes)
         protect(self.http_application, token)
+        publish(self, of_supervisor)
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
 
     deposed = False

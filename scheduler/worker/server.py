@@ -21,6 +21,7 @@ from .. import limits
 from ..cluster import hooks
 from ..cluster.environment import environment, stacks
 from ..cluster.failures import FULL
+from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
 from ..storage.shared import Pool
 from ..usage import Usage, count
@@ -31,6 +32,7 @@ from .connections import NAME, PeerConnections, introduction
 from .directories import Directories, free_space
 from .hooks import WORKER_HOOKS
 from .memory_ledger import LedgerView
+from .metrics import of_worker
 from .reconnect import ReconnectingWorker
 from .running_tasks import RunningTasks
 from .shared_results import SharedMemoryComm, SharedResults
@@ -104,6 +106,7 @@ class MarsWorker(ReconnectingWorker):
             self._write_to(spill_dirs, io_parallel, in_background=io_threads is not None)
         if cores is not None:
             binding.bind(cores, self.state.nthreads)
+        publish(self, of_worker)
 
     def _share(self) -> SharedResults | None:
         _allow_descriptors()  # also for spilled results, which are mapped
