@@ -84,7 +84,8 @@ def chart_template() -> str:
 
 def as_yaml(objects: Sequence[Manifest]) -> str:
     """Return objects as ``kubectl apply`` reads them."""
-    return yaml.safe_dump_all(objects, sort_keys=False, explicit_start=True, width=1000)
+    text: str = yaml.safe_dump_all(objects, sort_keys=False, explicit_start=True, width=1000)
+    return text
 
 
 def main(argv: Sequence[str] | None = None) -> None:

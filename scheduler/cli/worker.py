@@ -34,6 +34,9 @@ logger: Final = logging.getLogger(__name__)
 #: Timeouts for moving unique results to other workers, and for ending processes, in seconds.
 DRAIN, CLOSE = 3.5, 4.0
 
+#: The variable in which Dask's operator for Kubernetes names a worker, to end it by this name.
+_NAME: Final = "DASK_WORKER_NAME"
+
 #: Seconds between two attempts to restart processes: initial and maximum value.
 _PAUSES = 0.1, 5.0
 
@@ -316,6 +319,8 @@ def worker_options(
         }
         if settings.advertise is not None:
             one["advertise"] = settings.advertise
+        if name := os.environ.get(_NAME):
+            one["name"] = f"{name}-{position}" if resources.processes > 1 else name
         if host is not None:
             one["ledger"] = host.path, position
         if shares is not None:

@@ -24,7 +24,7 @@ def told():
             if isinstance(node, ast.Call) and _logs(node.func):
                 message = node.args[0]
                 if isinstance(message, ast.Constant) and message.value != "%s":
-                    found.add(_PLACE.sub("…", message.value))
+                    found.add(_PLACE.sub("…", str(message.value)))
     return found
 
 

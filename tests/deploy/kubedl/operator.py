@@ -42,7 +42,7 @@ def cache_size(policy: Object, memory: int) -> int:
     """Return the bytes of a worker's cache: a size, a percentage of its memory, or none."""
     if "workerCacheSize" in policy:
         return int(quantity(policy["workerCacheSize"]))
-    return memory * min(policy.get("workerCachePercentage", 0), 100) // 100
+    return int(memory * min(policy.get("workerCachePercentage", 0), 100) // 100)
 
 
 def variables(job: Object, role: str, index: int, container: Object) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """The arguments of KubeDL's new_cluster."""
 
+from typing import Any
+
 import pytest
 
 from marsdask.deploy.kubedl.arguments import (
@@ -88,7 +90,7 @@ def test_endpoints(balancer, address):
 
 def test_jobs_that_are_given():
     """Only their image changes; the workers they ask for are counted."""
-    pods = {"spec": {"containers": [{"name": "mars", "image": "old"}], "x": 1}}
+    pods: Any = {"spec": {"containers": [{"name": "mars", "image": "old"}], "x": 1}}
     job = {"spec": {"marsReplicaSpecs": {"Worker": {"replicas": 3, "template": pods}}}}
     changed = replaced_image(job, "new")["spec"]["marsReplicaSpecs"]["Worker"]["template"]["spec"]
     assert changed == {"containers": [{"name": "mars", "image": "new"}], "x": 1}
@@ -102,6 +104,7 @@ def test_how_many_workers_are_waited_for():
     """All by default; not more than there will be."""
     assert least_workers(None, 4) == 4
     assert least_workers(0, 4) == 0
-    for wrong in (5, -1, True, "2"):
+    wrongs: Any = (5, -1, True, "2")
+    for wrong in wrongs:
         with pytest.raises(ValueError, match="from 0 to 4"):
             least_workers(wrong, 4)

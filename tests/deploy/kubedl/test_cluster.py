@@ -3,6 +3,7 @@
 import signal
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -112,7 +113,8 @@ def test_a_job_of_arguments(kubedl):
         with client.session.as_default():
             a = mt.random.rand(10, 10)
             assert a.dot(a.T).execute().fetch().shape == (10, 10)
-        (worker,) = client.session.scheduler.client.nthreads()
+        scheduler: Any = client.session.scheduler
+        (worker,) = scheduler.client.nthreads()
         assert worker.startswith("tls://")
         before = pods(kubedl, "mine")["mine-worker-0"]["metadata"]["uid"]
         process(kubedl, "mine-worker-0").send_signal(signal.SIGTERM)

@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from marsdask.deploy.kubedl import read_job
 
 DOCUMENT = Path(__file__).parent / "mars-test-demo.yaml"
 
-ROLES = {"marsReplicaSpecs": {}}
+ROLES: dict[str, Any] = {"marsReplicaSpecs": {}}
 
 
 def job(**spec):

@@ -5,6 +5,7 @@ import errno
 import re
 import socket
 from argparse import Namespace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,10 +24,9 @@ from marsdask.scheduler.worker import binding
 from marsdask.scheduler.worker.memory_ledger import MemoryLedger
 
 
-def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
-    """Return the options of two processes that share three cores and 3000 bytes."""
-    resources = Resources(3, 2, 3000, 1500, ["/a", "/b"], 4, 1, devices, {})
-    settings = Settings(
+def settings_of(ports=(7003,), **given):
+    """Return the settings of a command."""
+    return Settings(
         host="0.0.0.0",
         ports=list(ports),
         advertise="h",
@@ -34,6 +34,12 @@ def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
         security=Security(),
         given=Namespace(**{"disable_proc_recover": None, **given}),
     )
+
+
+def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
+    """Return the options of two processes that share three cores and 3000 bytes."""
+    resources = Resources(3, 2, 3000, 1500, ["/a", "/b"], 4, 1, devices, {})
+    settings = settings_of(ports, **given)
     return resources, worker_options(settings, resources, cores and list(cores))
 
 
@@ -46,6 +52,17 @@ def test_processes_share_what_there_is():
     assert (first["worker_port"], second["worker_port"]) == (7003, 0)
     assert first["restart_worker"]
     assert "env" not in first
+
+
+def test_the_names_of_dasks_operator(monkeypatch):
+    """It ends pods by the names of their workers: one process has it, several have numbers."""
+    assert "name" not in options()[1][0]
+    monkeypatch.setenv("DASK_WORKER_NAME", "pod-1")
+    assert [one["name"] for one in options()[1]] == ["pod-1-0", "pod-1-1"]
+    resources, _ = options()
+    alone = replace(resources, processes=1)
+    (one,) = worker_options(settings_of(), alone, None)
+    assert one["name"] == "pod-1"
 
 
 def test_ports_devices_and_recovery():
