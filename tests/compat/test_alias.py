@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import pickle
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +56,14 @@ def test_modules_are_the_same(installed: None, name: str) -> None:
     assert ours.__name__ == SAME[name]
     assert ours.__spec__ is not None
     assert ours.__spec__.name == SAME[name]
+
+
+def test_modules_run_as_programs(installed: None) -> None:
+    """``python -m mars.x`` runs the code of our module, and calls it by its file."""
+    spec: Any = importlib.util.find_spec("mars.deploy.kubernetes.probe")
+    ours: Any = importlib.util.find_spec("marsdask.deploy.kubernetes.probe")
+    assert spec.origin == ours.origin
+    assert spec.loader.get_code(spec.name) == ours.loader.get_code(ours.name)
 
 
 def test_names(installed: None) -> None:
