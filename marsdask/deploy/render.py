@@ -76,6 +76,8 @@ def chart_template() -> str:
     for one in objects:
         if one["kind"] == "Service" and "type" in one["spec"]:
             one["spec"]["type"] = _SERVICE_TYPE[0]
+        if one["kind"] == "ConfigMap":
+            one["data"]["service"] = f"{_SERVICE_TYPE[0]}/{spec.service.name}"
     text = as_yaml(objects)
     for mark, value in (*_MARKS.values(), _SERVICE_TYPE, _PULL_POLICY):
         text = text.replace(str(mark), f"{{{{ {value} }}}}")

@@ -106,7 +106,6 @@ class MarsWorker(ReconnectingWorker):
             self._write_to(spill_dirs, io_parallel, in_background=io_threads is not None)
         if cores is not None:
             binding.bind(cores, self.state.nthreads)
-        publish(self, of_worker)
 
     def _share(self) -> SharedResults | None:
         _allow_descriptors()  # also for spilled results, which are mapped
@@ -267,6 +266,7 @@ class MarsWorker(ReconnectingWorker):
             super().start_http_server(*args, **options)
         server: Any = self.http_server
         server.ssl_options = verify_clients(server.ssl_options, None, self.security)
+        publish(self, of_worker)
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
         """Listen, and set the address that others use."""

@@ -142,13 +142,10 @@ def new_cluster(
             "verify_ssl=False is not supported: let SSL_CERT_FILE name the certificate of the "
             "load balancer's authority"
         )
-    token = arguments.pop("token", True)
     if job is not None:
-        if arguments:
-            raise TypeError(f"{', '.join(arguments)}: the job says this; give image= at most")
-        manifest = _named(replaced_image(read_job(job), image))
-        cluster = None
+        manifest, cluster, token = _given(job, image, arguments)
     else:
+        token = arguments.pop("token", True)
         spec = job_spec(slb_endpoint=slb_endpoint, image=image, token=bool(token), **arguments)
         manifest, cluster = mars_job(spec), spec.cluster
     least = least_workers(min_worker_num, worker_count(manifest))
@@ -167,15 +164,25 @@ def new_cluster(
     return client
 
 
-def _named(job: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = {"namespace": "default", **(job.get("metadata") or {})}
+def _given(
+    job: str | os.PathLike[str] | Mapping[str, Any], image: str | None, arguments: dict[str, Any]
+) -> tuple[dict[str, Any], None, str | None]:
+    """Return a job that somebody has written, and the token that its web service needs."""
+    token = arguments.pop("token", None)
+    if arguments:
+        raise TypeError(f"{', '.join(arguments)}: the job says this; give image= at most")
+    found = replaced_image(read_job(job), image)
+    metadata = {"namespace": "default", **(found.get("metadata") or {})}
     if "name" not in metadata and "generateName" not in metadata:
         metadata["generateName"] = "mars-job-"
-    return {**job, "metadata": metadata}
+    return {**found, "metadata": metadata}, None, token
 
 
 def _create(
-    api: KubernetesApi, manifest: dict[str, Any], cluster: ClusterSpec | None, token: bool | str
+    api: KubernetesApi,
+    manifest: dict[str, Any],
+    cluster: ClusterSpec | None,
+    token: bool | str | None,
 ) -> RunningJob:
     """Create the secrets of a job, which pods wait for, and the job, which owns them."""
     namespace: str = manifest["metadata"]["namespace"]

@@ -10,7 +10,7 @@ from marsdask.scheduler.cluster import metrics
 from marsdask.scheduler.cluster.metrics import Figure, MetricsCollector, publish
 
 
-class Server(SimpleNamespace):
+class MeasuredServer(SimpleNamespace):
     """A server as far as the collector sees it."""
 
     def __hash__(self):  # type: ignore[override]
@@ -25,7 +25,7 @@ def test_one_line_a_figure():
         yield Figure("memory_bytes", "Memory", {"used": 1, "limit": 2}, "kind")
 
     servers = [
-        Server(address=f"tcp://{name}", count=count, status=status)
+        MeasuredServer(address=f"tcp://{name}", count=count, status=status)
         for name, count, status in (
             ("a", 1, Status.running),
             ("b", 2, Status.paused),
@@ -62,6 +62,6 @@ def test_without_prometheus(monkeypatch):
         return real(name, *args, **options)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    server = Server()
+    server = MeasuredServer()
     publish(server, lambda _: ())
     assert server not in metrics._COLLECTOR.servers
