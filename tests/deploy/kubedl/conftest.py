@@ -1,5 +1,7 @@
 """A Kubernetes with KubeDL's operator and an ingress, for the tests of a module."""
 
+import gc
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -27,3 +29,15 @@ def kubedl(tmp_path_factory) -> Iterator[LocalKubeDL]:
             yield LocalKubeDL(kube, ingress)
         finally:
             ingress.close()
+
+
+@pytest.fixture(autouse=True)
+def closing_websockets() -> Iterator[None]:
+    """Collect websockets whose session has ended before the other side has confirmed the close.
+
+    tornado leaves them to the collector, on a busy machine; a later test would get the warning.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
