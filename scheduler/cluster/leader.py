@@ -52,6 +52,8 @@ class SupervisorRole:
     workers: tuple[str, ...] = ()
     leader: str | None = None
     """The address of the active supervisor, as far as this one knows."""
+    removed: tuple[str, ...] = ()
+    """The workers that it has cut off, and that have not returned."""
 
 
 def timeout() -> float:

@@ -81,6 +81,7 @@ class Supervisor(PlacementScheduler):
         options["security"] = Security(**security) if isinstance(security, dict) else security
         with dask.config.set(dashboard_tls(options["security"])):
             super().__init__(host=host, port=port, protocol=protocol, **options)
+        self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
         self._admitting = verify_clients(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
         self.unclaimed_results = self._accept_followers()
@@ -92,7 +93,6 @@ class Supervisor(PlacementScheduler):
         rest.serve(self.http_application, self, routes)
         protect(self.http_application, token)
         publish(self, of_supervisor)
-        self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
 
     deposed = False
     """Whether it ended because another supervisor is active."""
@@ -163,6 +163,8 @@ class Supervisor(PlacementScheduler):
             if self.workers.get(address) is not worker:  # it has returned meanwhile
                 return "already-removed"
         cut = not expected and self.unclaimed_results.follows(address)
+        if cut and worker is not None:
+            self.unclaimed_results.leave(address, options["stimulus_id"])
         removed = await super().remove_worker(
             address, expected=expected, close=close and not cut, **options
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,8 +16,17 @@ from typing import Any, Final
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
-from ..cluster.leader import PATIENCE, SupervisorRole, probe, query_role, timeout, with_scheme
+from ..cluster.leader import (
+    PATIENCE,
+    SupervisorRole,
+    probe,
+    query_role,
+    retention,
+    timeout,
+    with_scheme,
+)
 from .epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
+from .generations import WorkerHistory
 
 logger: Final = logging.getLogger(__name__)
 
@@ -38,10 +48,14 @@ class Failover:
         self.seen = 0
         """The highest known epoch."""
         self.active = False
+        self._began = -math.inf
+        """The time at which it became active."""
         self.leader: str | None = None
         """The address of the active supervisor, if known."""
         self._peers = {endpoint: OtherSupervisor(rank) for rank, endpoint in enumerate(endpoints)}
         self._mine: str | None = None
+        self._previous = WorkerHistory()
+        """The active supervisor at the last poll."""
         self._workers: tuple[str, ...] = ()
         """The workers of the active supervisor at the last poll."""
         self._expected: set[str] = set()
@@ -60,6 +74,7 @@ class Failover:
             "active": self.active,
             "epoch": self.epoch,
             "workers": list(self.supervisor.workers),
+            "removed": self.supervisor.unclaimed_results.generations.absent,
         }
 
     def start(self) -> None:
@@ -141,6 +156,7 @@ class Failover:
         if active and not self.active:
             first = max(active, key=lambda role: role.epoch)
             self.leader, self._workers = first.address, first.workers
+            self._previous = WorkerHistory(first.id, first.epoch, frozenset(first.removed))
         if active or self.active:
             self._known.set()
         else:
@@ -175,7 +191,13 @@ class Failover:
         ):
             found = await peer.mars_role(epoch=self.epoch)
         return SupervisorRole(
-            found["id"], address, found["active"], found["epoch"], True, tuple(found["workers"])
+            found["id"],
+            address,
+            found["active"],
+            found["epoch"],
+            ours=True,
+            workers=tuple(found["workers"]),
+            removed=tuple(found.get("removed", ())),
         )
 
     async def _is_lost(self) -> bool:
@@ -206,12 +228,22 @@ class Failover:
             return None
         return found
 
+    def recent(self) -> bool:
+        """Return whether it has just become active, so that workers bring earlier results."""
+        return self.active and time.monotonic() < self._began + retention()
+
+    def settling(self) -> bool:
+        """Return whether workers that join now were left by an earlier supervisor."""
+        return self.recent() if self._task is None else not self._settled.is_set()
+
     def _activate(self) -> None:
         self.epoch = next_epoch([self.seen])
+        self._began = time.monotonic()
         self.active, self.leader = True, self.supervisor.address
         self._known.set()
 
     def _take_over(self) -> None:
+        self.supervisor.unclaimed_results.generations.succeed(self._previous)
         self._activate()
         logger.info("the supervisor at %s is active", self.supervisor.address)
         if not self._expected:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, Final
 
@@ -15,11 +16,12 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import Key
 from ..cluster.leader import retention
+from .generations import Generations, WorkerHistory
 
 logger: Final = logging.getLogger(__name__)
 
-#: The key in a worker's registration.
-HELD = "mars_held"
+#: The keys in a worker's registration: its results, and the supervisor that it served last.
+HELD, SERVED = "mars_held", "mars_served"
 
 #: Timeout for the end of a closed connection, in seconds.
 _ENDING = 10.0
@@ -42,23 +44,70 @@ class UnclaimedResults(SchedulerPlugin):
         self._connected: dict[str, asyncio.Event] = {}
         """An event of each client, set when its connection ends."""
         self._dropping: asyncio.TimerHandle | None = None
+        self.generations = Generations(
+            scheduler.id, scheduler.tasks.__contains__, scheduler.failover.recent
+        )
         scheduler.add_plugin(self)
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Record the results of a worker, before it receives any message."""
-        scheduler.failover.worker_joined(worker)
-        reported = scheduler.workers[worker].extra.pop(HELD, None)
+        extra = scheduler.workers[worker].extra
+        reported = extra.pop(HELD, None)
+        history = WorkerHistory.parse(extra.pop(SERVED, {}))
+        held: dict[Key, int] = dict(reported or ())
+        self._tell_others(worker)
         if reported is not None:
             self._followers.add(worker)
-        held: dict[Key, int] = dict(reported or ())
-        if not held:
-            return
-        new = {key: nbytes for key, nbytes in held.items() if self._free(key)}
-        scheduler.update_data(who_has={key: [worker] for key in new}, nbytes=new, client=_HOLDER)
+        early = scheduler.failover.settling()
+        valid = self.generations.returns(worker, history, held, early=early)
+        if held:
+            self._adopt(worker, {key: held[key] for key in valid})
+            self._free(worker, held.keys() - valid)
+            logger.info("%s joins with %d results of %d", worker, len(valid), len(held))
+        for late, keys in self.generations.outdated().items():
+            logger.warning("%s had been cut off: dropping %d results", late, len(keys))
+            self._free(late, keys)
+        scheduler.failover.worker_joined(worker)
+
+    def _tell_others(self, worker: str) -> None:
+        """Tell workers that one is back, so that they do not report it as cut off."""
+        if worker in self.generations.absent:
+            for other in self._followers:
+                self.scheduler.worker_send(other, {"op": "mars-returned", "worker": worker})
+
+    def _adopt(self, worker: str, held: dict[Key, int]) -> None:
+        scheduler = self.scheduler
+        known = [key for key in held if key in scheduler.tasks]
+        new = {key: nbytes for key, nbytes in held.items() if key not in scheduler.tasks}
+        if new:
+            scheduler.update_data(
+                who_has={key: [worker] for key in new}, nbytes=new, client=_HOLDER
+            )
+            self._drop_later()
         # Further replicas are added; they are dropped if the task is about to run again.
-        scheduler.add_keys(worker=worker, keys=[key for key in held if key not in new])
-        logger.info("%s joins with %d results", worker, len(held))
-        self._drop_later()
+        scheduler.add_keys(worker=worker, keys=known)
+
+    def _free(self, worker: str, keys: Iterable[Key]) -> None:
+        """Drop results of a worker, which may not be what their names stand for."""
+        found = list(keys)
+        if not found:
+            return
+        stimulus = f"marsdask-outdated-{time.time()}"
+        message = {"op": "free-keys", "keys": found, "stimulus_id": stimulus}
+        self.scheduler.worker_send(worker, message)
+        for key in found:
+            self.scheduler.release_worker_data(key, worker, stimulus)
+
+    def leave(self, worker: str, stimulus: str) -> None:
+        """Record what a worker holds that is about to be removed, and may return."""
+        held = [ts.key for ts in self.scheduler.workers[worker].has_what]
+        self.generations.leave(worker, held, stimulus)
+
+    def transition(
+        self, key: Key, start: str, finish: str, *args: Any, stimulus_id: str, **options: Any
+    ) -> None:
+        """Record new generations of results."""
+        self.generations.transition(key, finish, stimulus_id)
 
     def hold(self, client: str) -> None:
         """Keep the results of a client that will request them again."""
@@ -99,9 +148,6 @@ class UnclaimedResults(SchedulerPlugin):
     def follows(self, worker: str) -> bool:
         """Return whether a worker follows supervisors, and will return to this one."""
         return worker in self._followers
-
-    def _free(self, key: Key) -> bool:
-        return key not in self.scheduler.tasks
 
     def update_graph(self, scheduler: Any, *, tasks: Iterable[Key], **options: Any) -> None:
         """Release the results that a graph names, once the graph holds them."""

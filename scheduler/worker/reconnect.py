@@ -51,6 +51,10 @@ class ReconnectingWorker(distributed.Worker):
         self.epoch = 0
         """The highest epoch of its supervisors; it refuses lower ones."""
         self._served = False
+        self._last: SupervisorRole | None = None
+        """The supervisor that it served last."""
+        self._removed: set[str] = set()
+        """The workers that this supervisor has cut off."""
         self._asked: str | None = None
         patience = timeout()
         self._interval = patience / 5
@@ -59,6 +63,8 @@ class ReconnectingWorker(distributed.Worker):
         self.handlers["mars_witness"] = self.witness
         if self.supervisors:
             self.stream_handlers["close"] = self._close_on_request
+            self.stream_handlers["remove-worker"] = self._other_removed
+            self.stream_handlers["mars-returned"] = self._other_returned
             watch = PeriodicCallback(self._watch, self._interval * 1000)
             self.periodic_callbacks["mars-watch"] = watch
 
@@ -134,6 +140,9 @@ class ReconnectingWorker(distributed.Worker):
                 raise ImportError(response["message"])
             return False
         self.epoch, self._served = found.epoch, True
+        if self._last is None or self._last.id != found.id:
+            self._removed.clear()
+        self._last = found
         self._silence.answered()
         await self._begin(comm, response)
         return True
@@ -157,10 +166,25 @@ class ReconnectingWorker(distributed.Worker):
             "pid": os.getpid(),
             "versions": get_versions(),
             "metrics": await self._measured(),
-            "extra": await self.get_startup_information() | {"mars_held": list(held.items())},
+            "extra": await self.get_startup_information()
+            | {"mars_held": list(held.items()), "mars_served": self._history()},
             "stimulus_id": f"worker-connect-{time.time()}",
             "server_id": self.id,
         }
+
+    def _history(self) -> dict[str, Any]:
+        """Return what the next supervisor must know to judge the results."""
+        last = self._last
+        if last is None:
+            return {}
+        return {"supervisor": last.id, "epoch": last.epoch, "removed": list(self._removed)}
+
+    def _other_removed(self, worker: str, stimulus_id: str) -> None:
+        self._removed.add(worker)
+        self._handle_remove_worker(worker, stimulus_id)
+
+    def _other_returned(self, worker: str) -> None:
+        self._removed.discard(worker)
 
     async def _measured(self) -> dict[str, Any]:
         """Return the metrics without the spans of an earlier supervisor.

@@ -1,0 +1,141 @@
+"""Which results of a returning worker are still those that their names stand for; no IO.
+
+A name can be computed anew while a worker is cut off: its client released it, or another worker
+computed it again. The worker cannot know this, so the supervisor decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..base import Key
+
+#: States of which each one starts a new generation of a result.
+_ANEW = frozenset({"processing", "memory", "erred", "forgotten"})
+
+
+@dataclass(frozen=True)
+class WorkerHistory:
+    """The supervisor that a worker served last, and the workers that this one had cut off."""
+
+    supervisor: str = ""
+    epoch: int = 0
+    removed: frozenset[str] = frozenset()
+
+    @classmethod
+    def parse(cls, told: Mapping[str, Any]) -> WorkerHistory:
+        """Return the history in a registration."""
+        return cls(
+            told.get("supervisor", ""), told.get("epoch", 0), frozenset(told.get("removed", ()))
+        )
+
+
+@dataclass
+class _Absent:
+    """Results of a removed worker whose names stand for the same results since."""
+
+    stimulus: str
+    held: set[Key]
+    lost: set[Key] = field(default_factory=set)
+    """Results that its removal lost: unknown since."""
+
+
+class Generations:
+    """Decides which results a worker may bring to the supervisor ``own``.
+
+    ``known`` returns whether the supervisor knows a key. ``recent`` returns whether it has just
+    become active: only then may a worker of another supervisor bring anything.
+    """
+
+    def __init__(self, own: str, known: Callable[[Key], bool], recent: Callable[[], bool]) -> None:
+        self._own = own
+        self._known = known
+        self._recent = recent
+        self._absent: dict[str, _Absent] = {}
+        self._brought: dict[str, tuple[WorkerHistory, set[Key]]] = {}
+        """What workers of earlier supervisors have brought."""
+        self._adopted: set[Key] = set()
+        """Names of brought results that have not been computed since."""
+        self._gone: set[Key] = set()
+        """Names that were forgotten since the supervisor is active."""
+        self._previous = WorkerHistory()
+        """The last earlier supervisor, and the workers that it had cut off."""
+
+    @property
+    def absent(self) -> list[str]:
+        """The removed workers that have not returned."""
+        return list(self._absent)
+
+    def succeed(self, history: WorkerHistory) -> None:
+        """Learn of an earlier supervisor, and of the workers that it had cut off."""
+        last = self._previous
+        if history.supervisor == last.supervisor:
+            self._previous = replace(last, removed=last.removed | history.removed)
+        elif history.epoch > last.epoch:
+            self._previous = history
+
+    def leave(self, worker: str, held: Iterable[Key], stimulus: str) -> None:
+        """Record what a worker holds, before its removal."""
+        self._absent[worker] = _Absent(stimulus, set(held))
+        self._brought.pop(worker, None)
+
+    def transition(self, key: Key, finish: str, stimulus: str) -> None:
+        """Record that a name may stand for another result from now on."""
+        if finish not in _ANEW:
+            return
+        for absent in self._absent.values():
+            if finish == "forgotten" and stimulus == absent.stimulus and key in absent.held:
+                absent.lost.add(key)
+            else:
+                absent.lost.discard(key)
+            absent.held.discard(key)
+        if self._recent():
+            self._adopted.discard(key)
+            if finish == "forgotten":
+                self._gone.add(key)
+        elif self._gone or self._brought:
+            self._gone, self._adopted, self._brought = set(), set(), {}
+
+    def returns(
+        self, worker: str, history: WorkerHistory, held: Collection[Key], *, early: bool = True
+    ) -> set[Key]:
+        """Return those of a joining worker's results that count; the others must be dropped.
+
+        ``early``: before it could have served an earlier supervisor beside this one.
+        """
+        absent = self._absent.pop(worker, None)
+        if absent is not None:
+            return {
+                key for key in held if key in (absent.held if self._known(key) else absent.lost)
+            }
+        if history.supervisor == self._own or not self._recent():
+            return set()
+        if early:
+            self.succeed(history)
+        if self._outdated(worker, history):
+            return set()
+        valid = {
+            key
+            for key in held
+            if key not in self._gone and (key in self._adopted or not self._known(key))
+        }
+        self._brought[worker] = history, valid
+        self._adopted |= valid
+        return valid
+
+    def outdated(self) -> dict[str, set[Key]]:
+        """Return and forget what workers brought that were cut off, as is known only now."""
+        late = {
+            worker: keys & self._adopted
+            for worker, (history, keys) in self._brought.items()
+            if self._outdated(worker, history)
+        }
+        for worker in late:
+            del self._brought[worker]
+        return late
+
+    def _outdated(self, worker: str, history: WorkerHistory) -> bool:
+        last = self._previous
+        return history.supervisor != last.supervisor or worker in last.removed

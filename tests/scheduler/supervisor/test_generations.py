@@ -1,0 +1,94 @@
+"""Which results count when workers bring them, without a cluster."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marsdask.scheduler.supervisor.generations import Generations, WorkerHistory
+from tests.strategies import draws
+
+LAST = WorkerHistory("last", 5)
+
+
+def generations(*known, recent=True):
+    """Return a supervisor's generations, and what it knows and whether it is new."""
+    world = SimpleNamespace(known=set(known), recent=recent)
+    return Generations("own", world.known.__contains__, lambda: world.recent), world
+
+
+def test_each_change_of_a_name_ends_its_generation():
+    """Whatever became of it meanwhile: only what was never touched counts."""
+    for finish, counts in [
+        ("processing", False),
+        ("memory", False),
+        ("erred", False),
+        ("forgotten", False),
+        ("queued", True),
+        ("released", True),
+    ]:
+        found, _ = generations("x")
+        found.leave("a", ["x"], "cut")
+        found.transition("x", finish, "later")
+        assert found.returns("a", WorkerHistory("own"), ["x"]) == ({"x"} if counts else set())
+        assert not found.absent
+
+
+def test_what_its_removal_lost_counts_while_the_name_is_unknown():
+    """Data of which it had the only copy; not once anything has had their name again."""
+    for later, counts in [((), True), (("memory",), False), (("forgotten",), False)]:
+        found, _ = generations()
+        found.leave("a", ["x"], "cut")
+        found.transition("x", "forgotten", "cut")
+        for finish in later:
+            found.transition("x", finish, "later")
+        assert found.returns("a", WorkerHistory("own"), ["x"]) == ({"x"} if counts else set())
+
+
+@pytest.mark.parametrize(
+    ("history", "removed", "counts"),
+    [
+        (LAST, (), True),
+        (LAST, ("a",), False),
+        (WorkerHistory("earlier", 4), (), False),
+        (WorkerHistory("own", 9), (), False),
+    ],
+)
+def test_only_workers_of_the_last_supervisor_bring_results(history, removed, counts):
+    """Not who served an earlier one, or was cut off, or left this one without its hearing of it."""
+    found, _ = generations()
+    found.succeed(WorkerHistory("last", 5, frozenset(removed)))
+    assert found.returns("a", history, ["x"]) == ({"x"} if counts else set())
+
+
+def test_late_workers_bring_nothing():
+    """Nobody remembers which names were in use since; so it is with who served two at once."""
+    found, world = generations()
+    world.recent = False
+    assert not found.returns("a", LAST, ["x"])
+    world.recent = True
+    rival = WorkerHistory("rival", 7, frozenset({"b"}))
+    assert found.returns("b", LAST, ["y"]) == {"y"}
+    assert not found.returns("c", rival, ["z"], early=False)
+    assert not found.outdated(), "what the rival has cut off has joined this one"
+
+
+@given(
+    order=st.permutations(["a", "b", "c"]),
+    cut=st.sets(st.sampled_from(["a", "b", "c"]), max_size=2),
+)
+@draws(30)
+def test_whatever_order_workers_join_in(order, cut):
+    """In the end the results are those of workers that were not cut off."""
+    found, world = generations()
+    left: dict[str, set[str]] = {}
+    for worker in order:
+        told = frozenset() if worker in cut else frozenset(cut)
+        left[worker] = found.returns(worker, WorkerHistory("last", 5, told), ["x", worker])
+        world.known |= left[worker]
+        for late, keys in found.outdated().items():
+            left[late] -= keys
+    assert left == {w: set() if w in cut else {"x", w} for w in order}
