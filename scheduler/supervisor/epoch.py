@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..cluster.leader import SupervisorRole
@@ -38,18 +38,19 @@ class OtherSupervisor:
 def decide(
     mine: SupervisorRole, rank: int, peers: Sequence[OtherSupervisor], patience: float
 ) -> TakeoverAction:
-    """Return the action of the supervisor at position ``rank``."""
+    """Return the action of the supervisor at position ``rank``.
+
+    Of two active ones, that with workers stays: the other was isolated when it became active.
+    """
     if mine.active:
+        own = bool(mine.workers), mine.epoch, -rank
         rivals = [
-            (peer.role.epoch, -peer.rank)
+            (bool(peer.role.workers), peer.role.epoch, -peer.rank)
             for peer in peers
             if peer.role is not None and peer.role.active
         ]
-        return (
-            TakeoverAction.STEP_DOWN
-            if any(r > (mine.epoch, -rank) for r in rivals)
-            else TakeoverAction.STAY
-        )
+        lower = any(rival > own for rival in rivals)
+        return TakeoverAction.STEP_DOWN if lower else TakeoverAction.STAY
     if any(peer.role is not None and peer.role.active for peer in peers):
         return TakeoverAction.FOLLOW
     if any(peer.role is not None and peer.rank < rank for peer in peers):
@@ -68,6 +69,27 @@ def _given_up(peer: OtherSupervisor, rank: int, patience: float) -> bool:
     if peer.refused and (peer.seen or peer.rank > rank):
         return True
     return peer.silent >= patience
+
+
+class Vote(enum.Enum):
+    """The answer of a worker to the question whether the active supervisor still serves it."""
+
+    SILENT = "it has not heard from it"
+    SERVED = "it hears from it"
+    UNKNOWN = "no answer"
+    ENDED = "nothing listens at the worker's address"
+
+
+def is_lost(votes: Collection[Vote], *, ended: bool) -> bool:
+    """Return whether the active supervisor is lost, by the votes of its last known workers.
+
+    ``ended``: another process, or none, is at its address. Otherwise it may be this supervisor that
+    is cut off, so a majority of the workers that may be alive must say that it is silent.
+    """
+    if ended:
+        return Vote.SERVED not in votes
+    alive = [vote for vote in votes if vote is not Vote.ENDED]
+    return 2 * alive.count(Vote.SILENT) > len(alive) or not alive
 
 
 def next_epoch(seen: Iterable[int]) -> int:

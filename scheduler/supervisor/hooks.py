@@ -31,6 +31,7 @@ HOOKS = (
     Hook("distributed.scheduler", "Scheduler.add_worker", ("comm",)),
     Hook("distributed.scheduler", "Scheduler.remove_worker", ("address", "expected")),
     Hook("distributed.scheduler", "Scheduler.add_keys", ("worker", "keys")),
+    Hook("distributed.scheduler", "Scheduler.release_worker_data", ("key", "worker")),
     Hook("distributed.scheduler", "Scheduler.update_data", ("who_has", "nbytes", "client")),
     Hook("distributed.spans", "SpansSchedulerExtension.heartbeat", ("ws", "data")),
     Hook("distributed.spans", "SpansSchedulerExtension.observe_tasks", ("self",)),

@@ -15,6 +15,7 @@ from distributed.security import Security
 
 from ..cluster import hooks
 from ..cluster import versions as compatible
+from ..cluster.arbiter import Arbiter
 from ..cluster.environment import installed
 from ..cluster.metrics import publish
 from ..cluster.scaling import Rescaling, Scaler
@@ -49,7 +50,7 @@ class Supervisor(PlacementScheduler):
     ``web`` is the host and port of the HTTP server, which also accepts clients (``ws://``).
     ``advertise`` is the host in the address that others use. ``supervisors`` lists all supervisors
     of the cluster in order of precedence. Requests to the HTTP server must contain ``token``.
-    ``scaler`` changes the number of workers.
+    ``scaler`` changes the number of workers. ``arbiter`` decides which supervisor is active.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Supervisor(PlacementScheduler):
         supervisors: Sequence[str] = (),
         token: Token | None = None,
         scaler: Scaler | None = None,
+        arbiter: Arbiter | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, HOOKS)
@@ -70,7 +72,7 @@ class Supervisor(PlacementScheduler):
         self.web = web
         self.supervisors = tuple(supervisors)
         self.rescaling = None if scaler is None else Rescaling(self, scaler)
-        self.failover = Failover(self, supervisors)
+        self.failover = Failover(self, supervisors, arbiter)
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(
             "blocked_handlers", dask.config.get("distributed.scheduler.blocked-handlers")

@@ -11,11 +11,14 @@ import logging
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
+from ..cluster import daemon_threads
+from ..cluster.arbiter import Arbiter, configured
 from ..cluster.leader import (
     PATIENCE,
     SupervisorRole,
@@ -25,7 +28,7 @@ from ..cluster.leader import (
     timeout,
     with_scheme,
 )
-from .epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
+from .epoch import OtherSupervisor, TakeoverAction, Vote, decide, is_lost, next_epoch
 from .generations import WorkerHistory
 
 logger: Final = logging.getLogger(__name__)
@@ -40,9 +43,12 @@ class Failover:
     Its own endpoint is the one where a scheduler with its own id answers.
     """
 
-    def __init__(self, supervisor: Any, endpoints: Sequence[str]) -> None:
+    def __init__(
+        self, supervisor: Any, endpoints: Sequence[str], arbiter: Arbiter | None = None
+    ) -> None:
         self.supervisor = supervisor
         self.patience = timeout()
+        self._arbiter = arbiter or configured(self.patience)
         self.interval = self.patience / 10
         self.epoch = 0
         self.seen = 0
@@ -54,6 +60,8 @@ class Failover:
         """The address of the active supervisor, if known."""
         self._peers = {endpoint: OtherSupervisor(rank) for rank, endpoint in enumerate(endpoints)}
         self._mine: str | None = None
+        self._leading: str | None = None
+        """The endpoint of the last active supervisor."""
         self._previous = WorkerHistory()
         """The active supervisor at the last poll."""
         self._workers: tuple[str, ...] = ()
@@ -80,7 +88,7 @@ class Failover:
     def start(self) -> None:
         """Start to poll the others; a single supervisor is active at once."""
         if len(self._peers) < 2:
-            self._activate()
+            self._activate(next_epoch([self.seen]))
             self._settled.set()
         else:
             self._task = asyncio.ensure_future(self._poll_forever())
@@ -118,6 +126,9 @@ class Failover:
             try:
                 await self._poll(time.monotonic() - before)
                 before = time.monotonic()
+                if not await self._keeps():
+                    await self.supervisor.step_down()
+                    return
                 await self._act(decide(self._mine_now(), self._rank, self._others, self.patience))
             except Exception:
                 logger.exception("error while polling the other supervisors")
@@ -126,8 +137,11 @@ class Failover:
     async def _act(self, decision: TakeoverAction) -> None:
         if decision is TakeoverAction.STEP_DOWN:
             await self.supervisor.step_down()
-        elif decision is TakeoverAction.TAKE_OVER and await self._is_lost():
-            self._take_over()
+        elif decision is TakeoverAction.TAKE_OVER:
+            epoch = await self._permitted()
+            if epoch is not None:
+                self._take_over(epoch)
+                await self._fence(self._workers)
         elif decision is TakeoverAction.STAY and self.seen > self.epoch and self._alone:
             # All supervisors were restarted, and workers know an earlier epoch.
             self.epoch = next_epoch([self.seen])
@@ -138,7 +152,11 @@ class Failover:
 
     @property
     def _alone(self) -> bool:
-        return not any(peer.role and peer.role.active for peer in self._others)
+        """Whether all others are known not to be active."""
+        return all(
+            peer.refused or (peer.role is not None and not peer.role.active)
+            for peer in self._others
+        )
 
     @property
     def _rank(self) -> int:
@@ -146,22 +164,31 @@ class Failover:
 
     def _mine_now(self) -> SupervisorRole:
         supervisor = self.supervisor
-        return SupervisorRole(supervisor.id, supervisor.address, self.active, self.epoch, ours=True)
+        return SupervisorRole(
+            supervisor.id,
+            supervisor.address,
+            self.active,
+            self.epoch,
+            ours=True,
+            workers=tuple(supervisor.workers),
+        )
 
     async def _poll(self, passed: float) -> None:
         """Query all the others at once, ``passed`` seconds after the last poll."""
         others = [endpoint for endpoint in self._peers if endpoint != self._mine]
         await asyncio.gather(*(self._ask(one, self._peers[one], passed) for one in others))
-        active = [peer.role for peer in self._others if peer.role and peer.role.active]
+        found = {one: self._peers[one].role for one in others}
+        active = {one: role for one, role in found.items() if role is not None and role.active}
         if active and not self.active:
-            first = max(active, key=lambda role: role.epoch)
+            self._leading = max(active, key=lambda one: active[one].epoch)
+            first = active[self._leading]
             self.leader, self._workers = first.address, first.workers
             self._previous = WorkerHistory(first.id, first.epoch, frozenset(first.removed))
         if active or self.active:
             self._known.set()
         else:
             self._known.clear()
-        self.seen = max([self.seen, *(one.epoch for one in active)])
+        self.seen = max([self.seen, *(role.epoch for role in active.values())])
 
     async def _ask(self, endpoint: str, peer: OtherSupervisor, passed: float) -> None:
         address = with_scheme(endpoint, self.supervisor.security)
@@ -201,17 +228,28 @@ class Failover:
         )
 
     async def _is_lost(self) -> bool:
-        """Ask the active supervisor's workers whether it still answers them."""
+        """Return whether the active supervisor is lost, by its address and by its workers."""
         self._expected = set(self._workers)
-        witnesses = await asyncio.gather(*(self._witness(worker) for worker in self._workers))
-        heard = [one for one in witnesses if one is not None]
-        self.seen = max([self.seen, *(one["epoch"] for one in heard)])
-        alive = [one for one in heard if one["served"] and one["silence"] < self.patience]
-        if alive:
-            logger.warning("%d workers are still connected to the active supervisor", len(alive))
-        return not alive
+        votes = await asyncio.gather(*(self._witness(worker) for worker in self._workers))
+        lost = is_lost(votes, ended=self._leader_ended)
+        if not lost:
+            logger.warning(
+                "%d of the %d workers of the active supervisor are connected to it, %d do not hear "
+                "it, %d do not answer: remaining a standby",
+                votes.count(Vote.SERVED),
+                len(votes),
+                votes.count(Vote.SILENT),
+                votes.count(Vote.UNKNOWN),
+            )
+        return lost
 
-    async def _witness(self, worker: str) -> dict[str, Any] | None:
+    @property
+    def _leader_ended(self) -> bool:
+        """Whether the active supervisor has certainly ended, or there has been none."""
+        peer = self._peers.get(self._leading or "")
+        return peer is None or peer.refused or peer.role is not None
+
+    async def _witness(self, worker: str) -> Vote:
         arguments = self.supervisor.security.get_connection_args("scheduler")
         try:
             async with (
@@ -223,10 +261,51 @@ class Failover:
         except (ConnectionRefusedError, AttributeError):
             # It has ended, or is a stock worker, which will end.
             self._expected.discard(worker)
-            return None
+            return Vote.ENDED
         except OSError:  # it may be slow
-            return None
-        return found
+            return Vote.UNKNOWN
+        self.seen = max(self.seen, found["epoch"])
+        served = found["served"] and found["silence"] < self.patience
+        return Vote.SERVED if served else Vote.SILENT
+
+    async def _permitted(self) -> int | None:
+        """Return the epoch in which this supervisor may become active, ``None`` if it may not."""
+        if self._arbiter is None:
+            return next_epoch([self.seen]) if await self._is_lost() else None
+        self._expected = set(self._workers)
+        return await self._ask_arbiter(
+            self._arbiter.take, next_epoch([self.seen]), ended=self._leader_ended
+        )
+
+    async def _ask_arbiter(self, method: Any, epoch: int, **options: Any) -> Any:
+        question = partial(method, self.supervisor.id, epoch, **options)
+        async with asyncio.timeout(self.patience):
+            return await daemon_threads.call(question, name="marsdask-arbiter")
+
+    async def _keeps(self) -> bool:
+        """Return whether the arbiter leaves this supervisor active; also if it does not answer."""
+        if self._arbiter is None or not self.active:
+            return True
+        try:
+            return bool(await self._ask_arbiter(self._arbiter.renew, self.epoch))
+        except OSError as error:
+            logger.warning("the arbiter does not answer (%r); remaining active", error)
+            return True
+
+    async def _fence(self, workers: Sequence[str]) -> None:
+        """Tell workers the new epoch, so that they obey no earlier supervisor."""
+        arguments = self.supervisor.security.get_connection_args("scheduler")
+
+        async def tell(worker: str) -> None:
+            with contextlib.suppress(OSError, AttributeError):
+                async with (
+                    asyncio.timeout(self.patience / 5),
+                    rpc(worker, connection_args=arguments) as peer,
+                ):
+                    await probe(worker)
+                    await peer.mars_fence(epoch=self.epoch)
+
+        await asyncio.gather(*map(tell, workers))
 
     def recent(self) -> bool:
         """Return whether it has just become active, so that workers bring earlier results."""
@@ -236,15 +315,15 @@ class Failover:
         """Return whether workers that join now were left by an earlier supervisor."""
         return self.recent() if self._task is None else not self._settled.is_set()
 
-    def _activate(self) -> None:
-        self.epoch = next_epoch([self.seen])
+    def _activate(self, epoch: int) -> None:
+        self.epoch = epoch
         self._began = time.monotonic()
         self.active, self.leader = True, self.supervisor.address
         self._known.set()
 
-    def _take_over(self) -> None:
+    def _take_over(self, epoch: int) -> None:
         self.supervisor.unclaimed_results.generations.succeed(self._previous)
-        self._activate()
+        self._activate(epoch)
         logger.info("the supervisor at %s is active", self.supervisor.address)
         if not self._expected:
             self._settled.set()

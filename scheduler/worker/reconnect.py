@@ -61,6 +61,7 @@ class ReconnectingWorker(distributed.Worker):
         self._silence = SupervisorTimeout(self._interval)
         super().__init__(*args, **options)
         self.handlers["mars_witness"] = self.witness
+        self.handlers["mars_fence"] = self.fence
         if self.supervisors:
             self.stream_handlers["close"] = self._close_on_request
             self.stream_handlers["remove-worker"] = self._other_removed
@@ -74,6 +75,14 @@ class ReconnectingWorker(distributed.Worker):
     def witness(self) -> dict[str, Any]:
         """Return when the worker last heard from its supervisor, for one that may take over."""
         return {"served": self._served, "silence": self._silence.seconds, "epoch": self.epoch}
+
+    def fence(self, *, epoch: int) -> None:
+        """Obey no supervisor of a lower epoch from now on."""
+        if epoch > self.epoch:
+            self.epoch = epoch
+            if self._served:
+                logger.warning("leaving %s: another supervisor has taken over", self.scheduler.addr)
+                self._leave()
 
     async def _register_with_scheduler(self) -> None:
         """Register with the active supervisor, with all results if it accepts them."""

@@ -7,14 +7,21 @@ import time
 import pytest
 
 from marsdask.scheduler.cluster.leader import SupervisorRole, SupervisorTimeout
-from marsdask.scheduler.supervisor.epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
+from marsdask.scheduler.supervisor.epoch import (
+    OtherSupervisor,
+    TakeoverAction,
+    Vote,
+    decide,
+    is_lost,
+    next_epoch,
+)
 
 PATIENCE = 10.0
 
 
-def one(*, active=False, epoch=0):
+def one(*, active=False, epoch=0, workers=()):
     """Return a role."""
-    return SupervisorRole("id", "tcp://somewhere", active, epoch, ours=True)
+    return SupervisorRole("id", "tcp://somewhere", active, epoch, ours=True, workers=workers)
 
 
 def peer(rank, role=None, **state):
@@ -23,6 +30,7 @@ def peer(rank, role=None, **state):
 
 
 ACTIVE, STANDBY = one(active=True, epoch=7), one()
+SERVING = one(active=True, epoch=7, workers="a")
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,10 @@ ACTIVE, STANDBY = one(active=True, epoch=7), one()
         (ACTIVE, 0, [peer(1, one(epoch=8))], TakeoverAction.STAY),
         (ACTIVE, 0, [peer(1, ACTIVE)], TakeoverAction.STAY),
         (ACTIVE, 1, [peer(0, ACTIVE)], TakeoverAction.STEP_DOWN),
+        # Of two, that with workers stays: the other was isolated when it became active.
+        (SERVING, 1, [peer(0, one(active=True, epoch=8))], TakeoverAction.STAY),
+        (one(active=True, epoch=8), 0, [peer(1, SERVING)], TakeoverAction.STEP_DOWN),
+        (SERVING, 0, [peer(1, one(active=True, epoch=8, workers="b"))], TakeoverAction.STEP_DOWN),
         # Another supervisor is active, at any position in the list.
         (STANDBY, 0, [peer(1, ACTIVE)], TakeoverAction.FOLLOW),
         (STANDBY, 1, [peer(0, ACTIVE)], TakeoverAction.FOLLOW),
@@ -56,6 +68,34 @@ ACTIVE, STANDBY = one(active=True, epoch=7), one()
 def test_every_case(mine, rank, others, verdict):
     """The action for each combination of answers and timeouts."""
     assert decide(mine, rank, others, PATIENCE) is verdict
+
+
+SILENT, SERVED, UNKNOWN, ENDED = Vote
+
+
+@pytest.mark.parametrize(
+    ("votes", "ended", "lost"),
+    [
+        # Nobody answers: this supervisor is cut off, for all that it knows.
+        ([UNKNOWN], False, False),
+        ([UNKNOWN, UNKNOWN, ENDED], False, False),
+        ([SILENT, UNKNOWN], False, False),
+        ([SILENT, SILENT, UNKNOWN], False, True),
+        ([SILENT, SERVED, SERVED], False, False),
+        ([SILENT, SILENT, SERVED], False, True),
+        ([SILENT], False, True),
+        ([SILENT, ENDED, ENDED], False, True),
+        ([ENDED, ENDED], False, True),
+        ([], False, True),
+        # Nobody listens at its address.
+        ([UNKNOWN, UNKNOWN], True, True),
+        ([SILENT, UNKNOWN], True, True),
+        ([UNKNOWN, SERVED], True, False),
+    ],
+)
+def test_witnesses(votes, ended, lost):
+    """A majority of the workers that may be alive has to say that it is silent."""
+    assert is_lost(votes, ended=ended) is lost
 
 
 def test_epochs_grow():

@@ -1,0 +1,110 @@
+"""A third party that decides which one of several supervisors is active.
+
+Supervisors that cannot reach each other cannot tell a dead one from a broken network. An arbiter
+that all of them reach can: a file on shared storage, or whatever has the two methods.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import dask.config
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class Arbiter(Protocol):
+    """Grants tenures, one at a time. Its methods may block; ``OSError``: it does not answer."""
+
+    def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
+        """Give the tenure to a supervisor; return its epoch, which is at least ``epoch``.
+
+        Return ``None`` while another one renews its tenure. ``ended``: that one is known to have
+        ended.
+        """
+        ...
+
+    def renew(self, holder: str, epoch: int) -> bool:
+        """Renew the tenure of a supervisor; return whether it has one."""
+        ...
+
+
+class FileArbiter:
+    """A file on storage that all supervisors share, and that supports locks, such as NFS.
+
+    A tenure ends when its holder has not written for ``patience`` seconds. No clocks are compared:
+    each supervisor measures how long the content has stayed the same.
+    """
+
+    def __init__(
+        self, path: str, patience: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        if fcntl is None:
+            raise OSError("a file decides between supervisors only where files can be locked")
+        self.path = path
+        self._patience = patience
+        self._clock = clock
+        self._seen: tuple[dict[str, Any], float] = {}, 0.0
+        """The content, and since when it has been this."""
+
+    def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
+        """Give the tenure to a supervisor, see :meth:`Arbiter.take`."""
+        with self._locked():
+            found = self._read()
+            if found != self._seen[0]:
+                self._seen = found, self._clock()
+            silent = self._clock() - self._seen[1] >= self._patience
+            if found and found["holder"] != holder and not (ended or silent):
+                return None
+            granted = max(epoch, found.get("epoch", 0) + 1)
+            self._write(holder, granted, found.get("renewals", 0))
+        return granted
+
+    def renew(self, holder: str, epoch: int) -> bool:
+        """Renew a tenure, see :meth:`Arbiter.renew`."""
+        with self._locked():
+            found = self._read()
+            if found.get("holder") != holder:
+                return False
+            self._write(holder, max(epoch, found["epoch"]), found["renewals"])
+        return True
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        descriptor = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                found: dict[str, Any] = json.load(file)
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def _write(self, holder: str, epoch: int, renewals: int) -> None:
+        """Replace the file, so that nobody ever reads half of it."""
+        new = f"{self.path}.new"
+        with open(new, "w", encoding="utf-8") as file:
+            json.dump({"holder": holder, "epoch": epoch, "renewals": renewals + 1}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, self.path)
+
+
+def configured(patience: float) -> Arbiter | None:
+    """Return the arbiter of the configuration: ``marsdask.failover.arbiter`` is a path."""
+    path = dask.config.get("marsdask.failover.arbiter", None)
+    return None if path is None else FileArbiter(os.path.expanduser(path), patience)

@@ -1,0 +1,100 @@
+"""A file that decides which supervisor is active."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import dask.config
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marsdask.scheduler.cluster.arbiter import FileArbiter, configured, fcntl
+from tests.strategies import draws
+
+pytestmark = pytest.mark.skipif(fcntl is None, reason="files are locked on Unix only")
+PATIENCE = 10.0
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Return a clock, and two supervisors' views of a file."""
+    clock, path = Clock(), str(tmp_path / "active")
+    return SimpleNamespace(
+        clock=clock,
+        path=path,
+        one=FileArbiter(path, PATIENCE, clock),
+        two=FileArbiter(path, PATIENCE, clock),
+    )
+
+
+def test_one_at_a_time(world):
+    """Who renews stays; who has not for as long as the patience is followed, in a higher epoch."""
+    assert world.one.take("one", 5) == 5
+    for _ in range(5):
+        assert world.two.take("two", 3) is None
+        world.clock.now += PATIENCE - 1
+        assert world.one.renew("one", 5)
+    assert world.two.take("two", 3) is None
+    world.clock.now += PATIENCE
+    assert world.two.take("two", 3) == 6
+    assert not world.one.renew("one", 5), "it continues too late"
+    assert world.two.renew("two", 6)
+
+
+def test_who_has_ended_is_followed_at_once(world):
+    """Also oneself, restarted."""
+    assert world.one.take("one", 1) == 1
+    assert world.two.take("two", 9, ended=True) == 9
+    assert world.two.take("two", 1) == 10
+
+
+def test_a_writer_that_was_killed(world):
+    """What it left half written is not read."""
+    world.one.take("one", 1)
+    with open(f"{world.path}.new", "w") as file:
+        file.write('{"holder": "tw')
+    assert world.one.renew("one", 1)
+    with open(world.path) as file:
+        assert json.load(file)["holder"] == "one"
+
+
+def test_it_is_configured(tmp_path):
+    """By a path; without one there is no arbiter."""
+    assert configured(PATIENCE) is None
+    with dask.config.set({"marsdask.failover.arbiter": str(tmp_path / "active")}):
+        found = configured(PATIENCE)
+    assert isinstance(found, FileArbiter)
+    assert found.take("one", 2) == 2
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from(["take", "renew"]), st.integers(0, 12)),
+        max_size=20,
+    )
+)
+@draws(25)
+def test_epochs_are_never_given_twice(steps, tmp_path_factory):
+    """Whatever they do and whenever: epochs grow, and nobody renews what another has taken."""
+    clock, path = Clock(), str(tmp_path_factory.mktemp("arbiter") / "active")
+    views = {name: FileArbiter(path, PATIENCE, clock) for name in "ab"}
+    holder, last = None, -1
+    for name, action, passed in steps:
+        clock.now += passed
+        if action == "renew":
+            assert views[name].renew(name, 0) == (holder == name)
+        elif (epoch := views[name].take(name, 0)) is not None:
+            assert epoch > last
+            holder, last = name, epoch
