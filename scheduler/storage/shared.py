@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Pool:
         self.folder = folder
         self.share_from = share_from
         self.problem = problem(folder)
+        self.report: Callable[[int], None] | None = None
+        """Called with the bytes of memory of all segments when they change, in any thread."""
         self._lock = threading.Lock()
         self._segments: set[Segment] = set()
         self._nbytes = 0
@@ -178,7 +180,7 @@ class Pool:
             self._drop(self._idle.pop(0))
         segment.try_lock()
         self._segments.add(segment)
-        self._nbytes += segment.nbytes
+        self._count(segment.nbytes)
         return segment
 
     def _collect(self) -> None:
@@ -197,8 +199,13 @@ class Pool:
     def _drop(self, segment: Segment) -> None:
         if segment in self._segments:
             self._segments.remove(segment)
-            self._nbytes -= segment.nbytes
+            self._count(-segment.nbytes)
         segment.close()
+
+    def _count(self, nbytes: int) -> None:
+        self._nbytes += nbytes
+        if self.report is not None:
+            self.report(0 if self.folder else self._nbytes)
 
 
 def own_memory(pid: int) -> int:

@@ -26,7 +26,7 @@ async def clear_suspicion(scheduler: Any, address: str) -> None:
     worker = scheduler.workers.get(address)
     if worker is None or not worker.nanny or not worker.processing:
         return
-    ran = await _ran(worker.nanny, scheduler.connection_args)
+    ran = await _ran(worker.nanny, worker.pid, scheduler.connection_args)
     if ran is None or scheduler.workers.get(address) is not worker:
         return
     for ts in worker.processing:
@@ -36,13 +36,13 @@ async def clear_suspicion(scheduler: Any, address: str) -> None:
             ts.prefix.suspicious -= 1
 
 
-async def _ran(nanny: str, connection_args: dict[str, Any]) -> set[Any] | None:
+async def _ran(nanny: str, pid: int, connection_args: dict[str, Any]) -> set[Any] | None:
     try:
         async with (
             asyncio.timeout(_PATIENCE),
             rpc(nanny, connection_args=connection_args) as peer,
         ):
-            found = await peer.mars_ran()
+            found = await peer.mars_ran(pid=pid)
     except Exception as error:  # noqa: BLE001 - the nanny has usually ended, too
         logger.info("%s did not report what its worker ran: %r", nanny, error)
         return None

@@ -76,6 +76,12 @@ class LedgerView:
         for name, value in figures.items():
             self._rows[self._mine, _COLUMNS[name]] = value
 
+    def measured(self, position: int, pid: int, resident: int) -> None:
+        """Set the used bytes of another process, which may be unable to do so itself."""
+        row = self._rows[1 + position]
+        if int(row[_PID]) == pid:
+            row[_RESIDENT] = resident
+
     def used(self) -> int:
         """Return the bytes that all processes use or have reserved."""
         return _taken(row for row in self._rows[1:].tolist() if _lives(row))

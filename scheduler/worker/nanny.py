@@ -7,10 +7,12 @@ import logging
 import math
 import os
 import sys
+from collections import deque
 from typing import Any, Final
 
 import dask.config
 import distributed
+from dask.utils import format_bytes
 from distributed.core import Status
 from distributed.worker_memory import NannyMemoryManager
 
@@ -24,6 +26,9 @@ from .running_tasks import RunningTasksRecord
 from .server import MarsWorker
 
 logger: Final = logging.getLogger(__name__)
+
+#: Number of ended processes whose last tasks are known; a supervisor asks soon.
+_REMEMBERED = 8
 
 
 class MarsNanny(distributed.Nanny):
@@ -64,7 +69,12 @@ class MarsNanny(distributed.Nanny):
         self.memory_manager = ProcessMemory(
             self, memory_limit=self.memory_manager.memory_limit or 0
         )
-        self.memory_manager.host = self._ledger = None if ledger is None else LedgerView(ledger[0])
+        self._ledger = None if ledger is None else LedgerView(ledger[0])
+        if ledger is not None:
+            self.memory_manager.host, self.memory_manager.position = self._ledger, ledger[1]
+        self.memory_manager.record = self._record
+        self._ran: deque[tuple[int, list[Any] | None]] = deque(maxlen=_REMEMBERED)
+        """What earlier processes ran when they ended."""
         self.handlers["mars_follow"] = self.follow
         self.handlers["mars_ran"] = self.ran
 
@@ -74,12 +84,23 @@ class MarsNanny(distributed.Nanny):
         self.scheduler_addr = address
         self.scheduler = self.rpc(address)
 
-    def ran(self) -> list[Any] | None:
-        """Return the tasks that the worker process runs or ran last; ``None`` if unknown."""
-        return None if self._record is None else self._record.read()
+    def ran(self, *, pid: int | None = None) -> list[Any] | None:
+        """Return the tasks that a worker process runs or ran last; ``None`` if unknown.
+
+        By default it is the last process.
+        """
+        if self._record is None:
+            return None
+        ended = dict(self._ran)
+        if pid in ended:  # the next process may be about to write
+            return ended[pid]
+        return self._record.read() if pid in (None, self._record.pid) else None
 
     async def instantiate(self) -> Any:
         """Start a worker process; cancelling this ends the process."""
+        if self._record is not None and self._record.pid:
+            # The next process writes to the same record.
+            self._ran.append((self._record.pid, self._record.read()))
         try:
             return await super().instantiate()
         except asyncio.CancelledError:
@@ -131,18 +152,50 @@ class MarsNanny(distributed.Nanny):
 class ProcessMemory(NannyMemoryManager):
     """Restarts a worker process that exceeds its memory limit.
 
-    Above its share it may use the memory that other workers of the host leave.
+    Above its share it may use the memory that other workers of the host leave. The process itself
+    is not asked: its event loop may be blocked.
     """
 
     host: LedgerView | None = None
+    position = 0
+    """The row of the process."""
+    record: RunningTasksRecord | None = None
 
     def memory_monitor(self, nanny: distributed.Nanny) -> None:
         """Check the process."""
         process = nanny.process and nanny.process.process
-        if sys.platform == "linux" and process is not None and process.pid is not None:
-            most = self.memory_terminate_fraction * (self.memory_limit or math.inf)
-            if own_memory(process.pid) <= most:
-                return
-            if self.host is not None and self.host.within(HARD):
-                return
-        super().memory_monitor(nanny)
+        if sys.platform != "linux" or process is None or process.pid is None:
+            super().memory_monitor(nanny)
+            return
+        if nanny.status is not Status.running:
+            return
+        used = self._measure(process.pid)
+        most = self.memory_terminate_fraction * (self.memory_limit or math.inf)
+        if used > most and not (self.host is not None and self.host.within(HARD)):
+            self._end(nanny, process, used)
+
+    def _measure(self, pid: int) -> int:
+        """Return the bytes that a process uses, and enter them in the ledger of the host."""
+        used = own_memory(pid)
+        if self.record is not None and self.record.pid == pid:
+            used += self.record.segments
+        if self.host is not None:
+            self.host.measured(self.position, pid, used)
+        return used
+
+    def _end(self, nanny: distributed.Nanny, process: Any, used: int) -> None:
+        """End a process: the second time for good, because it may ignore the first signal."""
+        if self._last_terminated_pid == process.pid:
+            process.kill()
+            return
+        logger.warning(
+            "%s (pid=%d) uses %s of its %s and of what the host has left: restarting it",
+            nanny.worker_address,
+            process.pid,
+            format_bytes(used),
+            format_bytes(self.memory_limit or 0),
+        )
+        self._last_terminated_pid = process.pid
+        event = {"worker": nanny.worker_address, "pid": process.pid, "rss": used}
+        nanny.log_event("worker-restart-memory", event)
+        process.terminate()

@@ -173,6 +173,8 @@ class MarsWorker(ReconnectingWorker):
     def _admit(self, baseline: int | None, record: str | None) -> None:
         if record is not None and isinstance(self.state, MarsWorkerState):
             self._running = self.state.record = RunningTasks(record)
+            if self.shared_results is not None:
+                self.shared_results.pool.report = self._running.tell_segments
         limit = self.memory_manager.memory_limit
         if not limit or not isinstance(self.state, MarsWorkerState):
             return

@@ -83,7 +83,7 @@ def test_a_nanny_that_tells_nothing(monkeypatch, error):
         async def __aexit__(self, *exception):
             pass
 
-        async def mars_ran(self):
+        async def mars_ran(self, *, pid):
             raise error
 
     async def main():

@@ -3,14 +3,20 @@
 import asyncio
 import os
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from distributed import Client
 from distributed.core import Status
 from distributed.process import AsyncProcess
 
+from marsdask.scheduler.storage.shared import own_memory
 from marsdask.scheduler.worker import MarsNanny
-from marsdask.scheduler.worker.memory_ledger import MemoryLedger
+from marsdask.scheduler.worker.memory_ledger import LedgerView, MemoryLedger
+from marsdask.scheduler.worker.nanny import ProcessMemory
+from marsdask.scheduler.worker.running_tasks import RunningTasks
+from tests.cluster.loop import beside
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
@@ -78,3 +84,116 @@ def test_a_start_that_takes_too_long():
         assert nanny.status is Status.closed
 
     asyncio.run(main())
+
+
+class Watched:
+    """A nanny of this process, and the signals that it would send."""
+
+    status = Status.running
+    worker_address = "tcp://127.0.0.1:1"
+    nthreads = 1
+
+    def __init__(self):
+        self.signals = []
+        self.logged = []
+        self.periodic_callbacks: dict[str, Any] = {}
+        ended = self.signals.append
+        process = SimpleNamespace(
+            pid=os.getpid(), terminate=lambda: ended("TERM"), kill=lambda: ended("KILL")
+        )
+        self.process = SimpleNamespace(process=process)
+
+    def log_event(self, topic, event):
+        self.logged.append(event["rss"])
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+def test_it_measures_the_process_itself():
+    """The host's ledger says what the process last told of itself, which may be long ago."""
+    taken = own_memory(os.getpid())
+    host = MemoryLedger(2, int(taken / 0.95))
+    own = LedgerView(host.path, 1)
+    nanny: Any = Watched()
+    monitor = ProcessMemory(nanny, memory_limit=taken // 2)
+    monitor.host, monitor.position = LedgerView(host.path), 1
+    own.tell(resident=1)
+    monitor.memory_monitor(nanny)
+    monitor.memory_monitor(nanny)
+    assert nanny.signals == ["TERM", "KILL"], "the second time for good"
+    assert own.used() >= taken, "other processes of the host see it too"
+    nanny.signals.clear()
+    monitor.host = LedgerView(MemoryLedger(2, 4 * taken).path)
+    monitor.memory_monitor(nanny)
+    assert not nanny.signals, "the host has room left"
+    own.close()
+    host.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+def test_shared_memory_counts():
+    """Of the process that owns it, whether it maps it or not."""
+    taken = own_memory(os.getpid())
+    nanny: Any = Watched()
+    server: Any = MarsNanny("tcp://127.0.0.1:1", nthreads=1)
+    monitor = ProcessMemory(nanny, memory_limit=2 * taken)
+    monitor.record = server._record
+    running = RunningTasks(server._record.path)
+    monitor.memory_monitor(nanny)
+    assert not nanny.signals
+    running.tell_segments(2 * taken)
+    monitor.memory_monitor(nanny)
+    assert nanny.signals == ["TERM"]
+    assert nanny.logged[0] >= 3 * taken * 0.9
+    running.close()
+    asyncio.run(server.close())
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+def test_what_an_ended_process_ran(monkeypatch):
+    """It is known by the process's number, also when the next one has begun to write."""
+
+    async def main():
+        nanny: Any = MarsNanny("tcp://127.0.0.1:1", nthreads=1)
+        first = RunningTasks(nanny._record.path)
+        first.begin("poison")
+        assert nanny.ran(pid=os.getpid()) == nanny.ran() == ["poison"]
+        monkeypatch.setattr(MarsNanny.__base__, "instantiate", started)
+        await nanny.instantiate()
+        second = RunningTasks(nanny._record.path)
+        assert nanny.ran(pid=os.getpid()) == ["poison"]
+        assert nanny.ran() == []
+        assert nanny.ran(pid=-1) is None, "of what nobody knows all is possible"
+        first.close()
+        second.close()
+        await nanny.close()
+
+    async def started(nanny):
+        return Status.running
+
+    asyncio.run(main())
+
+
+def hog(nbytes):
+    """Take memory in the event loop, which then never goes on."""
+    memory = bytearray(nbytes)
+    memory[::4096] = b"x" * len(memory[::4096])
+    threading.Event().wait()
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+def test_a_worker_whose_loop_is_blocked():
+    """It is restarted when it takes what neither it nor its host has."""
+    host = MemoryLedger(1, 400 << 20)
+    options = {"cls": MarsNanny, "memory_limit": 300 << 20, "ledger": (host.path, 0)}
+    with beside(options) as cluster, Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=60)
+        (before,) = client.run(os.getpid).values()
+        stuck = threading.Thread(
+            target=client.run, args=(hog, 400 << 20), kwargs={"on_error": "ignore"}, daemon=True
+        )
+        stuck.start()
+        client.submit(abs, -1).result(60)
+        stuck.join(60)
+        assert not stuck.is_alive()
+        assert before not in client.run(os.getpid).values()
+    host.close()
