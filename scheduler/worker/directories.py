@@ -53,6 +53,7 @@ class Directories(MutableMapping[Any, Any]):
         self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
         self._turns = itertools.count()
         self._files: dict[Any, tuple[str, int]] = {}
+        self._aside: dict[Any, tuple[str, int]] = {}
 
     def __setitem__(self, key: Any, value: Data | Sequence[Data]) -> None:
         turn = next(self._turns)
@@ -86,6 +87,20 @@ class Directories(MutableMapping[Any, Any]):
         with contextlib.suppress(OSError):  # for example, the user has emptied the directory
             os.unlink(path)
 
+    def set_aside(self, key: Any) -> None:
+        """Keep the file of a key that is no longer here."""
+        self._aside[key] = self._files.pop(key)
+
+    def restore(self, key: Any) -> None:
+        """Take a file back that was set aside."""
+        self._files[key] = self._aside.pop(key)
+
+    def drop_aside(self, key: Any) -> None:
+        """Delete a file that was set aside."""
+        path, _ = self._aside.pop(key)
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
     def __contains__(self, key: object) -> bool:
         return key in self._files
 
@@ -98,5 +113,6 @@ class Directories(MutableMapping[Any, Any]):
     def close(self) -> None:
         """Remove the files."""
         self._files.clear()
+        self._aside.clear()
         for space in self._spaces:
             space.release()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
+import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -28,29 +31,33 @@ _MOST = "distributed.worker.memory.max-spill is reached"
 
 
 class SpillWriter(Slow):
-    """distributed's spilled results, in several directories and written by several threads."""
+    """distributed's spilled results, in several directories and written by several threads.
+
+    The file of a result that is read back stays, as its copy: nothing is written when the same
+    value leaves memory again. Copies are deleted where their space is needed.
+    """
 
     def __init__(self, folder: str, limit: Any, directories: Directories) -> None:
         super().__init__(folder, limit)
-        self.d = directories
+        self.d: Any = directories
         self._lock = threading.Lock()
+        self._reading: set[Any] = set()
+        """Keys of which the file becomes a copy when it is deleted."""
+        self._copies: dict[Any, tuple[Callable[[], Any], SpilledSize]] = {}
+        """References of values in memory and the weights of their copies, the oldest first."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if self._reuse(key, value):
+            return
         try:
             frames = self.dump(value)
         except Exception as error:
             raise PickleError(key) from error
         weight = SpilledSize(safe_sizeof(value), sum(map(size, frames)))
-        with self._lock:
-            if self.max_weight is not False and (
-                self.total_weight.disk + weight.disk > self.max_weight
-            ):
-                raise MaxSpillExceeded(key)
-            self.total_weight += weight
-            self.weight_by_key[key] = weight
+        self._reserve(key, weight)
         try:
             with context_meter.meter("disk-write", "seconds"):
-                self.d[key] = frames
+                self._write(key, frames)
         except BaseException:
             self._forget(key)
             raise
@@ -58,12 +65,104 @@ class SpillWriter(Slow):
         context_meter.digest_metric("disk-write", weight.disk, "bytes")
 
     def __delitem__(self, key: Any) -> None:
+        if key in self._reading:
+            self.d.set_aside(key)
+            with self._lock:
+                weight = self.weight_by_key.pop(key)
+                self.total_weight -= SpilledSize(weight.memory, 0)
+                self._copies[key] = _nothing, weight
+            return
         del self.d[key]  # fails while it is being written: the writing thread deletes it afterwards
         self._forget(key)
+
+    @property
+    def copied(self) -> int:
+        """Bytes on disk of the copies of results that are in memory."""
+        with self._lock:
+            return sum(weight.disk for _, weight in self._copies.values())
+
+    @contextlib.contextmanager
+    def reading(self, key: Any) -> Iterator[Callable[[Any], None]]:
+        """Keep the file of a key that moves to memory; yield a function to call with its value."""
+        self._reading.add(key)
+        try:
+            yield lambda value: self._refer(key, value)
+        except BaseException:
+            self.drop(key)
+            raise
+        finally:
+            self._reading.discard(key)
+
+    def drop(self, key: Any) -> None:
+        """Delete the copy of a result, if there is one."""
+        with self._lock:
+            found = self._copies.pop(key, None)
+            if found is None:
+                return
+            self.total_weight -= SpilledSize(0, found[1].disk)
+        self.d.drop_aside(key)
+
+    def _refer(self, key: Any, value: Any) -> None:
+        with self._lock:
+            found = self._copies.get(key)
+            if found is None:  # too large for memory: it has stayed on disk
+                return
+            with contextlib.suppress(TypeError):  # not every class has weak references
+                self._copies[key] = weakref.ref(value), found[1]
+                return
+        self.drop(key)
+
+    def _reuse(self, key: Any, value: Any) -> bool:
+        """Make the copy of a value the result again; drop that of an earlier value."""
+        with self._lock:
+            reference, weight = self._copies.get(key, (_nothing, None))
+            same = weight is not None and reference() is value
+            if same:
+                del self._copies[key]
+                self.d.restore(key)
+                self.weight_by_key[key] = weight
+                self.total_weight += SpilledSize(weight.memory, 0)
+        if not same:
+            self.drop(key)
+        return same
+
+    def _reserve(self, key: Any, weight: SpilledSize) -> None:
+        while True:
+            with self._lock:
+                most = self.max_weight
+                if most is False or self.total_weight.disk + weight.disk <= most:
+                    self.total_weight += weight
+                    self.weight_by_key[key] = weight
+                    return
+            if not self._drop_oldest():
+                raise MaxSpillExceeded(key)
+
+    def _write(self, key: Any, frames: Any) -> None:
+        while True:
+            try:
+                self.d[key] = frames
+            except OSError:
+                if not self._drop_oldest():
+                    raise
+            else:
+                return
+
+    def _drop_oldest(self) -> bool:
+        """Delete the oldest copy; return whether there was one."""
+        with self._lock:
+            oldest = next(iter(self._copies), _nothing)
+        if oldest is _nothing:
+            return False
+        self.drop(oldest)
+        return True
 
     def _forget(self, key: Any) -> None:
         with self._lock:
             self.total_weight -= self.weight_by_key.pop(key)
+
+
+def _nothing() -> None:
+    """Stand in for a reference to a value, or for a key."""
 
 
 class ConcurrentSpillBuffer(SpillBuffer):
@@ -76,6 +175,22 @@ class ConcurrentSpillBuffer(SpillBuffer):
             if key not in self:
                 raise
             return super().__getitem__(key)  # it was moved between distributed's two look-ups
+
+    def slow_to_fast(self, key: Any) -> Any:
+        """Read a result back, and keep its file."""
+        writer = self._slow_uncached
+        if not isinstance(writer, SpillWriter):
+            return super().slow_to_fast(key)
+        with writer.reading(key) as refer:
+            value = super().slow_to_fast(key)
+            refer(value)
+        return value
+
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(key)
+        writer = self._slow_uncached
+        if isinstance(writer, SpillWriter):
+            writer.drop(key)
 
 
 class SpillManager:
@@ -104,7 +219,10 @@ class SpillManager:
         slow = self.data._slow_uncached
         if slow.max_weight is False:
             return None
-        return max(0, int(slow.max_weight - slow.total_weight.disk))
+        used = slow.total_weight.disk
+        if isinstance(slow, SpillWriter):
+            used -= slow.copied
+        return max(0, int(slow.max_weight - used))
 
     def run(self, function: Any, *args: Any) -> asyncio.Future[Any]:
         """Call a function in one of the threads."""

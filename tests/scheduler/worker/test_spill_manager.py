@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from functools import partial
 from typing import Any
@@ -379,3 +380,101 @@ def test_what_may_still_be_spilled(tmp_path):
     left = SpillManager(data).limit
     assert left is not None
     assert 0 < left < 2 * MIB
+
+
+def files(folder):
+    """Return the number of files of results."""
+    return sum(path.is_file() for path in folder.glob("**/spill-*/*") if path.suffix != ".lock")
+
+
+class Counted(Directories):
+    """Counts what is written; refuses to write more than so many files."""
+
+    written = 0
+    most = sys.maxsize
+
+    def __setitem__(self, key, value):
+        if len(self._files) + len(self._aside) >= self.most:
+            raise OSError(28, "No space left on device")
+        self.written += 1
+        super().__setitem__(key, value)
+
+
+def counting(data, tmp_path):
+    """Return what spills in the running loop, and its directory."""
+    moves, disk = SpillManager(data), Counted([str(tmp_path / "disk")])
+    moves.take_over(disk, str(tmp_path / "stock"))
+    return moves, disk
+
+
+def test_a_clean_copy_stays_on_disk(data, tmp_path):
+    """What was read back is not written again, unless its name has another value by then."""
+
+    async def main():
+        moves, disk = counting(data, tmp_path)
+        data["x"] = np.full(MIB // 8, 1)
+        for _ in range(3):
+            assert await moves.free(MIB) >= MIB
+            assert list(data.slow) == ["x"]
+            assert data.spilled_total.memory >= MIB
+            assert data["x"][0] == 1
+            assert (list(data.fast), len(data.slow), len(data)) == (["x"], 0, 1)
+            assert data.spilled_total.memory == 0
+            assert data.spilled_total.disk >= MIB, "it takes its space"
+        assert disk.written == 1
+        data["x"] = np.full(MIB // 8, 2)
+        await moves.free(MIB)
+        assert disk.written == 2
+        assert data["x"][0] == 2
+        assert files(tmp_path) == 1
+        del data["x"]
+        assert files(tmp_path) == 0
+        assert data.spilled_total == (0, 0)
+        await moves.close()
+        disk.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("full", ["max-spill", "disk"])
+def test_copies_make_room(full, tmp_path):
+    """Where what is spilled needs their space: a copy is never a reason to refuse."""
+
+    async def main():
+        limit: Any = int(2.5 * MIB) if full == "max-spill" else False
+        data = SpillBuffer(str(tmp_path / "stock"), 100 * MIB, max_spill=limit)
+        moves, disk = counting(data, tmp_path)
+        if full == "disk":
+            disk.most = 2
+        for name in "ab":
+            data[name] = np.full(MIB // 8, ord(name))
+        await moves.free(2 * MIB)
+        assert all((data[name] == ord(name)).all() for name in "ab")
+        assert moves.limit is None or moves.limit >= 2 * MIB, "they can be deleted"
+        for name in "cd":
+            data[name] = np.full(MIB // 8, ord(name))
+            await moves.run(data.fast.evict, name)
+        assert sorted(data.slow) == ["c", "d"]
+        assert files(tmp_path) == 2
+        for name in "abcd":
+            assert (data[name] == ord(name)).all()
+        await moves.close()
+        disk.close()
+
+    asyncio.run(main())
+
+
+def test_values_that_cannot_be_recognised_have_no_copy(data, tmp_path):
+    """A list may be another one of the same identity by then."""
+
+    async def main():
+        moves, disk = counting(data, tmp_path)
+        data["x"] = [b"x" * MIB]
+        await moves.free(MIB)
+        assert data["x"] == [b"x" * MIB]
+        assert files(tmp_path) == 0
+        assert data.spilled_total == (0, 0)
+        await moves.close()
+        disk.close()
+
+    asyncio.run(main())
