@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
@@ -25,8 +26,12 @@ _SECRET = re.compile(f"{_WORDS}(?!.*file)", re.IGNORECASE)
 _WITHIN = re.compile(_WORDS, re.IGNORECASE)
 
 
+@functools.cache
 def installed(package: str) -> str:
-    """Return the version of a package, "unknown" if it is not installed."""
+    """Return the version of a package, "unknown" if it is not installed.
+
+    It is looked up once a process: that reads files, and servers compare versions often.
+    """
     try:
         return version(package)
     except PackageNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,10 @@ from ..storage.shared_handle import FORMAT, place
 
 #: Timeout for a worker's identity, in seconds.
 _PATIENCE = 5
+
+#: Seconds until a worker that failed to open a handle gets the next one: at first, and at most. Each
+#: failure doubles them.
+_FIRST, _MOST = 1.0, 300.0
 
 #: The key in a worker's identity.
 NAME = "marsdask"
@@ -25,14 +30,18 @@ class PeerConnections:
     """The workers that receive results of this one; ``rpc`` calls one by its address.
 
     The identity of each connection's peer is requested once. Stock workers answer too, but get no
-    handles. A worker that failed to open a handle gets no further ones. A restarted process with
-    the same address has another id.
+    handles. A worker that failed to open a handle gets none for a while: perhaps its connection
+    broke for another reason. A restarted process with the same address has another id.
     """
 
-    def __init__(self, rpc: Callable[[str], Any]) -> None:
+    def __init__(
+        self, rpc: Callable[[str], Any], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._rpc = rpc
+        self._clock = clock
         self._near: weakref.WeakKeyDictionary[Any, str | None] = weakref.WeakKeyDictionary()
-        self._failed: set[str] = set()
+        self._failed: dict[str, tuple[float, float]] = {}
+        """When each failed worker gets the next handle, and the pause after the next failure."""
 
     async def near(self, comm: Any, address: str) -> bool:
         """Return whether the worker at the other end can open this process's shared memory."""
@@ -41,12 +50,18 @@ class PeerConnections:
         if comm not in self._near:
             self._near[comm] = await self._ask(address)
         who = self._near[comm]
-        return who is not None and who not in self._failed
+        return who is not None and self._clock() >= self._failed.get(who, (0.0, 0.0))[0]
 
     def fail(self, comm: Any) -> None:
-        """Record that the worker at the other end probably failed to open a handle."""
+        """Record that the worker at the other end may have failed to open a handle."""
         if (who := self._near.get(comm)) is not None:
-            self._failed.add(who)
+            _, pause = self._failed.get(who, (0.0, _FIRST))
+            self._failed[who] = self._clock() + pause, min(2 * pause, _MOST)
+
+    def succeed(self, comm: Any) -> None:
+        """Record that the worker at the other end has opened its handles."""
+        if self._failed and (who := self._near.get(comm)) is not None:
+            self._failed.pop(who, None)
 
     async def _ask(self, address: str) -> str | None:
         """Return the id of a worker that can open shared memory, else ``None``."""

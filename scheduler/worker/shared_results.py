@@ -144,7 +144,10 @@ class SharedMemoryComm:
     async def read(self, **options: Any) -> Any:
         """Wait until the receiver has opened all values."""
         try:
-            return await self._comm.read(**options)
+            answer = await self._comm.read(**options)
+            if self._sent:
+                self._peers.succeed(self._comm)
+            return answer
         except OSError:
             if self._sent:
                 self._peers.fail(self._comm)

@@ -3,6 +3,7 @@
 import dask.config
 import pytest
 
+from marsdask.scheduler.cluster import environment
 from marsdask.scheduler.cluster.versions import check, reported_versions, versions
 from marsdask.scheduler.errors import VersionMismatch
 
@@ -47,3 +48,11 @@ def test_what_is_told():
     assert found == {"python": "3.11.7", "dask": "2026.8.0"}
     check("the supervisor", versions() | {"python": "3.11.0"}, "the client", found)
     assert reported_versions({}, {"mars_version": "0.1.0"})["marsdask"] == "0.1.0"
+
+
+def test_packages_are_looked_up_once(monkeypatch):
+    """Servers compare versions with each client and worker that joins."""
+    first = versions()
+    monkeypatch.setattr(environment, "version", lambda package: pytest.fail(f"again: {package}"))
+    assert versions() == first
+    assert versions() is not first, "who changes its copy changes no other"

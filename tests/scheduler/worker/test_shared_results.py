@@ -297,6 +297,38 @@ def test_who_cannot_open_is_told_no_more(sharing):
     asyncio.run(main())
 
 
+def test_sharing_comes_back(sharing):
+    """After a while, longer with each failure; what was opened ends the series."""
+
+    async def main():
+        now = [0.0]
+        peer = FakeWorker({NAME: introduction(), "id": "one"})
+        peers = PeerConnections(peer, lambda: now[0])
+        comm = SharedMemoryComm(peer, peers, sharing)
+        sharing.data["x"] = ones()
+        message = {"status": "OK", "data": {"x": WrappedData(sharing.data["x"])}}
+        for pause in (1, 2, 4):
+            assert await peers.near(peer, "tcp://there:1")
+            await comm.write(message)
+            with pytest.raises(OSError, match="could not"):
+                await comm.read()
+            now[0] += pause - 0.5
+            assert not await peers.near(peer, "tcp://there:1")
+            now[0] += 0.5
+        assert await peers.near(peer, "tcp://there:1")
+        await comm.write(message)
+        peer.read = opened
+        assert await comm.read() == "OK"
+        peers.fail(peer)
+        now[0] += 1
+        assert await peers.near(peer, "tcp://there:1")
+
+    async def opened(**options):
+        return "OK"
+
+    asyncio.run(main())
+
+
 class WrappedData:
     def __init__(self, data):
         self.data = data
