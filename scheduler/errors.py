@@ -151,6 +151,20 @@ class VersionMismatch(MarsdaskError, ImportError):
         return type(self), (self.who, self.packages, self.table), vars(self)
 
 
+class CompilationTimeout(MarsdaskError, TimeoutError):
+    """A supervisor took too long to unpickle or compile a job."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"compiling did not end in {seconds:g} s (marsdask.compile.timeout on the supervisor). "
+            "Does unpickling something in the job wait, or take this long?"
+        )
+        self.seconds = seconds
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.seconds,), vars(self)
+
+
 class NoSupervisor(MarsdaskError, OSError):
     """None of the given supervisors can be reached."""
 

@@ -9,11 +9,13 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from distributed.config import get_loop_factory
+from distributed.utils import offload
 
 from .sizes import ConfigError
 
@@ -21,6 +23,9 @@ logger: Final = logging.getLogger(__name__)
 
 #: Exit codes for KubeDL: it restarts a worker after 143, and gives up after 2.
 CLEAN, FAILED, MISUSED = 0, 1, 2
+
+#: Seconds that a thread may take when the process ends, and the event loop to notice a signal.
+_PATIENCE, _STUCK = 3.0, 10.0
 
 
 class Service(Protocol):
@@ -61,15 +66,31 @@ async def _run(make: Callable[[], Service]) -> int:
         await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
         if not starting.done():
             await _cancel(starting)
-            return await service.stop(stopping.result())
+            return await _stop(service, stopping.result())
         starting.result()
         ending = asyncio.ensure_future(service.finished())
         await asyncio.wait({stopping, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():
             await _cancel(ending)  # the service may be restarting processes
-            return await service.stop(stopping.result())
+            return await _stop(service, stopping.result())
         stopping.cancel()
         return ending.result()
+
+
+async def _stop(service: Service, signum: int) -> int:
+    """Stop a service, and end the process at once if a thread hangs that its end would wait for.
+
+    distributed unpickles what clients send in such a thread.
+    """
+    code = await service.stop(signum)
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await offload(int)
+    except TimeoutError:
+        logger.error("a thread hangs: ending without it")  # noqa: TRY400 - one line is enough
+        logging.shutdown()
+        os._exit(code)
+    return code
 
 
 async def _cancel(task: asyncio.Future[Any]) -> None:
@@ -80,13 +101,23 @@ async def _cancel(task: asyncio.Future[Any]) -> None:
 
 @contextlib.contextmanager
 def _signals(caught: asyncio.Queue[int]) -> Iterator[None]:
-    """Put each first SIGTERM and SIGINT into the queue; a second one ends the process at once."""
+    """Put each first SIGTERM and SIGINT into the queue; a second one ends the process at once.
+
+    The first one does so, too, if the event loop does not take it: something blocks it.
+    """
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def catch(signum: int, frame: object) -> None:
         signal.signal(signum, before[signal.Signals(signum)])
-        loop.call_soon_threadsafe(caught.put_nowait, signum)
+        timer = threading.Timer(_STUCK, os._exit, [128 + signum])
+        timer.daemon = True
+        timer.start()
+        loop.call_soon_threadsafe(take, signum, timer)
+
+    def take(signum: int, timer: threading.Timer) -> None:
+        timer.cancel()
+        caught.put_nowait(signum)
 
     for number in before:
         signal.signal(number, catch)

@@ -10,11 +10,9 @@ import asyncio
 import contextlib
 import logging
 import pickle
-import sys
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -29,6 +27,7 @@ from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..cluster.failures import clear, no_workers
 from ..dask import cluster_machine
 from ..remote.packing import unpacked
+from .compile_threads import CompileThreads
 from .result_info import reported_info
 from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
 
@@ -44,9 +43,6 @@ _AHEAD = 20_000
 
 #: Number of descriptions that are read before other callbacks run.
 _TURN = 1000
-
-#: The switch interval of a thread that makes tasks, in seconds.
-_SWITCH = 0.0005
 
 #: Timeout of a request for news, in seconds.
 _NEWS = 2.0
@@ -140,7 +136,7 @@ class Jobs(SchedulerPlugin):
         self.jobs: dict[str, Job] = {}
         """By id, the oldest first."""
         self._watch = KeyWatcher()
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="marsdask-jobs")
+        self._threads = CompileThreads()
         self._client: Client | None = None
         self._starting = asyncio.Lock()
         self._closing = False
@@ -264,7 +260,6 @@ class Jobs(SchedulerPlugin):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, *self._ending, return_exceptions=True)
-        self._threads.shutdown(wait=False)
         if self._client is not None:
             await self._client.close()
 
@@ -286,7 +281,7 @@ class Jobs(SchedulerPlugin):
     async def _outcome(self, job: Job) -> bytes:
         """Drive a compilation to its end; return the answer to the client."""
         data, job.packed = job.packed, b""
-        compilation = await self._apart(unpacked, data)
+        compilation = await self._apart(job, unpacked, data)
         del data
         workers = [ws.identity() for ws in self.scheduler.workers.values()]
         compilation.fit(cluster_machine(workers, BATCH))
@@ -295,7 +290,7 @@ class Jobs(SchedulerPlugin):
         except GraphFailed as raised:
             # Not as the context of later errors, and freed without the garbage collector.
             failed = raised.with_traceback(None)
-        error, node = clear(await self._apart(failed.error)), None
+        error, node = clear(await self._apart(job, failed.error)), None
         if hasattr(compilation, "explain"):
             error, node = compilation.explain(failed.key, error)
         return _failure(job, error, failed.key, node)
@@ -307,17 +302,17 @@ class Jobs(SchedulerPlugin):
         wanted: list[Key] = []
         try:
             while not isinstance(
-                step := await self._apart(_advance, job, compilation, infos), Done
+                step := await self._apart(job, _advance, job, compilation, infos), Done
             ):
                 workers = len(self.scheduler.workers)
-                graphs.send(await self._apart(prepare, step, workers))
+                graphs.send(await self._apart(job, prepare, step, workers))
                 job.total, infos = graphs.total + step.later, {}
                 wanted.extend(step.keys)
                 await graphs.below(_AHEAD // BATCH if step.later else 1)
                 if not step.later:
                     infos = await self._infos(wanted)
                     wanted.clear()
-            outcome: bytes = await self._apart(cloudpickle.dumps, (step, None, None, None))
+            outcome: bytes = await self._apart(job, cloudpickle.dumps, (step, None, None, None))
             # Take the client's own references before ours are released.
             job.delivering, job.results = True, step.keys
             await graphs.hand_over(step.keys, job.client)
@@ -335,10 +330,9 @@ class Jobs(SchedulerPlugin):
         if job.done == job.total or not job.done % 64:
             asyncio.ensure_future(_notify(job))  # noqa: RUF006 - no caller waits
 
-    async def _apart(self, func: Any, *args: Any) -> Any:
-        """Run in the thread for slow functions, which must not block the event loop."""
-        call = partial(_switching_often, func, *args)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+    async def _apart(self, job: Job, func: Any, *args: Any) -> Any:
+        """Run in a thread for slow functions, which must not block the event loop."""
+        return await self._threads.call(job.session, func, *args)
 
     async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo]:
         infos: dict[Key, ChunkInfo] = {}
@@ -391,19 +385,6 @@ def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stag
         for key in step.graph:
             job.count(key, 0)
     return step
-
-
-def _switching_often(func: Any, *args: Any) -> Any:
-    """Call ``func`` with a shorter switch interval.
-
-    The event loop releases the GIL with every message, and would wait 5 ms to get it back.
-    """
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH)
-    try:
-        return func(*args)
-    finally:
-        sys.setswitchinterval(usual)
 
 
 async def _notify(job: Job) -> None:

@@ -13,8 +13,8 @@ from ..storage.shared_handle import FORMAT, place
 #: Timeout for a worker's identity, in seconds.
 _PATIENCE = 5
 
-#: Seconds until a worker that failed to open a handle gets the next one: at first, and at most. Each
-#: failure doubles them.
+#: Seconds until a worker that failed to open a handle gets the next one: at first, and at most.
+#: Each failure doubles them.
 _FIRST, _MOST = 1.0, 300.0
 
 #: The key in a worker's identity.

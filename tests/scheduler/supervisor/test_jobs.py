@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
+import sys
 from contextlib import suppress
 
+import dask.config
+import pytest
+
+from marsdask.scheduler.errors import CompilationTimeout
+from marsdask.scheduler.remote.packing import packed
+from marsdask.scheduler.testing import Gate
+from marsdask.scheduler.testing.tools import pass_gate
 from tests.cluster.loop import run, supervised
 
 
@@ -37,3 +46,97 @@ def test_a_client_of_its_own_that_was_cut_off():
             assert (await supervisor.jobs._connected()).status == "running"
 
     run(main)
+
+
+class Hanging:
+    """Something whose unpickling waits at a gate."""
+
+    def __init__(self, gate):
+        self.address = gate.address
+
+    def __reduce__(self):
+        return pass_gate, (self.address, None)
+
+
+@pytest.fixture
+def gate():
+    gate = Gate()
+    yield gate
+    gate.close()
+
+
+async def started(jobs, client, session, value):
+    """Start a job, and return what tells how it ends."""
+    data = packed(value)
+    number = await jobs.compile(client=client.id, session=session, name="", compilation=data)
+    return jobs.jobs[number]
+
+
+async def ended(job):
+    """Wait until a job has ended, and return its error."""
+    async with job.changed:
+        await job.changed.wait_for(lambda: job.ended)
+    return job.error
+
+
+def test_sessions_do_not_wait_for_each_other(gate):
+    """A job that takes long to unpickle holds up its own session only, which is in order."""
+
+    async def main():
+        async with supervised() as (supervisor, client):
+            jobs = supervisor.jobs
+            slow = await started(jobs, client, "one", Hanging(gate))
+            await asyncio.to_thread(gate.wait_until_reached)
+            next_one = await started(jobs, client, "one", 7)
+            other = await started(jobs, client, "two", 7)
+            assert "'int'" in await ended(other), "it was unpacked, and is no compilation"
+            assert not slow.ended
+            assert not next_one.ended
+            gate.open()
+            assert "'NoneType'" in await ended(slow)
+            assert "'int'" in await ended(next_one)
+
+    run(main)
+
+
+def test_a_job_that_hangs(gate):
+    """It fails after its time, and the next one of its session goes on."""
+
+    async def main():
+        async with supervised() as (supervisor, client):
+            jobs = supervisor.jobs
+            with dask.config.set({"marsdask.compile.timeout": "50ms"}):
+                hanging = await started(jobs, client, "one", Hanging(gate))
+                assert "marsdask.compile.timeout" in await ended(hanging)
+                _, error, _, _ = pickle.loads(hanging.outcome)
+                assert isinstance(error, CompilationTimeout)
+                assert error.seconds == 0.05
+            assert "'int'" in await ended(await started(jobs, client, "one", 7))
+
+    usual = sys.getswitchinterval()
+    run(main)
+    gate.wait_until_reached()
+    gate.open()
+    assert sys.getswitchinterval() in (usual, 0.0005), "the thread that was left may still run"
+
+
+def test_a_timeout_of_the_job_itself():
+    """It is the user's error, not ours."""
+
+    async def main():
+        async with supervised() as (supervisor, client):
+            job = await started(supervisor.jobs, client, "one", Raising())
+            assert await ended(job) == "TimeoutError: on purpose"
+
+    run(main)
+
+
+def raising():
+    raise TimeoutError("on purpose")
+
+
+class Raising:
+    """Something that cannot be unpickled."""
+
+    def __reduce__(self):
+        return raising, ()
