@@ -25,9 +25,12 @@ async def call(function: Callable[..., T], *args: Any, name: str = "marsdask-cal
             result.set_result(value)  # type: ignore[arg-type]
 
     def run() -> None:
-        value, error = None, None
+        value: T | None = None
+        error: BaseException | None = None
         try:
             value = function(*args)
+        except StopIteration as raised:  # a future refuses it
+            error = RuntimeError(repr(raised))
         except BaseException as raised:  # noqa: BLE001 - the caller raises it
             error = raised
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile

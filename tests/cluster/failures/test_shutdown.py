@@ -11,6 +11,8 @@ import psutil
 import pytest
 from distributed import Client
 
+from marsdask.scheduler.remote.packing import packed
+from marsdask.scheduler.testing.tools import pass_gate
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.scheduler.peer import eventually
 from tests.subprocesses import is_lasting
@@ -124,6 +126,31 @@ def test_a_terminated_web_server(cluster):
     processes = web.descendants()
     assert web.end(signal.SIGTERM) == 0
     assert gone(processes)
+
+
+class Hanging:
+    """A job whose unpickling waits at a gate."""
+
+    def __init__(self, gate):
+        self.address = gate.address
+
+    def __reduce__(self):
+        return pass_gate, (self.address, None)
+
+
+def test_a_supervisor_with_a_job_that_hangs(gate):
+    """It works for others, and ends with 0 when it is told to."""
+    with running() as commands:
+        port = free_port()
+        commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port}"))
+        command.wait_for("started at")
+        with Client(f"tcp://127.0.0.1:{port}", set_as_default=False) as client:
+            job = {"client": client.id, "session": "one", "name": ""}
+            start = client.scheduler.mars_compile
+            client.sync(start, compilation=packed(Hanging(gate)), **job)
+            gate.wait_until_reached()
+            assert client.scheduler_info()["id"]
+        assert command.end(signal.SIGTERM) == 0
 
 
 def test_workers_wait_for_the_next_supervisor(supervised):

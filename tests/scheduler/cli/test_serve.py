@@ -1,12 +1,16 @@
 """The life of a command's process, without the process."""
 
 import os
+import shlex
+import signal
 import tempfile
 
+import pytest
 from distributed import Security
 
 from marsdask.scheduler.cli import find_supervisor
 from marsdask.scheduler.cli.serve import serve
+from tests.cluster.commands import Command, running
 
 
 class Brief:
@@ -69,3 +73,38 @@ def test_a_file_of_another_process_stays(tmp_path, monkeypatch):
 
     assert serve("mars-x", lambda: Late([])) == 7
     assert (tmp_path / "mars-service.pid").read_text() == "1"
+
+
+#: A service that blocks the event loop, or a thread in which distributed unpickles.
+_HANGS = """
+import asyncio, sys, threading
+from distributed.utils import offload
+from marsdask.scheduler.cli import serve
+
+class Hangs:
+    async def start(self):
+        hang = threading.Event().wait
+        self.hung = asyncio.ensure_future(offload(hang))
+        asyncio.get_running_loop().call_soon(print, "started")
+        if sys.argv[1] == "loop":
+            asyncio.get_running_loop().call_soon(hang)
+
+    async def finished(self):
+        await asyncio.Event().wait()
+
+    async def stop(self, signum):
+        return 5
+
+serve._PATIENCE = serve._STUCK = 0.2
+sys.exit(serve.serve("hangs", Hangs))
+"""
+
+
+@pytest.mark.parametrize(("what", "code"), [("thread", 5), ("loop", 128 + signal.SIGTERM)])
+def test_sigterm_ends_what_hangs(what, code):
+    """With the code of the service, if it could be stopped."""
+    with running() as commands:
+        line = shlex.join(["python", "-u", "-c", _HANGS, what])
+        commands.append(command := Command(line))
+        command.wait_for("started")
+        assert command.end(signal.SIGTERM) == code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import sys
 from contextlib import suppress
 
 import dask.config
@@ -113,11 +112,7 @@ def test_a_job_that_hangs(gate):
                 assert error.seconds == 0.05
             assert "'int'" in await ended(await started(jobs, client, "one", 7))
 
-    usual = sys.getswitchinterval()
     run(main)
-    gate.wait_until_reached()
-    gate.open()
-    assert sys.getswitchinterval() in (usual, 0.0005), "the thread that was left may still run"
 
 
 def test_a_timeout_of_the_job_itself():
