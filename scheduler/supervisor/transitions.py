@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import dask.config
@@ -36,6 +37,7 @@ from .placement import (
     resident,
 )
 from .replicas import MarsMemoryManager, keep_shared
+from .waiting_tasks import HeadReservation, QueueGroups
 
 #: Maximum number of sources on all workers beyond their threads.
 _AHEAD = 2
@@ -99,6 +101,10 @@ class PlacementScheduler(distributed.Scheduler):
         """Workers that get more tasks only because theirs are short."""
         self._looking = False
         """Whether a pass over the queue is scheduled after the transitions."""
+        self._waiting: QueueGroups[TaskState] | None = None
+        """The queued tasks of each client, once a task waits that others may overtake."""
+        ledger = Reservations() if policy is None else policy.ledger
+        self._head: HeadReservation[WorkerState] = HeadReservation(ledger)
         self._turns = RoundRobin()
         self._caching = False
         self._cached: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
@@ -123,20 +129,23 @@ class PlacementScheduler(distributed.Scheduler):
         return self.policy
 
     def _choose(self, ts: TaskState, policy: Policy) -> WorkerState | None:
+        self._head.expire()
+        may = partial(self._head.others, ts)
         task = task_view(ts)
         home = self._home(ts)
         policy.bandwidth = self.bandwidth
         chosen: WorkerState | None
         if not self.is_rootish(ts):
             stay = CROWD if self._sources_wait(policy) else 1
-            chosen = policy.place(task, self.running, self.idle.values(), self._near, stay)
+            idle = may(self.idle.values())
+            chosen = policy.place(task, may(self.running), idle, self._near_for(ts), stay)
         else:
-            slots = self._slots(ts)
+            slots = may(self._slots(ts))
             if home is not None and home in slots and policy.fits(task, home):
                 chosen = home
             else:
                 chosen = policy.choose(task, self._candidates(home, slots))
-        return chosen or policy.alone(task, self.running)
+        return chosen or policy.alone(task, may(self.running))
 
     def _slots(self, ts: TaskState) -> set[WorkerState]:
         """Return the workers that may get a source.
@@ -155,12 +164,20 @@ class PlacementScheduler(distributed.Scheduler):
             return self.idle_task_count - self._ahead - self._batching
         return set()
 
-    def _candidates(self, home: WorkerState | None, slots: set[WorkerState]) -> set[WorkerState]:
+    def _candidates(
+        self, home: WorkerState | None, slots: Collection[WorkerState]
+    ) -> Collection[WorkerState]:
         """Return the ``slots`` for a task of this home; batches hold only tasks of one home."""
         if home is None or home in slots:
             return slots
         self._batching &= self.idle_task_count
-        return slots - self._batching
+        return {*slots} - self._batching
+
+    def _near_for(self, ts: TaskState) -> Callable[[str], Iterable[WorkerState]]:
+        """Return what yields the workers of a host for a task."""
+        if self._head.alone is None:
+            return self._near
+        return lambda host: self._head.others(ts, [*self._near(host)])
 
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
         """Record the load of a worker; one with short tasks may get more of them."""
@@ -245,6 +262,8 @@ class PlacementScheduler(distributed.Scheduler):
         ts = self.tasks[key]
         ts.state = "queued"
         self.queued.add(ts)
+        if self._waiting is not None:
+            self._waiting.add(ts)
         affinity = (ts.annotations or {}).get("mars_band")
         if affinity is not None:
             by_priority = HeapSet[TaskState](key=operator.attrgetter("priority"))
@@ -256,9 +275,16 @@ class PlacementScheduler(distributed.Scheduler):
         policy = self._ours(ts)
         if policy is None:
             return super()._transition_queued_processing(key, stimulus_id)
+        head = self._head.task is ts
+        if head:
+            self._head.pause()
         chosen = self._choose(ts, policy)
         if chosen is None:
+            if head:
+                self._reserve(ts, policy)
             return {}, {}, {}
+        if head:
+            self._head.release()
         self.queued.discard(ts)
         self._forget_affinity(ts)
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
@@ -280,19 +306,49 @@ class PlacementScheduler(distributed.Scheduler):
     }
 
     def stimulus_queue_slots_maybe_opened(self, *, stimulus_id: str) -> None:
-        """Send queued tasks in order while there are slots, and memory for the first task."""
-        if self.policy is None:
+        """Send queued tasks in order while there are slots, and memory for the first task.
+
+        If the first one has to wait, tasks of other clients overtake it.
+        """
+        policy = self.policy
+        if policy is None:
             super().stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
             return
         if not self.queued:
             self._by_affinity.clear()
+            self._waiting = None
+            self._head.release()
         while self.queued and self.idle_task_count:
             first = self._next_queued()
-            if first is None:
-                return
-            self.transitions({first.key: "processing"}, stimulus_id)
-            if first.state == "queued":
-                return
+            if first is not None:
+                self.transitions({first.key: "processing"}, stimulus_id)
+                if first.state != "queued":
+                    continue
+                self._reserve(first, policy)
+            self._pass_others(stimulus_id)
+            return
+
+    def _reserve(self, ts: TaskState, policy: Policy) -> None:
+        """Reserve memory for the first task, so that others do not delay it."""
+        if needs(ts):
+            self._head.make(ts, needs(ts), self.running, policy.soft)
+
+    def _pass_others(self, stimulus_id: str) -> None:
+        """Send tasks of other clients and submissions than the first task's."""
+        if self._waiting is None:
+            self._waiting = QueueGroups()
+            for ts in self.queued:
+                self._waiting.add(ts)
+        self._waiting.advance(partial(self._overtakes, stimulus_id))
+
+    def _overtakes(self, stimulus_id: str, ts: TaskState) -> bool:
+        """Send a queued task if it can start; return whether it has left the queue."""
+        if ts is self._head.task or not self.idle_task_count:
+            return False
+        if self.is_rootish(ts) and not self._slots(ts):
+            return False
+        self.transitions({ts.key: "processing"}, stimulus_id)
+        return ts.state != "queued"
 
     def _next_queued(self) -> TaskState | None:
         """Return the first queued task, or the first one whose home has a slot.

@@ -1,0 +1,125 @@
+"""Queued tasks by who submitted them: one that must wait holds up its own submission only.
+
+The first task that waits for memory has a reservation on the worker that can take it soonest, so
+those that overtake it do not delay it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Hashable
+from typing import Any, Generic, Protocol, TypeVar
+
+from distributed.collections import HeapSet
+
+from .placement import Reservations, WorkerView, share
+
+
+class QueuedTask(Protocol):
+    """The data of a queued task; distributed's TaskState has them."""
+
+    @property
+    def key(self) -> Hashable: ...
+    @property
+    def priority(self) -> Any: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def who_wants(self) -> Any: ...
+
+
+T = TypeVar("T", bound=QueuedTask)
+W = TypeVar("W", bound=WorkerView)
+
+
+def submitter(ts: QueuedTask) -> Hashable:
+    """Return the client that waits for a task, else the submission that it belongs to."""
+    if ts.who_wants:
+        return min(client.client_key for client in ts.who_wants)
+    return tuple(ts.priority[:2])
+
+
+class QueueGroups(Generic[T]):
+    """The queued tasks of each submitter, in the order of their priorities.
+
+    Tasks that have left the queue may still be here; they are skipped.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[Hashable, HeapSet[T]] = {}
+
+    def add(self, ts: T) -> None:
+        """Add a queued task."""
+        group = submitter(ts)
+        if group not in self._groups:
+            self._groups[group] = HeapSet(key=operator.attrgetter("priority"))
+        self._groups[group].add(ts)
+
+    def advance(self, send: Callable[[T], bool]) -> None:
+        """Send the tasks of each group until one must wait, those of higher priority first.
+
+        ``send`` returns whether a task has left the queue.
+        """
+        for group in self._by_priority():
+            while (ts := self._first(group)) is not None and send(ts):
+                pass
+
+    def _by_priority(self) -> list[Hashable]:
+        firsts = {group: self._first(group) for group in list(self._groups)}
+        known = {group: ts for group, ts in firsts.items() if ts is not None}
+        return sorted(known, key=lambda group: known[group].priority)
+
+    def _first(self, group: Hashable) -> T | None:
+        """Return the first queued task of a group; forget a group without any."""
+        tasks = self._groups.get(group)
+        while tasks:
+            ts = tasks.peek()
+            if ts.state == "queued":
+                return ts
+            tasks.discard(ts)
+        self._groups.pop(group, None)
+        return None
+
+
+class HeadReservation(Generic[W]):
+    """The reservation of the first task that waits for memory, at most one."""
+
+    def __init__(self, ledger: Reservations) -> None:
+        self._ledger = ledger
+        self.task: Any = None
+        self.worker: W | None = None
+        self.alone: W | None = None
+        """The worker that nothing else may start on: the task runs alone there."""
+
+    def make(self, ts: QueuedTask, needs: int, workers: Collection[W], soft: float) -> None:
+        """Reserve memory for a task where it fits soonest; it keeps its place there."""
+        if self.task is not ts or self.worker not in workers:
+            self.release()
+            self.task = ts
+            able = [one for one in workers if needs <= soft * share(one)]
+            if able:
+                self.worker = min(able, key=lambda one: self._ledger.on(one) - soft * share(one))
+            else:
+                self.worker = self.alone = max(workers, key=share, default=None)
+        if self.worker is not None:
+            self._ledger.promise(self, self.worker, needs)
+
+    def pause(self) -> None:
+        """Free the bytes while the task itself is placed."""
+        self._ledger.settle(self)
+
+    def release(self) -> None:
+        """Forget the task."""
+        self.pause()
+        self.task = self.worker = self.alone = None
+
+    def expire(self) -> None:
+        """Forget a task that has left the queue."""
+        if self.task is not None and self.task.state != "queued":
+            self.release()
+
+    def others(self, ts: QueuedTask, workers: Collection[W]) -> Collection[W]:
+        """Return the workers on which a task may start."""
+        if self.alone is None or self.task is ts:
+            return workers
+        return [one for one in workers if one is not self.alone]
