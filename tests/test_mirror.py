@@ -138,7 +138,7 @@ ELSEWHERE = {
     ),
     "tests/scheduler/supervisor/test_server.py": (
         "scheduler/supervisor/suspicious_tasks",
-        "scheduler/supervisor/unclaimed_results",
+        "scheduler/supervisor/failover/unclaimed_results",
         "scheduler/supervisor/memory_deadlock",
     ),
     "tests/scheduler/supervisor/test_placement.py": ("scheduler/supervisor/hints",),
@@ -148,7 +148,7 @@ ELSEWHERE = {
     ),
     "tests/cluster/scheduling/test_replicas.py": ("scheduler/supervisor/replicas",),
     "tests/cluster/failover/test_standby.py": (
-        "scheduler/supervisor/standby",
+        "scheduler/supervisor/failover/standby",
         "scheduler/worker/reconnect",
     ),
     "tests/compat/test_compare.py": ("scheduler/testing/inject",),

@@ -64,7 +64,7 @@ class FileArbiter:
             silent = self._clock() - self._seen[1] >= self._patience
             if found and found["holder"] != holder and not (ended or silent):
                 return None
-            granted = max(epoch, found.get("epoch", 0) + 1)
+            granted: int = max(epoch, found.get("epoch", 0) + 1)
             self._write(holder, granted, found.get("renewals", 0))
         return granted
 

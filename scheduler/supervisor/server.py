@@ -27,14 +27,14 @@ from ..web.authentication import Token, protect
 from ..web.metrics import of_supervisor
 from ..web.tls import dashboard_tls, verify_clients
 from ..web.websocket import serve_websockets
+from .failover.standby import Failover
+from .failover.unclaimed_results import UnclaimedResults
 from .hooks import HOOKS
 from .jobs import Jobs
 from .memory_deadlock import MemoryDeadlock
 from .spans import LimitedSpans
-from .standby import Failover
 from .suspicious_tasks import clear_suspicion
 from .transitions import PlacementScheduler
-from .unclaimed_results import UnclaimedResults
 
 logger: Final = logging.getLogger(__name__)
 

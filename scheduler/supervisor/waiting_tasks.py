@@ -15,7 +15,7 @@ from distributed.collections import HeapSet
 from .placement import Reservations, WorkerView, share
 
 
-class QueuedTask(Protocol):
+class QueuedTask(Hashable, Protocol):
     """The data of a queued task; distributed's TaskState has them."""
 
     @property
@@ -35,7 +35,8 @@ W = TypeVar("W", bound=WorkerView)
 def submitter(ts: QueuedTask) -> Hashable:
     """Return the client that waits for a task, else the submission that it belongs to."""
     if ts.who_wants:
-        return min(client.client_key for client in ts.who_wants)
+        first: str = min(client.client_key for client in ts.who_wants)
+        return first
     return tuple(ts.priority[:2])
 
 

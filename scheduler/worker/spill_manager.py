@@ -115,13 +115,13 @@ class SpillWriter(Slow):
     def _reuse(self, key: Any, value: Any) -> bool:
         """Make the copy of a value the result again; drop that of an earlier value."""
         with self._lock:
-            reference, weight = self._copies.get(key, (_nothing, None))
-            same = weight is not None and reference() is value
-            if same:
+            found = self._copies.get(key)
+            same = found is not None and found[0]() is value
+            if found is not None and same:
                 del self._copies[key]
                 self.d.restore(key)
-                self.weight_by_key[key] = weight
-                self.total_weight += SpilledSize(weight.memory, 0)
+                self.weight_by_key[key] = found[1]
+                self.total_weight += SpilledSize(found[1].memory, 0)
         if not same:
             self.drop(key)
         return same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
@@ -11,8 +12,7 @@ import dask.config
 import pytest
 from distributed import Client
 
-from marsdask.scheduler.cluster.arbiter import fcntl
-from marsdask.scheduler.supervisor import standby as standbys
+from marsdask.scheduler.supervisor.failover import standby as standbys
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, run, side_by_side, until
 
@@ -130,7 +130,7 @@ def test_workers_that_hear_nothing(monkeypatch):
         run(main)
 
 
-@pytest.mark.skipif(fcntl is None, reason="files are locked on Unix only")
+@pytest.mark.skipif(os.name == "nt", reason="files are locked on Unix only")
 def test_an_arbiter_decides(monkeypatch, tmp_path):
     """Against the witnesses while the active one renews; who has lost the tenure steps down."""
     path = tmp_path / "active"

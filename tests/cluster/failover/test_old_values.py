@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ class AwayWorker(MarsWorker):
 @asynccontextmanager
 async def pair():
     """Start a supervisor at a fixed port, two workers that follow it, and a client."""
-    options = {"host": HOST, "port": free_port(), "dashboard_address": f"{HOST}:0"}
+    options: Any = {"host": HOST, "port": free_port(), "dashboard_address": f"{HOST}:0"}
     async with Supervisor(**options) as server:
         address = server.address
         one, two = (

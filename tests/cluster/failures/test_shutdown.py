@@ -128,7 +128,7 @@ def test_a_terminated_web_server(cluster):
     assert gone(processes)
 
 
-class Hanging:
+class HangingJob:
     """A job whose unpickling waits at a gate."""
 
     def __init__(self, gate):
@@ -147,7 +147,7 @@ def test_a_supervisor_with_a_job_that_hangs(gate):
         with Client(f"tcp://127.0.0.1:{port}", set_as_default=False) as client:
             job = {"client": client.id, "session": "one", "name": ""}
             start = client.scheduler.mars_compile
-            client.sync(start, compilation=packed(Hanging(gate)), **job)
+            client.sync(start, compilation=packed(HangingJob(gate)), **job)
             gate.wait_until_reached()
             assert client.scheduler_info()["id"]
         assert command.end(signal.SIGTERM) == 0

@@ -47,7 +47,7 @@ def test_others_overtake_the_first(second):
             busy.go.set()
             await big.started.acquire()
             big.go.set()
-            assert (await before, await late) == (0, 0)
+            assert [await before, await late] == [0, 0]
             assert not server.policy.ledger.promised
 
     run(main)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from types import SimpleNamespace
 
 import dask.config
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.cluster.arbiter import FileArbiter, configured, fcntl
+from marsdask.scheduler.cluster.arbiter import FileArbiter, configured
 from tests.strategies import draws
 
-pytestmark = pytest.mark.skipif(fcntl is None, reason="files are locked on Unix only")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="files are locked on Unix only")
 PATIENCE = 10.0
 
 

@@ -92,7 +92,8 @@ def test_each_submitter_advances_to_its_first_that_waits(tasks):
 def test_the_first_fits_when_what_ran_before_has_ended(limits, running, needs, others):
     """However many others were tried meanwhile: those that fit have not delayed it."""
     policy, workers = Policy(), [Room(limit) for limit in limits]
-    ledger, ts, view = policy.ledger, Waiting((0, 1, 1)), TaskView(needs)
+    ledger, ts = policy.ledger, Waiting((0, 1, 1))
+    view: TaskView[Room] = TaskView(needs)
     for number, (place, nbytes) in enumerate(running):
         worker = workers[place % len(workers)]
         if policy.fits(TaskView(nbytes), worker):

@@ -86,7 +86,7 @@ def test_a_start_that_takes_too_long():
     asyncio.run(main())
 
 
-class Watched:
+class WatchedNanny:
     """A nanny of this process, and the signals that it would send."""
 
     status = Status.running
@@ -94,8 +94,8 @@ class Watched:
     nthreads = 1
 
     def __init__(self):
-        self.signals = []
-        self.logged = []
+        self.signals: list[str] = []
+        self.logged: list[int] = []
         self.periodic_callbacks: dict[str, Any] = {}
         ended = self.signals.append
         process = SimpleNamespace(
@@ -113,7 +113,7 @@ def test_it_measures_the_process_itself():
     taken = own_memory(os.getpid())
     host = MemoryLedger(2, int(taken / 0.95))
     own = LedgerView(host.path, 1)
-    nanny: Any = Watched()
+    nanny: Any = WatchedNanny()
     monitor = ProcessMemory(nanny, memory_limit=taken // 2)
     monitor.host, monitor.position = LedgerView(host.path), 1
     own.tell(resident=1)
@@ -133,7 +133,7 @@ def test_it_measures_the_process_itself():
 def test_shared_memory_counts():
     """Of the process that owns it, whether it maps it or not."""
     taken = own_memory(os.getpid())
-    nanny: Any = Watched()
+    nanny: Any = WatchedNanny()
     server: Any = MarsNanny("tcp://127.0.0.1:1", nthreads=1)
     monitor = ProcessMemory(nanny, memory_limit=2 * taken)
     monitor.record = server._record

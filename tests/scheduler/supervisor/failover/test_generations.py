@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.supervisor.generations import Generations, WorkerHistory
+from marsdask.scheduler.supervisor.failover.generations import Generations, WorkerHistory
 from tests.strategies import draws
 
 LAST = WorkerHistory("last", 5)

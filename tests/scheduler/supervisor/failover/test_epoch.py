@@ -7,7 +7,7 @@ import time
 import pytest
 
 from marsdask.scheduler.cluster.leader import SupervisorRole, SupervisorTimeout
-from marsdask.scheduler.supervisor.epoch import (
+from marsdask.scheduler.supervisor.failover.epoch import (
     OtherSupervisor,
     TakeoverAction,
     Vote,

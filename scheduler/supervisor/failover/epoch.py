@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..cluster.leader import SupervisorRole
+from ...cluster.leader import SupervisorRole
 
 
 class TakeoverAction(enum.Enum):

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from ..base import Key
-from ..cluster.leader import retention
+from ...base import Key
+from ...cluster.leader import retention
 from .generations import Generations, WorkerHistory
 
 logger: Final = logging.getLogger(__name__)

@@ -17,9 +17,9 @@ from typing import Any, Final
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
-from ..cluster import daemon_threads
-from ..cluster.arbiter import Arbiter, configured
-from ..cluster.leader import (
+from ...cluster import daemon_threads
+from ...cluster.arbiter import Arbiter, configured
+from ...cluster.leader import (
     PATIENCE,
     SupervisorRole,
     probe,
@@ -273,9 +273,10 @@ class Failover:
         if self._arbiter is None:
             return next_epoch([self.seen]) if await self._is_lost() else None
         self._expected = set(self._workers)
-        return await self._ask_arbiter(
+        epoch: int | None = await self._ask_arbiter(
             self._arbiter.take, next_epoch([self.seen]), ended=self._leader_ended
         )
+        return epoch
 
     async def _ask_arbiter(self, method: Any, epoch: int, **options: Any) -> Any:
         question = partial(method, self.supervisor.id, epoch, **options)

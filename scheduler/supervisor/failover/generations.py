@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..base import Key
+from ...base import Key
 
 #: States of which each one starts a new generation of a result.
 _ANEW = frozenset({"processing", "memory", "erred", "forgotten"})
