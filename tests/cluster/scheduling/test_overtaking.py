@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from dask.task_spec import Task
 from distributed import Client
@@ -99,7 +97,7 @@ def test_a_first_task_that_is_given_up():
             await gates["next"].started.acquire()
             for gate in gates.values():
                 gate.go.set()
-            assert await asyncio.gather(busy, following) == [0, 0]
+            assert await client.gather([busy, following]) == [0, 0]
             assert not server.policy.ledger.promised
 
     run(main)

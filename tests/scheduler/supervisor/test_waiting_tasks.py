@@ -113,6 +113,7 @@ def test_the_first_fits_when_what_ran_before_has_ended(limits, running, needs, o
         ledger.settle(("running", number))
     head.pause()
     if head.alone is None:
+        assert head.worker is not None
         assert policy.fits(view, head.worker)
     else:
         assert head.alone is max(workers, key=lambda one: one.memory_limit)
