@@ -12,6 +12,9 @@ from typing import Any
 
 from ...base import Key
 
+#: Number of removed workers that the next supervisor is told of.
+_REMEMBERED = 1000
+
 #: States of which each one starts a new generation of a result.
 _ANEW = frozenset({"processing", "memory", "erred", "forgotten"})
 
@@ -53,7 +56,10 @@ class Generations:
         self._own = own
         self._known = known
         self._recent = recent
+        self._away: dict[str, None] = {}
+        """Removed workers that have not returned, the earliest first. Most have ended."""
         self._absent: dict[str, _Absent] = {}
+        """What is left of what they held."""
         self._brought: dict[str, tuple[WorkerHistory, set[Key]]] = {}
         """What workers of earlier supervisors have brought."""
         self._adopted: set[Key] = set()
@@ -66,7 +72,7 @@ class Generations:
     @property
     def absent(self) -> list[str]:
         """The removed workers that have not returned."""
-        return list(self._absent)
+        return list(self._away)
 
     def succeed(self, history: WorkerHistory) -> None:
         """Learn of an earlier supervisor, and of the workers that it had cut off."""
@@ -79,18 +85,23 @@ class Generations:
     def leave(self, worker: str, held: Iterable[Key], stimulus: str) -> None:
         """Record what a worker holds, before its removal."""
         self._absent[worker] = _Absent(stimulus, set(held))
+        self._away[worker] = None
+        if len(self._away) > _REMEMBERED:
+            del self._away[next(iter(self._away))]
         self._brought.pop(worker, None)
 
     def transition(self, key: Key, finish: str, stimulus: str) -> None:
         """Record that a name may stand for another result from now on."""
         if finish not in _ANEW:
             return
-        for absent in self._absent.values():
+        for worker, absent in list(self._absent.items()):
             if finish == "forgotten" and stimulus == absent.stimulus and key in absent.held:
                 absent.lost.add(key)
             else:
                 absent.lost.discard(key)
             absent.held.discard(key)
+            if not absent.held and not absent.lost:
+                del self._absent[worker]
         if self._recent():
             self._adopted.discard(key)
             if finish == "forgotten":
@@ -106,7 +117,10 @@ class Generations:
         ``early``: before it could have served an earlier supervisor beside this one.
         """
         absent = self._absent.pop(worker, None)
-        if absent is not None:
+        if worker in self._away:
+            del self._away[worker]
+            if absent is None:
+                return set()
             return {
                 key for key in held if key in (absent.held if self._known(key) else absent.lost)
             }

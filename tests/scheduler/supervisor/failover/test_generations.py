@@ -64,6 +64,17 @@ def test_only_workers_of_the_last_supervisor_bring_results(history, removed, cou
     assert found.returns("a", history, ["x"]) == ({"x"} if counts else set())
 
 
+def test_workers_that_never_return_cost_nothing():
+    """Once nothing is left of what they held; the next supervisor is told of the last ones."""
+    found, _ = generations("x")
+    for number in range(1100):
+        found.leave(f"w{number}", ["x"], "cut")
+    found.transition("x", "processing", "later")
+    assert not found._absent
+    assert found.absent == [f"w{number}" for number in range(100, 1100)]
+    assert found.returns("w1099", WorkerHistory("own"), ["x"]) == set()
+
+
 def test_late_workers_bring_nothing():
     """Nobody remembers which names were in use since; so it is with who served two at once."""
     found, world = generations()
