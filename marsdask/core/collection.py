@@ -37,6 +37,7 @@ from .display.suggestions import HandsOn, suggesting_methods
 from .errors import NotExecutedError, shortened
 from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
+from .mars_session import check_hints
 from .node import Node
 from .registry import class_of, register_collection
 from .results.stored import InMemoryBlocks, Stored
@@ -107,6 +108,7 @@ class Collection(HandsOn):
         *,
         wait: bool = True,
         show_progress: bool | str | None = None,
+        **kwargs: Any,
     ) -> Any:
         """Compute the value and keep its chunks in the session.
 
@@ -130,6 +132,7 @@ class Collection(HandsOn):
         >>> mt.ones(3).sum().execute().fetch()
         np.float64(3.0)
         """
+        check_hints(kwargs)
         return execute(self, session=session, wait=wait, show_progress=show_progress)
 
     def fetch(self, session: Session | None = None) -> Any:
@@ -651,6 +654,7 @@ def execute(
     wait: bool = True,
     show_progress: bool | str | None = None,
     _returns: Any = None,
+    **kwargs: Any,
 ) -> Any:
     """Compute collections in one graph and keep their chunks in the session.
 
@@ -664,6 +668,8 @@ def execute(
         Whether to wait for the end.
     show_progress : bool or "auto", optional
         Whether to draw a progress bar; by default ``options.show_progress``.
+    **kwargs
+        ``extra_config`` and ``fuse_enabled`` of Mars, which have no effect.
 
     Returns
     -------
@@ -685,6 +691,7 @@ def execute(
     >>> b.fetch()
     np.int64(2)
     """
+    check_hints(kwargs)
     collections = flatten(items)
     collections += [other for item in collections for other in item._together()]
     if _returns is None:

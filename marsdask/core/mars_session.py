@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from marsdask.scheduler.base import HoldsFutures, KnowsMachine, Scheduler
 
@@ -11,6 +12,24 @@ from .registry import package
 
 if TYPE_CHECKING:
     from .session import Session
+
+
+#: Arguments of Mars's ``execute`` that change nothing here.
+NO_EFFECT: Final = (
+    "extra_config",
+    "fuse_enabled",
+    "progress_update_interval",
+    "warn_duplicated_execution",
+)
+
+
+def check_hints(names: Iterable[str]) -> None:
+    """Warn of arguments of ``execute`` that only Mars has; raise TypeError for all others."""
+    for name in names:
+        if name not in NO_EFFECT:
+            raise TypeError(f"execute() got an unexpected keyword argument {name!r}")
+        words = f"execute({name}=) has no effect: it is an option of Mars"
+        warnings.warn(words, DeprecationWarning, stacklevel=4)
 
 
 class MarsSession:

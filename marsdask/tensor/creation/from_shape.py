@@ -27,6 +27,7 @@ from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, view
 from ..operands import as_node, empty
 from ..signatures import optional, shows, with_signature
+from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
@@ -216,8 +217,12 @@ def ones_like(
 def zeros_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
-    """Return zeros of the shape, type and chunks of ``a``. See numpy.zeros_like."""
-    return zeros.node(*_like(a, dtype, shape, chunk_size, extra))
+    """Return zeros of the shape, type and chunks of ``a``. See numpy.zeros_like.
+
+    Those of a sparse tensor are sparse.
+    """
+    kind = {"sparse": True} if is_sparse(as_node(a, sparse=True).meta) else {}
+    return zeros.node(*_like(a, dtype, shape, chunk_size, extra), **kind)
 
 
 @public

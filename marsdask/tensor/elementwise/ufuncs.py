@@ -270,6 +270,10 @@ class WithErrstate:
     def __name__(self) -> str:
         return self.func.__name__
 
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        return self.func
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with np.errstate(**dict(self.state)):
             return self.func(*args, **kwargs)

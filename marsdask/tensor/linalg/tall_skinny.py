@@ -486,5 +486,6 @@ def svdvals(a: Any) -> Node:
 
 
 def _check_method(method: str) -> None:
-    if method != "tsqr":
+    # Mars's two methods have one result; the shape decides which way to take.
+    if method not in ("tsqr", "sfqr"):
         raise NotImplementedError(f"method={method!r} is not supported; use 'tsqr'")

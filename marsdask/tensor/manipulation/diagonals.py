@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from marsdask.core.grids.align import aligned_axes, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
@@ -21,8 +22,9 @@ from ..chunkwise.rechunk import recut
 from ..creation.from_shape import zeros
 from ..device import placed_on
 from ..indexing.getitem import getitem
-from ..operands import as_node, empty
+from ..operands import as_node, empty, empty_like_kind
 from ..reduction import reductions
+from ..sparse.blocks import is_sparse, to_csr
 from ..sparse.conversion import tosparse
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths, whole_if_unknown
@@ -63,7 +65,14 @@ class Repeat(Node):
     def tile(self, a: Grid) -> Grid:
         kwargs = {"repeats": self.repeats, "axis": self.axis}
         chunks = self._longer(a.chunks)
-        return map_blocks(np.repeat, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
+        kernel = repeat_stored if is_sparse(self.meta) else np.repeat
+        return map_blocks(kernel, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def repeat_stored(block: Any, repeats: int, axis: int) -> Any:
+    """Repeat the elements of a sparse block."""
+    taken = np.repeat(np.arange(block.shape[axis]), repeats)
+    return to_csr(block[(slice(None),) * axis + (taken,)])
 
 
 def _times(size: Size, count: int) -> Size:
@@ -76,7 +85,7 @@ def _times(size: Size, count: int) -> Size:
 @public
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     """Repeat each element ``repeats`` times. See numpy.repeat."""
-    node = as_node(a)
+    node = as_node(a, sparse=axis is not None and np.size(repeats) == 1)
     if axis is None or not node.chunks:  # NumPy accepts an axis for scalars
         node = as_node(ravel.node(node))
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
@@ -103,7 +112,8 @@ class TriangularPart(Node):
 
     @property
     def meta(self) -> Any:
-        return np.tril(self.a.meta)  # in native byte order
+        dtype = self.a.meta.dtype.newbyteorder("=")
+        return empty_like_kind(self.a.meta, dtype, self.a.meta.ndim)
 
     @property
     def chunks(self) -> Chunks:
@@ -125,6 +135,9 @@ def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: boo
     """Return the part of a block that lies in a triangle of the whole."""
     del shape
     k += starts[-2] - starts[-1]
+    if is_sparse(block):
+        part = scipy.sparse.tril if lower else scipy.sparse.triu
+        return to_csr(part(block, k))
     return np.tril(block, k) if lower else np.triu(block, k)
 
 
@@ -148,7 +161,7 @@ def triu(m: Any, k: int = 0, gpu: Any = None) -> Node:
 
 
 def _matrix(m: Any) -> Node:
-    node = as_node(m)
+    node = as_node(m, sparse=as_node(m, sparse=True).meta.ndim == 2)
     if len(node.chunks) == 1:  # as NumPy: each row is the vector
         size = length(node, 0)
         return as_node(broadcast_to.node(node, (size, size)))

@@ -244,7 +244,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node
     tuple of Tensor
         The parts.
     """
-    node = as_node(ary)
+    node = as_node(ary, sparse=True)
     axis = normalize_axis(axis, len(node.chunks))
     whole = length(node, axis)
     if np.ndim(indices_or_sections) == 0:
@@ -263,7 +263,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node
 @waits_for_lengths(_parts)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
     """Split into equal parts, or at given indices. See numpy.split."""
-    node = as_node(ary)
+    node = as_node(ary, sparse=True)
     if np.ndim(indices_or_sections) == 0:
         sections = operator.index(indices_or_sections)
         if sections > 0 and length(node, normalize_axis(axis, len(node.chunks))) % sections:

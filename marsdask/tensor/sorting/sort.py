@@ -416,18 +416,28 @@ def _sorted(a: Any, axis: Any, dtype: Any = None) -> ResultSpec:
     return like(a if axis is not None else ravel.node(a), dtype)
 
 
+def _partitioned(a: Any, axis: Any, return_index: bool, **_: Any) -> Any:
+    values = _sorted(a, axis)
+    return ExecutableTuple((values, _sorted(a, axis, np.intp))) if return_index else values
+
+
 @public
-@waits_for_lengths(lambda a, axis, **_: _sorted(a, axis))
+@waits_for_lengths(_partitioned)
 def partition(
-    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Node:
+    a: Any,
+    kth: Any,
+    axis: Any = -1,
+    kind: str = "introselect",
+    order: Any = None,
+    return_index: bool = False,
+) -> Any:
     """Return a copy with the ``kth`` elements at their sorted positions. See numpy.partition.
 
-    Differs from NumPy: the other elements may be sorted.
+    Differs from NumPy: the other elements may be sorted. With Mars's ``return_index`` the positions
+    follow.
     """
     _check_kth(a, kth, axis)
-    found: Node = sort.node(a, axis, order=order)
-    return found
+    return sort.node(a, axis, order=order, return_index=return_index)
 
 
 @public

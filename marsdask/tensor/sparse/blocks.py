@@ -6,6 +6,7 @@ returns the node of dense blocks, so that only kernels which support sparse bloc
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -102,7 +103,8 @@ def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -
     ``kinds`` has ``"sparse"`` or ``"dense"`` for the blocks of each operand.
     """
     if "dense" in kinds:
-        return step.func in (np.multiply, np.logical_and, np.bitwise_and) and len(kinds) > 1
+        func = inspect.unwrap(step.func)
+        return func in (np.multiply, np.logical_and, np.bitwise_and) and len(kinds) > 1
     with np.errstate(all="ignore"):
         found = step.func(*step.args([np.zeros(1, dtype) for dtype in dtypes]), **dict(step.kwargs))
     return not isinstance(found, tuple) and not np.any(np.not_equal(found, 0))

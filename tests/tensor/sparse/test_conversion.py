@@ -46,6 +46,13 @@ SINGLE: list[tuple[Callable[..., Any], bool]] = [
     (lambda a: a.copy().T, True),
     (lambda a: a[::-1, 1:], True),
     (lambda a: a[0], True),
+    (lambda a: np.tril(a, 1), True),
+    (lambda a: np.triu(a), True),
+    (lambda a: np.repeat(a, 2, axis=1), True),
+    (lambda a: np.repeat(a[0], 3, axis=0), True),
+    (lambda a: np.repeat(a, 2), False),
+    (np.zeros_like, True),
+    (lambda a: np.array_split(a, 2, axis=1)[0], True),
     (lambda a: a[:, -1], True),
     (lambda a: a[0, 0], False),
     (lambda a: a[None], False),
@@ -123,6 +130,14 @@ def test_one_matrix(case: int, data: st.DataObject) -> None:
                 func(lazy)
             return
         assert_same(func(lazy), expected, sparse)
+
+
+def test_errstate_changes_no_kind() -> None:
+    """A product with a dense tensor is sparse, whatever NumPy does with floating-point errors."""
+    sparse, whole = mt.eye(3, sparse=True), mt.ones((3, 3))
+    with np.errstate(all="ignore"):
+        assert_same(sparse * whole, np.eye(3), sparse=True)
+    assert_same(sparse * whole, np.eye(3), sparse=True)
 
 
 @given(data=st.data())

@@ -1,0 +1,147 @@
+"""What differs between the facts of Mars, of marsdask and of NumPy."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .calls import CALLS, namespace
+from .facts import fact_of
+
+HERE = Path(__file__).parent
+
+Fact = dict[str, Any]
+
+#: What Mars gave, by line.
+FACTS: dict[str, Fact] = json.loads((HERE / "facts.json").read_text("utf-8"))
+
+#: Why lines differ, by line; ``reason`` of a table counts for its ``lines``.
+REASONS: dict[str, str] = {
+    line: table["reason"]
+    for table in tomllib.loads((HERE / "differences.toml").read_text("utf-8"))["differences"]
+    for line in table["lines"]
+}
+
+
+def lines_of(family: str) -> list[str]:
+    """Return the calls of a family."""
+    return CALLS[family].strip().splitlines()
+
+
+def fact_here(line: str) -> Fact:
+    """Return what a line gives with the alias, which has to be installed."""
+    mars, mt, mr = (importlib.import_module(f"mars{name}") for name in ("", ".tensor", ".remote"))
+    return _through_json(fact_of(line, namespace(mars, mt, mr)))
+
+
+def fact_of_numpy(line: str) -> Fact:
+    """Return what a line gives with NumPy in place of Mars; an error if it has no such thing."""
+    return _through_json(fact_of(line, namespace(None, _NumPy(), None)))
+
+
+def _through_json(fact: Fact) -> Fact:
+    loaded: Fact = json.loads(json.dumps(fact))
+    return loaded
+
+
+class _NumPy:
+    """NumPy and SciPy under the names of ``mars.tensor``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("special", "stats", "spatial"):
+            return importlib.import_module(f"scipy.{name}")
+        found = getattr(np, "array" if name == "tensor" else name)
+        return _without_chunks(found) if callable(found) and not isinstance(found, type) else found
+
+
+def _without_chunks(function: Any) -> Any:
+    def call(*args: Any, chunk_size: Any = None, **kwargs: Any) -> Any:
+        del chunk_size
+        return function(*args, **kwargs)
+
+    return call
+
+
+def differing(one: Fact, other: Fact, ignored: tuple[str, ...] = ()) -> list[str]:
+    """Return the names of the facts that differ."""
+    return sorted(set(_differing(one, other)) - set(ignored))
+
+
+def _differing(one: Fact, other: Fact) -> Iterator[str]:
+    if "error" in one or "error" in other:
+        yield from _differing_errors(one, other)
+        return
+    for name in one.keys() | other.keys():
+        a, b = one.get(name), other.get(name)
+        if name == "items" and a is not None and b is not None and len(a) == len(b):
+            for x, y in zip(a, b, strict=True):
+                yield from _differing(x, y)
+        elif not (_close(a, b) if name == "values" else a == b):
+            yield name
+
+
+def _differing_errors(one: Fact, other: Fact) -> Iterator[str]:
+    if not ("error" in one and "error" in other):
+        yield "error"
+        return
+    names, others = one["error"], other["error"]
+    if names[0] not in others and others[0] not in names:
+        yield "error"
+    if one["when"] == "call" and other["when"] == "execute":
+        yield "when"  # an error that comes earlier is as good
+    if one["words"] != other["words"]:
+        yield "words"
+
+
+def _close(a: Any, b: Any) -> bool:
+    """Tell whether values are equal but for the last digits of floats."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_close, a, b))
+    if type(a) is bool or type(b) is bool or a is None or b is None:
+        return a is b
+    if a == b:
+        return True
+    try:
+        x, y = complex(a), complex(b)
+    except (TypeError, ValueError):  # texts
+        return False
+    return bool(np.isclose(x, y, rtol=1e-9, atol=1e-12, equal_nan=True))
+
+
+#: Facts that NumPy cannot have, or that are Python's scalars of Mars against NumPy's.
+NOT_OF_NUMPY = ("lazy", "when", "words")
+
+
+def reason_of(line: str, here: Fact) -> str | None:
+    """Return why a line differs, ``None`` if nobody says."""
+    if line in REASONS:
+        return REASONS[line]
+    if not differing(_as_scalars(FACTS[line]), _as_scalars(here), ("words",)):
+        return SCALARS if differing(FACTS[line], here, ("words",)) else WORDS
+    if not _has_sparse(FACTS[line]) and not differing(fact_of_numpy(line), here, NOT_OF_NUMPY):
+        return NUMPY
+    return None
+
+
+def _has_sparse(fact: Fact) -> bool:
+    return "sparse" in fact or any(map(_has_sparse, fact.get("items", ())))
+
+
+#: Reasons that are found by looking.
+SCALARS = "values without axes are NumPy's scalars"
+NUMPY = "NumPy does it this way"
+WORDS = "the words of the error are another library's or version's"
+
+
+def _as_scalars(fact: Fact) -> Fact:
+    """Return facts without the difference of Python's scalars and NumPy's."""
+    if "items" in fact:
+        return {**fact, "items": [_as_scalars(item) for item in fact["items"]]}
+    scalar = "values" in fact and "shape" not in fact and "sparse" not in fact
+    return {k: v for k, v in fact.items() if k not in ("type", "dtype")} if scalar else fact

@@ -1,0 +1,62 @@
+"""What Mars does with a thousand calls holds here, through the alias, but for named differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import marsdask
+import marsdask.compat
+
+from .calls import CALLS
+from .compare import FACTS, NUMPY, REASONS, SCALARS, WORDS, differing, fact_here, lines_of, reason_of
+
+
+@pytest.fixture(autouse=True, scope="module")
+def mars() -> Iterator[None]:
+    """Install the alias, with a session in process as the default one."""
+    marsdask.compat.install()
+    with marsdask.new_session("synchronous"):
+        yield
+    marsdask.compat.uninstall()
+
+
+@pytest.mark.parametrize("family", CALLS)
+def test_calls(family: str) -> None:
+    """Values, types, memory order, sparseness, laziness and errors are Mars's, or differ as told."""
+    untold, equal = [], []
+    for line in lines_of(family):
+        here = fact_here(line)
+        found = differing(FACTS[line], here)
+        if found and reason_of(line, here) is None:
+            untold.append((line, found, FACTS[line], here))
+        if not found and line in REASONS:
+            equal.append(line)
+    assert not untold
+    assert not equal, "these no longer differ: remove them from differences.toml"
+
+
+def test_the_record_has_all_calls() -> None:
+    """The calls that were recorded are those that are compared, and reasons are of these."""
+    lines = [line for family in CALLS for line in lines_of(family)]
+    assert len(lines) >= 1000
+    assert set(lines) == FACTS.keys()
+    assert len(lines) == len(set(lines))
+    assert REASONS.keys() <= FACTS.keys()
+
+
+def test_comparing_finds_differences() -> None:
+    """Each fact counts, an error that comes later too; the last digits of floats do not."""
+    fact = {"lazy": True, "dtype": "int64", "values": [1, 2], "order": "CF", "shape": [2]}
+    for change in ({"lazy": False}, {"dtype": "int32"}, {"values": [1, 3]}, {"shape": [1]}):
+        assert differing(fact, {**fact, **change}) == list(change)
+    assert differing({"values": 0.1 + 0.2}, {"values": 0.3}) == []
+    assert differing({"values": True}, {"values": 1}) == ["values"]
+    early = {"error": ["ValueError"], "words": "no", "when": "call"}
+    late = {"error": ["MyError", "ValueError"], "words": "no", "when": "execute"}
+    assert differing(late, early) == []
+    assert differing(early, late) == ["when"]
+    assert differing(early, {**early, "error": ["TypeError"]}) == ["error"]
+    assert differing(fact, early) == ["error"]
+    assert len({NUMPY, SCALARS, WORDS}) == 3
