@@ -1,10 +1,12 @@
 """Calls of Mars's public functions, one a line, for Mars and for marsdask alike.
 
-They run in an interpreter of Mars too: Python 3.9, and nothing but Mars and NumPy. The last statement
-of a line is the value; names stand for what ``namespace`` gives.
+They run in an interpreter of Mars too: Python 3.9, and nothing but Mars and NumPy. The last
+statement of a line is the value; names stand for what ``namespace`` gives.
 """
 
-from typing import Any, Dict
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -1182,7 +1184,7 @@ def divide(x: Any, y: Any) -> Any:
     return x / y
 
 
-def namespace(mars: Any, mt: Any, mr: Any) -> Dict[str, Any]:
+def namespace(mars: Any, mt: Any, mr: Any) -> dict[str, Any]:
     """Return the names of the calls, by a package and two of its modules."""
     a = np.arange(12.0).reshape(3, 4)
     dense = mt.tensor(np.array([[0, 1.5, 0, 2], [0, 0, 0, 0], [3, 0, 0, 1]]), chunk_size=2)

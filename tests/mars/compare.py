@@ -6,6 +6,7 @@ import importlib
 import json
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def lines_of(family: str) -> list[str]:
     return CALLS[family].strip().splitlines()
 
 
+@cache
 def fact_here(line: str) -> Fact:
     """Return what a line gives with the alias, which has to be installed."""
     mars, mt, mr = (importlib.import_module(f"mars{name}") for name in ("", ".tensor", ".remote"))

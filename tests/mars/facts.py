@@ -1,8 +1,10 @@
 """What a user can see of the value of a call, as JSON: the same for Mars and for marsdask."""
 
+from __future__ import annotations
+
 import ast
 import warnings
-from typing import Any, Dict
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ import numpy as np
 _WORDS = 200
 
 
-def fact_of(line: str, names: Dict[str, Any]) -> Dict[str, Any]:
+def fact_of(line: str, names: dict[str, Any]) -> dict[str, Any]:
     """Run a line; return what its value is, or how it fails."""
     when = "call"
     try:
@@ -26,7 +28,7 @@ def fact_of(line: str, names: Dict[str, Any]) -> Dict[str, Any]:
     return {"lazy": lazy, **found}
 
 
-def _value_of(line: str, names: Dict[str, Any]) -> Any:
+def _value_of(line: str, names: dict[str, Any]) -> Any:
     """Run all statements; return the value of the last one, ``None`` if that is no expression."""
     tree = ast.parse(line)
     last = tree.body[-1]
@@ -53,7 +55,7 @@ def _fetched(value: Any) -> Any:
     return value
 
 
-def _described(value: Any) -> Dict[str, Any]:
+def _described(value: Any) -> dict[str, Any]:
     if isinstance(value, list):
         return {"items": [_described(item) for item in value]}
     if hasattr(value, "toarray"):

@@ -1,16 +1,28 @@
-"""What Mars does with a thousand calls holds here, through the alias, but for named differences."""
+"""What Mars does with a thousand calls holds here, but for named differences."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 
 import pytest
 
 import marsdask
 import marsdask.compat
+from tests.source import ROOT
 
 from .calls import CALLS
-from .compare import FACTS, NUMPY, REASONS, SCALARS, WORDS, differing, fact_here, lines_of, reason_of
+from .compare import (
+    FACTS,
+    NUMPY,
+    REASONS,
+    SCALARS,
+    WORDS,
+    differing,
+    fact_here,
+    lines_of,
+    reason_of,
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -24,7 +36,7 @@ def mars() -> Iterator[None]:
 
 @pytest.mark.parametrize("family", CALLS)
 def test_calls(family: str) -> None:
-    """Values, types, memory order, sparseness, laziness and errors are Mars's, or differ as told."""
+    """Values, types, order, sparseness, laziness and errors are Mars's, or differ as told."""
     untold, equal = [], []
     for line in lines_of(family):
         here = fact_here(line)
@@ -44,6 +56,21 @@ def test_the_record_has_all_calls() -> None:
     assert set(lines) == FACTS.keys()
     assert len(lines) == len(set(lines))
     assert REASONS.keys() <= FACTS.keys()
+
+
+def test_the_page_lists_what_differs() -> None:
+    """``python docs/from_mars.py`` writes it anew."""
+    spec = importlib.util.spec_from_file_location("from_mars", ROOT / "docs" / "from_mars.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert calls_of(script.PAGE.read_text("utf-8")) == calls_of(script.page())
+
+
+def calls_of(page: str) -> list[str]:
+    """Return the calls that a page lists, in order."""
+    return [line.split("` | ")[0] for line in page.splitlines() if line.startswith(("| `", "## "))]
 
 
 def test_comparing_finds_differences() -> None:

@@ -1,0 +1,94 @@
+"""Write docs/coming-from-mars.md: what a thousand calls do here that Mars did otherwise.
+
+``python docs/from_mars.py`` after differences have come or gone; a test compares.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PAGE = HERE / "coming-from-mars.md"
+
+sys.path.insert(0, str(HERE.parent))
+
+import marsdask  # noqa: E402
+import marsdask.compat  # noqa: E402
+from tests.mars import compare  # noqa: E402
+from tests.mars.calls import CALLS  # noqa: E402
+
+#: The longest value that a table shows.
+_WIDTH = 60
+
+HEAD = """# Coming from Mars
+
+A program of Mars runs unchanged by `python -m marsdask.compat program.py`, or with
+`import marsdask` for `import mars`. {count} calls of `mars.tensor`, `mars.remote` and sessions were
+recorded with pymars 0.10.0, NumPy 1.23 and pandas 1.4: value, type, memory order, sparseness,
+laziness, and the type and words of errors. A test holds marsdask against them: {equal} are equal in
+all of it, {scalars} more but for `float` in place of `numpy.float64` and its kind, and {words} but
+for the words of an error. All others are below (this page is written by `docs/from_mars.py`).
+
+In the calls `x` is a tensor of 3 x 4 floats, `xf` the same in Fortran's order, `a` and `f` NumPy's,
+`v` and `i` vectors of floats and integers, `z` of complex numbers, `n` has NaN, `s` is sparse.
+"""
+
+
+def page() -> str:
+    """Return the text of the page; the alias has to be installed."""
+    found: dict[str, list[tuple[str, compare.Fact]]] = defaultdict(list)
+    for line in (line for family in CALLS for line in compare.lines_of(family)):
+        here = compare.fact_here(line)
+        differs = compare.differing(compare.FACTS[line], here)
+        found[str(compare.reason_of(line, here)) if differs else ""].append((line, here))
+    counts = {
+        "count": len(compare.FACTS),
+        "equal": len(found.pop("")),
+        "scalars": len(found.pop(compare.SCALARS)),
+        "words": len(found.pop(compare.WORDS)),
+    }
+    lines = [HEAD.format(**counts)]
+    for reason in sorted(found, key=lambda reason: (reason != compare.NUMPY, reason)):
+        title = f"{reason[0].upper()}{reason[1:]}"
+        lines += [f"\n## {title}\n", "| call | Mars | here |", "|---|---|---|"]
+        lines += [_row(line, here) for line, here in found[reason]]
+    return "\n".join(lines) + "\n"
+
+
+def _row(line: str, here: compare.Fact) -> str:
+    cells = (f"`{line}`", _shown(compare.FACTS[line], here), _shown(here, compare.FACTS[line]))
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _shown(fact: compare.Fact, other: compare.Fact) -> str:
+    """Return in a few words what differs from the other fact."""
+    if "error" in fact:
+        return f"{fact['error'][0]}: {fact['words']}"[:_WIDTH]
+    if "items" in fact:
+        return "several values"
+    names = [] if "error" in other else compare.differing(fact, other)
+    if "sparse" in fact or "sparse" in names:
+        kind = "sparse" if "sparse" in fact else "dense"
+        return f"{kind}, {_text(fact['values'])}" if "values" in names else kind
+    if names == ["order"]:
+        return f"order {fact['order']}"
+    return _text(fact.get("values", fact.get("value", fact.get("type"))))
+
+
+def _text(values: Any) -> str:
+    text = str(values)
+    return f"`{text}`" if len(text) <= _WIDTH else f"`{text[: _WIDTH - 3]}...`"
+
+
+def main() -> None:
+    """Write the page."""
+    marsdask.compat.install()
+    with marsdask.new_session("synchronous"):
+        PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
