@@ -40,7 +40,7 @@ In the calls `x` is a tensor of 3 x 4 floats, `xf` the same in Fortran's order, 
 def page() -> str:
     """Return the text of the page; the alias has to be installed."""
     found: dict[str, list[tuple[str, compare.Fact]]] = defaultdict(list)
-    for line in (line for family in CALLS for line in compare.lines_of(family)):
+    for line in (line for family in CALLS.values() for line in family):
         here = compare.fact_here(line)
         differs = compare.differing(compare.FACTS[line], here)
         found[str(compare.reason_of(line, here)) if differs else ""].append((line, here))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .calls import CALLS, namespace
+from .calls import namespace
 from .facts import fact_of
 
 HERE = Path(__file__).parent
@@ -28,11 +28,6 @@ REASONS: dict[str, str] = {
     for table in tomllib.loads((HERE / "differences.toml").read_text("utf-8"))["differences"]
     for line in table["lines"]
 }
-
-
-def lines_of(family: str) -> list[str]:
-    """Return the calls of a family."""
-    return CALLS[family].strip().splitlines()
 
 
 @cache

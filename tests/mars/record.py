@@ -23,7 +23,7 @@ class NeverEnds(Exception):
     """A call did not end in time."""
 
 
-class Recorder:
+class MarsRecorder:
     """A session of Mars, and what calls give in it."""
 
     def __init__(self) -> None:
@@ -55,8 +55,8 @@ class Recorder:
 
     def all(self) -> dict[str, Any]:
         """Return what all calls give."""
-        lines = "".join(self._calls.CALLS.values()).split("\n")
-        return {line: self.fact(line) for line in lines if line}
+        families = self._calls.CALLS.values()
+        return {line: self.fact(line) for family in families for line in family}
 
 
 def _give_up(*_: object) -> None:
@@ -65,7 +65,7 @@ def _give_up(*_: object) -> None:
 
 def main() -> None:
     """Write the facts of all calls."""
-    recorder = Recorder()
+    recorder = MarsRecorder()
     text = json.dumps(recorder.all(), indent=0, sort_keys=True)
     (HERE / "facts.json").write_text(text + "\n")
     recorder.stop()
