@@ -1,0 +1,5 @@
+"""Features of texts and of dictionaries."""
+
+from .hashing import FeatureHasher
+
+__all__ = ["FeatureHasher"]
