@@ -36,10 +36,13 @@ CHAPTERS = {
     "remote": ("marsdask.remote",),
     "learn": (
         "marsdask.learn.cluster",
+        "marsdask.learn.compose",
         "marsdask.learn.contrib.joblib",
         "marsdask.learn.datasets",
         "marsdask.learn.decomposition",
         "marsdask.learn.ensemble",
+        "marsdask.learn.feature_extraction",
+        "marsdask.learn.feature_extraction.text",
         "marsdask.learn.impute",
         "marsdask.learn.linear_model",
         "marsdask.learn.metrics",

@@ -3,18 +3,9 @@
 Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """
 
-__all__ = [
-    "cluster",
-    "contrib",
-    "datasets",
-    "decomposition",
-    "ensemble",
-    "glm",
-    "impute",
-    "linear_model",
-]
-__all__ += ["metrics", "model_selection", "neighbors", "preprocessing"]
-__all__ += ["semi_supervised", "utils", "wrappers"]
+__all__ = ["cluster", "compose", "contrib", "datasets", "decomposition", "ensemble"]
+__all__ += ["feature_extraction", "glm", "impute", "linear_model", "metrics", "model_selection"]
+__all__ += ["neighbors", "preprocessing", "semi_supervised", "utils", "wrappers"]
 
 
 def __dir__() -> list[str]:
