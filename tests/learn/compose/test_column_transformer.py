@@ -101,7 +101,7 @@ def test_what_is_refused():
     model = ColumnTransformer([("a", preprocessing.StandardScaler(), ["number"])]).fit(lazy)
     with pytest.raises(ValueError, match="columns are missing"):
         model.transform(lazy[["word", "count"]])
-    with pytest.raises(ValueError, match="columns? of the dataframe"):
+    with pytest.raises(ValueError, match=r"columns? of the dataframe"):
         ColumnTransformer([("a", preprocessing.StandardScaler(), ["none"])]).fit(lazy)
     with pytest.raises(TypeError, match="should implement fit"):
         ColumnTransformer([("a", 3, ["number"])]).fit(lazy)
