@@ -54,8 +54,8 @@ class Failover:
         self.seen = 0
         """The highest known epoch."""
         self.active = False
-        self._began = -math.inf
-        """The time at which it became active."""
+        self._recent_until = -math.inf
+        """When workers have brought what they held for an earlier supervisor, if it is active."""
         self.leader: str | None = None
         """The address of the active supervisor, if known."""
         self._peers = {endpoint: OtherSupervisor(rank) for rank, endpoint in enumerate(endpoints)}
@@ -310,7 +310,7 @@ class Failover:
 
     def recent(self) -> bool:
         """Return whether it has just become active, so that workers bring earlier results."""
-        return self.active and time.monotonic() < self._began + retention()
+        return self.active and time.monotonic() < self._recent_until
 
     def settling(self) -> bool:
         """Return whether workers that join now were left by an earlier supervisor."""
@@ -318,7 +318,7 @@ class Failover:
 
     def _activate(self, epoch: int) -> None:
         self.epoch = epoch
-        self._began = time.monotonic()
+        self._recent_until = time.monotonic() + retention()
         self.active, self.leader = True, self.supervisor.address
         self._known.set()
 
