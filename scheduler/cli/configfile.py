@@ -33,6 +33,16 @@ OPTIONS = {
 DASK = {
     "cluster.node_timeout": "distributed.scheduler.worker-ttl",
     "metrics.prometheus": None,
+    **{
+        f"scheduling.autoscale.{name}": f"marsdask.autoscale.{name.replace('_', '-')}"
+        for name in (
+            "enabled",
+            "min_workers",
+            "max_workers",
+            "scheduler_backlog_timeout",
+            "worker_idle_timeout",
+        )
+    },
 }
 
 #: Keys of Mars that are read and have no effect here.
@@ -143,9 +153,6 @@ def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
             dask[target] = value
         elif key.startswith(_OWN):
             dask[key] = value
-        elif key.startswith("scheduling.autoscale"):
-            if value and key.endswith("enabled"):
-                logger.warning("ignoring %s: use Client.adapt on a cluster that scales", key)
         elif key not in DASK and not _covered(key):
             logger.warning("ignoring the unknown configuration key %s", key)
     return options, dask

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Final
 
+from ..cluster.autoscale import AutoscaleLimits
 from ..cluster.scaling import Scaler
 from ..supervisor import Supervisor
 from . import discovery, sizes
@@ -26,6 +27,10 @@ class SupervisorService:
         self.settings = settings
         self._scaler = scaler
         settings.tell_spare_ports(1)
+        try:
+            AutoscaleLimits.configured()
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
         self._announced = ExitStack()
         self.supervisor = self._supervisor()
         if settings.given.n_process is not None:

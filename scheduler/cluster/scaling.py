@@ -25,8 +25,12 @@ class CannotScale(RuntimeError):
 class Scaler(Protocol):
     """Starts and ends hosts of workers, such as the pods of a Kubernetes cluster.
 
-    Both methods raise :class:`CannotScale` if that is impossible.
+    Its methods raise :class:`CannotScale` if that is impossible.
     """
+
+    async def count(self) -> int:
+        """Return how many hosts are asked for; some of them may be starting."""
+        ...
 
     async def leaving(self, count: int, hosts: Collection[str]) -> Collection[str]:
         """Return which of ``hosts``, names of workers' hosts, end when ``count`` of them remain."""
@@ -71,7 +75,7 @@ class Rescaling:
             self.target, self.state, self.error = count, "moving", None
             retired: list[str] = []
             try:
-                hosts = self._hosts()
+                hosts = self.hosts()
                 names = await self.scaler.leaving(count, hosts.keys())
                 retired = [address for name in names for address in hosts.get(name, ())]
                 await self._retire(retired)
@@ -83,7 +87,7 @@ class Rescaling:
                 raise
             self.state = "done"
 
-    def _hosts(self) -> dict[str, list[str]]:
+    def hosts(self) -> dict[str, list[str]]:
         """Return the addresses of workers by the name of their host."""
         found: dict[str, list[str]] = {}
         for address in self.server.workers:

@@ -13,7 +13,7 @@ from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.security import Security
 
-from ..cluster import hooks
+from ..cluster import autoscale, hooks
 from ..cluster import versions as compatible
 from ..cluster.arbiter import Arbiter
 from ..cluster.environment import installed
@@ -131,6 +131,7 @@ class Supervisor(PlacementScheduler):
             started = await super().start_unsafe()
         self.http_server.ssl_options = self._admitting
         self.failover.start()
+        autoscale.start(self)
         return started
 
     async def add_worker(self, comm: Any, **registration: Any) -> None:

@@ -28,6 +28,7 @@ _SPILL: Final = "/tmp/spill-dir"  # noqa: S108 - a volume of the pod's own
 #: What the operator decides, and Kubernetes's ``new_cluster`` takes.
 _OPERATORS: Final = (
     "annotations",
+    "autoscale",
     "cluster_name",
     "create_namespace",
     "endpoint_host",

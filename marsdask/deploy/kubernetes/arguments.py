@@ -64,6 +64,7 @@ _OTHERS: Final[Mapping[str, Any]] = {
     "worker_cache_mem": None,
     "worker_min_cache_mem": None,
     "worker_gpu": 0,
+    "autoscale": None,
     "min_worker_num": None,
     "extra_volumes": (),
     "extra_modules": (),
@@ -97,7 +98,7 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
     return ClusterSpec(
         name=name,
         namespace=namespace,
-        supervisor=_role("supervisor", roles["supervisor"], given),
+        supervisor=_role("supervisor", _autoscaled(roles["supervisor"], given), given),
         worker=worker,
         web=None if web is None or web.count == 0 else web,
         service=_service(given, name),
@@ -146,6 +147,22 @@ def _role(role: str, given: Mapping[str, Any], common: Mapping[str, Any]) -> Rol
         port=_port(f"{role}_service_port", given.get("service_port", common["service_port"])),
         gpu=_whole("worker_gpu", common["worker_gpu"], 0) if role == "worker" else 0,
     )
+
+
+def _autoscaled(supervisor: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a supervisor's arguments with the variables that tell it how many workers may be."""
+    limits = given["autoscale"]
+    if limits is None:
+        return supervisor
+    if not isinstance(limits, Sequence) or isinstance(limits, str) or len(limits) != 2:
+        raise ValueError(f"invalid autoscale: {limits!r}; give (least, most)")
+    least, most = (_whole("autoscale", one, 0) for one in limits)
+    if least > most:
+        raise ValueError(f"invalid autoscale: {limits!r}; the least exceeds the most")
+    section = "DASK_MARSDASK__AUTOSCALE__"
+    env = {"ENABLED": "True", "MIN_WORKERS": least, "MAX_WORKERS": most}
+    told = {f"{section}{name}": value for name, value in env.items()}
+    return supervisor | {"extra_env": told | dict(supervisor.get("extra_env") or {})}
 
 
 def _names(given: Mapping[str, Any]) -> tuple[str, str]:

@@ -54,6 +54,17 @@ class PodScaler:
         namespace = environ.get("MARS_K8S_POD_NAMESPACE", "default")
         return cls(kind, name, namespace, f"https://{host}:{port}", account)
 
+    async def count(self) -> int:
+        """Return the number of pods that are asked for."""
+        try:
+            found = await asyncio.to_thread(self._request, "GET", self._path())
+        except KubernetesError as error:
+            raise CannotScale(str(error)) from error
+        except OSError as error:
+            raise CannotScale(f"no answer from Kubernetes at {self.server}: {error}") from error
+        count: int = found["spec"]["replicas"]
+        return count
+
     async def leaving(self, count: int, hosts: Collection[str]) -> Collection[str]:
         """Return the pods that end when ``count`` of them remain."""
         if self.kind == "StatefulSet":
@@ -71,10 +82,9 @@ class PodScaler:
         try:
             for pod in self._ending:
                 annotations = {"metadata": {"annotations": {_COST: "-1000"}}}
-                self._patch(path_of("v1", "Pod", self.namespace, pod), annotations)
-            version = "v1" if self.kind == "ReplicationController" else "apps/v1"
-            path = path_of(version, self.kind, self.namespace, self.name, "scale")
-            self._patch(path, {"spec": {"replicas": count}})
+                path = path_of("v1", "Pod", self.namespace, pod)
+                self._request("PATCH", path, annotations)
+            self._request("PATCH", self._path(), {"spec": {"replicas": count}})
         except KubernetesError as error:
             raise CannotScale(str(error)) from error
         except OSError as error:
@@ -82,13 +92,17 @@ class PodScaler:
         finally:
             self._ending = []
 
-    def _patch(self, path: str, change: dict[str, Any]) -> None:
+    def _path(self) -> str:
+        version = "v1" if self.kind == "ReplicationController" else "apps/v1"
+        return path_of(version, self.kind, self.namespace, self.name, "scale")
+
+    def _request(self, method: str, path: str, change: dict[str, Any] | None = None) -> Any:
         with open(f"{self.account}/token", encoding="utf-8") as file:  # it is renewed now and then
             token = file.read().strip()
         request = urllib.request.Request(  # noqa: S310 - https
             self.server + path,
-            data=json.dumps(change).encode(),
-            method="PATCH",
+            data=None if change is None else json.dumps(change).encode(),
+            method=method,
             headers={
                 "Authorization": f"Bearer {token}",
                 "Content-Type": "application/merge-patch+json",
@@ -100,7 +114,9 @@ class PodScaler:
             urllib.request.HTTPSHandler(context=context),
         ]
         try:
-            urllib.request.build_opener(*handlers).open(request, timeout=_PATIENCE).close()
+            opener = urllib.request.build_opener(*handlers)
+            with opener.open(request, timeout=_PATIENCE) as answer:
+                return json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
-                raise_for(error.code, error.read(), "PATCH", path, None)
+                raise_for(error.code, error.read(), method, path, None)

@@ -1,9 +1,11 @@
 """The arguments of new_cluster, of both generations of Mars."""
 
+import dask.config
 import pytest
 
 from marsdask.deploy.kubernetes.arguments import cluster_spec
 from marsdask.deploy.kubernetes.spec import SpillVolume
+from marsdask.scheduler.cluster.autoscale import AutoscaleLimits
 
 
 class MarsVolume:
@@ -83,6 +85,21 @@ def test_roles_have_their_own_parts():
     assert spec.web is not None
 
 
+def test_scaling_by_load():
+    """The supervisor is told the limits; what is given for it beside them stays."""
+    spec = cluster_spec(autoscale=(0, 5), supervisor_extra_env={"A": 1})
+    assert spec.supervisor.env == {
+        "A": "1",
+        "DASK_MARSDASK__AUTOSCALE__ENABLED": "True",
+        "DASK_MARSDASK__AUTOSCALE__MIN_WORKERS": "0",
+        "DASK_MARSDASK__AUTOSCALE__MAX_WORKERS": "5",
+    }
+    assert spec.worker.env == {}
+    found = dask.config.collect_env(spec.supervisor.env)
+    with dask.config.set(found):
+        assert AutoscaleLimits.configured() == AutoscaleLimits(0, 5)
+
+
 def test_volumes():
     """Paths of hosts, sources of volumes, mappings and Mars's own classes."""
     spec = cluster_spec(
@@ -131,6 +148,9 @@ WRONG = (
     ({"namespace": "x" * 64}, ValueError, "63"),
     ({"cluster_name": "-a"}, ValueError, "cluster_name: '-a'"),
     ({"web_port": 70000}, ValueError, "web_port: 70000"),
+    ({"autoscale": 3}, ValueError, "autoscale: 3; give .least, most."),
+    ({"autoscale": (3, 1)}, ValueError, "the least exceeds the most"),
+    ({"autoscale": (-1, 1)}, ValueError, "autoscale: -1"),
 )
 
 

@@ -52,7 +52,7 @@ def test_a_stateful_set_ends_its_last_pods(server, tmp_path):
     hosts = ["mars-worker-9", "mars-worker-10", "mars-worker-2", "laptop", "mars-worker-x"]
     assert sorted(asyncio.run(scaler.leaving(9, hosts))) == ["mars-worker-10", "mars-worker-9"]
     asyncio.run(scaler.scale(7))
-    assert replicas(server, "StatefulSet", space) == 7
+    assert replicas(server, "StatefulSet", space) == asyncio.run(scaler.count()) == 7
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "ReplicationController"])
@@ -69,7 +69,7 @@ def test_others_are_told_which_pods_end(server, tmp_path, kind):
     }
     cost = {"controller.kubernetes.io/pod-deletion-cost": "-1000"}
     assert costs == {"w-a": None, "w-b": None, "w-c": cost}
-    assert replicas(server, kind, space) == 2
+    assert replicas(server, kind, space) == asyncio.run(scaler.count()) == 2
 
 
 def test_missing_rights_are_told(server, tmp_path):
@@ -78,9 +78,13 @@ def test_missing_rights_are_told(server, tmp_path):
     server.users["StatefulSet-token"] = f"{space}/mars-pod"
     with pytest.raises(CannotScale, match=r'"statefulsets/scale".*"patch"'):
         asyncio.run(scaler.scale(1))
+    with pytest.raises(CannotScale, match=r'"statefulsets/scale".*"get"'):
+        asyncio.run(scaler.count())
     scaler.server = "https://127.0.0.1:1"
     with pytest.raises(CannotScale, match="no answer from Kubernetes"):
         asyncio.run(scaler.scale(1))
+    with pytest.raises(CannotScale, match="no answer from Kubernetes"):
+        asyncio.run(scaler.count())
 
 
 def test_outside_of_a_cluster():
