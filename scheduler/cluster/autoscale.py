@@ -119,7 +119,8 @@ class Autoscaler:
         server = self._server
         if not server.workers or not hosts:
             return int(bool(server.unrunnable or server.queued))
-        return math.ceil(server.adaptive_target() * hosts / len(server.workers))
+        workers: int = server.adaptive_target()
+        return math.ceil(workers * hosts / len(server.workers))
 
 
 def start(server: Any) -> Autoscaler | None:

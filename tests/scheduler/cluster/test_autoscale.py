@@ -23,7 +23,8 @@ def simulate(load, seconds, limits=LIMITS, joining=5, asked=1, joined=None):
     """Return the changes, [(second, number)], for a load by second; workers join later."""
     policy = AutoscalePolicy(limits)
     joined = asked if joined is None else joined
-    changes, arriving = [], []
+    changes: list[tuple[int, int]] = []
+    arriving: list[tuple[int, int]] = []
     for now in range(seconds):
         joined = next((number for when, number in arriving if when == now), joined)
         target = policy.decide(float(now), asked, joined, load(now))
@@ -46,6 +47,12 @@ def test_short_peaks_and_lulls_change_nothing():
     """A load that alternates faster than the times never flaps."""
     assert simulate(lambda now: 8 if now % 30 < 15 else 0, 2000) == []
     assert simulate(lambda now: 0 if now % 60 < 30 else 4, 2000, asked=4) == []
+
+
+def test_peaks_within_a_load_count_as_little_as_they_last():
+    """More are started as were needed all the time; as many stay as were needed at any time."""
+    assert simulate(lambda now: 3 if now < 15 else 8, 30) == [(20, 3)]
+    assert simulate(lambda now: 3 if now < 5 else 1, 50, asked=4) == [(40, 3)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -129,6 +136,18 @@ def test_no_answer_of_the_scaler_is_told_once(caplog):
         run(main)
     told = [record.getMessage() for record in caplog.records]
     assert told == ["cannot tell the number of workers: no right"]
+
+
+@pytest.mark.parametrize(
+    ("workers", "hosts", "queued", "wanted"),
+    [(4, 2, 1, 3), (2, 2, 0, 5), (0, 0, 1, 1), (0, 0, 0, 0)],
+)
+def test_the_load_is_counted_in_hosts(workers, hosts, queued, wanted):
+    """Dask counts worker processes; without any, what waits needs one host."""
+    server = SimpleNamespace(
+        workers=range(workers), unrunnable={}, queued=range(queued), adaptive_target=lambda: 5
+    )
+    assert autoscale.Autoscaler(server, LIMITS)._wanted(hosts) == wanted
 
 
 def test_where_nothing_scales(caplog):
