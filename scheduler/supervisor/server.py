@@ -94,7 +94,6 @@ class Supervisor(PlacementScheduler):
         routes = {**web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
         rest.serve(self.http_application, self, routes)
         protect(self.http_application, token)
-        publish(self, of_supervisor)
 
     deposed = False
     """Whether it ended because another supervisor is active."""
@@ -132,6 +131,7 @@ class Supervisor(PlacementScheduler):
         self.http_server.ssl_options = self._admitting
         self.failover.start()
         autoscale.start(self)
+        publish(self, of_supervisor)
         return started
 
     async def add_worker(self, comm: Any, **registration: Any) -> None:
