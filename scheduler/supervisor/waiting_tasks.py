@@ -59,8 +59,10 @@ class QueueGroups(Generic[T]):
     def advance(self, send: Callable[[T], bool]) -> None:
         """Send the tasks of each group until one must wait, those of higher priority first.
 
-        ``send`` returns whether a task has left the queue.
+        The first task of all has been tried. ``send`` returns whether a task has left the queue.
         """
+        if len(self._groups) < 2:
+            return  # it is the first task's own
         for group in self._by_priority():
             while (ts := self._first(group)) is not None and send(ts):
                 pass

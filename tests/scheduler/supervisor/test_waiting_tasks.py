@@ -51,6 +51,7 @@ def test_tasks_belong_to_who_waits_for_them():
 def test_each_submitter_advances_to_its_first_that_waits(tasks):
     """In its order, whatever the others' do; what has left the queue by itself is skipped."""
     groups: QueueGroups[Waiting] = QueueGroups()
+    groups.add(Waiting((0, 0, 0), "first"))
     waiting = [Waiting((0, 1, number), client) for number, (client, _, _) in enumerate(tasks)]
     can = {ts: able for ts, (_, able, _) in zip(waiting, tasks, strict=True)}
     for ts in waiting:
@@ -62,6 +63,8 @@ def test_each_submitter_advances_to_its_first_that_waits(tasks):
 
     def send(ts):
         assert ts.state == "queued"
+        if submitter(ts) == "first":
+            return False
         if can[ts]:
             ts.state = "processing"
             sent.append(ts)
