@@ -189,12 +189,22 @@ def tiles(block: Any, *others: Any) -> Iterator[tuple[Any, ...]]:
         yield (block[rows], *(other if other is None else other[rows] for other in others))
 
 
+def values_of(frame: Any, *, dtype: Any) -> Any:
+    """Return the values of a run of rows as numbers, missing ones as nan."""
+    return np.ascontiguousarray(frame.to_numpy(dtype=dtype, na_value=np.nan))
+
+
 @dataclass(frozen=True, eq=False)
 class Values(Node):
-    """The values of a frame's rows."""
+    """The values of a frame's rows, as ``func`` returns them of each run."""
 
     frame: Node
     dtype: np.dtype[Any]
+    func: Callable[..., Any] = values_of
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
 
     @property
     def meta(self) -> Any:
@@ -207,17 +217,12 @@ class Values(Node):
 
     def tile(self, frame: Grid) -> Grid:
         return blockwise(
-            values_of,
+            self.func,
             [(frame, (0,))],
             chunks=(frame.chunks[0], *self.chunks[1:]),
             meta=self.meta,
             kwargs={"dtype": self.dtype},
         )
-
-
-def values_of(frame: Any, dtype: Any) -> Any:
-    """Return the values of a run of rows as numbers, missing ones as nan."""
-    return np.ascontiguousarray(frame.to_numpy(dtype=dtype, na_value=np.nan))
 
 
 def in_memory(samples: Any) -> Node:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +12,9 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from marsdask.core.collection import Collection, collect
-from marsdask.core.grids.blockwise import blockwise
-from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks
 from marsdask.tensor.elementwise.ufuncs import astype
-from marsdask.tensor.operands import as_node, empty
+from marsdask.tensor.operands import as_node
 
 from .rows import RowMap, Values, fold
 
@@ -114,39 +110,14 @@ def _labels_of(y: Collection) -> Node:
         return as_node(y)
     types = meta.dtypes if isinstance(meta, pd.DataFrame) else [meta.dtype]
     plain = {_plain_type(dtype) for dtype in types}
-    return LabelValues(y.node, plain.pop() if len(plain) == 1 else np.dtype(object))
+    dtype = plain.pop() if len(plain) == 1 else np.dtype(object)
+    return Values(y.node, dtype, label_values)
 
 
 def _plain_type(dtype: Any) -> np.dtype[Any]:
     if isinstance(dtype, pd.CategoricalDtype):
         return np.dtype(object)
     return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
-
-
-@dataclass(frozen=True, eq=False)
-class LabelValues(Node):
-    """The labels in a frame's rows; categories of one type become values of it."""
-
-    frame: Node
-    dtype: np.dtype[Any]
-
-    @property
-    def meta(self) -> Any:
-        return empty(self.dtype, self.frame.meta.ndim)
-
-    @property
-    def chunks(self) -> Chunks:
-        width = self.frame.meta.shape[1:]
-        return (self.frame.chunks[0], *((columns,) for columns in width))
-
-    def tile(self, frame: Grid) -> Grid:
-        return blockwise(
-            label_values,
-            [(frame, (0,))],
-            chunks=(frame.chunks[0], *self.chunks[1:]),
-            meta=self.meta,
-            kwargs={"dtype": self.dtype},
-        )
 
 
 def label_values(frame: Any, *, dtype: Any) -> Any:

@@ -47,6 +47,25 @@ class _Glm(RowsEstimator):
     def _has_log_link(self) -> bool:
         return True
 
+    def _check_loss(self) -> None:
+        """Raise for a loss that passes over lazy samples do not minimize."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients."""
+        self._validate_params()  # type: ignore[attr-defined]
+        if is_lazy(X):
+            self._check_loss()
+            self._fit_lazy(X, y, sample_weight)
+        else:
+            super().fit(X, y, sample_weight)  # type: ignore[misc]
+        return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the deviance that is explained."""
+        if is_lazy(X):
+            return self._score_lazy(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+
     def _fit_lazy(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
         check_given(self, y)
         rows = self._samples(X, reset=True)
@@ -138,21 +157,6 @@ class PoissonRegressor(_Glm, linear_model.PoissonRegressor):
     def _power(self) -> float:
         return 1.0
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if is_lazy(X):
-            self._fit_lazy(X, y, sample_weight)
-        else:
-            super().fit(X, y, sample_weight)
-        return self
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of the deviance that is explained."""
-        if is_lazy(X):
-            return self._score_lazy(X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))
-
 
 class GammaRegressor(_Glm, linear_model.GammaRegressor):
     """Regression of positive targets. See sklearn.linear_model.GammaRegressor.
@@ -170,21 +174,6 @@ class GammaRegressor(_Glm, linear_model.GammaRegressor):
 
     def _power(self) -> float:
         return 2.0
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if is_lazy(X):
-            self._fit_lazy(X, y, sample_weight)
-        else:
-            super().fit(X, y, sample_weight)
-        return self
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of the deviance that is explained."""
-        if is_lazy(X):
-            return self._score_lazy(X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))
 
 
 class TweedieRegressor(_Glm, linear_model.TweedieRegressor):
@@ -208,22 +197,9 @@ class TweedieRegressor(_Glm, linear_model.TweedieRegressor):
     def _has_log_link(self) -> bool:
         return bool(self.link == "log" or (self.link == "auto" and self.power > 0))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not is_lazy(X):
-            super().fit(X, y, sample_weight)
-            return self
+    def _check_loss(self) -> None:
         if not self._has_log_link() and self.power != 0:
             raise NotImplementedError(
                 f"link='identity' with power={self.power} is not supported with lazy samples; use "
                 "link='log' or power=0"
             )
-        self._fit_lazy(X, y, sample_weight)
-        return self
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of the deviance that is explained."""
-        if is_lazy(X):
-            return self._score_lazy(X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))

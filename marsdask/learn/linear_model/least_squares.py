@@ -68,7 +68,53 @@ def learn(model: Any, twin: Any, few: Condensed, dtype: Any) -> None:
     model.intercept_ = np.asarray(offset, dtype)[()]
 
 
-class LinearRegression(RowsEstimator, linear_model.LinearRegression):
+class _LeastSquares(RowsEstimator):
+    """What these models share: lazy samples, and tall ones, are condensed to few rows."""
+
+    _takes_sparse = True
+
+    def _solved(self, few: Condensed) -> Any:
+        """Return scikit-learn's estimator, fitted on the few rows."""
+        return solved(self, few)
+
+    def _fit_few(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Fit to samples that are lazy or tall; tell whether they were."""
+        self._validate_params()  # type: ignore[attr-defined]
+        if not (is_lazy(X) or is_tall(X)):
+            return False
+        few = condensed_of(self, X, y, sample_weight)
+        learn(self, self._solved(few), few, dtype_of_samples(X))
+        return True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients."""
+        if not self._fit_few(X, y, sample_weight):
+            super().fit(X, y, sample_weight)  # type: ignore[misc]
+        return self
+
+
+class _Descent(_LeastSquares):
+    """What coordinate descent solves."""
+
+    def _solved(self: Any, few: Condensed) -> Any:
+        # Of so many rows as the few rows are, the penalty is larger.
+        share = few.weight / len(few.samples)
+        twin = solved(self, few, alpha=self.alpha * share, precompute=False)
+        twin.dual_gap_ = (
+            np.float64(twin.dual_gap_ / share)
+            if few.targets.ndim == 1
+            else (np.asarray(twin.dual_gap_) / share)
+        )
+        return twin
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Find the coefficients."""
+        if not self._fit_few(X, y, sample_weight):
+            super(_LeastSquares, self).fit(X, y, sample_weight, check_input)  # type: ignore[misc]
+        return self
+
+
+class LinearRegression(_LeastSquares, linear_model.LinearRegression):
     """Ordinary least squares. See sklearn.linear_model.LinearRegression.
 
     Differs from scikit-learn: takes tensors and frames, in one pass over the products of their
@@ -83,20 +129,8 @@ class LinearRegression(RowsEstimator, linear_model.LinearRegression):
     array([3., 5., 7.])
     """
 
-    _takes_sparse = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not (is_lazy(X) or is_tall(X)):
-            super().fit(X, y, sample_weight)
-            return self
-        few = condensed_of(self, X, y, sample_weight)
-        learn(self, solved(self, few), few, dtype_of_samples(X))
-        return self
-
-
-class Ridge(RowsEstimator, linear_model.Ridge):
+class Ridge(_LeastSquares, linear_model.Ridge):
     """Least squares with a penalty on squared coefficients. See sklearn.linear_model.Ridge.
 
     Differs from scikit-learn: takes tensors and frames, in one pass. ``solver`` "sag" and "saga"
@@ -110,34 +144,11 @@ class Ridge(RowsEstimator, linear_model.Ridge):
     [1.0]
     """
 
-    _takes_sparse = True
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not (is_lazy(X) or is_tall(X)):
-            super().fit(X, y, sample_weight)
-            return self
-        few = condensed_of(self, X, y, sample_weight)
-        options = {"solver": "auto"} if self.solver in ("sag", "saga") else {}
-        learn(self, solved(self, few, **options), few, dtype_of_samples(X))
-        return self
+    def _solved(self, few: Condensed) -> Any:
+        return solved(self, few, **({"solver": "auto"} if self.solver in ("sag", "saga") else {}))
 
 
-def _fit_descent(self: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    """Fit by coordinate descent: of so many rows as the few rows are, the penalty is larger."""
-    few = condensed_of(self, X, y, sample_weight)
-    share = few.weight / len(few.samples)
-    twin = solved(self, few, alpha=self.alpha * share, precompute=False)
-    twin.dual_gap_ = (
-        np.float64(twin.dual_gap_ / share)
-        if few.targets.ndim == 1
-        else (np.asarray(twin.dual_gap_) / share)
-    )
-    learn(self, twin, few, dtype_of_samples(X))
-
-
-class ElasticNet(RowsEstimator, linear_model.ElasticNet):
+class ElasticNet(_Descent, linear_model.ElasticNet):
     """Least squares with both penalties. See sklearn.linear_model.ElasticNet.
 
     Differs from scikit-learn: takes tensors and frames, in one pass; the iterations are
@@ -151,19 +162,8 @@ class ElasticNet(RowsEstimator, linear_model.ElasticNet):
     [1.181818]
     """
 
-    _takes_sparse = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not (is_lazy(X) or is_tall(X)):
-            super().fit(X, y, sample_weight, check_input)
-            return self
-        _fit_descent(self, X, y, sample_weight)
-        return self
-
-
-class Lasso(RowsEstimator, linear_model.Lasso):
+class Lasso(_Descent, linear_model.Lasso):
     """Least squares with a penalty on absolute coefficients. See sklearn.linear_model.Lasso.
 
     Differs from scikit-learn: takes tensors and frames, in one pass; the iterations are
@@ -176,17 +176,6 @@ class Lasso(RowsEstimator, linear_model.Lasso):
     >>> Lasso(alpha=0.5).fit(X, 2 * X[:, 0] + 1).coef_.round(6).tolist()
     [1.25]
     """
-
-    _takes_sparse = True
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not (is_lazy(X) or is_tall(X)):
-            super().fit(X, y, sample_weight, check_input)
-            return self
-        _fit_descent(self, X, y, sample_weight)
-        return self
 
 
 def dtype_of_samples(X: Any) -> Any:
