@@ -6,11 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import numbers
+from marsdask.tensor import tensor
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.sparse.blocks import is_sparse, to_csr
 
 from .fitted import Twinned, known
 from .lazy import is_lazy
@@ -58,9 +62,15 @@ class RowsEstimator(Twinned):
         if not is_lazy(X):
             finite = "allow-nan" if allow_nan else True
             kinds = [np.float64, np.float32]
-            return in_memory(
-                validate_data(self, X, reset=reset, dtype=kinds, ensure_all_finite=finite)
+            taken = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=kinds,
+                ensure_all_finite=finite,
+                accept_sparse="csr" if self._takes_sparse else False,
             )
+            return as_node(tensor(taken), sparse=True) if issparse(taken) else in_memory(taken)
         rows = as_rows(X, sparse=self._takes_sparse)
         meta = X.node.meta
         columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
@@ -76,9 +86,14 @@ class RowsEstimator(Twinned):
     def _predictions(self, method: str, X: Any) -> Any:
         """Return the lazy tensor of what a method of scikit-learn's estimator gives."""
         backward = method == "inverse_transform"
-        rows = as_rows(X) if backward else self._samples(X, reset=False)
+        rows = as_rows(X, sparse=self._takes_sparse) if backward else self._samples(X, reset=False)
+        sample = np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype)
+        sample = to_csr(sample) if is_sparse(rows.meta) else sample
+        return predictions(self._twin_of_arrays(), method, rows, sample)
+
+    def _twin_of_arrays(self) -> Any:
+        """Return scikit-learn's estimator that has learnt the same, for samples without names."""
         model = self.to_sklearn()
         for name in _OF_FRAMES:
             vars(model).pop(name, None)
-        sample = np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype)
-        return predictions(model, method, rows, sample)
+        return model

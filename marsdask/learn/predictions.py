@@ -12,6 +12,7 @@ from marsdask.core.node import Node
 from marsdask.tensor.sparse.blocks import is_sparse
 
 from .rows import RowMap
+from .sparse import narrow
 
 
 def predictions(model: Any, method: str, rows: Node, sample: Any) -> Any:
@@ -36,5 +37,5 @@ def call_method(block: Any, *, model: Any, method: str, like: Any) -> Any:
     """Return what a method of an estimator gives for a run of rows."""
     if not block.shape[0]:
         return like
-    found = getattr(model, method)(block)
+    found = getattr(model, method)(narrow(block) if is_sparse(block) else block)
     return found if is_sparse(found) else np.asarray(found, like.dtype)

@@ -3,6 +3,7 @@
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .least_squares import ElasticNet, Lasso, LinearRegression, Ridge
 from .logistic import LogisticRegression
+from .sgd import SGDClassifier, SGDRegressor
 
 __all__ = [
     "ElasticNet",
@@ -12,5 +13,7 @@ __all__ = [
     "LogisticRegression",
     "PoissonRegressor",
     "Ridge",
+    "SGDClassifier",
+    "SGDRegressor",
     "TweedieRegressor",
 ]

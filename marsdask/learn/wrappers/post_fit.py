@@ -12,7 +12,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from marsdask.core.collection import Collection, collect
+from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import numbers
@@ -20,6 +20,7 @@ from marsdask.learn.fitted import Twinned, known
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.methods import wrap_methods
 from marsdask.learn.predictions import predictions
+from marsdask.learn.runs import runs
 from marsdask.tensor.operands import as_node
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -329,30 +330,3 @@ class Incremental(_Wrapper):
             self.estimator_.partial_fit(samples, targets, **kwargs)
         self._take_over()
         return self
-
-
-def runs(X: Any, y: Any = None) -> Any:
-    """Iterate over the samples and targets of each chunk, in order; arrays are one chunk."""
-    if not is_lazy(X):
-        yield X, y
-        return
-    node = X.node
-    lengths = node.chunks[0]
-    if not all(isinstance(length, int) for length in lengths):
-        X = X.execute()
-        lengths = X.node.chunks[0]
-    start = 0
-    for length in numbers(lengths):
-        rows = slice(start, start + length)
-        start += length
-        if length:
-            yield _cut(X, rows), None if y is None else _cut(y, rows)
-
-
-def _cut(item: Any, rows: slice) -> Any:
-    """Return rows of samples or targets in memory."""
-    if not isinstance(item, Collection):
-        return item.iloc[rows] if isinstance(item, pd.DataFrame | pd.Series) else item[rows]
-    if isinstance(item.node.meta, pd.DataFrame | pd.Series):
-        return item.iloc[rows].compute()  # type: ignore[attr-defined]
-    return collect(as_node(item[rows], sparse=True)).compute()  # type: ignore[index]

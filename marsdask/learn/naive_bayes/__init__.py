@@ -1,0 +1,5 @@
+"""Classification by Bayes' rule, as if features were independent."""
+
+from .gaussian import GaussianNB
+
+__all__ = ["GaussianNB"]
