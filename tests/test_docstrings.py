@@ -143,7 +143,8 @@ def test_examples_run(chapter: str) -> None:
 def test_the_reference_takes_parameters_from_the_installed_library() -> None:
     """For functions that name theirs and for estimators that extend one; others tell their own."""
     page = reference.chapter_page("learn")
-    assert page.startswith("# Estimators\n\n### KMeans\n")
+    assert page.startswith("# Estimators\n\n### k_means\n")
+    assert "\n\n### KMeans\n" in page
     assert "n_clusters : int" in page
     assert "### KMeans.predict\n" in page
     assert page.count("From the documentation of `sklearn.") > 4

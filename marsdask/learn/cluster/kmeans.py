@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_random_
 
 from marsdask.core.collection import Collection, execute, wrap
 from marsdask.core.node import Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.moments import merge_squares, squares
 from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, held, rowwise
+from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
 from marsdask.tensor.operands import Literal
 from marsdask.tensor.typing import ArrayLike
@@ -41,12 +42,13 @@ class _Run(NamedTuple):
 class KMeans(RowsEstimator, cluster.KMeans):
     """Cluster samples around their means. See sklearn.cluster.KMeans.
 
-    Differs from scikit-learn: takes tensors and frames, but no sparse matrices. Lazy samples are
+    Differs from scikit-learn: takes tensors and frames, sparse ones as well. Lazy samples are
     computed once and held during the fit; ``labels_`` is then a tensor. ``init`` may also be
     "k-means||", which draws ``oversampling_factor * n_clusters`` samples in each of ``init_iter``
     passes. For every ``algorithm`` the iterations are Lloyd's, which give the same result.
     """
 
+    _takes_sparse = True
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 - scikit-learn declares it so
         **cluster.KMeans._parameter_constraints,
         "init": [StrOptions({"k-means++", "random", "k-means||"}), callable, "array-like"],
@@ -90,64 +92,27 @@ class KMeans(RowsEstimator, cluster.KMeans):
         rows, weight = held(rows, as_weights(sample_weight, rows))
         if weight is not None and is_lazy(sample_weight):
             check_weights(float(abs(wrap(weight)).max().compute()))
-        start = self._start(rows.meta.dtype)
-        nbytes = 24 * self.n_features_in_
-        seen = fold(squares, merge_squares, rows, nbytes=nbytes, allow_nan=False)
+        start = given_centers(self, rows.meta.dtype)
+        seen = column_moments(rows)
         (samples,) = numbers(rows.shape[:1])
         if samples < self.n_clusters:
             raise ValueError(f"n_samples={samples} should be >= n_clusters={self.n_clusters}.")
         tol = self.tol * float(np.mean(seen.products / samples))
         state = check_random_state(self.random_state)
         best = self._run(rows, weight, start, tol, state)
-        for _ in range(1, self._starts()):
+        for _ in range(1, starts(self, 10)):
             run = self._run(rows, weight, start, tol, state)
             if run.inertia < best.inertia and not _same(run, best):
                 best = run
         self._learn(best, rows.meta.dtype, lazy=is_lazy(X))
         return self
 
-    def _start(self, dtype: Any) -> Any:
-        """Return the centres given as ``init``, ``None`` if they are to be chosen."""
-        if isinstance(self.init, str) or callable(self.init):
-            return None
-        centers = self.init.compute() if is_lazy(self.init) else self.init
-        return self._checked(check_array(centers, dtype=dtype)).astype(np.float64)
-
-    def _checked(self, centers: Any) -> Any:
-        if centers.shape[0] != self.n_clusters:
-            raise ValueError(
-                f"The shape of the initial centers {centers.shape} does not match the number of "
-                f"clusters {self.n_clusters}."
-            )
-        if centers.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"The shape of the initial centers {centers.shape} does not match the number of "
-                f"features of the data {self.n_features_in_}."
-            )
-        return centers
-
-    def _starts(self) -> int:
-        """Return the number of initializations."""
-        chosen = isinstance(self.init, str) or callable(self.init)
-        if self.n_init == "auto":
-            far = isinstance(self.init, str) and self.init != "random"
-            return 1 if far or not chosen else 10
-        if not chosen and self.n_init != 1:
-            warnings.warn(
-                "Explicit initial center position passed: performing only one init in "
-                f"{type(self).__name__} instead of n_init={self.n_init}.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-            return 1
-        return int(self.n_init)
-
     def _seeds(self, rows: Node, weight: Node | None, state: Any) -> Any:
         if callable(self.init):
             X = rows.array if isinstance(rows, Literal) else wrap(rows)
             centers = self.init(X, self.n_clusters, random_state=state)
             centers = centers.compute() if is_lazy(centers) else centers
-            return self._checked(check_array(centers, dtype=rows.meta.dtype))
+            return checked_centers(self, check_array(centers, dtype=rows.meta.dtype))
         if self.init == "random":
             return seeding.at_random(rows, weight, self.n_clusters, state)
         if self.init == "k-means++":
@@ -175,7 +140,7 @@ class KMeans(RowsEstimator, cluster.KMeans):
             if moved <= tol:
                 break
         found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
-        inertia, sizes = _judge(rows, found, weight, centers)
+        inertia, sizes = judge(rows, found, weight, centers)
         return _Run(centers, found, inertia, sizes, iteration)
 
     def _learn(self, best: _Run, dtype: Any, *, lazy: bool) -> None:
@@ -236,15 +201,60 @@ class KMeans(RowsEstimator, cluster.KMeans):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the sum of the squared distances from the centres."""
-        check_is_fitted(self)
-        rows = self._samples(X, reset=False)
-        centers = self.cluster_centers_.astype(np.float64)
-        found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
-        inertia, _ = _judge(rows, found, as_weights(sample_weight, rows), centers)
-        return -inertia
+        return score_of(self, X, sample_weight)
 
 
-def _judge(rows: Node, found: Any, weight: Node | None, centers: Any) -> tuple[float, Any]:
+def score_of(model: Any, X: Any, sample_weight: Any) -> float:
+    """Return minus the sum of the squared distances of samples from a model's centres."""
+    check_is_fitted(model)
+    rows = model._samples(X, reset=False)
+    centers = model.cluster_centers_.astype(np.float64)
+    found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
+    inertia, _ = judge(rows, found, as_weights(sample_weight, rows), centers)
+    return -inertia
+
+
+def given_centers(model: Any, dtype: Any) -> Any:
+    """Return the centres given as ``init``, ``None`` if they are to be chosen."""
+    if isinstance(model.init, str) or callable(model.init):
+        return None
+    centers = model.init.compute() if is_lazy(model.init) else model.init
+    return checked_centers(model, check_array(centers, dtype=dtype)).astype(np.float64)
+
+
+def checked_centers(model: Any, centers: Any) -> Any:
+    """Return centres; raise scikit-learn's error for those of another shape."""
+    if centers.shape[0] != model.n_clusters:
+        raise ValueError(
+            f"The shape of the initial centers {centers.shape} does not match the number of "
+            f"clusters {model.n_clusters}."
+        )
+    if centers.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"The shape of the initial centers {centers.shape} does not match the number of "
+            f"features of the data {model.n_features_in_}."
+        )
+    return centers
+
+
+def starts(model: Any, default: int) -> int:
+    """Return the number of initializations; ``default`` is that of draws."""
+    chosen = isinstance(model.init, str) or callable(model.init)
+    if model.n_init == "auto":
+        far = isinstance(model.init, str) and model.init != "random"
+        return 1 if far or not chosen else default
+    if not chosen and model.n_init != 1:
+        warnings.warn(
+            "Explicit initial center position passed: performing only one init in "
+            f"{type(model).__name__} instead of n_init={model.n_init}.",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+        return 1
+    return int(model.n_init)
+
+
+def judge(rows: Node, found: Any, weight: Node | None, centers: Any) -> tuple[float, Any]:
     """Compute the labels, with the inertia and the clusters' sizes."""
     operands = (rows, found.node) if weight is None else (rows, found.node, weight)
     value = Value(Fold(lloyd.inertia, add, operands, {"centers": centers}, 8 * len(centers)))
@@ -266,3 +276,67 @@ def _same(a: _Run, b: _Run) -> bool:
     return bool((np.count_nonzero(meetings, axis=0) <= 1).all()) and bool(
         (np.count_nonzero(meetings, axis=1) <= 1).all()
     )
+
+
+@public_call
+def k_means(
+    X: Any,
+    n_clusters: int,
+    *,
+    sample_weight: Any = None,
+    init: Any = "k-means++",
+    n_init: int | str = "auto",
+    max_iter: int = 300,
+    verbose: int = 0,
+    tol: float = 1e-4,
+    random_state: Any = None,
+    copy_x: bool = True,
+    algorithm: str = "lloyd",
+    oversampling_factor: float = 2,
+    init_iter: int = 5,
+    return_n_iter: bool = False,
+    session: Any = None,
+    run_kwargs: Any = None,
+) -> tuple[Any, ...]:
+    """Cluster samples around their means: return centres, labels and inertia.
+
+    See sklearn.cluster.k_means, and KMeans for the parameters that it does not have.
+
+    Parameters
+    ----------
+    X : array_like or frame
+        The samples.
+    n_clusters : int
+        The number of clusters.
+    return_n_iter : bool
+        Whether to return the number of iterations too.
+
+    Returns
+    -------
+    tuple
+        The centres, the cluster of each sample (a tensor if samples are lazy), and the inertia.
+
+    Examples
+    --------
+    >>> from marsdask.learn.cluster import k_means
+    >>> X = mt.tensor([[0.0], [1.0], [10.0], [11.0]], chunk_size=2)
+    >>> centers, labels, inertia = k_means(X, 2, random_state=0)
+    >>> sorted(centers.ravel().tolist()), inertia
+    ([0.5, 10.5], 1.0)
+    """
+    model = KMeans(
+        n_clusters,
+        init=init,
+        n_init=n_init,
+        max_iter=max_iter,
+        verbose=verbose,
+        tol=tol,
+        random_state=random_state,
+        copy_x=copy_x,
+        algorithm=algorithm,
+        oversampling_factor=oversampling_factor,
+        init_iter=init_iter,
+    )
+    model.fit(X, sample_weight=sample_weight, session=session, run_kwargs=run_kwargs)  # type: ignore[call-arg]
+    found = model.cluster_centers_, model.labels_, model.inertia_
+    return (*found, model.n_iter_) if return_n_iter else found

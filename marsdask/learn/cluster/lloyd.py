@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,19 +11,13 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.learn.moments import refuse
 from marsdask.learn.rows import add, fold, tiles
+from marsdask.tensor.sparse.blocks import dense, is_sparse
 
-#: Values in a tile: the rows, and for each centre the distances and the assignment.
-TILE = 2**17
+from . import sparse_rows
+from .sparse_rows import TILE, Sums
 
 #: Samples this many times farther from the origin than from each other are centred first.
 FAR = 8.0
-
-
-class Sums(NamedTuple):
-    """The weight of each cluster, and the weighted sum of its samples."""
-
-    weights: Any
-    samples: Any
 
 
 class Nearest:
@@ -76,6 +70,8 @@ class Nearest:
 @kernel(scratch=0.1)
 def assign(block: Any, weight: Any = None, *, centers: Any) -> Sums:
     """Return the clusters' weights and sums of a run of samples."""
+    if is_sparse(block):
+        return sparse_rows.assign(block, weight, centers)
     nearest = Nearest(centers, block.dtype)
     weights, samples = np.zeros(len(centers)), np.zeros(centers.shape)
     for rows, chosen, w in nearest.tiles(block, weight):
@@ -89,6 +85,8 @@ def assign(block: Any, weight: Any = None, *, centers: Any) -> Sums:
 @kernel(scratch=0.1)
 def labels(block: Any, *, centers: Any) -> Any:
     """Return each sample's cluster."""
+    if is_sparse(block):
+        return sparse_rows.labels(block, centers)
     nearest = Nearest(centers, block.dtype)
     numbers = np.arange(len(centers), dtype=block.dtype)
     found = np.empty(len(block), np.int32)
@@ -99,6 +97,8 @@ def labels(block: Any, *, centers: Any) -> Any:
 
 def squared_distances(block: Any, points: Any) -> Any:
     """Return each row's squared distance from each point."""
+    if is_sparse(block):
+        return sparse_rows.squared_distances(block, points)
     origin = points.mean(axis=0)
     away = points - origin
     squared = np.square(away).sum(axis=1)
@@ -120,13 +120,17 @@ def distances(block: Any, *, centers: Any) -> Any:
     """Return each sample's distance from each centre."""
     found = squared_distances(block, centers)
     if not np.isfinite(found).all():
-        refuse(block, allow_nan=False)
+        refuse(block.data if is_sparse(block) else block, allow_nan=False)
     return np.sqrt(found, out=found).astype(block.dtype, copy=False)
 
 
 @kernel(scratch=0.1)
 def inertia(block: Any, found: Any, weight: Any = None, *, centers: Any) -> tuple[Any, ...]:
     """Return the sum of the squared distances to the centres, and the clusters' sizes."""
+    sizes = np.bincount(found, minlength=len(centers))
+    if is_sparse(block):
+        squared = sparse_rows.squared_from_own(block, centers, found)
+        return float(squared.sum() if weight is None else squared @ weight), sizes
     step = max(256, TILE // (2 * block.shape[1]))
     total = 0.0
     for start in range(0, len(block), step):
@@ -134,7 +138,7 @@ def inertia(block: Any, found: Any, weight: Any = None, *, centers: Any) -> tupl
         away = block[rows] - centers[found[rows]]
         squared = np.einsum("ij,ij->i", away, away)
         total += float(squared.sum() if weight is None else squared @ weight[rows])
-    return total, np.bincount(found, minlength=len(centers))
+    return total, sizes
 
 
 @kernel(scratch=1.0)
@@ -143,10 +147,13 @@ def farthest(
 ) -> tuple[Any, Any, Any, Any]:
     """Return the samples farthest from their centres: distances, rows, clusters, weights."""
     found = labels(block, centers=centers)
-    squared = np.square(block - centers[found]).sum(axis=1)
+    if is_sparse(block):
+        squared = sparse_rows.squared_from_own(block, centers, found)
+    else:
+        squared = np.square(block - centers[found]).sum(axis=1)
     top = np.argsort(-squared, kind="stable")[:count]
     weights = np.ones(len(top)) if weight is None else weight[top]
-    return squared[top], block[top], found[top], weights
+    return squared[top], dense(block[top]), found[top], weights
 
 
 def farther(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:

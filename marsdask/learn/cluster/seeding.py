@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from marsdask.core.collection import execute, wrap
+from marsdask.core.collection import collect, execute, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.rows import Fold, Value, add, fold, rowwise
 from marsdask.tensor import arange, cumsum, ones
 from marsdask.tensor.elementwise.ufuncs import multiply
+from marsdask.tensor.operands import as_node
 from marsdask.tensor.random import RandomState
+from marsdask.tensor.sparse.blocks import dense
 
 from .lloyd import assign, squared_distances
 
@@ -116,7 +118,8 @@ def _locate(mass: Any, targets: Any, side: str) -> Any:
 
 
 def _take(rows: Node, positions: Any) -> Any:
-    return np.asarray(wrap(rows)[np.asarray(positions)].compute())
+    few = collect(as_node(wrap(rows)[np.asarray(positions)], sparse=True))
+    return np.asarray(dense(few.compute()))
 
 
 def _minimum_distances(
@@ -170,7 +173,7 @@ def least(block: Any) -> Any:
 def draw(block: Any, closest: Any, uniform: Any, weight: Any = None, *, chance: float) -> Any:
     """Return samples drawn with a probability that grows with their distance."""
     mass = closest if weight is None else closest * weight
-    return block[uniform < chance * mass]
+    return dense(block[uniform < chance * mass])
 
 
 def join(a: Any, b: Any) -> Any:

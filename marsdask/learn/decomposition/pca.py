@@ -24,14 +24,21 @@ from marsdask.learn.moments import (
     triangle,
 )
 from marsdask.learn.rows import as_rows, fold
+from marsdask.learn.sparse import sparse_products
+from marsdask.learn.tables import refuse_sparse
 from marsdask.tensor import Tensor
 from marsdask.tensor.linalg import dot
+from marsdask.tensor.sparse.blocks import is_sparse
 from marsdask.tensor.typing import ArrayLike
 
 from .minka_mle import infer_dimension
 
 #: A variance below this share of the largest has lost half its digits in the products.
 WEAK = 1e-8
+
+
+#: The solvers that take sparse samples.
+OF_SPARSE = ("auto", "arpack", "covariance_eigh")
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,8 @@ class Spectrum:
 def by_products(rows: Node) -> Spectrum:
     """Decompose the covariance of the columns: one pass, but half the digits of weak components."""
     width = _width(rows)
-    seen = fold(products, merge_products, rows, nbytes=8 * width * (width + 1))
+    func = sparse_products if is_sparse(rows.meta) else products
+    seen = fold(func, merge_products, rows, nbytes=8 * width * (width + 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         covariance = seen.products / (seen.count - 1)
     if seen.count < 2:
@@ -84,11 +92,14 @@ class PCA(RowsEstimator, decomposition.PCA):
 
     See sklearn.decomposition.PCA.
 
-    Differs from scikit-learn: takes tensors and frames; no sparse matrices. The components are
+    Differs from scikit-learn: takes tensors and frames, sparse ones as well. The components are
     always exact: ``svd_solver`` "auto" decomposes the covariance. It decomposes the samples if the
     covariance has lost digits, or if there are fewer samples than columns. "covariance_eigh" always
-    uses the covariance, "full" the samples; "randomized" and "arpack" mean "auto".
+    uses the covariance, "full" the samples; "randomized" and "arpack" mean "auto". Sparse samples
+    have their covariance decomposed.
     """
+
+    _takes_sparse = True
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components."""
@@ -100,6 +111,12 @@ class PCA(RowsEstimator, decomposition.PCA):
 
     def _check_wish(self, rows: Node) -> None:
         """Raise for an impossible number of components, as far as it is known."""
+        if is_sparse(rows.meta) and self.svd_solver not in OF_SPARSE:
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
+                f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
+                "alternative."
+            )
         known = [size for size in rows.shape if isinstance(size, int)]
         _check_components(self.n_components, min(known))
         if self.svd_solver in ("arpack", "randomized"):
@@ -116,6 +133,8 @@ class PCA(RowsEstimator, decomposition.PCA):
                 )
 
     def _decompose(self, rows: Node) -> Spectrum:
+        if is_sparse(rows.meta):
+            return by_products(rows)
         samples, columns = rows.shape
         few = isinstance(samples, int) and isinstance(columns, int) and samples < columns
         if self.svd_solver == "full" or (few and self.svd_solver != "covariance_eigh"):
@@ -169,7 +188,10 @@ class PCA(RowsEstimator, decomposition.PCA):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().transform(X)
-        samples = wrap(self._samples(X, reset=False))
+        rows = self._samples(X, reset=False)
+        if is_sparse(rows.meta):
+            return self._predictions("transform", X)
+        samples = wrap(rows)
         projected = dot(samples, self.components_.T) - self.mean_ @ self.components_.T
         return projected / self._scale() if self.whiten else projected
 
@@ -200,6 +222,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().score_samples(X)
+        refuse_sparse(X)
         away = wrap(self._samples(X, reset=False)) - self.mean_
         precision = self.get_precision()
         _, determinant = np.linalg.slogdet(precision)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any, Self, overload
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.moments import Moments, merge_squares, squares
-from marsdask.learn.rows import as_rows, as_weights, check_weights, fold
+from marsdask.learn.moments import Moments, merge_squares
+from marsdask.learn.rows import as_rows, as_weights, check_weights
+from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
+from marsdask.tensor.sparse.blocks import is_sparse
 from marsdask.tensor.typing import ArrayLike
 
 _LEARNT = ("scale_", "n_samples_seen_", "mean_", "var_")
@@ -23,8 +27,11 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
 
     See sklearn.preprocessing.StandardScaler.
 
-    Differs from scikit-learn: takes tensors and frames, in one pass; no sparse matrices.
+    Differs from scikit-learn: takes tensors and frames, in one pass. Sparse samples need
+    ``with_mean=False``, as in scikit-learn.
     """
+
+    _takes_sparse = True
 
     mean_: Any
     scale_: Any
@@ -39,17 +46,28 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more samples."""
         self._validate_params()
+        if issparse(X):
+            super().partial_fit(X, y, sample_weight)
+            return self
         first = not hasattr(self, "n_samples_seen_")
         rows = self._samples(X, reset=first, allow_nan=True)
+        self._refuse_centering(rows, "center")
         weights = as_weights(sample_weight, rows)
-        nbytes = 24 * self.n_features_in_
-        seen = fold(squares, merge_squares, rows, weights, nbytes=nbytes, allow_nan=True)
+        seen = column_moments(rows, weights, allow_nan=True)
         if is_lazy(sample_weight):
             check_weights(float(np.abs(seen.count).max(initial=0.0)))
         if not first:
             seen = merge_squares(self._before(), seen)
         self._learn(seen, np.int64 if sample_weight is None else rows.meta.dtype)
         return self
+
+    def _refuse_centering(self, rows: Node, what: str) -> None:
+        """Raise scikit-learn's error for sparse samples that would become dense."""
+        if self.with_mean and is_sparse(rows.meta):
+            raise ValueError(
+                f"Cannot {what} sparse matrices: pass `with_mean=False` instead. See docstring "
+                "for motivation and alternatives."
+            )
 
     def _before(self) -> Moments:
         count = np.broadcast_to(np.asarray(self.n_samples_seen_, float), self.n_features_in_)
@@ -74,7 +92,11 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().transform(X, copy)
-        scaled = wrap(self._samples(X, reset=False))
+        rows = self._samples(X, reset=False)
+        self._refuse_centering(rows, "center")
+        if is_sparse(rows.meta):
+            return self._predictions("transform", X)
+        scaled = wrap(rows)
         if self.with_mean:
             scaled = scaled - self.mean_.astype(scaled.dtype)
         return scaled / self.scale_.astype(scaled.dtype) if self.with_std else scaled
@@ -88,7 +110,11 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().inverse_transform(X, copy)
-        original = wrap(as_rows(X))
+        rows = as_rows(X, sparse=True)
+        self._refuse_centering(rows, "uncenter")
+        if is_sparse(rows.meta):
+            return self._predictions("inverse_transform", X)
+        original = wrap(rows)
         if self.with_std:
             original = original * self.scale_.astype(original.dtype)
         return original + self.mean_.astype(original.dtype) if self.with_mean else original

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import decomposition
@@ -117,3 +118,28 @@ def test_set_output_makes_frames():
     assert hasattr(lazy, "execute")
     assert list(lazy.columns) == ["pca0", "pca1"]
     np.testing.assert_allclose(lazy.compute(), model.transform(samples))
+
+
+@pytest.mark.parametrize("solver", ["auto", "covariance_eigh", "arpack"])
+def test_sparse_samples_stay_sparse(solver):
+    """Components and projections are scikit-learn's, lazy and in memory."""
+    samples = sp.random_array((60, 6), density=0.4, rng=np.random.default_rng(1), format="csr")
+    options = {"n_components": 3, "svd_solver": solver, "random_state": 0}
+    theirs = decomposition.PCA(**options).fit(samples)
+    for X in (mt.tensor(samples, chunks=((0, 1, 59), (4, 2))), samples):
+        ours = PCA(**options).fit(X)
+        np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-7)
+        np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_)
+        found = ours.transform(X)
+        assert hasattr(found, "execute") == hasattr(X, "execute")
+        np.testing.assert_allclose(value(found), theirs.transform(samples), atol=1e-7)
+
+
+def test_what_would_make_sparse_samples_dense_is_refused():
+    """TypeError of solvers of the samples themselves, and of likelihoods."""
+    X = mt.tensor(sp.eye_array(6, format="csr"), chunk_size=3)
+    for solver in ("full", "randomized"):
+        with pytest.raises(TypeError, match=f'"{solver}" was passed. See TruncatedSVD'):
+            PCA(2, svd_solver=solver).fit(X)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        PCA(2).fit(X).score_samples(X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import preprocessing
@@ -99,3 +100,31 @@ def test_another_number_of_columns_is_refused_at_the_call():
     scaler = StandardScaler().fit(in_form(blobs(), "tensor"))
     with pytest.raises(ValueError, match="X has 3 features"):
         scaler.transform(mt.ones((5, 3)))
+
+
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(3).random(60)])
+def test_sparse_samples_stay_sparse(weights):
+    """Without their means they are scaled as by scikit-learn, lazy and in memory."""
+    samples = sp.random_array((60, 6), density=0.4, rng=np.random.default_rng(1), format="csr")
+    theirs = preprocessing.StandardScaler(with_mean=False).fit(samples, sample_weight=weights)
+    for X in (mt.tensor(samples, chunks=((0, 1, 59), (4, 2))), samples):
+        ours = StandardScaler(with_mean=False).fit(X, sample_weight=weights)
+        assert_learnt_alike(ours, theirs)
+        scaled = ours.transform(X)
+        assert hasattr(scaled, "execute") == hasattr(X, "execute")
+        there_and_back = value(ours.inverse_transform(scaled)) - samples
+        assert sp.issparse(there_and_back)
+        assert abs(there_and_back).max() < 1e-12
+        assert abs(value(scaled) - theirs.transform(samples)).max() < 1e-12
+
+
+def test_sparse_samples_are_not_centred():
+    """Their zeros would become numbers: scikit-learn's ValueError, in each method."""
+    X = mt.tensor(sp.eye_array(6, format="csr"), chunk_size=3)
+    with pytest.raises(ValueError, match="Cannot center sparse matrices"):
+        StandardScaler().fit(X)
+    scaler = StandardScaler().fit(np.eye(6))
+    with pytest.raises(ValueError, match="Cannot center sparse matrices"):
+        scaler.transform(X)
+    with pytest.raises(ValueError, match="Cannot uncenter sparse matrices"):
+        scaler.inverse_transform(X)
