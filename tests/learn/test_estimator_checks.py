@@ -6,6 +6,8 @@ import pytest
 from sklearn import linear_model as plain
 from sklearn.tree import DecisionTreeClassifier
 
+from marsdask.learn.cluster import MiniBatchKMeans
+from marsdask.learn.decomposition import IncrementalPCA, TruncatedSVD
 from marsdask.learn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -22,8 +24,11 @@ from marsdask.learn.linear_model import (
     LogisticRegression,
     PoissonRegressor,
     Ridge,
+    SGDClassifier,
+    SGDRegressor,
     TweedieRegressor,
 )
+from marsdask.learn.naive_bayes import GaussianNB
 from marsdask.learn.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -52,6 +57,14 @@ _DRAWN = dict.fromkeys(
     "scikit-learn's, too, draws other samples",
 )
 _CHUNKS = "samples in memory are one chunk, tensors are two"
+
+#: What is no array goes to scikit-learn, whose order inside of an epoch is another.
+_STEPS = {
+    "check_sample_weight_equivalence_on_dense_data": "weight two is one step, not two",
+    "check_sample_weight_equivalence_on_sparse_data": "weight two is one step, not two",
+    "check_classifier_data_not_an_array": _CHUNKS,
+    "check_regressor_data_not_an_array": _CHUNKS,
+}
 
 #: Estimators, and for each check that one may fail the reason.
 MODELS = {
@@ -82,6 +95,12 @@ MODELS = {
     PoissonRegressor(): {},
     GammaRegressor(tol=1e-8, max_iter=1000): {},
     TweedieRegressor(power=1.5): {},
+    SGDClassifier(max_iter=10, tol=1.0): _STEPS,
+    SGDRegressor(max_iter=10, tol=None): _STEPS,
+    GaussianNB(): {},
+    TruncatedSVD(n_components=1): {},
+    IncrementalPCA(): {},
+    MiniBatchKMeans(max_iter=5): _DRAWN,
     MaxAbsScaler(): {},
     MinMaxScaler(): {},
     Normalizer(): _LATER,
