@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from numbers import Number
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import dask.base
 import dask.threaded
@@ -55,6 +55,19 @@ from .sizes import Chunks, Index, known_or_nan
 _WORKER_THREADS = ("marsdask-", "Dask-")
 
 
+class Sharing(Protocol):
+    """What a collection that shares elements with others knows of them."""
+
+    def derived(self, user: Any) -> Node:
+        """Return the collection's node, made of what was written last."""
+
+    def written(self, user: Any, node: Node) -> Sequence[Collection]:
+        """Let all who share see a collection's new values; return those that changed."""
+
+    def adopted(self, user: Any, stored: Stored) -> None:
+        """Let a collection hold its computed node."""
+
+
 class DefaultGet:
     """Our ``get``, equal to Dask's threaded one, so that Dask mixes collections in one compute."""
 
@@ -84,7 +97,7 @@ class Collection(HandsOn):
     True
     """
 
-    __slots__ = ("__weakref__", "_node", "_session")
+    __slots__ = ("__weakref__", "_own", "_session", "_view")
 
     #: Whether functions of tensors leave ufuncs to its ``__array_ufunc__``.
     handles_ufuncs: ClassVar[bool] = False
@@ -94,13 +107,20 @@ class Collection(HandsOn):
         suggesting_methods(cls)
 
     def __init__(self, node: Node, session: Session | None = None) -> None:
-        self._node = node
+        self._own: Node | None = node
         self._session = session
+        self._view: Sharing | None = None
 
     @property
     def node(self) -> Node:
         """The operation behind it."""
         return self._node
+
+    @property
+    def _node(self) -> Node:
+        """Its own node; a view whose base was written to derives it again."""
+        node = self._own
+        return self._view.derived(self) if node is None and self._view else node  # type: ignore[return-value]
 
     def execute(
         self,
@@ -381,9 +401,19 @@ class Collection(HandsOn):
         return self._describe()
 
     def _adopt(self, stored: Stored, session: Session) -> Self:
-        self._node = stored
         self._session = session
+        if self._node.name != stored.name:  # it was written to while its old values were computed
+            return self
+        if self._view is None:
+            self._own = stored
+        else:
+            self._view.adopted(self, stored)
         return self
+
+    def _show(self, node: Node, *, read_only: bool) -> Collection | None:
+        """Return a collection that shares elements with this one, ``None`` if ``node`` does not."""
+        del node, read_only
+        return None
 
     def __copy__(self) -> Self:
         return type(self)(self._node, self._session)
@@ -616,13 +646,17 @@ def wrap(node: Node) -> Any:
 def rebind(collection: Collection, node: Node) -> None:
     """Replace a collection's node; in eager mode it is executed."""
     node.chunks  # noqa: B018 - as above
-    collection._node = node
+    touched: Sequence[Collection] = (collection,)
+    if collection._view is None:
+        collection._own = node
+    else:
+        touched = collection._view.written(collection, node)
     if not options.eager_mode:
         return
     if (changed := composing.get()) is not None:
-        changed.append(collection)
+        changed.extend(touched)
     elif executes_at_once():
-        collection.execute()
+        execute(*touched)
 
 
 def executes_at_once() -> bool:

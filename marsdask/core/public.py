@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -33,29 +34,60 @@ class Public(Protocol[P, N_co, R_co]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
-def public(func: Callable[..., Any]) -> Any:
+def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -> Any:
     """Return the public function: it converts nodes in its result to collections.
 
     In eager mode it then executes them at once, with the tensors that it changed in place. Calls
     inside it are not executed. ``func`` itself remains available as ``node``, for other operations.
+    With ``sharing`` its results are views of what it is given, where NumPy's are.
     """
 
     @wraps(func)
     def face(*args: Any, **kwargs: Any) -> Any:
         try:
             if options.eager_mode and executes_at_once():
-                return _call_and_execute(func, args, kwargs)
+                return _call_and_execute(func, args, kwargs, sharing)
             found = func(*args, **kwargs)
         except TypeError as error:
             suggest(error, func, args, kwargs)
             raise
-        return found if isinstance(found, Collection) else wrap_nodes(found)
+        if isinstance(found, Collection):
+            return found
+        return wrap_nodes(found) if sharing is None else sharing(found, args, kwargs)
 
     if hasattr(func, "__wrapped__"):
         # Functions of other decorators are pickled by their name, which must refer to them.
         func.__qualname__ = f"{func.__qualname__}.node"
     face.node = func  # type: ignore[attr-defined]
+    face.sharing = sharing  # type: ignore[attr-defined]
     return face
+
+
+@dataclass(frozen=True)
+class SharesElements:
+    """Makes collections of a function's nodes that share elements with its arguments."""
+
+    read_only: bool = False
+    copies: Callable[..., bool] | None = None
+    """Tells of a call, by its result and its arguments, whether the result is a copy."""
+
+    def __call__(self, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        bases = [item for item in (*args, *kwargs.values()) if isinstance(item, Collection)]
+        if not bases or (self.copies is not None and self.copies(found, *args, **kwargs)):
+            return wrap_nodes(found)
+        return wrap_nodes(found, lambda node: self._shown(node, bases))
+
+    def _shown(self, node: Node, bases: list[Collection]) -> Collection:
+        for base in bases:
+            if (shown := base._show(node, read_only=self.read_only)) is not None:
+                return shown
+        plain: Collection = collect(node)
+        return plain
+
+
+def public_like(model: Any, func: Callable[..., Any]) -> Any:
+    """Return the public function whose results are views where those of another are."""
+    return public(func, sharing=model.sharing)
 
 
 def public_call(func: F) -> F:
@@ -100,25 +132,28 @@ def _executing_once(func: F) -> F:
     return face  # type: ignore[return-value]
 
 
-def wrap_nodes(found: Any) -> Any:
+def wrap_nodes(found: Any, make: Callable[[Node], Any] = collect) -> Any:
     """Return a result with collections in place of nodes."""
     if isinstance(found, Node):
-        return collect(found)
+        return make(found)
     if not isinstance(found, tuple | list):
         return found
-    items = [wrap_nodes(item) for item in found]
+    items = [wrap_nodes(item, make) for item in found]
     if all(map(operator.is_, items, found)):
         return found
     # Named tuples are built from their items.
     return getattr(found, "_make", type(found))(items)
 
 
-def _call_and_execute(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _call_and_execute(
+    func: Callable[..., Any], args: Any, kwargs: Any, sharing: SharesElements | None = None
+) -> Any:
     """Call a function without executing its steps, then execute its result."""
     rebound: list[Collection] = []
     reset = composing.set(rebound)
     try:
-        found = wrap_nodes(func(*args, **kwargs))
+        found = func(*args, **kwargs)
+        found = wrap_nodes(found) if sharing is None else sharing(found, args, kwargs)
     finally:
         composing.reset(reset)
     if pending := [item for item in (*rebound, *_collections(found)) if not item._is_executed()]:

@@ -9,7 +9,7 @@ from typing import cast as typed
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind, register_collection
+from marsdask.core.collection import Collection, register_collection
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import split_chunks
 from marsdask.core.sizes import Chunks, Index, known_or_nan
@@ -37,6 +37,8 @@ from .scan import cumulative
 from .sorting import searchsorted as bins
 from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
 from .sorting.topk import argtopk, topk
+from .sharing import views as views_of
+from .sharing.memory import base_of
 from .sparse import conversion
 from .typing import ArrayLike
 
@@ -82,7 +84,12 @@ class Tensor(Collection):
 
     @shape.setter
     def shape(self, value: Any) -> None:
-        rebind(self, reshape(self, value).node)
+        views_of.shapeshift(self, reshape.node(self, value))
+
+    @property
+    def base(self) -> Tensor | None:
+        """The tensor whose elements it shows, ``None`` if they are its own."""
+        return typed("Tensor | None", base_of(self))
 
     @property
     def chunks(self) -> tuple[tuple[int | float, ...], ...]:
@@ -93,6 +100,7 @@ class Tensor(Collection):
     def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         return blocks.assemble(parts, meta, owned=owned)
 
+    _show = views_of.show
     _settled = staticmethod(blocks.meta_from_infos)
     _cast = staticmethod(blocks.cast_chunks)
 

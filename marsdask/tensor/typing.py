@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar, 
 
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
-from marsdask.core.public import Public
+from marsdask.core.public import Public, SharesElements
 from marsdask.core.public import public as _public
 
 if TYPE_CHECKING:
@@ -68,3 +68,17 @@ class _Decorator(Protocol):
 
 
 public: _Decorator = _public
+
+
+def view_face(**how: Any) -> _Decorator:
+    """Return ``public`` for functions whose results are views of what they are given."""
+    sharing = SharesElements(**how)
+
+    def face(func: Any) -> Any:
+        return _public(func, sharing=sharing)
+
+    return cast("_Decorator", face)
+
+
+public_view: _Decorator = view_face()
+read_only_view: _Decorator = view_face(read_only=True)

@@ -15,7 +15,7 @@ from marsdask.core.sizes import known, numbers
 
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
-from ..typing import public
+from ..typing import public, read_only_view
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .halo import Overlap, Trim
 from .map_blocks import map_blocks
@@ -273,7 +273,7 @@ def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, .
     return lengths, axes
 
 
-@public
+@read_only_view
 @waits_for_lengths(_windows)
 def sliding_window_view(
     x: Any,

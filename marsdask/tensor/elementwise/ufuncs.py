@@ -24,8 +24,8 @@ from marsdask.core.sizes import known, numbers, shape_text
 from ..chunks import check_device, check_order
 from ..indexing.assignment import assign, into
 from ..indexing.output_rules import OUTPUT, OutputRule, rounded_rule, ufunc_rule
-from ..operands import meta_of
-from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public
+from ..operands import is_masked, meta_of
+from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public, public_view
 from .nodes import (
     Elementwise,
     ElementwiseOutputs,
@@ -503,6 +503,17 @@ def around(a: Any, decimals: int = 0, out: Any = None) -> Node:
 round = around
 
 
+_real = elementwise(np.real)
+
+
+@public_view
+def real(val: Any) -> Node:
+    """Return the real parts, a tensor of real numbers itself. See numpy.real."""
+    if isinstance(val, Collection) and not is_masked(val) and val.node.meta.dtype.kind != "c":
+        return itself(val)
+    return _real.node(val)
+
+
 def nan_replaced(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
@@ -638,8 +649,7 @@ nan_to_num: Final = elementwise(nan_replaced, "nan_to_num")
 i0: Final = elementwise(np.i0)
 sinc: TensorFunction = elementwise(np.sinc)
 # Complex numbers.
-real: Final = elementwise(np.real)
-imag: Final = elementwise(np.imag)
+imag: Final = public_view(elementwise(np.imag).node)
 angle: Final = elementwise(np.angle)
 conjugate: Final = elementwise(np.conjugate)
 conj: Final = elementwise(np.conjugate, "conj")

@@ -20,7 +20,7 @@ from ..elementwise.ufuncs import apply, astype
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, normalize_axis, view
 from ..operands import as_node
-from ..typing import public
+from ..typing import public, view_face
 from .advanced import Take, TakeByTensor, in_bounds, settle
 from .assignment import into
 from .boolean import ArgWhere, BooleanIndexing, check_fit, column
@@ -180,7 +180,15 @@ def _element(part: int, axis: int, length: Size) -> Taken:
     return range(part % length, part % length + 1)
 
 
-@public
+def _is_element(found: Node, a: Any, key: Any) -> bool:
+    """Tell whether a key selects one element, which is a value in NumPy, rather than an array."""
+    del a
+    return not found.chunks and not any(
+        part is Ellipsis for part in (key if isinstance(key, tuple) else (key,))
+    )
+
+
+@view_face(copies=_is_element)
 def getitem(a: Any, key: Any) -> Node:
     """Return part of a tensor. See NumPy's indexing; lengths after a mask are unknown."""
     node = as_node(a, sparse=True)

@@ -1,6 +1,6 @@
-"""In-place changes: each binds a new array to the tensor; earlier expressions keep their values.
+"""In-place changes, which all that share elements with a tensor see.
 
-This differs from NumPy in one way: views do not change with their base tensor.
+Earlier expressions keep their values.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind, wrap
+from marsdask.core.collection import Collection, collect, rebind, wrap
 from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known, numbers
 
@@ -210,7 +210,7 @@ def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
         (places,) = settle((where,), (0,), (math.prod(shape),))
         setitem(a, np.unravel_index(places, shape), values)
         return
-    flat = ravel(a)
+    flat = collect(ravel.node(a))
     setitem(flat, where.astype(np.intp), values)
     rebind(a, as_node(reshape.node(flat, shape)))
 

@@ -23,6 +23,7 @@ from ..blocks import assemble
 from ..manipulation.shape import view_grid
 from ..operands import empty, is_masked
 from ..sparse.blocks import is_sparse
+from ..typing import public_view
 from .slicing import EVERYTHING, Slice
 
 #: Bytes that a loop holds in memory at a time, or one row if that is larger.
@@ -33,15 +34,15 @@ class RowBatch:
     """Some rows of a tensor, computed together on access to the first of them."""
 
     def __init__(self, a: Node, rows: range) -> None:
-        self._a = a
+        self.a = a
         self.rows = rows
         self._values: Any = None
 
     def read(self, session: Session, places: tuple[int, ...]) -> Any:
         """Return a copy of a row, or of a part of it."""
         if self._values is None:
-            rest = (EVERYTHING,) * (len(self._a.chunks) - 1)
-            part = wrap(Slice(self._a, (self.rows, *rest)))
+            rest = (EVERYTHING,) * (len(self.a.chunks) - 1)
+            part = wrap(Slice(self.a, (self.rows, *rest)))
             self._values = part.compute(session=session)
         found = self._values[(places[0] - self.rows.start, *places[1:], ...)].copy()
         return found if found.ndim else found[()]
@@ -135,5 +136,15 @@ def rows(tensor: Any) -> Iterator[Any]:
     most = max(1, BATCH // width)
     for start, stop in itertools.pairwise(borders(numbers(node.chunks[0]))):
         for begin in range(start, stop, most):
-            around = RowBatch(node, range(begin, min(begin + most, stop)))
-            yield from (wrap(Element(node, (i,), around)) for i in around.rows)
+            around = RowBatch(tensor.node, range(begin, min(begin + most, stop)))
+            for i in around.rows:
+                if tensor.node is not around.a:  # it was written to: read no old values
+                    around = RowBatch(tensor.node, range(i, around.rows.stop))
+                yield _row(tensor, around, i)
+
+
+@public_view
+def _row(tensor: Any, around: RowBatch, place: int) -> Node:
+    """Return a row, which is a view, or an element, which is none."""
+    del tensor
+    return Element(around.a, (place,), around)

@@ -1,6 +1,6 @@
-"""Assignment to parts: the tensor is bound to a new array.
+"""Assignment to parts: the tensor and all that share its elements are bound to a new array.
 
-The tensor then holds a new node; earlier expressions keep the old values.
+They then hold new nodes; earlier expressions keep the old values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ from .slicing import EVERYTHING, Taken
 def setitem(a: Any, key: Any, value: Any) -> None:
     """Assign to a part of a tensor. See NumPy's indexing.
 
-    Differs from NumPy: other tensors made from this one, such as views, do not change. A Python
-    number that the type cannot hold raises, whatever the key.
+    Differs from NumPy: a Python number that the type cannot hold raises, whatever the key.
     """
     node = as_node(a)
     items = parse(key, node.shape)
@@ -75,7 +74,7 @@ def fit(value: Node, shape: tuple[Any, ...]) -> Node:
     own = value.shape
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
-        value = _seen(value, range(1, len(own) + 1))
+        value = seen(value, range(1, len(own) + 1))
     missing = len(shape) - len(own)
     pairs = zip(own, shape[max(0, missing) :], strict=False)
     if missing < 0 or any(known((x, n)) and x not in (1, n) for x, n in pairs):
@@ -83,7 +82,7 @@ def fit(value: Node, shape: tuple[Any, ...]) -> Node:
             f"could not broadcast input array from shape {shape_text(value.shape)} "
             f"into shape {shape_text(shape)}"
         )
-    return _seen(value, [*[None] * missing, *range(len(own))])
+    return seen(value, [*[None] * missing, *range(len(own))])
 
 
 def _assign_slices(node: Node, items: Sequence[Item], value: Node) -> Node:
@@ -215,7 +214,7 @@ def assign_points(
         if label != "points" and label.kind == "slice"
     }
     order = [places[axis] for axis in range(len(node.chunks)) if axis not in axes]
-    value = _seen(value, [*order[: axes[0]], begin, *order[axes[0] :]])
+    value = seen(value, [*order[: axes[0]], begin, *order[axes[0] :]])
     taken = [EVERYTHING] * len(node.chunks)
     for item in items:
         if item.kind == "slice":
@@ -230,7 +229,7 @@ def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
     own = value.shape
     after = begin + len(form)
     if all(size == 1 for size in own[begin:after]):
-        return _seen(value, [*range(begin), None, *range(after, len(own))])
+        return seen(value, [*range(begin), None, *range(after, len(own))])
     if len(form) == 1:
         return value
     outer = numbers(own[:begin]), numbers(own[after:])
@@ -243,7 +242,7 @@ def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
     return as_node(reshape.node(broadcast_to.node(value, wide), flat))
 
 
-def _seen(value: Node, axes: Sequence[int | None]) -> Node:
+def seen(value: Node, axes: Sequence[int | None]) -> Node:
     """Return a value with the given axes; an array in memory stays one."""
     if not isinstance(value, Literal) or list(axes) == list(range(len(value.chunks))):
         return view(value, axes)

@@ -29,7 +29,7 @@ from marsdask.tensor.signatures import shows
 from marsdask.tensor.sparse.blocks import is_sparse
 from marsdask.tensor.sparse.conversion import todense, tosparse
 
-from ..typing import public
+from ..typing import public, read_only_view
 from .contraction import Labels, conjugated, contract
 from .einsum_subscripts import parse
 
@@ -211,7 +211,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
     return moveaxis.node(subtract.node(multiply.node(a, b), multiply.node(c, d)), -1, axis)
 
 
-@public
+@read_only_view
 def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Node:
     """Return the diagonals of matrices or stacks of them. See numpy.linalg.diagonal."""
     return diagonal.node(x, offset, -2, -1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, rebind, wrap
 from marsdask.core.node import Node
-from marsdask.core.public import Public
+from marsdask.core.public import Public, public_like
 
 from ..chunkwise import rechunk as rechunks
 from ..indexing import boolean, getitem
@@ -249,7 +249,7 @@ def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
         mask = func(_each(getmaskarray, args[0]), *args[1:], **kwargs)
         return _rejoined(data, mask, _fill_of(args[0]))
 
-    return typed("Public[P, N, R]", public(call))
+    return typed("Public[P, N, R]", public_like(func, call))
 
 
 def _masks_in(item: Any) -> bool:

@@ -26,7 +26,7 @@ from ..operands import as_node, empty, empty_like_kind
 from ..reduction import reductions
 from ..sparse.blocks import is_sparse, to_csr
 from ..sparse.conversion import tosparse
-from ..typing import public
+from ..typing import public, read_only_view, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths, whole_if_unknown
 from ..unknown_lengths import whole as uncut
 from .join import concatenate, length
@@ -212,7 +212,13 @@ def _with_diagonal(v: Any, k: int, **_: Any) -> ResultSpec:
     return told if k == 0 else ResultSpec(told.dtype, (None, None))
 
 
-@public
+def _is_matrix(found: Node, *args: Any, **kwargs: Any) -> bool:
+    """Tell whether a matrix was made of its diagonal."""
+    del args, kwargs
+    return len(found.chunks) == 2
+
+
+@view_face(read_only=True, copies=_is_matrix)
 @waits_for_lengths(_with_diagonal)
 def diag(
     v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
@@ -253,7 +259,7 @@ def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> ResultSpec:
     return ResultSpec(told.dtype, (*rest, None))
 
 
-@public
+@read_only_view
 @waits_for_lengths(_diagonals)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""

@@ -26,7 +26,7 @@ from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
-from ..typing import public
+from ..typing import itself, public, public_view
 from ..unknown_lengths import ResultSpec, like, resized, waits_for_lengths
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
@@ -148,19 +148,19 @@ def stack(
     )
 
 
-@public
+@public_view
 def atleast_1d(*arrays: Any) -> Any:
     """Return tensors with at least one axis. See numpy.atleast_1d."""
     return _each(arrays, lambda ndim: [None] if ndim == 0 else list(range(ndim)))
 
 
-@public
+@public_view
 def atleast_2d(*arrays: Any) -> Any:
     """Return tensors with at least two axes. See numpy.atleast_2d."""
     return _each(arrays, lambda ndim: [*[None] * (2 - ndim), *range(ndim)])
 
 
-@public
+@public_view
 def atleast_3d(*arrays: Any) -> Any:
     """Return tensors with at least three axes. See numpy.atleast_3d."""
     forms: dict[int, list[int | None]] = {0: [None] * 3, 1: [None, 0, None], 2: [0, 1, None]}
@@ -169,7 +169,11 @@ def atleast_3d(*arrays: Any) -> Any:
 
 def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     nodes = [as_node(array, sparse=True) for array in arrays]
-    found = ExecutableTuple(view(node, axes(len(node.chunks))) for node in nodes)
+    shown = [view(node, axes(len(node.chunks))) for node in nodes]
+    found = ExecutableTuple(
+        itself(array) if isinstance(array, Collection) and new is old else new
+        for array, new, old in zip(arrays, shown, nodes, strict=True)
+    )
     return found[0] if len(found) == 1 else found
 
 
@@ -234,7 +238,7 @@ def _sections(count: Any) -> int:
     return found
 
 
-@public
+@public_view
 @waits_for_lengths(_parts)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
     """Split into parts that need not be equal. See numpy.array_split and numpy.split.
@@ -259,7 +263,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node
     )
 
 
-@public
+@public_view
 @waits_for_lengths(_parts)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
     """Split into equal parts, or at given indices. See numpy.split."""
@@ -271,7 +275,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]
     return array_split.node(node, indices_or_sections, axis)
 
 
-@public
+@public_view
 def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     """Split by columns. See numpy.hsplit and numpy.split.
 
@@ -286,7 +290,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     return split.node(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
 
 
-@public
+@public_view
 def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     """Split by rows. See numpy.vsplit and numpy.split.
 
@@ -300,7 +304,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     return split.node(ary, indices_or_sections, 0)
 
 
-@public
+@public_view
 def dsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     """Split along the third axis. See numpy.dsplit and numpy.split.
 
@@ -314,7 +318,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     return split.node(ary, indices_or_sections, 2)
 
 
-@public
+@public_view
 def flip(m: Any, axis: Any = None) -> Node:
     """Reverse the order along axes. See numpy.flip."""
     node = as_node(m)
@@ -328,7 +332,7 @@ def flip(m: Any, axis: Any = None) -> Node:
     return Slice(node, tuple(taken)) if any(x != EVERYTHING for x in taken) else node
 
 
-@public
+@public_view
 def flipud(m: Any) -> Node:
     """Reverse the order of the rows. See numpy.flipud."""
     if not as_node(m).chunks:
@@ -336,7 +340,7 @@ def flipud(m: Any) -> Node:
     return flip.node(m, 0)
 
 
-@public
+@public_view
 def fliplr(m: Any) -> Node:
     """Reverse the order of the columns. See numpy.fliplr."""
     if len(as_node(m).chunks) < 2:
@@ -344,7 +348,7 @@ def fliplr(m: Any) -> Node:
     return flip.node(m, 1)
 
 
-@public
+@public_view
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     """Rotate by right angles in the plane of two axes. See numpy.rot90."""
     node = as_node(m)
@@ -365,7 +369,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     return flip.node(view(node, turned), second)
 
 
-@public
+@public_view
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Node, ...]:
     """Return the slices along an axis. See numpy.unstack."""
     node = as_node(x)

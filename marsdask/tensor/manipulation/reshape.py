@@ -33,7 +33,7 @@ from ..chunks import check_order, whole_number
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty
 from ..signatures import shows
-from ..typing import public
+from ..typing import public, public_view
 from .shape import view
 
 Shape = tuple[int, ...]
@@ -261,7 +261,7 @@ def _text(shape: Shape) -> str:
     return f"({shown}{',' if len(shape) == 1 else ''})"
 
 
-@public
+@public_view
 @shows("newshape", "copy", "merge_chunks", "limit")
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Node:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
@@ -307,7 +307,7 @@ def _reversed(node: Node) -> Node:
     return view(node, range(len(node.chunks))[::-1])
 
 
-@public
+@public_view
 def ravel(a: Any, order: str = "C") -> Node:
     """Return the elements in one axis. See numpy.ravel."""
     check_order(order)

@@ -21,7 +21,7 @@ from ..chunks import as_shape, normalize_chunks
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty, empty_like_kind
 from ..sparse.blocks import dense, is_sparse, move_axes
-from ..typing import itself, public
+from ..typing import itself, public_view, read_only_view
 from ..unknown_lengths import ResultSpec, later, waits_for_lengths, whole_if_unknown
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def view(a: Any, axes: Sequence[int | None]) -> Node:
     return node if list(axes) == list(range(len(node.chunks))) else View(node, tuple(axes))
 
 
-@public
+@public_view
 def transpose(a: Any, axes: Any = None, *more: int) -> Node:
     """Permute the axes; reverses them by default. See numpy.transpose."""
     node = as_node(a, sparse=True)
@@ -118,7 +118,7 @@ def transpose(a: Any, axes: Any = None, *more: int) -> Node:
     return view(node, order)
 
 
-@public
+@public_view
 def matrix_transpose(a: Any) -> Node:
     """Swap the last two axes. See numpy.matrix_transpose."""
     if as_node(a, sparse=True).meta.ndim < 2:
@@ -126,7 +126,7 @@ def matrix_transpose(a: Any) -> Node:
     return swapaxes.node(a, -1, -2)
 
 
-@public
+@public_view
 def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
     """Exchange two axes. See numpy.swapaxes."""
     node = as_node(a, sparse=True)
@@ -139,7 +139,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
     return view(node, order)
 
 
-@public
+@public_view
 def moveaxis(a: Any, source: Any, destination: Any) -> Node:
     """Move axes to other positions, the rest in order. See numpy.moveaxis."""
     node = as_node(a)
@@ -158,7 +158,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Node:
     return view(node, order)
 
 
-@public
+@public_view
 def rollaxis(a: Any, axis: int, start: int = 0) -> Node:
     """Move one axis before another. See numpy.rollaxis."""
     ndim = len(as_node(a).chunks)
@@ -169,7 +169,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Node:
     return moveaxis.node(a, axis, start - 1 if axis < start else start)
 
 
-@public
+@public_view
 def expand_dims(a: Any, axis: Any) -> Node:
     """Insert axes of length one. See numpy.expand_dims."""
     node = as_node(a)
@@ -180,7 +180,7 @@ def expand_dims(a: Any, axis: Any) -> Node:
     return view(node, [None if place in new else next(rest) for place in range(ndim)])
 
 
-@public
+@public_view
 def squeeze(a: Any, axis: Any = None) -> Node:
     """Drop axes of length one; those of unknown length stay. See numpy.squeeze."""
     node = as_node(a)
@@ -270,7 +270,7 @@ def broadcast_block(block: Any, shape: tuple[int | None, ...]) -> Any:
     return np.broadcast_to(block, lengths)
 
 
-@public
+@read_only_view
 def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Node:
     """Repeat along new axes and those of length one. See numpy.broadcast_to."""
     del subok
@@ -298,9 +298,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
     )
     cut = normalize_chunks(wanted, shape, node.meta.dtype)
     splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(cut))
-    if fresh or not isinstance(array, Collection | Node):
-        return Broadcast(node, splits)
-    return itself(array) if isinstance(array, Collection) else node
+    return Broadcast(node, splits) if fresh else node
 
 
 def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[ResultSpec, ...]:
@@ -310,11 +308,16 @@ def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[ResultSpec, ...]:
     return ExecutableTuple(ResultSpec(node.meta.dtype, lengths) for node in nodes)
 
 
-@public
+@public_view
 @waits_for_lengths(_broadcast)
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Node, ...]:
     """Broadcast tensors against each other. See numpy.broadcast_arrays."""
     del subok
     nodes = [as_node(arg) for arg in args]
     shape = np.broadcast_shapes(*(numbers(node.shape) for node in nodes))
-    return ExecutableTuple(broadcast_to.node(node, shape) for node in nodes)
+    return ExecutableTuple(
+        itself(arg)
+        if isinstance(arg, Collection) and node.shape == shape
+        else broadcast_to.node(node, shape)
+        for arg, node in zip(args, nodes, strict=True)
+    )

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind
+from marsdask.core.collection import Collection, collect, rebind, wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, numbers
 
-from ..chunkwise.map_blocks import map_blocks
-from ..chunkwise.rechunk import rechunk
+from ..chunkwise.rechunk import recut
 from ..elementwise.ufuncs import apply
 from ..indexing.assignment import into
+from ..indexing.getitem import getitem
 from ..indexing.inplace import place, resize
 from ..indexing.setitem import setitem
-from ..operands import as_node
-from ..typing import public
+from ..operands import as_node, empty
+from ..typing import public, public_view
 from ..unknown_lengths import like, waits_for_lengths
 from .join import length
 from .reshape import ravel, reshape
@@ -30,17 +34,22 @@ class Flat:
     def __init__(self, tensor: Any) -> None:
         self.base = tensor
 
+    @property
+    def _row(self) -> Any:
+        """A copy of the elements, in one axis."""
+        return collect(ravel.node(self.base))
+
     def __len__(self) -> int:
-        return length(ravel(self.base).node, 0)
+        return length(ravel.node(self.base), 0)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(ravel(self.base))
+        return iter(self._row)
 
     def __getitem__(self, key: Any) -> Any:
-        return ravel(self.base)[key]
+        return wrap(getitem.node(self._row, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        flat, new = ravel(self.base), ravel(value)
+        flat, new = self._row, ravel(value)
         if isinstance(key, Collection) and key.node.meta.dtype == np.bool_:
             place(flat, key, new.astype(flat.dtype))
         else:
@@ -55,6 +64,43 @@ class Flat:
 def set_flat(a: Any, value: Any) -> None:
     """Assign values, repeated as often as needed, to the elements in C order."""
     Flat(a)[:] = value
+
+
+@dataclass(frozen=True, eq=False)
+class SeenAs(Node):
+    """The bytes along the last axis as elements of another size."""
+
+    a: Node
+    dtype: np.dtype[Any]
+
+    @property
+    def label(self) -> str:
+        return "view"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.a.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._converted(self.a.chunks)
+
+    def _cut(self, chunks: Chunks) -> Chunks:
+        """Return chunks of whole elements of both sizes."""
+        sizes = numbers(chunks[-1])
+        old = self.a.meta.dtype.itemsize
+        fits = all(size * old % self.dtype.itemsize == 0 for size in sizes)
+        return (*chunks[:-1], sizes if fits else (sum(sizes),))
+
+    def _converted(self, chunks: Chunks) -> Chunks:
+        old, new = self.a.meta.dtype.itemsize, self.dtype.itemsize
+        cut = self._cut(chunks)
+        return (*cut[:-1], tuple(size * old // new for size in numbers(cut[-1])))
+
+    def tile(self, a: Grid) -> Grid:
+        a = recut(a, self._cut(a.chunks))
+        chunks, kwargs = self._converted(a.chunks), {"kind": self.dtype}
+        return map_blocks(seen_as, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
 @kernel(scratch=1.0, shares=True)
@@ -79,12 +125,10 @@ def swap_bytes(block: Any) -> Any:
     return block.byteswap()
 
 
-@public
+@public_view
 @waits_for_lengths(lambda a, dtype, **_: like(a, dtype, unknown=(-1,)))
 def view(a: Any, dtype: Any = None, order: Any = "C") -> Node:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.
-
-    Differs from NumPy: changes of one tensor do not affect the other.
 
     Returns
     -------
@@ -106,9 +150,4 @@ def view(a: Any, dtype: Any = None, order: Any = "C") -> Node:
         raise ValueError(
             "the last axis must be of a multiple of the new type's size to change the dtype"
         )
-    sizes = tensor.chunks[-1]
-    if any(size * old % new for size in sizes):
-        tensor = rechunk.node(tensor, {tensor.meta.ndim - 1: -1})
-        sizes = tensor.chunks[-1]
-    chunks = (*tensor.chunks[:-1], tuple(size * old // new for size in sizes))
-    return map_blocks.node(seen_as, tensor, kind=dtype, dtype=dtype, chunks=chunks)
+    return SeenAs(tensor, dtype)

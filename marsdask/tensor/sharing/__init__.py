@@ -1,0 +1,1 @@
+"""Views: tensors that share elements, and the memory that NumPy's arrays would have."""

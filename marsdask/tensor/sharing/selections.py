@@ -1,0 +1,244 @@
+"""How a view shows its part of the elements, and how what is written to it goes back to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from marsdask.core.collection import Collection
+from marsdask.core.node import Node, Part
+from marsdask.core.sizes import known, numbers
+from marsdask.core.tokens import values_of
+
+from ..elementwise.nodes import Elementwise
+from ..elementwise.ufuncs import WithErrstate, apply
+from ..indexing.assignment import SetSlice
+from ..indexing.getitem import named_fields
+from ..indexing.inplace import with_part
+from ..indexing.iteration import Element
+from ..indexing.setitem import seen
+from ..indexing.slicing import EVERYTHING, Slice, Taken
+from ..manipulation.reshape import Reshape, reshape
+from ..manipulation.shape import Broadcast, View
+from ..manipulation.views import SeenAs, seen_as
+from ..unknown_lengths import UnknownLengthCall
+
+
+class _Source:
+    """Stands for what a step shows a part of."""
+
+    def __repr__(self) -> str:
+        return "source"
+
+
+SOURCE: Final = _Source()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation that shows a part of its input: a node without the input."""
+
+    kind: type[Node]
+    fields: tuple[Any, ...]
+
+    def shown(self, source: Node) -> Node:
+        """Return the node that shows the part of another input."""
+        node: Node = self.kind(*(_replaced(item, SOURCE, source) for item in self.fields))
+        return node
+
+
+def _replaced(item: Any, old: Any, new: Any) -> Any:
+    if item is old:
+        return new
+    if type(item) is tuple and any(each is old for each in item):
+        return tuple(new if each is old else each for each in item)
+    return item
+
+
+def shown(node: Node, steps: tuple[Step, ...]) -> Node:
+    """Return what steps show of a node."""
+    for step in steps:
+        node = step.shown(node)
+    return node
+
+
+def path(node: Node, ends: tuple[Node, ...], *, read_only: bool) -> tuple[Node, list[Step]] | None:
+    """Return which of some nodes a node shows a part of, and by which steps; else ``None``."""
+    found: list[Step] = []
+    while not any(node is end for end in ends):
+        source = _source_of(node, read_only=read_only)
+        if source is None:
+            return None
+        found.extend(reversed(_steps_of(node, source)))
+        node = source
+    return node, found[::-1]
+
+
+def _source_of(node: Node, *, read_only: bool) -> Node | None:
+    """Return the input that a node shows a part of, ``None`` if it makes new elements."""
+    kind = type(node)
+    if not read_only and kind not in _SHOW:
+        return None
+    if kind is Elementwise and function_of(node) not in _SHOW_FUNCTIONS:
+        return None
+    sources = set(node.inputs)
+    return sources.pop() if len(sources) == 1 else None
+
+
+def function_of(node: Any) -> Any:
+    """Return the function of an elementwise node, without the state of errors at its call."""
+    return node.func.func if isinstance(node.func, WithErrstate) else node.func
+
+
+def _steps_of(node: Node, source: Node) -> list[Step]:
+    if isinstance(node, Element):
+        count, ndim = len(node.places), len(source.chunks)
+        rest = (EVERYTHING,) * (ndim - count)
+        taken = (*(range(place, place + 1) for place in node.places), *rest)
+        return [Step(Slice, (SOURCE, taken)), Step(View, (SOURCE, tuple(range(count, ndim))))]
+    fields = tuple(_replaced(value, source, SOURCE) for value in values_of(node))
+    return [Step(type(node), fields)]
+
+
+def refusal_of(steps: tuple[Step, ...], *, read_only: bool) -> Exception | None:
+    """Return the error of a write to what steps show, ``None`` if it can be traced."""
+    kinds = {step.kind for step in steps}
+    if read_only or Broadcast in kinds:
+        return ValueError("assignment destination is read-only")
+    if UnknownLengthCall in kinds:
+        return NotImplementedError(
+            "writing to a view that was made before its lengths were known is not supported; "
+            "make it again after execute(), or write to a .copy()"
+        )
+    return None
+
+
+def written_back(node: Node, steps: tuple[Step, ...], value: Node) -> tuple[Node, bool]:
+    """Return all elements with ``value`` in place of what steps show of them.
+
+    Tell also whether ``value`` is still the shortest way to that part.
+    """
+    sources = [node]
+    for step in steps:
+        sources.append(step.shown(sources[-1]))
+    keeps = not (type(value) is SetSlice and all(step.kind in (Slice, View) for step in steps))
+    for source, part in zip(sources[-2::-1], sources[:0:-1], strict=True):
+        value = _written(source, part, value)
+    return value, keeps or not steps
+
+
+def _written(source: Node, part: Any, value: Node) -> Node:
+    if isinstance(part, Elementwise):
+        return _SHOW_FUNCTIONS[function_of(part)](source, part, value)
+    put = _SHOW[type(part)]
+    if put is None:
+        raise NotImplementedError(f"writing to a view by {part.label} is not supported: .copy() it")
+    return put(source, part, value)
+
+
+def _slice_written(a: Node, part: Slice, value: Node) -> Node:
+    taken = part.taken
+    if type(value) is SetSlice and value.a is part:
+        # An assignment to a part of the part is one to a part of the whole.
+        both = [_within(*pair) for pair in zip(taken, value.taken, strict=True)]
+        if None not in both:
+            return SetSlice(a, value.value, tuple(both))  # type: ignore[arg-type]
+    if type(a) is SetSlice and a.taken == taken:
+        a = a.a  # nobody sees what was assigned there before
+    return SetSlice(a, value, taken)
+
+
+def _within(outer: Taken, inner: Taken) -> Taken | None:
+    """Return what a selection of a selection selects, ``None`` if lengths are unknown."""
+    if outer == EVERYTHING or inner == EVERYTHING:
+        return inner if outer == EVERYTHING else outer
+    if not (isinstance(outer, range) and isinstance(inner, range)):
+        return None
+    step = outer.step * inner.step
+    start = outer.start + outer.step * inner.start
+    return range(start, start + step * len(inner), step)
+
+
+def _view_written(a: Node, part: View, value: Node) -> Node:
+    axes = part.axes
+    back = [axes.index(axis) if axis in axes else None for axis in range(len(a.chunks))]
+    if type(value) is SetSlice and value.a is part and not _hides(axes, value.taken):
+        taken = tuple(EVERYTHING if place is None else value.taken[place] for place in back)
+        return SetSlice(a, seen(value.value, back), taken)
+    return seen(value, back)
+
+
+def _hides(axes: tuple[int | None, ...], taken: tuple[Taken, ...]) -> bool:
+    """Tell whether nothing is taken of an axis that the source does not have."""
+    return any(
+        axis is None and isinstance(part, range) and not part
+        for axis, part in zip(axes, taken, strict=True)
+    )
+
+
+def _reshape_written(a: Node, part: Reshape, value: Node) -> Node:
+    del part
+    unknown = [size for size in a.shape if not known((size,))]
+    if len(unknown) > 1:
+        raise NotImplementedError(
+            "writing to a reshaped view of several unknown lengths is not supported; "
+            "execute() first, or write to a .copy()"
+        )
+    return reshape.node(value, tuple(n if known((n,)) else -1 for n in a.shape))
+
+
+def _bytes_written(a: Node, part: Node, value: Node) -> Node:
+    del part
+    if isinstance(value.meta.dtype, type(a.meta.dtype)) and value.meta.dtype == a.meta.dtype:
+        return value
+    if value.meta.dtype.itemsize == a.meta.dtype.itemsize:
+        return apply(seen_as, value, kind=a.meta.dtype)
+    return SeenAs(value, a.meta.dtype)
+
+
+def _real_written(a: Node, part: Node, value: Node) -> Node:
+    del part
+    return apply(with_part, a, value, part="real") if a.meta.dtype.kind == "c" else value
+
+
+def _imag_written(a: Node, part: Node, value: Node) -> Node:
+    del part
+    return apply(with_part, a, value, part="imag")
+
+
+def with_fields(block: Any, value: Any, names: Any) -> Any:
+    """Return a copy of a structured block with other values of some fields."""
+    out = np.array(block)
+    out[names if isinstance(names, str) else list(names)] = value
+    return out
+
+
+def _fields_written(a: Node, part: Elementwise, value: Node) -> Node:
+    return apply(with_fields, a, value, **dict(part.kwargs))
+
+
+Written = Callable[[Any, Any, Any], Node]
+"""``written(source, part, value)`` returns the source with ``value`` in place of its part."""
+
+#: Operations that show a part of their input, and how a write to it goes back, if it can.
+_SHOW: dict[type[Node], Written | None] = {
+    Slice: _slice_written,
+    View: _view_written,
+    Element: None,  # shown as a slice
+    Reshape: _reshape_written,
+    SeenAs: _bytes_written,
+    Elementwise: None,  # by its function
+    Broadcast: None,
+    Part: None,
+    UnknownLengthCall: None,
+}
+
+_SHOW_FUNCTIONS: dict[Any, Written] = {
+    np.real: _real_written,
+    np.imag: _imag_written,
+    seen_as: _bytes_written,
+    named_fields: _fields_written,
+}

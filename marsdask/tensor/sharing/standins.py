@@ -1,0 +1,111 @@
+"""Arrays that stand in for tensors: they have the memory layout of NumPy's arrays, and no memory.
+
+NumPy's own functions tell of them what is a view, whether two overlap, and how they lie in memory.
+Nobody reads their elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.node import Node
+from marsdask.core.sizes import Size
+
+from ..chunkwise.map_blocks import MapBlocks
+from ..elementwise.nodes import Elementwise
+from ..indexing.advanced import Take
+from ..indexing.getitem import named_fields
+from ..indexing.slicing import Slice
+from ..manipulation.reshape import Reshape, settle
+from ..manipulation.shape import Broadcast, View, reorder
+from ..manipulation.views import SeenAs, seen_as
+from .selections import Step, function_of
+
+#: Where all stand-ins begin. It is no address of a process.
+_ADDRESS = 1 << 60
+
+#: What an unknown length counts as: long, and divided by many numbers.
+_LONG = 55440
+
+
+class _Interface:
+    """Describes memory to NumPy."""
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (_ADDRESS, False),
+            "shape": shape,
+            "strides": strides,
+            "typestr": f"|V{itemsize}",
+        }
+
+
+def lengths_of(shape: tuple[Size, ...]) -> tuple[int, ...]:
+    """Return lengths, those that are unknown as a long one."""
+    return tuple(size if isinstance(size, int) else _LONG for size in shape)
+
+
+def owning(node: Node) -> Any:
+    """Return the stand-in of an array of its own memory."""
+    shape, dtype = lengths_of(node.shape), node.meta.dtype
+    itemsize = dtype.itemsize
+    strides, size = [], itemsize
+    for length in reversed(shape):
+        strides.append(size)
+        size *= max(length, 1)
+    raw = np.asarray(_Interface(shape, tuple(reversed(strides)), itemsize))
+    # Elements of objects are raw bytes here, so that NumPy follows none of them.
+    return raw if dtype.hasobject or not itemsize else raw.view(dtype)
+
+
+def stand_in(node: Node, steps: tuple[Step, ...]) -> Any:
+    """Return the stand-in of what steps show of a node.
+
+    Raises
+    ------
+    ValueError
+        If NumPy's array would be a copy.
+    """
+    array = owning(node)
+    for step in steps:
+        node = step.shown(node)
+        array = _seen(array, step, node)
+    return array
+
+
+def _seen(array: Any, step: Step, node: Node) -> Any:
+    """Return the stand-in of what a step shows; ``node`` is the step's own."""
+    if step.kind is Slice:
+        return array[tuple(_key(part) for part in node.taken)]  # type: ignore[attr-defined]
+    if step.kind is View:
+        return reorder(array, node.axes)  # type: ignore[attr-defined]
+    if step.kind is Reshape:
+        form = settle(array.shape, node.form)  # type: ignore[attr-defined]
+        return array.reshape(form, copy=False)
+    if step.kind is SeenAs:
+        return array.view(node.dtype)  # type: ignore[attr-defined]
+    if step.kind is Broadcast:
+        return np.broadcast_to(array, lengths_of(node.shape))
+    if isinstance(node, Elementwise):
+        func = function_of(node)
+        if func is named_fields:
+            return named_fields(array, dict(node.kwargs)["names"])
+        return array.view(dict(node.kwargs)["kind"]) if func is seen_as else func(array)
+    if isinstance(node, Take):  # a diagonal
+        rows, columns = (points[:1].tolist() or [0] for points in node.points)
+        return np.diagonal(array, columns[0] - rows[0], *node.axes)
+    if isinstance(node, MapBlocks):  # windows
+        return np.lib.stride_tricks.sliding_window_view(array, **(node.kwargs or {}))
+    return array  # in other chunks
+
+
+def _key(part: Any) -> Any:
+    if isinstance(part, range):
+        if not part:
+            return slice(0, 0)
+        stop = part.start + len(part) * part.step
+        return slice(part.start, None if stop < 0 else stop, part.step)
+    return slice(part, part + 1 or None) if isinstance(part, int) else part
