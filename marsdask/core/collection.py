@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from numbers import Number
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
 import dask.base
 import dask.threaded
@@ -51,6 +51,10 @@ from .session import (
 )
 from .sizes import Chunks, Index, known_or_nan
 
+#: What becomes of a write to a view: its base sees it, it is an error as in NumPy, or one since its
+#: way back to the base is not known.
+Writes: TypeAlias = Literal["traced", "refused", "untraced"]
+
 #: Threads that run tasks, ours and Dask's: no operation is eager there.
 _WORKER_THREADS = ("marsdask-", "Dask-")
 
@@ -66,6 +70,9 @@ class Sharing(Protocol):
 
     def adopted(self, user: Any, stored: Stored) -> None:
         """Let a collection hold its computed node."""
+
+    def leaving(self, user: Any, *, force: bool) -> None:
+        """Let a collection share no elements any more; refuse it unless nobody notices."""
 
 
 class DefaultGet:
@@ -410,9 +417,11 @@ class Collection(HandsOn):
             self._view.adopted(self, stored)
         return self
 
-    def _show(self, node: Node, *, read_only: bool) -> Collection | None:
+    def _show(
+        self, node: Node, writes: Writes, through: tuple[type[Node], ...]
+    ) -> Collection | None:
         """Return a collection that shares elements with this one, ``None`` if ``node`` does not."""
-        del node, read_only
+        del node, writes, through
         return None
 
     def __copy__(self) -> Self:

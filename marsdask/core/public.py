@@ -9,7 +9,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from .collection import Collection, collect, composing, execute, executes_at_once
+from .collection import Collection, Writes, collect, composing, execute, executes_at_once
 from .config import options
 from .display.suggestions import suggest
 from .node import Node
@@ -67,11 +67,18 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
 class SharesElements:
     """Makes collections of a function's nodes that share elements with its arguments."""
 
-    read_only: bool = False
+    writes: Writes = "traced"
+    through: tuple[type[Node], ...] = ()
+    """Operations that show elements in this function, and make new ones in others."""
     copies: Callable[..., bool] | None = None
     """Tells of a call, by its result and its arguments, whether the result is a copy."""
 
     def __call__(self, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if isinstance(found, Node) and args and isinstance(base := args[0], Collection):
+            if self.copies is None or not self.copies(found, *args, **kwargs):
+                shown = base._show(found, self.writes, self.through)
+                if shown is not None:
+                    return shown
         bases = [item for item in (*args, *kwargs.values()) if isinstance(item, Collection)]
         if not bases or (self.copies is not None and self.copies(found, *args, **kwargs)):
             return wrap_nodes(found)
@@ -79,7 +86,7 @@ class SharesElements:
 
     def _shown(self, node: Node, bases: list[Collection]) -> Collection:
         for base in bases:
-            if (shown := base._show(node, read_only=self.read_only)) is not None:
+            if (shown := base._show(node, self.writes, self.through)) is not None:
                 return shown
         plain: Collection = collect(node)
         return plain

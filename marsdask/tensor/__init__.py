@@ -230,6 +230,7 @@ from .scan.cumulative import (
     nancumsum,
 )
 from .scan.user_scan import push
+from .sharing.views import may_share_memory, shares_memory
 from .sorting.lexsort import lexsort, sort_complex, trim_zeros
 from .sorting.searchsorted import bincount, digitize, searchsorted
 from .sorting.sort import argpartition, argsort, partition, sort
@@ -421,6 +422,7 @@ __all__ = [
     "matmul",
     "matrix_transpose",
     "matvec",
+    "may_share_memory",
     "median",
     "meshgrid",
     "mgrid",
@@ -487,6 +489,7 @@ __all__ = [
     "setdiff1d",
     "setxor1d",
     "shape",
+    "shares_memory",
     "shuffle",
     "size",
     "sliding_window_view",

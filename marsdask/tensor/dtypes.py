@@ -176,8 +176,11 @@ def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node
 
     Kernels choose the memory order of blocks.
     """
-    tensor = as_node(asarray.node(a, dtype=dtype, chunk_size=chunk_size))
-    return tensor if tensor.meta.ndim else reshape.node(tensor, 1)
+    tensor: Any = asarray.node(a, dtype=dtype, chunk_size=chunk_size)
+    node = as_node(tensor)
+    if not node.meta.ndim:
+        return reshape.node(node, 1)
+    return tensor if tensor is a and a.flags.c_contiguous else node
 
 
 @public
@@ -186,4 +189,5 @@ def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
 
     Kernels choose the memory order of blocks.
     """
-    return asarray.node(a, dtype=dtype, chunk_size=chunk_size)
+    tensor: Any = asarray.node(a, dtype=dtype, chunk_size=chunk_size)
+    return tensor if tensor is a and a.flags.f_contiguous else as_node(tensor)

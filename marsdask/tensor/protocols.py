@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import cast as typed
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from marsdask.core.sizes import Unknown
 
 from .chunks import check_device
 from .elementwise.ufunc_methods import call_method
-from .elementwise.ufuncs import apply, elementwise, sqrt, square
+from .elementwise.ufuncs import apply, conjugate, elementwise, sqrt, square
 from .indexing.assignment import assign
 from .indexing.iteration import rows
 from .io.dask_arrays import is_dask_array
@@ -237,6 +238,13 @@ def truth(self: Any) -> bool:
             else "The truth value of an empty array is ambiguous. Use a.size > 0"
         )
     return bool(np.asarray(self.compute()))
+
+
+def conjugated(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """Return the complex conjugate; of real numbers it is the tensor itself."""
+    if self.dtype.kind in "biuf" and not (args or kwargs):
+        return typed("Tensor", self)
+    return conjugate(self, *args, **kwargs)
 
 
 def as_int(self: Any) -> int:

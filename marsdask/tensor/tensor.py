@@ -38,6 +38,7 @@ from .sorting import searchsorted as bins
 from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
 from .sorting.topk import argtopk, topk
 from .sharing import views as views_of
+from .sharing.flags import Flags
 from .sharing.memory import base_of
 from .sparse import conversion
 from .typing import ArrayLike
@@ -84,7 +85,7 @@ class Tensor(Collection):
 
     @shape.setter
     def shape(self, value: Any) -> None:
-        views_of.shapeshift(self, reshape.node(self, value))
+        views_of.shapeshift(self, value)
 
     @property
     def base(self) -> Tensor | None:
@@ -211,9 +212,15 @@ class Tensor(Collection):
         return self.size * self.itemsize
 
     @property
-    def flags(self) -> Any:
-        """The memory layout of the computed array."""
-        return np.empty((1,) * self.ndim, self.dtype).flags
+    def flags(self) -> Flags:
+        """The memory layout of NumPy's array."""
+        return Flags(self)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis of NumPy's array."""
+        strides: tuple[int, ...] = views_of.array_of(self).strides
+        return strides
 
     @property
     def blocks(self) -> BlockView:
@@ -348,8 +355,8 @@ class Tensor(Collection):
     astype: ClassVar[Callable[..., Tensor]] = method(ufuncs.astype)
     clip: Final = method(ufuncs.clip)
     round: Final = method(ufuncs.around)
-    conj: Final = method(ufuncs.conj)
-    conjugate: Final = method(ufuncs.conjugate)
+    conj: Final = protocols.conjugated
+    conjugate: Final = protocols.conjugated
     sum: Final = method(reductions.sum)
     prod: Final = method(reductions.prod)
     min: Final = method(reductions.min)

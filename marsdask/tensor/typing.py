@@ -81,4 +81,4 @@ def view_face(**how: Any) -> _Decorator:
 
 
 public_view: _Decorator = view_face()
-read_only_view: _Decorator = view_face(read_only=True)
+read_only_view: _Decorator = view_face(writes="refused")

@@ -15,11 +15,11 @@ from marsdask.core.sizes import known, numbers
 
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
-from ..typing import public, read_only_view
+from ..typing import public, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .halo import Overlap, Trim
-from .map_blocks import map_blocks
-from .rechunk import rechunk
+from .map_blocks import MapBlocks, map_blocks
+from .rechunk import Rechunk, rechunk
 
 _KINDS = ("none", "reflect", "periodic", "nearest")
 
@@ -273,7 +273,7 @@ def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, .
     return lengths, axes
 
 
-@read_only_view
+@view_face(writes="refused", through=(MapBlocks, Overlap, Rechunk))
 @waits_for_lengths(_windows)
 def sliding_window_view(
     x: Any,

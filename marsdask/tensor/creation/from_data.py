@@ -27,7 +27,7 @@ from ..protocols import is_tensor, module
 from ..signatures import shows
 from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
-from ..typing import itself, public
+from ..typing import itself, public, view_face
 from .from_shape import chunks_from
 
 
@@ -154,7 +154,13 @@ def asarray(
     return tensor.node(a, dtype, order, chunk_size, **extra)
 
 
-@public
+def _is_copied(found: Node, x: Any, /, *, copy: bool | None = None, **options: Any) -> bool:
+    """Tell whether a copy was asked for."""
+    del found, x, options
+    return bool(copy)
+
+
+@view_face(copies=_is_copied)
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Node:
     """Return a tensor of another library's array. See numpy.from_dlpack.
 

@@ -17,7 +17,7 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known_chunks, numbers
+from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known, known_chunks, numbers
 
 from ..chunks import as_shape, check_device, check_order, normalize_chunks
 from ..chunkwise.rechunk import rechunk
@@ -29,7 +29,7 @@ from ..operands import as_node, empty
 from ..signatures import optional, shows, with_signature
 from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
-from ..typing import public
+from ..typing import public, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 
 if TYPE_CHECKING:
@@ -481,7 +481,13 @@ def called_as(
     return function_block(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
 
 
-@public
+def _is_copied(*args: Any, copy: bool = True, **kwargs: Any) -> bool:
+    """Tell whether a copy was asked for."""
+    del args, kwargs
+    return bool(copy)
+
+
+@view_face(copies=_is_copied)
 def meshgrid(
     *xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True
 ) -> tuple[Node, ...]:
@@ -498,6 +504,9 @@ def meshgrid(
         grids.append(view(vector, [0 if a == place else None for a in range(ndim)]))
     if sparse:
         return ExecutableTuple(grids)
+    if not copy and all(known(grid.shape) for grid in grids):
+        shape = np.broadcast_shapes(*(numbers(grid.shape) for grid in grids))
+        return ExecutableTuple(broadcast_to.node(grid, shape) for grid in grids)
     return ExecutableTuple(Elementwise(broadcast_against, (grid, *grids)) for grid in grids)
 
 

@@ -15,10 +15,11 @@ from marsdask.core.sizes import numbers
 
 from ..elementwise.ufuncs import apply, logical_not, not_equal
 from ..indexing.boolean import nonzero
+from ..indexing.getitem import getitem
 from ..manipulation.join import concatenate, stack
 from ..manipulation.shape import broadcast_arrays, transpose
 from ..operands import as_node
-from ..typing import public
+from ..typing import public, public_view
 from .from_shape import arange, ones, tri
 from .ranges import linspace
 
@@ -143,7 +144,7 @@ def diag_indices_from(arr: Any) -> tuple[Node, ...]:
     return diag_indices.node(shape[0], len(shape))
 
 
-@public
+@public_view
 def ix_(*args: Any) -> tuple[Node, ...]:
     """Return vectors as an open grid, for the elements at all their pairs. See numpy.ix_."""
     found = []
@@ -154,7 +155,7 @@ def ix_(*args: Any) -> tuple[Node, ...]:
         if vector.dtype == np.bool_:
             (vector,) = nonzero(vector)
         after = (None,) * (len(args) - 1 - position)
-        found.append(vector[((None,) * position + (slice(None), *after))])
+        found.append(getitem.node(vector, ((None,) * position + (slice(None), *after))))
     return ExecutableTuple(found)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.manipulation.reshape import ravel
@@ -16,7 +17,7 @@ from ..manipulation.join import concatenate
 from ..manipulation.shape import broadcast_to, normalize_axis
 from ..operands import as_node
 from ..reduction.reductions import sum as total
-from ..typing import public
+from ..typing import itself, public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .ufuncs import add, divide, multiply, not_equal, subtract
 
@@ -31,7 +32,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if not result.chunks:
         raise ValueError("diff requires input that is at least one dimensional")
     if n == 0:
-        return result
+        return itself(a) if isinstance(a, Collection) else result
     axis = normalize_axis(axis, len(result.chunks))
     result = concatenate.node(
         [

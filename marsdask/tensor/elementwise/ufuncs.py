@@ -522,6 +522,18 @@ def nan_replaced(
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+_nan_to_num = elementwise(nan_replaced, "nan_to_num")
+
+
+@public
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Node:
+    """Replace nan and infinity, in place unless ``copy``. See numpy.nan_to_num."""
+    found = _nan_to_num.node(x, True, nan, posinf, neginf)
+    return found if copy or not isinstance(x, Collection) else into(x, found)
+
+
 def chosen(condition: Any, x: Any, y: Any) -> Any:
     """Choose between two blocks."""
     return np.where(condition, x, y)
@@ -645,7 +657,6 @@ ceil: Final = elementwise(np.ceil)
 trunc: Final = elementwise(np.trunc)
 rint: Final = elementwise(np.rint)
 fix: Final = elementwise(np.trunc, "fix")
-nan_to_num: Final = elementwise(nan_replaced, "nan_to_num")
 i0: Final = elementwise(np.i0)
 sinc: TensorFunction = elementwise(np.sinc)
 # Complex numbers.

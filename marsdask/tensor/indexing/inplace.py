@@ -71,7 +71,6 @@ def resize(a: Any, new_shape: Any) -> Node:
 @public
 def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     """Change the shape, truncating or appending zeros. See numpy.ndarray.resize."""
-    del refcheck
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
     if shape in ((None,), ()):
@@ -79,6 +78,11 @@ def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     count = int(np.prod(shape, dtype=np.intp))
     flat = ravel.node(a)
     own = length(flat, 0)
+    if count == own:
+        a.shape = shape
+        return
+    if a._view is not None:
+        a._view.leaving(a, force=not refcheck)
     if count > own:
         flat = concatenate.node([flat, np.zeros(count - own, flat.meta.dtype)])
     rebind(a, as_node(reshape.node(getitem.node(flat, slice(count)), shape)))

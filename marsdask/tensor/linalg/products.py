@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.node import Node
-from marsdask.core.sizes import Size, Unknown, numbers, shape_text
+from marsdask.core.sizes import Size, Unknown, known, numbers, shape_text
 from marsdask.tensor.chunks import check_order
 from marsdask.tensor.elementwise.ufuncs import astype, multiply, subtract
+from marsdask.tensor.indexing.advanced import Take
 from marsdask.tensor.indexing.assignment import into
-from marsdask.tensor.indexing.getitem import take
+from marsdask.tensor.indexing.getitem import getitem, take
 from marsdask.tensor.indexing.output_rules import (
     DOT,
     OUTPUT,
@@ -23,13 +24,13 @@ from marsdask.tensor.indexing.output_rules import (
 )
 from marsdask.tensor.manipulation.diagonals import diagonal, trace
 from marsdask.tensor.manipulation.reshape import ravel
-from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze
+from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze, view
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.signatures import shows
 from marsdask.tensor.sparse.blocks import is_sparse
 from marsdask.tensor.sparse.conversion import todense, tosparse
 
-from ..typing import public, read_only_view
+from ..typing import public, view_face
 from .contraction import Labels, conjugated, contract
 from .einsum_subscripts import parse
 
@@ -211,7 +212,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
     return moveaxis.node(subtract.node(multiply.node(a, b), multiply.node(c, d)), -1, axis)
 
 
-@read_only_view
+@view_face(writes="refused", through=(Take,))
 def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Node:
     """Return the diagonals of matrices or stacks of them. See numpy.linalg.diagonal."""
     return diagonal.node(x, offset, -2, -1)
@@ -269,7 +270,7 @@ def _tensordot(
     return contract([left, right], [tuple(la), tuple(lb)], out, exact=summed)
 
 
-@public
+@view_face(through=(Take,))
 def einsum(
     *operands: Any,
     out: Any = None,
@@ -285,8 +286,27 @@ def einsum(
     check_order(order)
     given, items = parse(operands)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
-    found = _contract_path(nodes, *given.expanded([node.meta.ndim for node in nodes]), optimize)
-    return into(out, found, casting)
+    labels, kept = given.expanded([node.meta.ndim for node in nodes])
+    if len(nodes) == 1 and out is None and set(labels[0]) == set(kept):
+        if (found := _remapped(nodes[0], labels[0], kept)) is not None:
+            return found
+    return into(out, _contract_path(nodes, labels, kept, optimize), casting)
+
+
+def _remapped(node: Node, labels: Labels, kept: Labels) -> Node | None:
+    """Return diagonals in another order of axes, ``None`` if lengths are unknown or differ."""
+    for label in dict.fromkeys(labels):
+        axes = [axis for axis, own in enumerate(labels) if own == label]
+        lengths = {node.shape[axis] for axis in axes}
+        if len(axes) == 1:
+            continue
+        if len(lengths) > 1 or not known(tuple(lengths)):
+            return None
+        rest = [axis for axis in range(len(labels)) if axis not in axes]
+        along = np.arange(*numbers(lengths))
+        node = getitem.node(view(node, [*axes, *rest]), (along,) * len(axes))
+        labels = (label, *(labels[axis] for axis in rest))
+    return view(node, [labels.index(label) for label in kept])
 
 
 def _cast(node: Node, dtype: Any, casting: Any) -> Node:

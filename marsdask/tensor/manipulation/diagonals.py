@@ -21,12 +21,13 @@ from marsdask.core.sizes import Chunks, Size, Unknown
 from ..chunkwise.rechunk import recut
 from ..creation.from_shape import zeros
 from ..device import placed_on
+from ..indexing.advanced import Take
 from ..indexing.getitem import getitem
 from ..operands import as_node, empty, empty_like_kind
 from ..reduction import reductions
 from ..sparse.blocks import is_sparse, to_csr
 from ..sparse.conversion import tosparse
-from ..typing import public, read_only_view, view_face
+from ..typing import public, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths, whole_if_unknown
 from ..unknown_lengths import whole as uncut
 from .join import concatenate, length
@@ -218,7 +219,7 @@ def _is_matrix(found: Node, *args: Any, **kwargs: Any) -> bool:
     return len(found.chunks) == 2
 
 
-@view_face(read_only=True, copies=_is_matrix)
+@view_face(writes="refused", through=(Take,), copies=_is_matrix)
 @waits_for_lengths(_with_diagonal)
 def diag(
     v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
@@ -259,7 +260,7 @@ def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> ResultSpec:
     return ResultSpec(told.dtype, (*rest, None))
 
 
-@read_only_view
+@view_face(writes="refused", through=(Take,))
 @waits_for_lengths(_diagonals)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""

@@ -26,7 +26,7 @@ from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
-from ..typing import itself, public, public_view
+from ..typing import itself, public, public_view, view_face
 from ..unknown_lengths import ResultSpec, like, resized, waits_for_lengths
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
@@ -369,7 +369,13 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     return flip.node(view(node, turned), second)
 
 
-@public_view
+def _is_of_elements(found: Any, *args: Any, **kwargs: Any) -> bool:
+    """Tell whether the parts are single elements, which NumPy copies."""
+    del args, kwargs
+    return bool(found) and not found[0].chunks
+
+
+@view_face(copies=_is_of_elements)
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Node, ...]:
     """Return the slices along an axis. See numpy.unstack."""
     node = as_node(x)

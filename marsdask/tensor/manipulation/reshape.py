@@ -33,7 +33,7 @@ from ..chunks import check_order, whole_number
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty
 from ..signatures import shows
-from ..typing import public, public_view
+from ..typing import public, view_face
 from .shape import view
 
 Shape = tuple[int, ...]
@@ -261,7 +261,13 @@ def _text(shape: Shape) -> str:
     return f"({shown}{',' if len(shape) == 1 else ''})"
 
 
-@public_view
+def _is_copied(found: Any, *args: Any, copy: bool | None = None, **kwargs: Any) -> bool:
+    """Tell whether a copy was asked for."""
+    del found, args, kwargs
+    return bool(copy)
+
+
+@view_face(copies=_is_copied)
 @shows("newshape", "copy", "merge_chunks", "limit")
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Node:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
@@ -307,7 +313,14 @@ def _reversed(node: Node) -> Node:
     return view(node, range(len(node.chunks))[::-1])
 
 
-@public_view
+def _is_gathered(found: Any, a: Any, order: str = "C") -> bool:
+    """Tell whether the elements do not lie one after the other yet."""
+    del found
+    flags = a.flags
+    return not (flags.f_contiguous if order in ("F", "f") else flags.c_contiguous)
+
+
+@view_face(copies=_is_gathered)
 def ravel(a: Any, order: str = "C") -> Node:
     """Return the elements in one axis. See numpy.ravel."""
     check_order(order)

@@ -191,6 +191,8 @@ def squeeze(a: Any, axis: Any = None) -> Node:
         gone = normalize_axes(axis, len(shape))
         if any(size != 1 for size in numbers(shape[i] for i in gone)):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    if not gone and isinstance(a, Collection):
+        return itself(a)
     return view(node, [i for i in range(len(shape)) if i not in gone])
 
 

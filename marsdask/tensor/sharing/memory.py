@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from marsdask.core.collection import Collection
 from marsdask.core.config import options
@@ -18,39 +18,50 @@ from marsdask.core.results.stored import Stored
 from marsdask.core.sizes import known_chunks
 
 from ..chunkwise.rechunk import rechunk
-from .selections import Step, shown, written_back
+from .selections import Step, shown, steps_between, written_back
 
 #: Writes of several threads to parts of one tensor must not lose each other.
 _LOCK = threading.RLock()
 
-READ_ONLY = "assignment destination is read-only"
+Reference = weakref.ref[Collection]
 
 
 class Memory:
     """The elements that a tensor and its views share."""
 
-    __slots__ = ("__weakref__", "fresh", "node", "owner", "users")
+    __slots__ = ("__weakref__", "_forget", "fresh", "node", "owner", "users")
 
     def __init__(self, node: Node) -> None:
         self.node = node
         """The node of all elements."""
-        self.owner: weakref.ref[Collection] | None = None
-        """The tensor that no other one is the base of, while somebody has it."""
-        self.users: dict[int, User] = {}
+        self.owner: Reference | None = None
+        """The tensor that shows all of them and is the base of the others, if somebody has it."""
+        self.users: dict[int, Reference] = {}
         self.fresh: set[int] = set()
         """The users that hold a node: the others derive it when they are asked for it."""
+        # The memory has the references, and shall end with its last user.
+        self._forget: Callable[[Reference], None] = partial(_forget, weakref.ref(self))
 
-    def add(self, user: Collection) -> None:
+    def add(self, user: Collection, view: View) -> None:
         """Note a tensor that shares the elements."""
-        self.users[id(user)] = User(user, self)
-        self.fresh.add(id(user))
+        reference = weakref.ref(user, self._forget)
+        view.key = id(reference)
+        self.users[view.key] = reference
+        self.fresh.add(view.key)
+        user._view = view
+
+    def remove(self, key: int) -> None:
+        """Forget a tensor."""
+        self.users.pop(key, None)
+        self.fresh.discard(key)
 
     def replace(self, node: Node) -> None:
         """Let all users show other values."""
         self.node = node
         for key in self.fresh:
             user = self.users[key]() if key in self.users else None
-            if user is not None:
+            if user is not None and isinstance(user._view, View):
+                user._view.settle()
                 user._own = None
         self.fresh = set()
 
@@ -61,34 +72,17 @@ class Memory:
                 yield user
 
 
-class User(weakref.ref[Collection]):
-    """A weak reference to a tensor that shares elements with others."""
-
-    __slots__ = ("key", "memory")
-
-    def __new__(cls, user: Collection, memory: Memory) -> User:
-        del memory
-        return super().__new__(cls, user, _forget)
-
-    def __init__(self, user: Collection, memory: Memory) -> None:
-        super().__init__(user, _forget)
-        self.key = id(user)
-        # The memory has the references, and shall end with its last user.
-        self.memory = weakref.ref(memory)
-
-
-def _forget(user: User) -> None:
+def _forget(memory: weakref.ref[Memory], reference: Reference) -> None:
     """Forget a tensor that has ended; this may happen anywhere, so it waits for nothing."""
-    memory = user.memory()
-    if memory is None or memory.users.get(user.key) is not user:
+    found = memory()
+    if found is None:
         return
-    memory.users.pop(user.key, None)
-    memory.fresh.discard(user.key)
-    if len(memory.users) == 1 and _LOCK.acquire(blocking=False):
+    found.remove(id(reference))
+    if len(found.users) == 1 and _LOCK.acquire(blocking=False):
         try:
-            for last in memory.living():
-                view = last._view
-                if isinstance(view, View) and (not view.steps or isinstance(last._own, Stored)):
+            for last in found.living():
+                # Its values are computed: nobody needs what they were computed from.
+                if isinstance(last._own, Stored) and last._own is not found.node:
                     leave(last)
         finally:
             _LOCK.release()
@@ -97,21 +91,51 @@ def _forget(user: User) -> None:
 class View:
     """What a tensor shows of the elements that it shares with others."""
 
-    __slots__ = ("memory", "refusal", "steps")
+    __slots__ = ("_made", "_steps", "key", "memory", "refusal")
 
     def __init__(
-        self, memory: Memory, steps: tuple[Step, ...] = (), refusal: Exception | None = None
+        self,
+        memory: Memory,
+        steps: tuple[Step, ...] = (),
+        refusal: Exception | None = None,
+        made: tuple[View | None, Node, int] | None = None,
     ) -> None:
         self.memory = memory
-        self.steps = steps
+        self._steps = steps
+        # Of most views nobody ever asks for the steps: what they follow from is kept instead.
+        self._made = made
         self.refusal = refusal
         """The error of a write, ``None`` if writes are possible."""
+        self.key = 0
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """How it is shown, from all elements on."""
+        self.settle()
+        return self._steps
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether it shows all elements as they are."""
+        return self._made is None and not self._steps
+
+    def settle(self) -> None:
+        """Find out the steps, while the tensor has the node that it was made with."""
+        waiting = []
+        view: View | None = self
+        while view is not None and view._made is not None:
+            waiting.append(view)
+            view = view._made[0]
+        for view in reversed(waiting):  # of long chains the first one first
+            base, node, count = view._made  # type: ignore[misc]
+            view._steps = (*(base._steps if base else ()), *steps_between(node, count))
+            view._made = None
 
     def derived(self, user: Collection) -> Node:
         """Return the user's node, made of what was written last."""
         with _LOCK:
             node = user._own = shown(self.memory.node, self.steps)
-            self.memory.fresh.add(id(user))
+            self.memory.fresh.add(self.key)
             return node
 
     def check(self) -> None:
@@ -136,46 +160,80 @@ class View:
             memory.replace(whole)
             if keeps and self.steps:
                 user._own = node
-                memory.fresh.add(id(user))
+                memory.fresh.add(self.key)
             return tuple(memory.living()) if options.eager_mode else (user,)
 
     def adopted(self, user: Collection, stored: Stored) -> None:
         """Let a user hold its computed node."""
         with _LOCK:
+            self.settle()
             user._own = stored
-            self.memory.fresh.add(id(user))
-            if not self.steps:
+            self.memory.fresh.add(self.key)
+            if self.shows_all:
                 self.memory.node = stored
             elif len(self.memory.users) == 1:
                 leave(user)
+
+    def leaving(self, user: Collection, *, force: bool) -> None:
+        """Let a user have other memory; refuse it if it shows another's, or is shown by others."""
+        memory = self.memory
+        if memory.owner is None or memory.owner() is not user:
+            raise ValueError("cannot resize this array: it does not own its data")
+        with _LOCK:
+            if len(memory.users) > 1 and not force:
+                raise ValueError(
+                    "cannot resize an array that references or is referenced\nby another array "
+                    "in this way.\nUse the np.resize function or refcheck=False"
+                )
+            leave(user)
 
 
 def leave(user: Collection) -> None:
     """Let a tensor own its elements: it shares them with nobody any more."""
     view = user._view
-    node = user._node
-    alone = None
+    user._own = user._node
+    user._view = None
     if isinstance(view, View):
-        view.memory.users.pop(id(user), None)
-        view.memory.fresh.discard(id(user))
+        view.memory.remove(view.key)
         if view.refusal is not None:
-            alone = View(Memory(node), refusal=view.refusal)
-            alone.memory.add(user)
-    user._own = node
-    user._view = alone
+            owns(user, view.refusal)
 
 
-def share(base: Collection, user: Collection, steps: tuple[Step, ...], refusal: Any) -> None:
-    """Let a new tensor show a part of what another shows."""
+def owns(user: Collection, refusal: Exception | None = None) -> View:
+    """Let a tensor own elements that others may come to share."""
+    view = View(Memory(user._node), refusal=refusal)
+    view.memory.add(user, view)
+    view.memory.owner = weakref.ref(user)
+    return view
+
+
+def view_of(base: Collection) -> View:
+    """Return what a tensor shows, after this of elements that others may come to share."""
+    view = base._view
+    return view if isinstance(view, View) else owns(base)
+
+
+def share(
+    base: Collection, user: Collection, count: int, refusal: Exception | None, *, whole: bool
+) -> None:
+    """Let a new tensor show a part of what another shows, by so many steps.
+
+    With ``whole`` they lead from all elements, and not from the base.
+    """
     with _LOCK:
-        view = base._view
-        if not isinstance(view, View):
-            view = View(Memory(base._node))
-            view.memory.owner = weakref.ref(base)
-            view.memory.add(base)
-            base._view = view
-        user._view = View(view.memory, steps, refusal)
-        view.memory.add(user)
+        view = view_of(base)
+        made = (None if whole else view, user._node, count)
+        memory = view.memory
+        memory.add(user, View(memory, (), view.refusal or refusal, made))
+
+
+def reshaped(user: Collection, steps: tuple[Step, ...], node: Node) -> None:
+    """Let a tensor show its elements by other steps."""
+    with _LOCK:
+        view = view_of(user)
+        changed = View(view.memory, steps, view.refusal)
+        changed.key = view.key
+        user._view, user._own = changed, node
 
 
 def base_of(tensor: Collection) -> Collection | None:
@@ -186,11 +244,10 @@ def base_of(tensor: Collection) -> Collection | None:
     with _LOCK:
         memory = view.memory
         owner = None if memory.owner is None else memory.owner()
-        if owner is tensor or not (view.steps or memory.owner):
+        if owner is tensor:
             return None
         if owner is None:
             owner = type(tensor)(memory.node)
-            owner._view = View(memory)
+            memory.add(owner, View(memory))
             memory.owner = weakref.ref(owner)
-            memory.add(owner)
         return owner

@@ -8,17 +8,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from marsdask.core.collection import Collection
+from marsdask.core.collection import Writes
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import known, numbers
 from marsdask.core.tokens import values_of
 
 from ..elementwise.nodes import Elementwise
 from ..elementwise.ufuncs import WithErrstate, apply
+from ..indexing.advanced import Take
 from ..indexing.assignment import SetSlice
 from ..indexing.getitem import named_fields
 from ..indexing.inplace import with_part
 from ..indexing.iteration import Element
+from ..indexing.scatter import SetKnown, replace_values
 from ..indexing.setitem import seen
 from ..indexing.slicing import EVERYTHING, Slice, Taken
 from ..manipulation.reshape import Reshape, reshape
@@ -65,22 +67,32 @@ def shown(node: Node, steps: tuple[Step, ...]) -> Node:
     return node
 
 
-def path(node: Node, ends: tuple[Node, ...], *, read_only: bool) -> tuple[Node, list[Step]] | None:
-    """Return which of some nodes a node shows a part of, and by which steps; else ``None``."""
-    found: list[Step] = []
-    while not any(node is end for end in ends):
-        source = _source_of(node, read_only=read_only)
+def distance(
+    node: Node, ends: tuple[Node, ...], through: tuple[type[Node], ...] = ()
+) -> tuple[Node, int, set[type[Node]]] | None:
+    """Return which of some nodes a node shows a part of, in how many operations of which kinds.
+
+    ``None`` means that it makes new elements.
+    """
+    count = 0
+    kinds: set[type[Node]] = set()
+    while node not in ends:
+        source = _source_of(node, through)
         if source is None:
             return None
-        found.extend(reversed(_steps_of(node, source)))
+        kinds.add(type(node))
+        count += 1
         node = source
-    return node, found[::-1]
+    return node, count, kinds
 
 
-def _source_of(node: Node, *, read_only: bool) -> Node | None:
+def _source_of(node: Any, through: tuple[type[Node], ...]) -> Node | None:
     """Return the input that a node shows a part of, ``None`` if it makes new elements."""
     kind = type(node)
-    if not read_only and kind not in _SHOW:
+    if kind in _SIMPLE:
+        source: Node = node.a
+        return source
+    if (kind not in _SHOW or kind is Take) and kind not in through:
         return None
     if kind is Elementwise and function_of(node) not in _SHOW_FUNCTIONS:
         return None
@@ -93,6 +105,16 @@ def function_of(node: Any) -> Any:
     return node.func.func if isinstance(node.func, WithErrstate) else node.func
 
 
+def steps_between(node: Node, count: int) -> list[Step]:
+    """Return the steps of the last so many operations that made a node."""
+    found: list[Step] = []
+    for _ in range(count):
+        source = node.inputs[0]
+        found.extend(reversed(_steps_of(node, source)))
+        node = source
+    return found[::-1]
+
+
 def _steps_of(node: Node, source: Node) -> list[Step]:
     if isinstance(node, Element):
         count, ndim = len(node.places), len(source.chunks)
@@ -103,17 +125,19 @@ def _steps_of(node: Node, source: Node) -> list[Step]:
     return [Step(type(node), fields)]
 
 
-def refusal_of(steps: tuple[Step, ...], *, read_only: bool) -> Exception | None:
-    """Return the error of a write to what steps show, ``None`` if it can be traced."""
-    kinds = {step.kind for step in steps}
-    if read_only or Broadcast in kinds:
-        return ValueError("assignment destination is read-only")
-    if UnknownLengthCall in kinds:
-        return NotImplementedError(
-            "writing to a view that was made before its lengths were known is not supported; "
-            "make it again after execute(), or write to a .copy()"
-        )
-    return None
+READ_ONLY = ValueError("assignment destination is read-only")
+
+UNTRACED = NotImplementedError(
+    "writing to a view that was made before its lengths were known is not supported; make it again "
+    "after execute(), or write to a .copy()"
+)
+
+
+def refusal_of(kinds: set[type[Node]], writes: Writes) -> Exception | None:
+    """Return the error of a write to what operations show, ``None`` if it can be traced."""
+    if writes == "refused" or Broadcast in kinds:
+        return READ_ONLY
+    return UNTRACED if UnknownLengthCall in kinds else None
 
 
 def written_back(node: Node, steps: tuple[Step, ...], value: Node) -> tuple[Node, bool]:
@@ -133,7 +157,7 @@ def written_back(node: Node, steps: tuple[Step, ...], value: Node) -> tuple[Node
 def _written(source: Node, part: Any, value: Node) -> Node:
     if isinstance(part, Elementwise):
         return _SHOW_FUNCTIONS[function_of(part)](source, part, value)
-    put = _SHOW[type(part)]
+    put = _SHOW.get(type(part))
     if put is None:
         raise NotImplementedError(f"writing to a view by {part.label} is not supported: .copy() it")
     return put(source, part, value)
@@ -220,6 +244,11 @@ def _fields_written(a: Node, part: Elementwise, value: Node) -> Node:
     return apply(with_fields, a, value, **dict(part.kwargs))
 
 
+def _points_written(a: Node, part: Take, value: Node) -> Node:
+    everything = (EVERYTHING,) * len(a.chunks)
+    return SetKnown(a, value, part.points, part.axes, everything, replace_values)
+
+
 Written = Callable[[Any, Any, Any], Node]
 """``written(source, part, value)`` returns the source with ``value`` in place of its part."""
 
@@ -232,9 +261,13 @@ _SHOW: dict[type[Node], Written | None] = {
     SeenAs: _bytes_written,
     Elementwise: None,  # by its function
     Broadcast: None,
+    Take: _points_written,
     Part: None,
     UnknownLengthCall: None,
 }
+
+#: Those of one input, by its name.
+_SIMPLE = {Slice, View, Element, Reshape, SeenAs, Broadcast}
 
 _SHOW_FUNCTIONS: dict[Any, Written] = {
     np.real: _real_written,

@@ -94,12 +94,28 @@ def _seen(array: Any, step: Step, node: Node) -> Any:
         if func is named_fields:
             return named_fields(array, dict(node.kwargs)["names"])
         return array.view(dict(node.kwargs)["kind"]) if func is seen_as else func(array)
-    if isinstance(node, Take):  # a diagonal
-        rows, columns = (points[:1].tolist() or [0] for points in node.points)
-        return np.diagonal(array, columns[0] - rows[0], *node.axes)
+    if isinstance(node, Take):
+        return _diagonal(array, node)
     if isinstance(node, MapBlocks):  # windows
         return np.lib.stride_tricks.sliding_window_view(array, **(node.kwargs or {}))
     return array  # in other chunks
+
+
+def _diagonal(array: Any, node: Take) -> Any:
+    """Return the stand-in of a diagonal of some axes, which are taken at equal steps."""
+    count = len(node.points[0])
+    first = [slice(None)] * array.ndim
+    for axis, points in zip(node.axes, node.points, strict=True):
+        first[axis] = slice(int(points[0]), None) if count else slice(0)
+    array = array[tuple(first)]
+    form = [
+        (array.shape[axis], array.strides[axis])
+        for axis in range(array.ndim)
+        if axis not in node.axes
+    ]
+    form.insert(node.place, (count, sum(array.strides[axis] for axis in node.axes)))
+    shape, strides = zip(*form, strict=True)
+    return np.lib.stride_tricks.as_strided(array, shape, strides)
 
 
 def _key(part: Any) -> Any:

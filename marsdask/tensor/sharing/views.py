@@ -6,87 +6,71 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, collect, rebind
+from marsdask.core.collection import Collection, Writes, collect, rebind
 from marsdask.core.node import Node
 
 from ..elementwise.nodes import Elementwise
-from ..manipulation.reshape import Reshape
+from ..manipulation.reshape import Reshape, reshape
 from ..sparse.blocks import is_sparse
-from .memory import READ_ONLY, Memory, View, share
-from .selections import Step, function_of, path, refusal_of
+from .memory import View, owns, reshaped, share
+from .selections import READ_ONLY, UNTRACED, distance, function_of, refusal_of
 from .standins import stand_in
 
 
-def show(base: Collection, node: Node, *, read_only: bool) -> Collection | None:
+def show(
+    base: Collection, node: Node, writes: Writes, through: tuple[type[Node], ...]
+) -> Collection | None:
     """Return the view of a tensor whose node is given, ``None`` if NumPy's array is a copy."""
-    if is_sparse(base.node.meta) or is_sparse(node.meta):
+    own = base.node
+    if is_sparse(own.meta) or is_sparse(node.meta):
         return None
-    if _is_no_part(node):
-        return frozen(node)
-    found = steps_to(base, node, read_only=read_only)
-    if found is None:
-        return None
-    steps, count = found
-    new = steps[len(steps) - count :]
-    if any(step.kind is Reshape for step in new) and not _reshapes(base, steps):
-        return None
-    user: Collection = collect(node)
+    if type(node) is Elementwise and _is_no_part(node):
+        return frozen(node, READ_ONLY)
+    if writes == "untraced":
+        return frozen(node, UNTRACED)
     view = base._view
-    refusal = view.refusal if isinstance(view, View) else None
-    share(base, user, steps, refusal or refusal_of(steps, read_only=read_only))
-    return user
-
-
-def steps_to(
-    base: Collection, node: Node, *, read_only: bool
-) -> tuple[tuple[Step, ...], int] | None:
-    """Return the steps from all elements to a node, and how many of them ``base`` does not have."""
-    view, own = base._view, base.node
-    shares = isinstance(view, View)
-    ends = (own, view.memory.node) if shares else (own,)
-    found = path(node, ends, read_only=read_only)
+    ends = (own, view.memory.node) if isinstance(view, View) else (own,)
+    found = distance(node, ends, through)
     if found is None:
         return None
-    end, new = found
-    before = view.steps if shares and end is own else ()
-    return (*before, *new), len(new)
+    end, count, kinds = found
+    user: Collection = collect(node)
+    share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
+    if Reshape in kinds and not (isinstance(view, View) and view.shows_all or view is None):
+        return user if _reshapes(user) else collect(node)
+    return user
 
 
 def _is_no_part(node: Node) -> bool:
     """Recognise the imaginary part of real numbers: zeros, which NumPy does not let write to."""
-    return (
-        type(node) is Elementwise
-        and function_of(node) is np.imag
-        and node.inputs[0].meta.dtype.kind != "c"
-    )
+    return function_of(node) is np.imag and node.inputs[0].meta.dtype.kind != "c"
 
 
-def frozen(node: Node) -> Collection:
+def frozen(node: Node, refusal: Exception) -> Collection:
     """Return a tensor of its own memory that refuses writes."""
     user: Collection = collect(node)
-    user._view = View(Memory(node), refusal=ValueError(READ_ONLY))
-    user._view.memory.add(user)
+    owns(user, refusal)
     return user
 
 
-def _reshapes(base: Collection, steps: tuple[Step, ...]) -> bool:
-    """Tell whether the steps, among them a change of shape, need no copy in NumPy."""
+def _reshapes(user: Collection) -> bool:
+    """Tell whether a view whose shape was changed needs no copy in NumPy."""
     try:
-        array_of(base, steps)
+        array_of(user)
     except ValueError:
         return False
     return True
 
 
-def array_of(tensor: Collection, steps: tuple[Step, ...] | None = None) -> Any:
-    """Return the stand-in of a tensor, or of what ``steps`` show of its memory."""
+def array_of(tensor: Collection) -> Any:
+    """Return the stand-in of a tensor."""
     view = tensor._view
     if not isinstance(view, View):
-        return stand_in(tensor.node, () if steps is None else steps)
-    return stand_in(view.memory.node, view.steps if steps is None else steps)
+        return stand_in(tensor.node, ())
+    return stand_in(view.memory.node, view.steps)
 
 
-def shapeshift(tensor: Collection, node: Node) -> None:
+def shapeshift(tensor: Collection, shape: Any) -> None:
     """Give a tensor another shape in place. Its elements, and who shares them, stay.
 
     Raises
@@ -94,17 +78,16 @@ def shapeshift(tensor: Collection, node: Node) -> None:
     AttributeError
         If NumPy would have to copy.
     """
-    view = tensor._view
-    if not isinstance(view, View):
-        rebind(tensor, node)
-        return
-    found = steps_to(tensor, node, read_only=False)
-    if found is None or not _reshapes(tensor, found[0]):
+    other = reshape(tensor, shape)
+    if tensor._view is None:
+        rebind(tensor, other.node)
+    elif isinstance(other._view, View) and other._view.memory is tensor._view.memory:
+        reshaped(tensor, other._view.steps, other.node)
+    else:
         raise AttributeError(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
             "the desired shape."
         )
-    view.steps, tensor._own = found[0], node
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int | None = None) -> bool:
@@ -119,7 +102,11 @@ def may_share_memory(a: Any, b: Any, /, max_work: int | None = 0) -> bool:
 
 def _overlap(ask: Any, a: Any, b: Any, max_work: int) -> bool:
     if not isinstance(a, Collection) or not isinstance(b, Collection):
-        return bool(ask(a, b, max_work)) if not isinstance(a, Collection) and not isinstance(b, Collection) else False
+        return (
+            bool(ask(a, b, max_work))
+            if not isinstance(a, Collection) and not isinstance(b, Collection)
+            else False
+        )
     if a is b:
         return bool(a.size)
     views = [item._view for item in (a, b)]

@@ -17,7 +17,7 @@ from ..manipulation.shape import normalize_axes, normalize_axis
 from ..operands import as_node
 from ..reduction.reductions import any as any_true
 from ..scan.cumulative import cumsum
-from ..typing import public
+from ..typing import public, view_face
 from .sort import argsort, sort
 
 
@@ -51,11 +51,12 @@ def sort_complex(a: Any) -> Any:
     return sort.node(tensor)
 
 
-@public
+@view_face(writes="untraced")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Node:
     """Remove the zeros at the ends of axes. See numpy.trim_zeros.
 
-    The lengths are unknown until executed.
+    The lengths are unknown until executed. Differs from NumPy: the result does not change with
+    ``filt``, and a write to it raises, since it is no view.
     """
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
