@@ -121,13 +121,15 @@ class Collection(HandsOn):
     @property
     def node(self) -> Node:
         """The operation behind it."""
-        return self._node
+        node = self._own
+        if node is None:  # its base was written to
+            assert self._view is not None
+            return self._view.derived(self)
+        return node
 
     @property
     def _node(self) -> Node:
-        """Its own node; a view whose base was written to derives it again."""
-        node = self._own
-        return self._view.derived(self) if node is None and self._view else node  # type: ignore[return-value]
+        return self.node
 
     def execute(
         self,

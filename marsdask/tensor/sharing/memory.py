@@ -82,7 +82,8 @@ def _forget(memory: weakref.ref[Memory], reference: Reference) -> None:
         try:
             for last in found.living():
                 # Its values are computed: nobody needs what they were computed from.
-                if isinstance(last._own, Stored) and last._own is not found.node:
+                owner = None if found.owner is None else found.owner()
+                if isinstance(last._own, Stored) and owner is not last:
                     leave(last)
         finally:
             _LOCK.release()
@@ -171,7 +172,7 @@ class View:
             self.memory.fresh.add(self.key)
             if self.shows_all:
                 self.memory.node = stored
-            elif len(self.memory.users) == 1:
+            if len(self.memory.users) == 1:
                 leave(user)
 
     def leaving(self, user: Collection, *, force: bool) -> None:
