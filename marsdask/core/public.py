@@ -74,14 +74,11 @@ class SharesElements:
     """Tells of a call, by its result and its arguments, whether the result is a copy."""
 
     def __call__(self, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if isinstance(found, Node) and args and isinstance(base := args[0], Collection):
-            if self.copies is None or not self.copies(found, *args, **kwargs):
-                shown = base._show(found, self.writes, self.through)
-                if shown is not None:
-                    return shown
         bases = [item for item in (*args, *kwargs.values()) if isinstance(item, Collection)]
         if not bases or (self.copies is not None and self.copies(found, *args, **kwargs)):
             return wrap_nodes(found)
+        if isinstance(found, Node):
+            return self._shown(found, bases)
         return wrap_nodes(found, lambda node: self._shown(node, bases))
 
     def _shown(self, node: Node, bases: list[Collection]) -> Collection:

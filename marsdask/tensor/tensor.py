@@ -34,12 +34,12 @@ from .manipulation.shape import matrix_transpose, squeeze, swapaxes, transpose
 from .reduction import argreduce, deviations, reductions
 from .reduction.moment import moment as moment_of
 from .scan import cumulative
-from .sorting import searchsorted as bins
-from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
-from .sorting.topk import argtopk, topk
 from .sharing import views as views_of
 from .sharing.flags import Flags
 from .sharing.memory import base_of
+from .sorting import searchsorted as bins
+from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
+from .sorting.topk import argtopk, topk
 from .sparse import conversion
 from .typing import ArrayLike
 

@@ -287,9 +287,9 @@ def einsum(
     given, items = parse(operands)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
     labels, kept = given.expanded([node.meta.ndim for node in nodes])
-    if len(nodes) == 1 and out is None and set(labels[0]) == set(kept):
-        if (found := _remapped(nodes[0], labels[0], kept)) is not None:
-            return found
+    alone = len(nodes) == 1 and out is None and set(labels[0]) == set(kept)
+    if alone and (found := _remapped(nodes[0], labels[0], kept)) is not None:
+        return found
     return into(out, _contract_path(nodes, labels, kept, optimize), casting)
 
 

@@ -72,8 +72,8 @@ class Flags:
 
     @property
     def farray(self) -> bool:
-        """Whether it is behaved, and in Fortran order only."""
-        return self.behaved and self.f_contiguous and not self.c_contiguous
+        """Whether it is not in C order, which is all that NumPy's flag of this name says."""
+        return not self.c_contiguous
 
     @property
     def writebackifcopy(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from marsdask.core.collection import Writes
 from marsdask.core.node import Node, Part
-from marsdask.core.sizes import known, numbers
+from marsdask.core.sizes import known
 from marsdask.core.tokens import values_of
 
 from ..elementwise.nodes import Elementwise
@@ -177,7 +177,7 @@ def _slice_written(a: Node, part: Slice, value: Node) -> Node:
 
 def _within(outer: Taken, inner: Taken) -> Taken | None:
     """Return what a selection of a selection selects, ``None`` if lengths are unknown."""
-    if outer == EVERYTHING or inner == EVERYTHING:
+    if EVERYTHING in (outer, inner):
         return inner if outer == EVERYTHING else outer
     if not (isinstance(outer, range) and isinstance(inner, range)):
         return None

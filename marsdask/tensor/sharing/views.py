@@ -36,7 +36,7 @@ def show(
     end, count, kinds = found
     user: Collection = collect(node)
     share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
-    if Reshape in kinds and not (isinstance(view, View) and view.shows_all or view is None):
+    if Reshape in kinds and not ((isinstance(view, View) and view.shows_all) or view is None):
         return user if _reshapes(user) else collect(node)
     return user
 
@@ -78,10 +78,12 @@ def shapeshift(tensor: Collection, shape: Any) -> None:
     AttributeError
         If NumPy would have to copy.
     """
+    view = tensor._view
+    if not isinstance(view, View):
+        rebind(tensor, reshape.node(tensor, shape))
+        return
     other = reshape(tensor, shape)
-    if tensor._view is None:
-        rebind(tensor, other.node)
-    elif isinstance(other._view, View) and other._view.memory is tensor._view.memory:
+    if isinstance(other._view, View) and other._view.memory is view.memory:
         reshaped(tensor, other._view.steps, other.node)
     else:
         raise AttributeError(
@@ -101,15 +103,13 @@ def may_share_memory(a: Any, b: Any, /, max_work: int | None = 0) -> bool:
 
 
 def _overlap(ask: Any, a: Any, b: Any, max_work: int) -> bool:
-    if not isinstance(a, Collection) or not isinstance(b, Collection):
-        return (
-            bool(ask(a, b, max_work))
-            if not isinstance(a, Collection) and not isinstance(b, Collection)
-            else False
-        )
-    if a is b:
-        return bool(a.size)
-    views = [item._view for item in (a, b)]
-    if not all(isinstance(view, View) for view in views) or views[0].memory is not views[1].memory:
+    if not isinstance(a, Collection) and not isinstance(b, Collection):
+        return bool(ask(a, b, max_work))
+    if a is not b and (_memory(a) is None or _memory(a) is not _memory(b)):
         return False
     return bool(ask(array_of(a), array_of(b), max_work))
+
+
+def _memory(obj: Any) -> Any:
+    view = obj._view if isinstance(obj, Collection) else None
+    return view.memory if isinstance(view, View) else None

@@ -296,10 +296,8 @@ def test_which_results_are_views(name: str) -> None:
     given, call = CASES[name]
     array = given.copy()
     tensor = mt.tensor(given, chunk_size=2)
-    for ours, theirs in zip(
-        listed(call(mt, tensor)), listed(call(np, array)), strict=True
-    ):
-        theirs = np.asanyarray(theirs)
+    results = map(np.asanyarray, listed(call(np, array)))
+    for ours, theirs in zip(listed(call(mt, tensor)), results, strict=True):
         shared = np.shares_memory(array, theirs)
         assert mt.shares_memory(tensor, ours) == np.shares_memory(tensor, ours) == shared
         assert mt.may_share_memory(tensor, ours) == np.may_share_memory(array, theirs)
@@ -315,7 +313,7 @@ def test_which_results_are_views(name: str) -> None:
 @pytest.mark.parametrize("executed", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_writes_go_both_ways(name: str, *, executed: bool) -> None:
-    """What is written to the base is seen in its views, and the other way round; copies are apart."""
+    """Views see what is written to the base, and it sees what is written to them; copies do not."""
     given, call = CASES[name]
     array = given.copy()
     tensor = mt.tensor(given, chunk_size=2)

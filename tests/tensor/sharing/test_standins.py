@@ -1,0 +1,72 @@
+"""Stand-ins take no memory, and lie in it as NumPy's arrays would."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marsdask.tensor as mt
+from marsdask.tensor.sharing.views import array_of
+
+KINDS = ("?", "i1", ">f8", "c16", "U3", "S2", "M8[s]", "O", "f4,i4", "V5")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_all_types(kind: str) -> None:
+    """The strides of elements, slices and the transpose."""
+    array = np.zeros((2, 3, 4), kind)
+    tensor = mt.tensor(array, chunk_size=2)
+    for ours, theirs in ((tensor, array), (tensor[1:, ::2].T, array[1:, ::2].T)):
+        assert ours.strides == theirs.strides
+        assert ours.itemsize == theirs.itemsize
+        assert ours.nbytes == theirs.nbytes
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (), (1, 1), (4, 1, 2)])
+def test_of_all_shapes(shape: Any) -> None:
+    """Arrays without elements among them."""
+    array, tensor = np.zeros(shape), mt.zeros(shape)
+    for ours, theirs in (
+        (tensor, array),
+        (tensor.T, array.T),
+        (tensor[..., None], array[..., None]),
+    ):
+        assert ours.flags.c_contiguous == theirs.flags.c_contiguous
+        assert ours.flags.f_contiguous == theirs.flags.f_contiguous
+        assert mt.shares_memory(ours, tensor) == np.shares_memory(theirs, array)
+
+
+def test_without_memory() -> None:
+    """Of tensors that no memory holds."""
+    tensor = mt.ones((10**6, 10**6), chunk_size=(10**4, 10**4))
+    view = tensor.T[5:, ::2]
+    tracemalloc.start()
+    try:
+        stand_in = array_of(view)
+        assert not view.flags.c_contiguous
+        assert mt.shares_memory(view, tensor)
+        assert not mt.shares_memory(tensor[:10], tensor[10:])
+        assert tensor[:10].reshape(-1).base is tensor
+        assert view.reshape(-1).base is None
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+    assert stand_in.shape == view.shape
+
+
+def test_of_others() -> None:
+    """Tensors share elements with no arrays, and frames with nobody."""
+    array = np.ones(3)
+    tensor = mt.tensor(array)
+    assert not mt.shares_memory(tensor, array)
+    assert not np.may_share_memory(tensor, mt.ones(3))
+    assert mt.shares_memory(tensor, tensor)
+    assert mt.shares_memory(array, array[1:])
+    shared = mt.from_array(array, copy=False)
+    shared[0] = 5
+    shared[1:][0] = 6
+    assert array.tolist() == [1, 1, 1]
+    assert shared.compute().tolist() == [5, 6, 1]
