@@ -230,6 +230,7 @@ from .scan.cumulative import (
     nancumsum,
 )
 from .scan.user_scan import push
+from .sharing.flags import isfortran
 from .sharing.views import may_share_memory, shares_memory
 from .sorting.lexsort import lexsort, sort_complex, trim_zeros
 from .sorting.searchsorted import bincount, digitize, searchsorted
@@ -401,6 +402,7 @@ __all__ = [
     "intp",
     "is_busday",
     "isdtype",
+    "isfortran",
     "isin",
     "isnull",
     "issparse",

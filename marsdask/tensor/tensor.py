@@ -35,7 +35,7 @@ from .reduction import argreduce, deviations, reductions
 from .reduction.moment import moment as moment_of
 from .scan import cumulative
 from .sharing import views as views_of
-from .sharing.flags import Flags
+from .sharing.flags import Flags, setflags
 from .sharing.memory import base_of
 from .sorting import searchsorted as bins
 from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
@@ -392,6 +392,7 @@ class Tensor(Collection):
     fill: Final = method(inplace.fill)
     put: Final = method(inplace.put)
     resize: Final = method(inplace.resize_in_place)
+    setflags: Final = method(setflags)
     view: Final = method(views.view)
     byteswap: Final = method(views.byteswap)
     repeat: Final = method(diagonals.repeat)

@@ -135,5 +135,21 @@ def set_writeable(tensor: Collection, value: bool) -> None:
     view.refusal = None if value else view.refusal or FROZEN
 
 
+def setflags(
+    tensor: Any, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+) -> None:
+    """Let a tensor refuse writes, or take them again. See numpy.ndarray.setflags."""
+    if uic:
+        raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
+    del align
+    if write is not None:
+        set_writeable(tensor, bool(write))
+
+
+def isfortran(a: Any) -> bool:
+    """Tell whether elements lie in Fortran order and not in C order. See numpy.isfortran."""
+    return bool(a.flags.fnc)
+
+
 def _is_frozen(tensor: Collection) -> bool:
     return isinstance(tensor._view, View) and tensor._view.refusal is not None

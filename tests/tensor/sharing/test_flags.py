@@ -33,6 +33,7 @@ def test_flags(name: str) -> None:
         assert getattr(ours.flags, flag) == getattr(theirs.flags, flag), flag
     for key in KEYS:
         assert ours.flags[key] == theirs.flags[key], key
+    assert mt.isfortran(ours) == np.isfortran(ours) == np.isfortran(theirs)
     assert repr(ours.flags) == repr(theirs.flags)
     assert ours.flags == ours.flags
     assert ours.flags != mt.broadcast_to(mt.ones(1), (9, 9)).T[1:].flags or name == "read-only"
@@ -53,6 +54,8 @@ def test_read_only() -> None:
         early[0] = 5
         with pytest.raises(ValueError, match="cannot set WRITEABLE"):
             late.flags.writeable = True
+        x.setflags(write=True)
+        x.setflags(write=False)
         x.flags["WRITEABLE"] = True
         x.flags.writeable = True
         x[1] = 6
