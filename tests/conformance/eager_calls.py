@@ -418,7 +418,7 @@ TENSORS: dict[str, Call] = {
     **eager_rows.methods(
         "Tensor",
         "x",
-        """all any argmax argmin argsort conj copy cumprod cumsum diagonal flatten max mean min prod
+        """all any argmax argmin argsort copy cumprod cumsum diagonal flatten max mean min prod
         ptp ravel round std sum trace transpose var""",
     ),
     **eager_rows.methods("Tensor of an axis", "y", "argsort nonzero sort"),

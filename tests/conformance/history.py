@@ -391,16 +391,16 @@ FRAMES: dict[str, Call] = {
 }
 
 #: What takes no tensors, what describes them without running, and what reads and writes files.
-WITHOUT = """arange as_gufunc assert_eq atop bartlett blackman broadcast_shapes can_cast common_type
-    compute datetime_data diag_indices empty eye from_array from_dask from_dataframe
+WITHOUT = """arange as_gufunc assert_eq atop bartlett blackman broadcast_shapes can_cast
+    common_type compute datetime_data diag_indices empty eye from_array from_dask from_dataframe
     from_delayed from_dlpack from_hdf5 from_npy_stack from_series from_tiledb from_vineyard
-    from_zarr frombuffer fromfile fromfunction fromhdf5 fromiter fromregex fromstring
-    fromtiledb fromvineyard fromzarr full genfromtxt get_printoptions geterr hamming hanning
-    identity imread indices iscomplexobj isdtype isrealobj isscalar issparse issubdtype
-    iterable kaiser load loadtxt mask_indices min_scalar_type mintypecode ndim ones optimize
-    printoptions promote_types register_chunk_type result_type save savetxt savez
-    savez_compressed scalar set_printoptions seterr shape size to_dask to_delayed to_hdf5
-    to_npy_stack to_tiledb to_vineyard to_zarr tohdf5 totiledb tovineyard tozarr tri
+    from_zarr frombuffer fromfile fromfunction fromhdf5 fromiter fromregex fromstring fromtiledb
+    fromvineyard fromzarr full genfromtxt get_printoptions geterr hamming hanning identity
+    imread indices iscomplexobj isdtype isfortran isrealobj isscalar issparse issubdtype
+    iterable kaiser load loadtxt mask_indices may_share_memory min_scalar_type mintypecode ndim
+    ones optimize printoptions promote_types register_chunk_type result_type save savetxt savez
+    savez_compressed scalar set_printoptions seterr shape shares_memory size to_dask to_delayed
+    to_hdf5 to_npy_stack to_tiledb to_vineyard to_zarr tohdf5 totiledb tovineyard tozarr tri
     tril_indices triu_indices typename unify_chunks zeros empty_like apply_gufunc blockwise
     map_blocks map_chunk reduction reshape_blockwise store"""
 
