@@ -241,7 +241,18 @@ def truth(self: Any) -> bool:
 
 
 def conjugated(self: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """Return the complex conjugate; of real numbers it is the tensor itself."""
+    """Return the complex conjugate, of real numbers the tensor itself. See numpy.ndarray.conj.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Arguments of :func:`marsdask.tensor.conjugate`, such as ``out``.
+
+    Returns
+    -------
+    Tensor
+        The conjugate numbers.
+    """
     if self.dtype.kind in "biuf" and not (args or kwargs):
         return typed("Tensor", self)
     return conjugate(self, *args, **kwargs)
