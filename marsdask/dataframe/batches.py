@@ -12,6 +12,7 @@ import pandas as pd
 from marsdask.core.results.stored import Stored
 
 from .elementwise.rowwise import column_at, contains_label, rowwise
+from .rows import concat, take
 
 
 def batches(rows: Any) -> Iterator[Any]:
@@ -25,6 +26,25 @@ def batches(rows: Any) -> Iterator[Any]:
     for key in stored.result.layout.keys.values():
         (block,) = stored.result.scheduler.gather([key])
         yield block
+
+
+def sized_batches(rows: Any, batch_size: int = 1000) -> Iterator[Any]:
+    """Compute, and yield ``batch_size`` rows at a time as pandas objects; the last ones are fewer.
+
+    Mars's name of this is ``iterbatch``.
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be positive, got {batch_size}")
+    kept: list[Any] = []
+    for block in batches(rows):
+        kept.append(block)
+        joined = concat(kept)
+        stop = len(joined) - len(joined) % batch_size
+        for start in range(0, stop, batch_size):
+            yield take(joined, slice(start, start + batch_size))
+        kept = [take(joined, slice(stop, None))]
+    if kept and len(kept[0]):
+        yield kept[0]
 
 
 def values(rows: Any) -> Iterator[Any]:

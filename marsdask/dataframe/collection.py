@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_object_dtype
@@ -13,6 +13,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import split_chunks
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Index, known_or_nan, total
+from marsdask.tensor.tensor import method
 
 from . import batches, protocols
 from .display import html, representation
@@ -23,6 +24,7 @@ from .schemas.dtypes import cast_chunks, concat_chunks, meta_from_infos
 from .tensors import to_tensor
 
 if TYPE_CHECKING:
+    from marsdask.core.session import Session
     from marsdask.tensor import Tensor
 
 
@@ -122,6 +124,30 @@ class Rows(Collection):
         2
         """
         return dask_frames.to_dask(self)
+
+    to_bag: Final = method(dask_frames.to_bag)
+
+    def iterbatch(self, batch_size: int = 1000, session: Session | None = None) -> Iterator[Any]:
+        """Compute, and iterate over ``batch_size`` rows at a time, as Mars does.
+
+        Parameters
+        ----------
+        batch_size : int
+            The number of rows.
+        session : Session, optional
+            What computes them.
+
+        Yields
+        ------
+        pandas.DataFrame, Series or Index
+            The rows in order; the last batch may have fewer.
+
+        Examples
+        --------
+        >>> [len(rows) for rows in md.DataFrame({"a": range(5)}).iterbatch(2)]
+        [2, 2, 1]
+        """
+        return batches.sized_batches(self if session is None else self.execute(session), batch_size)
 
     def to_delayed(self, optimize_graph: bool = True) -> list[Any]:
         """Return a dask.delayed value for each partition.

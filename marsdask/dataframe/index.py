@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from .elementwise.rowwise import rowwise
 from .labels import index_methods as methods
 from .missing_names import CONVERSIONS, missing_name
 from .reduction import properties
+from .tensors import to_tensor
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -34,6 +36,13 @@ if TYPE_CHECKING:
 FIELDS = {
     *("year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "quarter"),
     *("dayofweek", "day_of_week", "weekday", "dayofyear", "day_of_year", "days_in_month"),
+}
+
+
+#: What an Index of times tells of each, as an array.
+FLAGS = {
+    *("is_leap_year", "is_month_end", "is_month_start", "is_quarter_end", "is_quarter_start"),
+    *("is_year_end", "is_year_start"),
 }
 
 
@@ -168,20 +177,39 @@ class Index(Rows):
     difference: Final = method(methods.difference)
     drop: Final = method(methods.drop)
     intersection: Final = method(methods.intersection)
+    symmetric_difference: Final = method(methods.symmetric_difference)
+    union: Final = method(methods.union)
 
+    droplevel: Final = method(methods.droplevel)
+    identical: Final = method(methods.identical)
+    is_: Final = method(methods.is_)
+    item: Final = method(methods.item)
+    putmask: Final = method(methods.putmask)
+    ravel: Final = method(methods.ravel)
+    searchsorted: Final = method(methods.searchsorted)
+    where: Final = method(methods.where)
+    to_flat_index: Final = method(methods.to_flat_index)
+
+    @property
+    def str(self) -> methods.TextLabels:
+        """The methods of texts. See pandas.Index.str."""
+        return methods.TextLabels(self)
+
+    diff: Final = methods.through_column("diff")
     drop_duplicates: Final = methods.through_column("drop_duplicates")
     dropna: Final = methods.through_column("dropna")
     fillna: Final = methods.through_column("fillna")
     map: Final = methods.through_column("map")
+    repeat: Final = methods.through_column("repeat")
     sort_values: Final = methods.through_column("sort_values")
     take: Final = methods.through_column("take")
     unique: Final = methods.through_column("drop_duplicates")
-    where: Final = methods.through_column("where")
 
     all: Final = methods.of_column("all")
     any: Final = methods.of_column("any")
     argmax: Final = methods.of_column("argmax")
     argmin: Final = methods.of_column("argmin")
+    argsort: Final = methods.of_column("argsort")
     duplicated: Final = methods.of_column("duplicated")
     isin: Final = methods.of_column("isin")
     isna: Final = methods.of_column("isna")
@@ -192,6 +220,7 @@ class Index(Rows):
     notnull: Final = notna
     nunique: Final = methods.of_column("nunique")
 
+    as_unit: Final = methods.of_times("as_unit")
     ceil: Final = methods.of_times("ceil")
     day_name: Final = methods.of_times("day_name")
     floor: Final = methods.of_times("floor")
@@ -207,10 +236,14 @@ class Index(Rows):
         counts: Series = methods.column(self).rename_axis(index=None).value_counts(**options)
         return counts
 
-    def __getattr__(self, name: str) -> Index:
+    def __getattr__(self, name: builtins.str) -> Any:
         if name in FIELDS and isinstance(self._node.meta, pd.DatetimeIndex):
             fields: Index = rowwise(Field(name), self)
             return fields
+        if name in FLAGS and isinstance(self._node.meta, pd.DatetimeIndex):
+            return to_tensor(getattr(methods.column(self).dt, name))
+        if name in {"tz", "tzinfo", "unit"} and isinstance(self._node.meta, pd.DatetimeIndex):
+            return getattr(self._node.meta, name)
         raise missing_name(self, name, type(self._node.meta), CONVERSIONS)
 
     __hash__ = None  # type: ignore[assignment]

@@ -58,6 +58,8 @@ def operands(folder: Path) -> SimpleNamespace:
         m=f.v > 0.3,
         c=f > 0.3,
         i=f.index,
+        label=f.index[:1],
+        labels_of_two=f.assign(w=f.v).set_index(["key", "v"]).index,
         g=md.from_pandas(pd.DataFrame({"key": [0, 1, 2], "w": [1.0, 2.0, 3.0]}), chunk_size=2),
         by=f.groupby("key"),
         w=f.rolling(3),
@@ -306,11 +308,11 @@ FRAMES: dict[str, Call] = {
 
 #: What yields values one by one, hands the graph over, or waits for what is wanted.
 NOT_EXECUTED = {
-    "DataFrame": "ewm expanding groupby items iterrows itertuples keys resample rolling to_dask "
-    "to_dask_array to_dask_dataframe to_delayed",
-    "Series": "ewm expanding groupby items resample rolling to_dask to_dask_array "
+    "DataFrame": "ewm expanding groupby items iterbatch iterrows itertuples keys resample rolling "
+    "to_bag to_dask to_dask_array to_dask_dataframe to_delayed",
+    "Series": "ewm expanding groupby items iterbatch resample rolling to_bag to_dask to_dask_array "
     "to_dask_dataframe to_delayed",
-    "Index": "to_dask to_delayed",
+    "Index": "iterbatch to_bag to_dask to_delayed",
 }
 
 #: Whose methods the table has, all of them.
@@ -333,9 +335,10 @@ def frame_names() -> set[str]:
     # What computes labels or distinct values first.
     looking = "crosstab factorize pivot pivot_table qcut Series.factorize Series.unstack "
     looking += "DataFrame.pivot DataFrame.pivot_table DataFrame.transpose DataFrame.unstack"
-    looking += " wide_to_long"
+    looking += " wide_to_long Index.symmetric_difference Index.union"
     refused = {*looking.split()}
     refused |= {"Series.filter"}  # rows by label are for loc[]
+    refused |= {"Index.is_"}  # which compares operations
     refused |= {"Series.pop", "Series.xs"}  # which counts them first
     refused |= {"GroupBy.sample"}  # which draws from the sizes of groups
     refused |= eager_rows.DRAWS | eager_rows.NEEDS_PACKAGES

@@ -229,12 +229,19 @@ CALLS: dict[str, Call] = {
     **methods(
         "Index",
         "i",
-        "all any argmax argmin drop_duplicates dropna isna isnull max min notna notnull nunique "
-        "sort_values to_frame to_numpy to_pandas to_series to_tensor tolist to_list unique "
-        "value_counts",
+        "all any argmax argmin argsort diff drop_duplicates dropna isna isnull max min notna "
+        "notnull nunique ravel sort_values to_flat_index to_frame to_numpy to_pandas to_series "
+        "to_tensor tolist to_list unique value_counts",
     ),
     "Index.difference": lambda a: a.i.difference([1]),
     "Index.intersection": lambda a: a.i.intersection([1]),
+    "Index.as_unit": lambda a: a.days.as_unit("ms"),
+    "Index.droplevel": lambda a: a.labels_of_two.droplevel(0),
+    "Index.identical": lambda a: a.i.identical(a.i),
+    "Index.item": lambda a: a.label.item(),
+    "Index.putmask": lambda a: a.i.putmask(a.m, 1),
+    "Index.repeat": lambda a: a.i.repeat(2),
+    "Index.searchsorted": lambda a: a.i.searchsorted(1),
     "Index, some": lambda a: a.i[2:5],
     "DataFrame, rows by a slice": lambda a: a.f[2:5],
     "Index.append": lambda a: a.i.append(a.i),

@@ -102,3 +102,34 @@ def test_nothing_is_computed_twice(monkeypatch):
     node = lazy.node
     assert list(lazy) == list(range(1, 10))
     assert lazy.node is node
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 20])
+def test_batches_of_a_size(size):
+    """Batches have exactly the wanted rows, whatever the chunks are; the last one has the rest."""
+    frame = table(11)
+    for chunk in (2, 5, 11):
+        lazy = md.DataFrame(frame, chunk_size=chunk)
+        for rows, wanted in ((lazy, frame), (lazy.k, frame.k), (lazy.index, frame.index)):
+            found = list(rows.iterbatch(batch_size=size))
+            assert [len(one) for one in found] == [
+                min(size, 11 - start) for start in range(0, 11, size)
+            ]
+            for start, one in zip(range(0, 11, size), found, strict=True):
+                part = slice(start, start + size)
+                if isinstance(wanted, pd.Index):
+                    pd.testing.assert_index_equal(one, wanted[part])
+                else:
+                    assert one.equals(wanted.iloc[part])
+    assert list(lazy.iloc[:0].iterbatch()) == []
+    with pytest.raises(ValueError, match="batch_size"):
+        list(lazy.iterbatch(0))
+
+
+def test_bags():
+    """Rows become tuples of a bag, with their labels if wanted."""
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": list("xyz")}, index=[5, 6, 7])
+    lazy = md.DataFrame(frame, chunk_size=2)
+    bag = lazy.to_bag(index=True).compute(scheduler="sync")
+    assert [tuple(one) for one in bag] == list(frame.itertuples(name=None))
+    assert list(lazy.a.to_bag().compute(scheduler="sync")) == [1, 2, 3]

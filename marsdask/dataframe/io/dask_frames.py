@@ -15,6 +15,7 @@ from marsdask.core.sizes import unknown_sizes
 
 if TYPE_CHECKING:
     import dask.array
+    import dask.bag
     import dask.dataframe
 
     from ..frame import DataFrame
@@ -219,3 +220,27 @@ def to_delayed(frame: Collection) -> list[Delayed]:
     layer = node.name if node.name in graph.layers else None
     count = len(node.chunks[0])
     return [Delayed(key_of(node, (position,)), graph, layer=layer) for position in range(count)]
+
+
+def to_bag(rows: Collection, index: bool = False, format: str = "tuple") -> dask.bag.Bag:
+    """Return the rows as a dask.bag. See dask.dataframe.DataFrame.to_bag.
+
+    Parameters
+    ----------
+    index : bool
+        Whether the labels of rows are among their values.
+    format : str
+        ``"tuple"``, or ``"dict"`` for a dict of each row.
+
+    Returns
+    -------
+    dask.bag.Bag
+        A tuple or a dict of each row, or a value of a series.
+
+    Examples
+    --------
+    >>> md.DataFrame({"a": [1, 2]}).to_bag().compute(scheduler="sync")
+    [(1,), (2,)]
+    """
+    bag: dask.bag.Bag = to_dask(rows).to_bag(index=index, format=format)
+    return bag

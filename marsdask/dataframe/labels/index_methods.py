@@ -174,8 +174,9 @@ def _labels_at_hand(other: Any, name: str) -> pd.Index[Any]:
     return labels
 
 
-def _named(found: Index, index: Any, labels: pd.Index[Any]) -> Index:
-    if labels.name in (index.name, None):
+def _named(found: Index, index: Any, other: Any) -> Index:
+    """Return labels under the name that both have; what has no names at all does not count."""
+    if not isinstance(other, pd.Index | pd.Series) or other.name == index.name:
         return found
     without: Index = rename(found, None)
     return without
@@ -186,7 +187,7 @@ def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
     labels = _labels_at_hand(other, "difference")
     rows = column(index)
     found = rows[~rows.isin(labels)].drop_duplicates()
-    return _named(_index(found if sort is False else found.sort_values()), index, labels)
+    return _named(_index(found if sort is False else found.sort_values()), index, other)
 
 
 def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
@@ -194,7 +195,136 @@ def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
     labels = _labels_at_hand(other, "intersection")
     rows = column(index)
     found = rows[rows.isin(labels)].drop_duplicates()
-    return _named(_index(found.sort_values() if sort else found), index, labels)
+    return _named(_index(found.sort_values() if sort else found), index, other)
+
+
+def symmetric_difference(index: Index, other: Any, sort: bool | None = None) -> Index:
+    """Return the distinct labels that one side lacks. See pandas.Index.symmetric_difference.
+
+    Looks which ones both have.
+    """
+    labels = _labels_at_hand(other, "symmetric_difference")
+    rows = column(index)
+    mine = rows[~rows.isin(labels)].drop_duplicates()
+    theirs = labels[~labels.isin(_met(index, labels))].unique()
+    return _named(_joined(mine, theirs, sort=sort is not False), index, other)
+
+
+def union(index: Index, other: Any, sort: bool | None = None) -> Index:
+    """Return the labels of both sides, each as often as where it is more often.
+
+    See pandas.Index.union. Looks which ones both have. Differs from pandas: labels that repeat stay
+    where they are with ``sort=False``.
+    """
+    labels = _labels_at_hand(other, "union")
+    met = _met(index, labels).value_counts(dropna=False)
+    here = met.reindex(labels).fillna(0).to_numpy()
+    among = pd.Series(np.ones(len(labels)), labels).groupby(level=0, dropna=False).cumcount()
+    more = labels[among.to_numpy() >= here]
+    # pandas does not sort equal labels, nor those beside none.
+    kept = sort is None and (not len(labels) or not len(index) or equals(index, labels))
+    is_sorted = bool(sort) or (sort is None and not kept)
+    return _named(_joined(column(index), more, sort=is_sorted), index, other)
+
+
+def _met(index: Any, labels: pd.Index[Any]) -> pd.Index[Any]:
+    """Compute the labels that others have, too."""
+    there: Any = chosen(index, index.isin(labels))
+    found: pd.Index[Any] = there.compute()
+    return found
+
+
+def _joined(mine: Any, theirs: pd.Index[Any], *, sort: bool) -> Index:
+    """Return a column and other labels behind it as labels."""
+    others = type(mine)(pd.Series(theirs, theirs, name=mine.name))
+    found = concat([mine, others]) if len(theirs) else mine
+    return _index(found.sort_values() if sort else found)
+
+
+def where(index: Index, cond: Any, other: Any = np.nan) -> Index:
+    """Return the labels where a condition is true, and others elsewhere. See pandas.Index.where."""
+    rows = column(index)
+    return _index(rows.where(_beside(rows, cond), other))
+
+
+def putmask(index: Index, mask: Any, value: Any) -> Index:
+    """Return the labels with others where a mask is true. See pandas.Index.putmask."""
+    if not pd.api.types.is_scalar(value):
+        raise NotImplementedError("putmask() of several values is not supported; use where()")
+    rows = column(index)
+    return _index(rows.mask(_beside(rows, mask), value))
+
+
+def _beside(rows: Any, values: Any) -> Any:
+    """Return a tensor, which comparisons of labels are, as a column beside others."""
+    if isinstance(values, Collection) and not hasattr(values, "index"):
+        return rows.to_frame("labels").assign(values=values)["values"]
+    return values
+
+
+def searchsorted(index: Index, value: Any, side: Any = "left", sorter: Any = None) -> Tensor:
+    """Return where values belong among sorted labels. See pandas.Index.searchsorted."""
+    found: Tensor = column(index).searchsorted(value, side, sorter)
+    return found
+
+
+def item(index: Index) -> object:
+    """Compute, and return the only label. See pandas.Index.item."""
+    value: object = column(index).item()
+    return value
+
+
+def identical(index: Index, other: Any) -> bool:
+    """Compute whether labels, names and types are equal. See pandas.Index.identical."""
+    if not isinstance(other, type(index) | pd.Index) or list(index.names) != list(other.names):
+        return False
+    return bool(index.dtype == other.dtype) and equals(index, other)
+
+
+def is_(index: Index, other: Any) -> bool:
+    """Tell whether labels are the same operation. See pandas.Index.is_."""
+    return isinstance(other, type(index)) and index.node is other.node
+
+
+def ravel(index: Index, order: str = "C") -> Index:
+    """Return the labels themselves. See pandas.Index.ravel."""
+    del order
+    return index
+
+
+def droplevel(index: Index, level: Any = 0) -> Index:
+    """Return the labels without some levels. See pandas.Index.droplevel."""
+    found: Index = rowwise(Method("droplevel"), index, level)
+    return found
+
+
+def to_flat_index(index: Index) -> Index:
+    """Return labels of several levels as tuples. See pandas.Index.to_flat_index."""
+    found: Index = rowwise(Method("to_flat_index"), index)
+    return found
+
+
+class TextLabels:
+    """The methods of texts of labels: texts become labels, and answers an array."""
+
+    __slots__ = ("_texts",)
+
+    def __init__(self, index: Index) -> None:
+        self._texts = column(index).str
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._texts, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            found = method(*args, **kwargs)
+            if found.ndim == 2:
+                return found.reset_index(drop=True)
+            return to_tensor(found) if found.dtype.kind == "b" else _index(found)
+
+        return call
+
+    def __getitem__(self, part: Any) -> Index:
+        return _index(self._texts[part])
 
 
 def equals(index: Index, other: Any) -> bool:

@@ -40,6 +40,39 @@ CALLS: dict[str, tuple[pd.Index[Any], Any]] = {
     "difference": (NUMBERS, lambda i: i.difference([1, 9])),
     "difference of names": (NUMBERS, lambda i: i.difference(pd.Index([1, 9], name="m"))),
     "intersection": (NUMBERS, lambda i: i.intersection([3, 1, 9], sort=True)),
+    "union": (NUMBERS, lambda i: i.union([9, 1, 1, 1])),
+    "union of texts": (TEXTS, lambda i: i.union(["c", "b"], sort=False)),
+    "union with a name": (NUMBERS, lambda i: i.union(pd.Index([2], name="m"))),
+    "union without a name": (NUMBERS, lambda i: i.union(pd.Index([2]))),
+    "union with none": (NUMBERS, lambda i: i.union([])),
+    "union with the same": (NUMBERS, lambda i: i.union(NUMBERS)),
+    "symmetric_difference": (NUMBERS, lambda i: i.symmetric_difference([9, 1, 8, 9])),
+    "symmetric_difference unsorted": (
+        NUMBERS,
+        lambda i: i.symmetric_difference([9, 1, 8], sort=False),
+    ),
+    "difference without a name": (NUMBERS, lambda i: i.difference(pd.Index([1]))),
+    "diff": (NUMBERS, lambda i: i.diff(2)),
+    "repeat": (NUMBERS, lambda i: i.repeat(2)),
+    "argsort": (NUMBERS, lambda i: i.argsort()),
+    "searchsorted": (NUMBERS, lambda i: i.sort_values().searchsorted([3, 8])),
+    "item": (NUMBERS, lambda i: i[3:4].item()),
+    "putmask": (NUMBERS, lambda i: i.putmask(i > 2, 0)),
+    "where": (NUMBERS, lambda i: i.where(i > 2)),
+    "where with others": (TEXTS, lambda i: i.where(i != "b", "x")),
+    "ravel": (NUMBERS, lambda i: i.ravel()),
+    "identical": (NUMBERS, lambda i: i.identical(NUMBERS)),
+    "not identical": (NUMBERS, lambda i: i.identical(NUMBERS.rename("m"))),
+    "of another type": (NUMBERS, lambda i: i.identical(NUMBERS.astype(float))),
+    "to_flat_index": (NUMBERS, lambda i: i.to_flat_index()),
+    "upper": (TEXTS, lambda i: i.str.upper()),
+    "texts that match": (TEXTS, lambda i: i.dropna().str.startswith("b")),
+    "lengths": (TEXTS, lambda i: i.str.len()),
+    "parts of texts": (TEXTS, lambda i: i.str[0]),
+    "leap years": (TIMES, lambda i: i.is_leap_year),
+    "ends of months": (TIMES, lambda i: i.is_month_end),
+    "units": (TIMES, lambda i: i.as_unit("ms")),
+    "unit": (TIMES, lambda i: i.unit),
     "rows of a mask": (NUMBERS, lambda i: i[i > 1]),
     "rows between": (TIMES, lambda i: i[1:3]),
     "rows at": (NUMBERS, lambda i: i[[2, 0]]),
@@ -114,6 +147,16 @@ def test_refusals():
             call()
     with pytest.raises(AttributeError):
         _ = lazy.year
+
+
+def test_levels():
+    """Levels are dropped, or become tuples."""
+    frame: Any = pd.DataFrame({"a": [1, 2, 1], "b": list("xyz"), "c": 0}).set_index(["a", "b"])
+    lazy = md.DataFrame(frame, chunk_size=2).index
+    equal(lazy.droplevel("a"), frame.index.droplevel("a"))
+    equal(lazy.to_flat_index(), frame.index.to_flat_index())
+    assert lazy.is_(lazy)
+    assert not lazy.is_(lazy.droplevel(0))
 
 
 def test_labels_that_are_not_there():
