@@ -41,6 +41,7 @@ from marsdask.learn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     RobustScaler,
+    TargetEncoder,
 )
 from marsdask.learn.semi_supervised import LabelPropagation
 from tests.learn.over_tensors import assert_is_an_estimator
@@ -108,6 +109,10 @@ MODELS = {
     OrdinalEncoder(): {},
     RobustScaler(): {},
     SimpleImputer(): {},
+    TargetEncoder(smooth=1.0): dict.fromkeys(
+        ("check_transformer_data_not_an_array", "check_transformer_general"),
+        "fit_transform encodes each part by the others, scikit-learn's, too",
+    ),
 }
 
 

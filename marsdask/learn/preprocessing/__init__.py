@@ -15,6 +15,7 @@ from .scaling import (
     robust_scale,
     scale,
 )
+from .target_encoder import TargetEncoder
 
 __all__ = [
     "Binarizer",
@@ -30,6 +31,7 @@ __all__ = [
     "QuantileTransformer",
     "RobustScaler",
     "StandardScaler",
+    "TargetEncoder",
     "binarize",
     "label_binarize",
     "maxabs_scale",
