@@ -23,7 +23,7 @@ from marsdask.tensor.operands import as_node
 _KINDS = ("binary", "multiclass", "continuous")
 
 
-class Sums(NamedTuple):
+class CategorySums(NamedTuple):
     """How many samples a category has in each part, with the sums of their targets and squares.
 
     All samples are one category more.
@@ -44,7 +44,7 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
     --------
     >>> from marsdask.learn.preprocessing import TargetEncoder
     >>> frame = md.DataFrame({"a": ["x", "x", "y", "y"]}, chunk_size=3)
-    >>> model = TargetEncoder(smooth=0.0).fit(frame, [1.0, 3.0, 5.0, 7.0])
+    >>> model = TargetEncoder(smooth=0.0).fit(frame, [1.5, 2.5, 5.5, 6.5])
     >>> model.transform(frame).compute().ravel()
     array([2., 2., 6., 6.])
     """
@@ -73,8 +73,10 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
         node = as_node(parts)
         shift = self._shift(target)
         sums = self._sums(table, target, shift, node, count=count)
-        self._keep(Sums(*(item.sum(axis=0, keepdims=True) for item in sums)), shift)
-        others = [Sums(*(item.sum(axis=0) - item[part] for item in sums)) for part in range(count)]
+        self._keep(CategorySums(*(item.sum(axis=0, keepdims=True) for item in sums)), shift)
+        others = [
+            CategorySums(*(item.sum(axis=0) - item[part] for item in sums)) for part in range(count)
+        ]
         learnt = [self._encodings(one, shift) for one in others]
         how = {"model": self._plain(), "learnt": learnt}
         width = len(self.encodings_)
@@ -153,13 +155,13 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
             )
         return parts, count
 
-    def _keep(self, sums: Sums, shift: float) -> None:
+    def _keep(self, sums: CategorySums, shift: float) -> None:
         """Learn from the sums of all samples."""
-        encodings, mean = self._encodings(Sums(*(item[0] for item in sums)), shift)
+        encodings, mean = self._encodings(CategorySums(*(item[0] for item in sums)), shift)
         self.encodings_ = encodings
         self.target_mean_ = mean if self.target_type_ == "multiclass" else float(mean[0])
 
-    def _encodings(self, sums: Sums, shift: float) -> tuple[list[Any], Any]:
+    def _encodings(self, sums: CategorySums, shift: float) -> tuple[list[Any], Any]:
         """Return the value of each category, and the means of the targets."""
         number, total = sums.count[-1], sums.total[-1] / sums.count[-1]
         means = shift + total
@@ -189,7 +191,7 @@ def total_of(target: Any) -> tuple[Any, Any]:
 @kernel(scratch=4.0)
 def sums_of(
     block: Any, target: Any, parts: Any = None, *, model: Any, shift: float, count: int
-) -> Sums:
+) -> CategorySums:
     """Return the sums of a run of samples."""
     lengths = [len(column) for column in model.categories_]
     cells = sum(lengths) + 1
@@ -197,7 +199,7 @@ def sums_of(
     width = len(model.classes_) if several else 1
     if not block.shape[0]:
         empty = np.zeros((count, cells, width))
-        return Sums(empty[:, :, 0], empty, empty)
+        return CategorySums(empty[:, :, 0], empty, empty)
     y = np.eye(width)[target] if several else target[:, np.newaxis] - shift
     codes = _codes(model, block) + np.cumsum([0, *lengths[:-1]])
     places = np.column_stack([codes, np.full(len(codes), cells - 1)])
@@ -212,7 +214,7 @@ def sums_of(
     totals, squares = (
         np.stack([counted(column) for column in values.T], axis=-1) for values in (y, np.square(y))
     )
-    return Sums(counted().astype(float), totals, squares)
+    return CategorySums(counted().astype(float), totals, squares)
 
 
 def _codes(model: Any, block: Any) -> Any:
