@@ -71,6 +71,7 @@ TITLES = {
     "tensor.sorting": "Sorting and sets",
     "tensor.indexing": "Indexing",
     "tensor.manipulation": "Shapes and joins",
+    "tensor.sharing": "Views",
     "tensor.chunkwise": "Functions over chunks",
     "tensor.sparse": "Sparse blocks",
     "tensor.io": "Input and output",

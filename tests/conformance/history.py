@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from sklearn.dummy import DummyRegressor
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.learn.ensemble import BlockwiseVotingRegressor
+from marsdask.learn.neighbors import NearestNeighbors
 from tests.conformance import array_api
 
 Call = Callable[[Any], Any]
@@ -119,6 +122,11 @@ def streamed(frame: Any) -> Any:
     return mt.tensor(pa.RecordBatchReader.from_stream(frame).read_all()["v"].to_numpy())
 
 
+def voted(x: Any) -> Any:
+    """Return the mean of the means of chunks."""
+    return BlockwiseVotingRegressor(DummyRegressor()).fit(x, x[:, 0]).predict(x)
+
+
 def files(frame: Any, folder: Any) -> list[Any]:
     """Return the rows of each file that a frame is written to."""
     frame.to_parquet(folder / "part-*.parquet")
@@ -211,6 +219,8 @@ PINNED: dict[str, dict[str, Call]] = {
     "HashPartition": {"a column": lambda a: a.f.shuffle("v", npartitions=3).map_partitions(len)},
     "PartitionSelection": {"the last": lambda a: a.f.partitions[-1].map_partitions(len)},
     "ArrowSchemas": {"streamed": lambda a: streamed(a.f)},
+    "FittedRuns": {"nearest": lambda a: NearestNeighbors(n_neighbors=2).fit(a.x).kneighbors(a.k)},
+    "ChunkFold": {"votes": lambda a: voted(a.x)},
     "WriteFiles": {"rows": lambda a: files(a.f, a.folder)},
 }
 

@@ -197,12 +197,12 @@ def split_by_range(
         levels = pivots[label].dropna().drop_duplicates().sort_values()
         radix = 2 * len(levels) + 3
         spread *= radix
-        ranks, own = (
-            _ranks(one[label], levels, rising, na_first).astype(smallest(spread), copy=False)
-            for one in (keys, pivots)
-        )
+        # The type has to hold the new codes before they are computed: NumPy's integers wrap.
+        kind = smallest(spread)
         codes, marks = (
-            (ranks, own) if spread == radix else (codes * radix + ranks, marks * radix + own)
+            before.astype(kind, copy=False) * radix
+            + _ranks(one[label], levels, rising, na_first).astype(kind, copy=False)
+            for before, one in ((codes, keys), (marks, pivots))
         )
     if spread <= TABLE:
         places = np.searchsorted(marks, np.arange(spread), side="right").astype(smallest(count))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from marsdask.core.grids.align import aligned_axes, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
@@ -25,7 +24,7 @@ from ..indexing.advanced import Take
 from ..indexing.getitem import getitem
 from ..operands import as_node, empty, empty_like_kind
 from ..reduction import reductions
-from ..sparse.blocks import is_sparse, to_csr
+from ..sparse.blocks import is_sparse, stored_triangle, to_csr
 from ..sparse.conversion import tosparse
 from ..typing import public, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths, whole_if_unknown
@@ -137,8 +136,7 @@ def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: boo
     del shape
     k += starts[-2] - starts[-1]
     if is_sparse(block):
-        part = scipy.sparse.tril if lower else scipy.sparse.triu
-        return to_csr(part(block, k))
+        return stored_triangle(block, k, lower)
     return np.tril(block, k) if lower else np.triu(block, k)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from marsdask.core.collection import Collection
 
-from .memory import View, base_of, owns
+from .memory import ElementsView, base_of, owns
 from .selections import READ_ONLY
 from .views import array_of
 
@@ -125,7 +125,7 @@ class Flags:
 def set_writeable(tensor: Collection, value: bool) -> None:
     """Let a tensor refuse writes, or take them again."""
     view = tensor._view
-    if not isinstance(view, View):
+    if not isinstance(view, ElementsView):
         if not value:
             owns(tensor, FROZEN)
         return
@@ -152,4 +152,4 @@ def isfortran(a: Any) -> bool:
 
 
 def _is_frozen(tensor: Collection) -> bool:
-    return isinstance(tensor._view, View) and tensor._view.refusal is not None
+    return isinstance(tensor._view, ElementsView) and tensor._view.refusal is not None

@@ -18,7 +18,7 @@ from marsdask.core.results.stored import Stored
 from marsdask.core.sizes import known_chunks
 
 from ..chunkwise.rechunk import rechunk
-from .selections import Step, shown, steps_between, written_back
+from .selections import ViewStep, shown, steps_between, written_back
 
 #: Writes of several threads to parts of one tensor must not lose each other.
 _LOCK = threading.RLock()
@@ -26,7 +26,7 @@ _LOCK = threading.RLock()
 Reference = weakref.ref[Collection]
 
 
-class Memory:
+class SharedElements:
     """The elements that a tensor and its views share."""
 
     __slots__ = ("__weakref__", "_forget", "fresh", "node", "owner", "users")
@@ -42,7 +42,7 @@ class Memory:
         # The memory has the references, and shall end with its last user.
         self._forget: Callable[[Reference], None] = partial(_forget, weakref.ref(self))
 
-    def add(self, user: Collection, view: View) -> None:
+    def add(self, user: Collection, view: ElementsView) -> None:
         """Note a tensor that shares the elements."""
         reference = weakref.ref(user, self._forget)
         view.key = id(reference)
@@ -60,7 +60,7 @@ class Memory:
         self.node = node
         for key in self.fresh:
             user = self.users[key]() if key in self.users else None
-            if user is not None and isinstance(user._view, View):
+            if user is not None and isinstance(user._view, ElementsView):
                 user._view.settle()
                 user._own = None
         self.fresh = set()
@@ -72,7 +72,7 @@ class Memory:
                 yield user
 
 
-def _forget(memory: weakref.ref[Memory], reference: Reference) -> None:
+def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
     """Forget a tensor that has ended; this may happen anywhere, so it waits for nothing."""
     found = memory()
     if found is None:
@@ -89,17 +89,17 @@ def _forget(memory: weakref.ref[Memory], reference: Reference) -> None:
             _LOCK.release()
 
 
-class View:
+class ElementsView:
     """What a tensor shows of the elements that it shares with others."""
 
     __slots__ = ("_made", "_steps", "key", "memory", "refusal")
 
     def __init__(
         self,
-        memory: Memory,
-        steps: tuple[Step, ...] = (),
+        memory: SharedElements,
+        steps: tuple[ViewStep, ...] = (),
         refusal: Exception | None = None,
-        made: tuple[View | None, Node, int] | None = None,
+        made: tuple[ElementsView | None, Node, int] | None = None,
     ) -> None:
         self.memory = memory
         self._steps = steps
@@ -110,7 +110,7 @@ class View:
         self.key = 0
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ViewStep, ...]:
         """How it is shown, from all elements on."""
         self.settle()
         return self._steps
@@ -123,7 +123,7 @@ class View:
     def settle(self) -> None:
         """Find out the steps, while the tensor has the node that it was made with."""
         waiting = []
-        view: View | None = self
+        view: ElementsView | None = self
         while view is not None and view._made is not None:
             waiting.append(view)
             view = view._made[0]
@@ -194,24 +194,24 @@ def leave(user: Collection) -> None:
     view = user._view
     user._own = user._node
     user._view = None
-    if isinstance(view, View):
+    if isinstance(view, ElementsView):
         view.memory.remove(view.key)
         if view.refusal is not None:
             owns(user, view.refusal)
 
 
-def owns(user: Collection, refusal: Exception | None = None) -> View:
+def owns(user: Collection, refusal: Exception | None = None) -> ElementsView:
     """Let a tensor own elements that others may come to share."""
-    view = View(Memory(user._node), refusal=refusal)
+    view = ElementsView(SharedElements(user._node), refusal=refusal)
     view.memory.add(user, view)
     view.memory.owner = weakref.ref(user)
     return view
 
 
-def view_of(base: Collection) -> View:
+def view_of(base: Collection) -> ElementsView:
     """Return what a tensor shows, after this of elements that others may come to share."""
     view = base._view
-    return view if isinstance(view, View) else owns(base)
+    return view if isinstance(view, ElementsView) else owns(base)
 
 
 def share(
@@ -225,14 +225,14 @@ def share(
         view = view_of(base)
         made = (None if whole else view, user._node, count)
         memory = view.memory
-        memory.add(user, View(memory, (), view.refusal or refusal, made))
+        memory.add(user, ElementsView(memory, (), view.refusal or refusal, made))
 
 
-def reshaped(user: Collection, steps: tuple[Step, ...], node: Node) -> None:
+def reshaped(user: Collection, steps: tuple[ViewStep, ...], node: Node) -> None:
     """Let a tensor show its elements by other steps."""
     with _LOCK:
         view = view_of(user)
-        changed = View(view.memory, steps, view.refusal)
+        changed = ElementsView(view.memory, steps, view.refusal)
         changed.key = view.key
         user._view, user._own = changed, node
 
@@ -240,7 +240,7 @@ def reshaped(user: Collection, steps: tuple[Step, ...], node: Node) -> None:
 def base_of(tensor: Collection) -> Collection | None:
     """Return the tensor that owns the elements, ``None`` if it is the tensor itself."""
     view = tensor._view
-    if not isinstance(view, View):
+    if not isinstance(view, ElementsView):
         return None
     with _LOCK:
         memory = view.memory
@@ -249,6 +249,6 @@ def base_of(tensor: Collection) -> Collection | None:
             return None
         if owner is None:
             owner = type(tensor)(memory.node)
-            memory.add(owner, View(memory))
+            memory.add(owner, ElementsView(memory))
             memory.owner = weakref.ref(owner)
         return owner

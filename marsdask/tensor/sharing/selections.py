@@ -40,7 +40,7 @@ SOURCE: Final = _Source()
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ViewStep:
     """An operation that shows a part of its input: a node without the input."""
 
     kind: type[Node]
@@ -60,7 +60,7 @@ def _replaced(item: Any, old: Any, new: Any) -> Any:
     return item
 
 
-def shown(node: Node, steps: tuple[Step, ...]) -> Node:
+def shown(node: Node, steps: tuple[ViewStep, ...]) -> Node:
     """Return what steps show of a node."""
     for step in steps:
         node = step.shown(node)
@@ -105,9 +105,9 @@ def function_of(node: Any) -> Any:
     return node.func.func if isinstance(node.func, WithErrstate) else node.func
 
 
-def steps_between(node: Node, count: int) -> list[Step]:
+def steps_between(node: Node, count: int) -> list[ViewStep]:
     """Return the steps of the last so many operations that made a node."""
-    found: list[Step] = []
+    found: list[ViewStep] = []
     for _ in range(count):
         source = node.inputs[0]
         found.extend(reversed(_steps_of(node, source)))
@@ -115,14 +115,17 @@ def steps_between(node: Node, count: int) -> list[Step]:
     return found[::-1]
 
 
-def _steps_of(node: Node, source: Node) -> list[Step]:
+def _steps_of(node: Node, source: Node) -> list[ViewStep]:
     if isinstance(node, Element):
         count, ndim = len(node.places), len(source.chunks)
         rest = (EVERYTHING,) * (ndim - count)
         taken = (*(range(place, place + 1) for place in node.places), *rest)
-        return [Step(Slice, (SOURCE, taken)), Step(View, (SOURCE, tuple(range(count, ndim))))]
+        return [
+            ViewStep(Slice, (SOURCE, taken)),
+            ViewStep(View, (SOURCE, tuple(range(count, ndim)))),
+        ]
     fields = tuple(_replaced(value, source, SOURCE) for value in values_of(node))
-    return [Step(type(node), fields)]
+    return [ViewStep(type(node), fields)]
 
 
 READ_ONLY = ValueError("assignment destination is read-only")
@@ -140,7 +143,7 @@ def refusal_of(kinds: set[type[Node]], writes: Writes) -> Exception | None:
     return UNTRACED if UnknownLengthCall in kinds else None
 
 
-def written_back(node: Node, steps: tuple[Step, ...], value: Node) -> tuple[Node, bool]:
+def written_back(node: Node, steps: tuple[ViewStep, ...], value: Node) -> tuple[Node, bool]:
     """Return all elements with ``value`` in place of what steps show of them.
 
     Tell also whether ``value`` is still the shortest way to that part.

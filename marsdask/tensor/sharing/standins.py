@@ -21,7 +21,7 @@ from ..indexing.slicing import Slice
 from ..manipulation.reshape import Reshape, settle
 from ..manipulation.shape import Broadcast, View, reorder
 from ..manipulation.views import SeenAs, seen_as
-from .selections import Step, function_of
+from .selections import ViewStep, function_of
 
 #: Where all stand-ins begin. It is no address of a process.
 _ADDRESS = 1 << 60
@@ -61,7 +61,7 @@ def owning(node: Node) -> Any:
     return raw if dtype.hasobject or not itemsize else raw.view(dtype)
 
 
-def stand_in(node: Node, steps: tuple[Step, ...]) -> Any:
+def stand_in(node: Node, steps: tuple[ViewStep, ...]) -> Any:
     """Return the stand-in of what steps show of a node.
 
     Raises
@@ -76,7 +76,7 @@ def stand_in(node: Node, steps: tuple[Step, ...]) -> Any:
     return array
 
 
-def _seen(array: Any, step: Step, node: Node) -> Any:
+def _seen(array: Any, step: ViewStep, node: Node) -> Any:
     """Return the stand-in of what a step shows; ``node`` is the step's own."""
     if step.kind is Slice:
         return array[tuple(_key(part) for part in node.taken)]  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from marsdask.core.node import Node
 from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
 from ..sparse.blocks import is_sparse
-from .memory import View, owns, reshaped, share
+from .memory import ElementsView, owns, reshaped, share
 from .selections import READ_ONLY, UNTRACED, distance, function_of, refusal_of
 from .standins import stand_in
 
@@ -29,14 +29,15 @@ def show(
     if writes == "untraced":
         return frozen(node, UNTRACED)
     view = base._view
-    ends = (own, view.memory.node) if isinstance(view, View) else (own,)
+    ends = (own, view.memory.node) if isinstance(view, ElementsView) else (own,)
     found = distance(node, ends, through)
     if found is None:
         return None
     end, count, kinds = found
     user: Collection = collect(node)
     share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
-    if Reshape in kinds and not ((isinstance(view, View) and view.shows_all) or view is None):
+    whole = view is None or (isinstance(view, ElementsView) and view.shows_all)
+    if Reshape in kinds and not (whole and kinds == {Reshape}):
         return user if _reshapes(user) else collect(node)
     return user
 
@@ -65,7 +66,7 @@ def _reshapes(user: Collection) -> bool:
 def array_of(tensor: Collection) -> Any:
     """Return the stand-in of a tensor."""
     view = tensor._view
-    if not isinstance(view, View):
+    if not isinstance(view, ElementsView):
         return stand_in(tensor.node, ())
     return stand_in(view.memory.node, view.steps)
 
@@ -79,11 +80,11 @@ def shapeshift(tensor: Collection, shape: Any) -> None:
         If NumPy would have to copy.
     """
     view = tensor._view
-    if not isinstance(view, View):
+    if not isinstance(view, ElementsView):
         rebind(tensor, reshape.node(tensor, shape))
         return
     other = reshape(tensor, shape)
-    if isinstance(other._view, View) and other._view.memory is view.memory:
+    if isinstance(other._view, ElementsView) and other._view.memory is view.memory:
         reshaped(tensor, other._view.steps, other.node)
     else:
         raise AttributeError(
@@ -112,4 +113,4 @@ def _overlap(ask: Any, a: Any, b: Any, max_work: int) -> bool:
 
 def _memory(obj: Any) -> Any:
     view = obj._view if isinstance(obj, Collection) else None
-    return view.memory if isinstance(view, View) else None
+    return view.memory if isinstance(view, ElementsView) else None

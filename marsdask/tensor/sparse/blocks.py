@@ -174,3 +174,10 @@ def move_axes(block: Any, axes: tuple[int | None, ...]) -> Any:
     if len(axes) == block.ndim:
         return block if axes == tuple(range(block.ndim)) else to_csr(block.T)
     return to_csr(block.reshape(-1) if hasattr(block, "coords") else block.tocoo().reshape(-1))
+
+
+def stored_triangle(block: Any, k: int, lower: bool) -> Any:
+    """Return the part of a sparse block below or above a diagonal."""
+    from scipy import sparse
+
+    return to_csr(sparse.tril(block, k) if lower else sparse.triu(block, k))

@@ -275,6 +275,9 @@ def test_ranges_of_keys(keys, many):
             (("k",), (True,), False),
             (("k",), (False,), True),
             (("g", "k"), (False, True), False),
+            # Codes of so many levels together need more bits than those of each.
+            (("k", "v", "g"), (False, False, True), True),
+            (("v", "k", "g"), (True, False, True), True),
         ]:
             order: dict[str, Any] = {
                 "ascending": list(rising),

@@ -99,7 +99,7 @@ def _write(draw: Any, x: Any) -> Any:
     return draw(st.sampled_from([set_item, *calls]))
 
 
-class Program:
+class ViewProgram:
     """Pairs of an array and a tensor, to which the same is done."""
 
     def __init__(self, array: Any, chunks: Any) -> None:
@@ -150,7 +150,7 @@ def test_programs(data: Any) -> None:
     """Of views of views, written to in all ways, executed, dropped and pickled in between."""
     shape = data.draw(st.sampled_from([(4, 3), (2, 3, 2), (6,), (1, 4)]))
     array = np.arange(float(np.prod(shape))).reshape(shape)
-    program = Program(array, data.draw(chunkings(shape)))
+    program = ViewProgram(array, data.draw(chunkings(shape)))
     for _ in range(data.draw(st.integers(2, 8))):
         program.step(data.draw)
     program.check()
