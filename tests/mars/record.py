@@ -66,8 +66,9 @@ def _give_up(*_: object) -> None:
 def main() -> None:
     """Write the facts of all calls."""
     recorder = MarsRecorder()
-    text = json.dumps(recorder.all(), indent=0, sort_keys=True)
-    (HERE / "facts.json").write_text(text + "\n")
+    facts = sorted(recorder.all().items())
+    lines = [f"{json.dumps(line)}: {json.dumps(fact, sort_keys=True)}" for line, fact in facts]
+    (HERE / "facts.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
     recorder.stop()
 
 
