@@ -58,8 +58,10 @@ class SharedElements:
     def replace(self, node: Node) -> None:
         """Let all users show other values."""
         self.node = node
-        for key in self.fresh:
-            user = self.users[key]() if key in self.users else None
+        # Tensors may end meanwhile, here or in other threads, and are forgotten then.
+        for key in list(self.fresh):
+            reference = self.users.get(key)
+            user = None if reference is None else reference()
             if user is not None and isinstance(user._view, ElementsView):
                 user._view.settle()
                 user._own = None

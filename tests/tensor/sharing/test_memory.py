@@ -16,6 +16,7 @@ import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.results.stored import Stored
 from marsdask.core.sizes import UnknownShapeError
+from marsdask.tensor.sharing.memory import ElementsView
 from tests.core.recording import recording_session
 
 CHANGES: dict[str, Any] = {
@@ -144,6 +145,22 @@ def test_a_write_while_old_values_are_computed() -> None:
         future.result()
         assert base.compute(session=session).tolist() == [70, 1, 2, 30]
         assert view.compute(session=session).tolist() == [70, 1]
+
+
+def test_views_that_end_during_a_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever lets go of them, a write reaches those that are left."""
+    tensor = mt.ones((4, 2), chunk_size=2)
+    views = [tensor[position:] for position in range(4)]
+    kept, settle = tensor[:2], ElementsView.settle
+
+    def dropping(view: ElementsView) -> None:
+        if view is not tensor._view:
+            views.clear()
+        settle(view)
+
+    monkeypatch.setattr(ElementsView, "settle", dropping)
+    tensor[0, 0] = 7
+    assert kept[0, 0].compute() == 7
 
 
 def test_eager_writes() -> None:
