@@ -83,7 +83,9 @@ class Flags:
     @property
     def c_contiguous(self) -> bool:
         """Whether elements lie in C order without gaps."""
-        return bool(self._array.c_contiguous)
+        view = self._tensor._view
+        known = isinstance(view, ElementsView) and view.in_order
+        return known or bool(self._array.c_contiguous)
 
     @property
     def f_contiguous(self) -> bool:

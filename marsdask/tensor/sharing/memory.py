@@ -94,7 +94,7 @@ def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
 class ElementsView:
     """What a tensor shows of the elements that it shares with others."""
 
-    __slots__ = ("_made", "_steps", "key", "memory", "refusal")
+    __slots__ = ("_made", "_steps", "in_order", "key", "memory", "refusal")
 
     def __init__(
         self,
@@ -110,6 +110,8 @@ class ElementsView:
         self.refusal = refusal
         """The error of a write, ``None`` if writes are possible."""
         self.key = 0
+        self.in_order = False
+        """Whether it is known to show all elements in their order, in whatever shape."""
 
     @property
     def steps(self) -> tuple[ViewStep, ...]:

@@ -12,7 +12,7 @@ from marsdask.core.node import Node
 from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
 from ..sparse.blocks import is_sparse
-from .memory import ElementsView, owns, reshaped, share
+from .memory import ElementsView, owns, reshaped, share, view_of
 from .selections import READ_ONLY, UNTRACED, distance, function_of, refusal_of
 from .standins import stand_in
 
@@ -36,8 +36,10 @@ def show(
     end, count, kinds = found
     user: Collection = collect(node)
     share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
-    whole = view is None or (isinstance(view, ElementsView) and view.shows_all)
-    if Reshape in kinds and not (whole and kinds == {Reshape}):
+    whole = not isinstance(view, ElementsView) or view.shows_all or view.in_order
+    if kinds == {Reshape} and whole:
+        view_of(user).in_order = True  # so that long chains need not ask NumPy for each
+    elif Reshape in kinds:
         return user if _reshapes(user) else collect(node)
     return user
 
