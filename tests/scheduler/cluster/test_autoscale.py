@@ -109,8 +109,9 @@ def test_a_supervisor_scales_itself(monkeypatch):
             async with scaled() as (server, client, _, scaler):
                 sent = await client.scatter({"x": 1}, workers=[server.test_workers[2].address])
                 await asyncio.wait_for(scaler.asked.wait(), 60)
-                while not scaler.calls:  # noqa: ASYNC110 - the call has begun
-                    await asyncio.sleep(0)
+                async with asyncio.timeout(60):
+                    while not scaler.calls:  # noqa: ASYNC110 - the call has begun
+                        await asyncio.sleep(0)
                 assert scaler.calls == [1]
                 assert await client.gather(sent) == {"x": 1}
 
