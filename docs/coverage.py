@@ -227,8 +227,9 @@ def resolve(name: str, root: Any = marsdask.tensor) -> Any:
     for old, new in RENAMED.items():
         if f"{name}.".startswith(f"{old}."):
             root, name = new, name.removeprefix(old).removeprefix(".")
-    for part in filter(None, name.split(".")):
-        root = _member(root, part)
+    parts = [part for part in name.split(".") if part]
+    for place, part in enumerate(parts, 1):
+        root = _member(root, part, more=place < len(parts))
         if root is _MISSING:
             return None
         if part == "__array_namespace_info__" and "." in name:
@@ -236,18 +237,19 @@ def resolve(name: str, root: Any = marsdask.tensor) -> Any:
     return root if root is not None else Ellipsis
 
 
-def _member(owner: Any, name: str) -> Any:
+def _member(owner: Any, name: str, more: bool) -> Any:
+    """Return a member of a class or module; if ``more`` follows, a module before a function."""
     if inspect.isclass(owner):
         found = inspect.getattr_static(owner, name, _MISSING)
         # An accessor gives its class.
         of_class = getattr(owner, name, found)
         return of_class if inspect.isclass(of_class) else found
     found = getattr(owner, name, _MISSING)
-    if found is _MISSING and isinstance(owner, types.ModuleType) and name.islower():
+    if isinstance(owner, types.ModuleType) and (found is _MISSING or (more and callable(found))):
         try:
             return importlib.import_module(f"{owner.__name__}.{name}")
         except ModuleNotFoundError:
-            return _MISSING
+            return found
     return found
 
 

@@ -103,9 +103,27 @@ class _SameModule(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Restore what Python has set on the module: it was loaded before."""
+        assert module.__spec__ is not None
+        alias = module.__spec__.name
         module.__spec__ = self._spec
+        for child, hidden in _modules_behind_names(module):
+            sys.modules[f"{alias}.{child}"] = hidden
         if self._name == _FRAMES:
             module.offer()
+
+
+def _modules_behind_names(package: ModuleType) -> list[tuple[str, ModuleType]]:
+    """Return the modules of a package of which it has a member of the same name.
+
+    They are known under their second name at once: to import one later would put it, as a part of
+    the package, in the place of the member.
+    """
+    known = {name: sys.modules.get(f"{package.__name__}.{name}") for name in vars(package)}
+    return [
+        (name, module)
+        for name, module in known.items()
+        if module is not None and vars(package)[name] is not module
+    ]
 
 
 def install(*, replace: bool = False) -> None:

@@ -78,6 +78,13 @@ def test_names(installed: None) -> None:
         mars.new_ray_session()
 
 
+def test_functions_are_not_replaced_by_modules_of_their_names(installed: None) -> None:
+    """``mars.learn.utils.shuffle`` is a function, and a module that can be imported."""
+    module = importlib.import_module("mars.learn.utils.shuffle")
+    assert module is sys.modules["marsdask.learn.utils.shuffle"]
+    assert importlib.import_module("mars.learn.utils").shuffle is module.shuffle
+
+
 def documented() -> list[str]:
     """Return the modules of which Mars's names are."""
     found = set()
