@@ -27,7 +27,7 @@ from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.ufuncs import astype, less, multiply, real, where
-from marsdask.tensor.manipulation.join import length
+from marsdask.tensor.manipulation.join import concatenate, length
 from marsdask.tensor.manipulation.shape import expand_dims, whole
 from marsdask.tensor.named_results import QRResult, SVDResult
 from marsdask.tensor.operands import as_node
@@ -383,8 +383,12 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
         q, r = Part(factors, 0), Part(factors, 1)
     else:
         rows = numbers(node.shape)[0]
-        q = Part(Factors(getitem.node(node, (slice(None), slice(rows)))), 0)
-        r = contract([conjugated(q), node], [(0, 1), (0, 2)], (1, 2))
+        factors = Factors(getitem.node(node, (slice(None), slice(rows))))
+        q = Part(factors, 0)
+        # A product would leave rounding errors below the diagonal.
+        others = getitem.node(node, (slice(None), slice(rows, None)))
+        rest = contract([conjugated(q), others], [(0, 1), (0, 2)], (1, 2))
+        r = concatenate.node([Part(factors, 1), rest], axis=1)
     return r if mode == "r" else QRResult(q, r)
 
 
