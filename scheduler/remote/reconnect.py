@@ -28,6 +28,7 @@ from ..cluster.leader import (
     with_scheme,
 )
 from ..errors import NoSupervisor, ResultLost
+from .result_transfers import ResultTransfers
 
 logger: Final = logging.getLogger(__name__)
 
@@ -75,6 +76,7 @@ class ReconnectingClient(Client):
     async def _start(self, *args: Any, **options: Any) -> Any:
         """Connect to the active supervisor, whichever is given."""
         self._changed = asyncio.Event()
+        self._transfers = ResultTransfers(self)
         await self._find_active()
         started = await super()._start(*args, **options)
         told: Any = self._scheduler_identity
@@ -291,11 +293,20 @@ class ReconnectingClient(Client):
         self._changed = asyncio.Event()
 
     async def _gather_remote(self, direct: bool, local_worker: bool) -> dict[str, Any]:
-        """Fetch results, but not while workers still bring them to a new supervisor."""
+        """Fetch results, but not while workers still bring them to a new supervisor.
+
+        They come from the workers, where this client reaches them.
+        """
         if self._away and not await self.resumed(self.generation):
             raise NoSupervisor(self.abandoned)
-        response: dict[str, Any] = await super()._gather_remote(direct, local_worker)
-        return response
+        if self._role is None or direct or local_worker:
+            response: dict[str, Any] = await super()._gather_remote(direct, local_worker)
+            return response
+        async with self._gather_semaphore:
+            # Later requests are not added to this one.
+            keys = list(self._gather_keys or ())
+            self._gather_keys = self._gather_future = None
+            return await self._transfers.gather(keys)
 
     def _give_up(self, keys: Iterable[Any], why: str) -> None:
         for key in keys:

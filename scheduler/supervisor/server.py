@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import dask.config
@@ -13,6 +13,7 @@ from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.security import Security
 
+from ..base import Key
 from ..cluster import autoscale, hooks
 from ..cluster import versions as compatible
 from ..cluster.arbiter import Arbiter
@@ -29,6 +30,7 @@ from ..web.tls import dashboard_tls, verify_clients
 from ..web.websocket import serve_websockets
 from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
+from .holders import holders
 from .hooks import HOOKS
 from .jobs import Jobs
 from .memory_deadlock import MemoryDeadlock
@@ -103,6 +105,7 @@ class Supervisor(PlacementScheduler):
         if "spans" in self.extensions:
             self.extensions["spans"] = LimitedSpans(self)
         self.handlers["mars_role"] = self.failover.role
+        self.handlers["mars_holders"] = self.holders
         return UnclaimedResults(self)
 
     http_server: Any  # distributed adds a port and an address
@@ -190,6 +193,10 @@ class Supervisor(PlacementScheduler):
             await self.failover.settled()
         async with self.unclaimed_results.only_connection(client):
             await super().add_client(comm, client, versions)
+
+    def holders(self, keys: Collection[Key]) -> dict[str, Any]:
+        """Return where results are, for clients that fetch them."""
+        return holders(self, keys)
 
     def _refusal(self, active: str) -> str:
         """Return the error for a client of a standby, which has no workers."""

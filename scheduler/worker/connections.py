@@ -52,6 +52,11 @@ class PeerConnections:
         who = self._near[comm]
         return who is not None and self._clock() >= self._failed.get(who, (0.0, 0.0))[0]
 
+    def introduce(self, comm: Any, who: str, told: Any) -> None:
+        """Record what a client at the other end says of itself; it does not listen."""
+        own = comm.peer_address.startswith("inproc://")
+        self._near[comm] = who if told == introduction() and not own else None
+
     def fail(self, comm: Any) -> None:
         """Record that the worker at the other end may have failed to open a handle."""
         if (who := self._near.get(comm)) is not None:

@@ -118,6 +118,7 @@ class MarsWorker(ReconnectingWorker):
         if pool.problem is not None or pool.limit < pool.share_from:
             return None
         self._peers = PeerConnections(self.rpc)
+        self.handlers["mars_results"] = self.send_results
         sharing = SharedResults(pool, self.data, self.spill_manager.run, self.spill_manager.moves)
         self.state.shared_results = sharing
         self.monitor.get_process_memory = pool.resident  # type: ignore[method-assign]
@@ -142,6 +143,13 @@ class MarsWorker(ReconnectingWorker):
         ):
             comm = SharedMemoryComm(comm, self._peers, sharing)
         return await super().get_data(comm, keys, who=who, serializers=serializers)
+
+    async def send_results(
+        self, comm: Any, keys: Collection[Any], client: str, place: dict[str, Any]
+    ) -> Any:
+        """Send results to a client, as handles of shared memory if it can open them."""
+        self._peers.introduce(comm, client, place)
+        return await self.get_data(comm, keys, who=client)
 
     def _size(self, key: Any) -> int:
         ts = self.state.tasks.get(key)

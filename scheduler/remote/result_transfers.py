@@ -1,0 +1,169 @@
+"""Transfers of results to a client: from the workers, or in parts through the supervisor.
+
+A worker is asked for its id first. A client behind a tunnel may reach another process at the
+address of a worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from distributed.comm import CommClosedError
+from distributed.core import send_recv
+from distributed.utils_comm import retry_operation
+
+from ..base import Key
+from ..worker.connections import NAME, introduction
+
+logger: Final = logging.getLogger(__name__)
+
+#: Maximum bytes of one answer, unless a single result has more.
+PART = 32 << 20
+
+#: Number of keys whose holders are requested at a time.
+_SLICE = 5000
+
+#: Number of workers that are asked for their ids, and for results, at a time.
+_PROBES, _SENDERS = 64, 8
+
+#: Timeout for a worker's id, and time until a worker without an answer is asked again, in seconds.
+_REACH, _AGAIN = 3.0, 60.0
+
+#: Pause before a busy worker is asked again, in seconds.
+_BUSY = 0.1
+
+#: Prefixes of addresses of a web port, whose clients may not reach workers.
+_WEB = ("ws://", "wss://")
+
+
+class ResultTransfers:
+    """Fetches the results of one client of a supervisor."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        """The workers that have answered: their ids, and what they said."""
+        self._silent: dict[str, float] = {}
+        """The time at which a worker without an answer is asked again."""
+        self._senders = asyncio.Semaphore(_SENDERS)
+        self._probes = asyncio.Semaphore(_PROBES)
+
+    async def gather(self, keys: Sequence[Key]) -> dict[str, Any]:
+        """Return the values in the format of the scheduler's answer to ``gather``."""
+        values: dict[Key, Any] = {}
+        lost: list[Key] = []
+        for start in range(0, len(keys), _SLICE):
+            part = keys[start : start + _SLICE]
+            told = await retry_operation(self._client.scheduler.mars_holders, keys=part)
+            sizes: Mapping[Key, int] = told["sizes"] if told else {}
+            if told and self._is_direct():  # an older supervisor says nothing
+                await self._from_workers(told["holders"], sizes, told["ids"], values)
+            rest = [key for key in part if key not in values]
+            for some in parts(rest, sizes):
+                answer = await retry_operation(self._client.scheduler.gather, keys=some)
+                if answer["status"] == "OK":
+                    values.update(answer["data"])
+                else:
+                    lost.extend(answer["keys"])
+        return {"status": "error", "keys": lost} if lost else {"status": "OK", "data": values}
+
+    def _is_direct(self) -> bool:
+        direct: bool | None = self._client.direct_to_workers
+        return direct is not False and not self._client.scheduler.address.startswith(_WEB)
+
+    async def _from_workers(
+        self,
+        holders: Mapping[Key, Collection[str]],
+        sizes: Mapping[Key, int],
+        ids: Mapping[str, str],
+        values: dict[Key, Any],
+    ) -> None:
+        """Add the values that workers send."""
+        answers = await asyncio.gather(*(self._reach(address, ids[address]) for address in ids))
+        reached = {address for address, answers in zip(ids, answers, strict=True) if answers}
+        chosen: dict[str, list[Key]] = {}
+        load: Counter[str] = Counter()
+        for key, addresses in holders.items():
+            able = [address for address in addresses if address in reached]
+            if able:
+                address = min(able, key=load.__getitem__)
+                load[address] += sizes[key]
+                chosen.setdefault(address, []).append(key)
+        requests = (self._from_worker(*one, sizes, values) for one in chosen.items())
+        await asyncio.gather(*requests)
+
+    async def _reach(self, address: str, worker: str) -> bool:
+        """Return whether this worker answers at its address."""
+        if self._found.get(address, ("",))[0] == worker:
+            return True
+        if time.monotonic() < self._silent.get(address, 0.0):
+            return False
+        told: Mapping[str, Any] = {}
+        with suppress(Exception):  # another server may send any answer
+            async with self._probes, asyncio.timeout(_REACH):
+                told = await self._client.rpc(address).identity()
+        if told.get("id") != worker:
+            self._silent[address] = time.monotonic() + _AGAIN
+            logger.info("%s does not answer as %s: using the supervisor", address, worker)
+            return False
+        self._found[address] = worker, told
+        return True
+
+    async def _from_worker(
+        self, address: str, keys: Sequence[Key], sizes: Mapping[Key, int], values: dict[Key, Any]
+    ) -> None:
+        """Add the values that one worker sends; the others are requested from the supervisor."""
+        _, told = self._found[address]
+        async with self._senders:
+            try:
+                for part in parts(keys, sizes):
+                    values.update(await self._request(address, part, told))
+            except Exception as error:  # noqa: BLE001 - unpickling may raise any exception
+                # The supervisor sends the same value, or knows another holder.
+                logger.info("%s sends no more results: %r", address, error)
+                self._found.pop(address, None)
+
+    async def _request(
+        self, address: str, keys: Sequence[Key], told: Mapping[str, Any]
+    ) -> Mapping[Key, Any]:
+        message: dict[str, Any] = {"op": "get_data", "who": None}
+        if NAME in told:  # it can send handles of shared memory
+            message = {"op": "mars_results", "client": self._client.id, "place": introduction()}
+        while True:
+            comm = await self._client.rpc.connect(address)
+            try:
+                answer = await send_recv(comm, keys=keys, **message)
+                if answer["status"] == "OK":
+                    await comm.write("OK")
+            except BaseException:
+                comm.abort()  # the worker waits for the end of this transfer
+                raise
+            finally:
+                self._client.rpc.reuse(address, comm)
+            if answer["status"] == "OK":
+                data: Mapping[Key, Any] = answer["data"]
+                return data
+            if answer["status"] != "busy":
+                raise CommClosedError(f"unexpected answer: {answer}")
+            await asyncio.sleep(_BUSY)
+
+
+def parts(keys: Sequence[Key], sizes: Mapping[Key, int]) -> Iterator[list[Key]]:
+    """Yield the keys in lists of at most ``PART`` bytes, or of one key."""
+    part: list[Key] = []
+    nbytes = 0
+    for key in keys:
+        size = sizes.get(key, 0)
+        if part and nbytes + size > PART:
+            yield part
+            part, nbytes = [], 0
+        part.append(key)
+        nbytes += size
+    if part:
+        yield part

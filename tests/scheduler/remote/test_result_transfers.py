@@ -1,0 +1,176 @@
+"""Results of clients come from the workers, or in parts through the supervisor."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marsdask.scheduler.remote import result_transfers
+from marsdask.scheduler.remote.reconnect import ReconnectingClient
+from marsdask.scheduler.remote.result_transfers import parts
+from marsdask.scheduler.storage import shared_segment
+from marsdask.scheduler.storage.shared_handle import SharedHandle
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import HOST, cluster, run
+
+KIB = 1 << 10
+PART = 256 * KIB
+COUNT, NBYTES = 40, 64 * KIB
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(result_transfers, "PART", PART)
+
+
+def block(number, nbytes=NBYTES):
+    return np.full(nbytes // 8, number, float)
+
+
+@asynccontextmanager
+async def measured(address, *workers):
+    """Start a cluster; give the supervisor, its client, and the bytes of its answers."""
+    options = {"workers": workers or ({}, {}), "web": (HOST, 0)}
+    async with (
+        cluster(Supervisor, MarsWorker, **options) as (server, _),
+        ReconnectingClient(address(server), asynchronous=True, set_as_default=False) as client,
+    ):
+        gather, answers = server.gather, []
+
+        async def counted(keys, serializers=None):
+            answer = await gather(keys=keys, serializers=serializers)
+            answers.append(sum(server.tasks[key].nbytes for key in answer.get("data", ())))
+            return answer
+
+        server.handlers["gather"] = counted
+        yield server, client, answers
+
+
+def straight(server):
+    return server.address
+
+
+def web(server):
+    return f"ws://{server.web_address}"
+
+
+async def fetched(client):
+    """Compute more than a limit, and fetch it; return the number of bytes."""
+    futures = client.map(block, range(COUNT))
+    values = await client.gather(futures)
+    assert all(np.array_equal(value, block(number)) for number, value in enumerate(values))
+    return sum(value.nbytes for value in values)
+
+
+def test_the_supervisor_passes_no_results_on():
+    """A client that reaches the workers asks them, in parts."""
+
+    async def main():
+        async with measured(straight) as (server, client, answers):
+            nbytes = await fetched(client)
+            assert not answers
+            sent = [worker.transfer_outgoing_bytes_total for worker in server.test_workers]
+            assert nbytes <= sum(sent) < nbytes + COUNT * KIB
+            assert all(sent)
+            requests = [worker.transfer_outgoing_count_total for worker in server.test_workers]
+            assert sum(requests) >= nbytes / PART
+
+    run(main)
+
+
+@pytest.mark.parametrize("address", [web, straight])
+def test_the_supervisor_passes_parts_on(address):
+    """Through the web port, or where the client must not ask workers, it holds a part at a time."""
+
+    async def main():
+        async with measured(address) as (_, client, answers):
+            if address is straight:
+                client.direct_to_workers = False
+            nbytes = await fetched(client)
+            assert nbytes <= sum(answers) < nbytes + COUNT * KIB
+            assert max(answers) <= PART < nbytes / 8
+
+    run(main)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_another_process_at_the_address(silent, monkeypatch):
+    """Its results are not taken for those of the worker; the supervisor sends them instead."""
+    monkeypatch.setattr(result_transfers, "_REACH", 0.01)
+
+    async def main():
+        async with measured(straight, {}) as (server, client, answers):
+            (worker,) = server.test_workers
+
+            async def identity():
+                if silent:
+                    await client.loop.asyncio_loop.create_future()
+                return {"id": "another"}
+
+            worker.handlers["identity"] = identity
+            assert await fetched(client) <= sum(answers)
+            assert worker.transfer_outgoing_count_total == len(answers)
+
+    run(main)
+
+
+def test_a_result_that_is_lost_is_computed_again():
+    """Also if the worker that the supervisor names has it no more."""
+
+    async def main():
+        async with measured(straight, {}) as (server, client, _):
+            future = client.submit(block, 1)
+            await future
+            (worker,) = server.test_workers
+            del worker.data[future.key]
+            await worker.close()
+            async with MarsWorker(server.address, host=HOST, nthreads=1):
+                assert np.array_equal(await client.gather(future), block(1))
+
+    run(main)
+
+
+@pytest.mark.skipif(shared_segment.problem() is not None, reason=str(shared_segment.problem()))
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_client_of_the_host_opens_shared_memory(opens, monkeypatch):
+    """It maps the worker's segment, as its own; if that fails, it gets a copy."""
+    opening, opened = SharedHandle.open, []
+
+    def counted(handle):
+        opened.append(handle)
+        if not opens:
+            raise OSError("no descriptor is free")
+        return opening(handle)
+
+    monkeypatch.setattr(SharedHandle, "open", counted)
+
+    async def main():
+        async with measured(straight, {}) as (server, client, answers):
+            made = block(3, 8 << 20)
+            value = await client.gather(client.submit(block, 3, made.nbytes))
+            assert np.array_equal(value, made)
+            assert len(opened) == 2, "the worker, and the client"
+            assert bool(answers) != opens
+            value[:4] = -1
+            (worker,) = server.test_workers
+            (stored,) = worker.data.values()
+            assert np.array_equal(stored, made)
+            assert bool(worker._peers._failed) != opens
+
+    run(main)
+
+
+@given(st.lists(st.integers(0, 2 * PART), max_size=20))
+@settings(max_examples=30)
+def test_parts(sizes):
+    """Each key is in one part, in order; a part is small, or one key."""
+    found = list(parts(range(len(sizes)), dict(enumerate(sizes))))
+    assert [key for part in found for key in part] == list(range(len(sizes)))
+    assert all(part for part in found)
+    for part in found:
+        assert len(part) == 1 or sum(sizes[key] for key in part) <= result_transfers.PART
