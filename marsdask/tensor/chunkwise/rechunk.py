@@ -30,7 +30,7 @@ from ..kernels.assembly import assemble
 from ..kernels.block_views import concatenate_views
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
-from ..typing import public
+from ..typing import public_view
 
 
 def recut(grid: Grid, chunks: Chunks) -> Grid:
@@ -109,7 +109,7 @@ def _balanced(sizes: Sizes) -> Sizes:
     return tuple(length // count + (i < length % count) for i in range(count))
 
 
-@public
+@public_view
 def rechunk(
     tensor: Any,
     chunk_size: Any = "auto",
@@ -155,7 +155,6 @@ def rechunk(
     splits, wants = _splits(node, chunk_size if chunks is None else chunks, block_size_limit)
     if balance:
         splits = tuple(_balanced(sizes) if known(sizes) else sizes for sizes in splits)
-    # A tensor of its own, whatever its chunks: writing to it does not change the given one.
     return node if splits == node.chunks else Rechunk(node, splits, wants)
 
 

@@ -9,13 +9,14 @@ from typing import cast as typed
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind, wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.public import Public, public_like
 
 from ..chunkwise import rechunk as rechunks
+from ..creation.from_array import copy as copied
 from ..indexing import boolean, getitem
-from ..manipulation import diagonals, join, reshape, shape
+from ..manipulation import diagonals, join, reshape, shape, views
 from ..operands import as_node
 from ..typing import public
 from .masked_tensor import (
@@ -25,8 +26,11 @@ from .masked_tensor import (
     getdata,
     getmaskarray,
     has_mask,
+    joined,
     map_masked_blocks,
-    with_mask,
+    mask_of,
+    parts_of,
+    values_of,
 )
 from .reductions import (
     argmax,
@@ -95,10 +99,13 @@ def masked_array(
     fill_value: Any = None,
     dtype: Any = None,
     *,
+    copy: bool = False,
     chunk_size: Any = None,
     chunks: Any = None,
 ) -> Any:
     """Return a masked tensor of values and a mask. See numpy.ma.masked_array.
+
+    It shares elements with tensors that are given, unless ``copy`` is true.
 
     Returns
     -------
@@ -110,13 +117,14 @@ def masked_array(
     cut = chunks if chunk_size is None else chunk_size
     if isinstance(data, np.ma.MaskedArray):
         data = from_masked(data, cut)
-    values, own = (getdata(data), getmaskarray(data)) if has_mask(data) else (data, None)
-    values = wrap(as_node(values, cut))
-    values = values if dtype is None else values.astype(dtype)
+    reads = (values_of, mask_of) if copy else (getdata, getmaskarray)
+    values, own = (read(data) for read in reads) if has_mask(data) else (data, None)
+    values = _tensor_of(values, cut, copy=copy)
+    values = values if dtype is None else values.astype(dtype, copy=False)
     if mask is nomask or mask is False:
         hidden = shape.broadcast_to(False, values.shape) if own is None else own
     else:
-        hidden = wrap(as_node(mask)).astype(bool)
+        hidden = _tensor_of(mask, copy=copy).astype(bool, copy=False)
         if hidden.size == 1:
             hidden = shape.broadcast_to(hidden.reshape(()), values.shape)
         elif hidden.ndim != values.ndim:
@@ -128,7 +136,13 @@ def masked_array(
             hidden = hidden | own
     if fill_value is None and has_mask(data):
         fill_value = data.fill_value
-    return with_mask(values, hidden, fill_value)
+    return joined(values, hidden, fill_value)
+
+
+def _tensor_of(obj: Any, chunk_size: Any = None, *, copy: bool) -> Any:
+    """Return a tensor of its own; unless ``copy``, it shares the elements of a tensor."""
+    shares = isinstance(obj, Collection) and chunk_size is None and not copy
+    return views.view(obj) if shares else wrap(as_node(obj, chunk_size))
 
 
 array = masked_array
@@ -157,9 +171,14 @@ def _masking(name: str) -> Public[..., Node, MaskedTensor]:
     func = getattr(np.ma, name)
 
     def lazy(x: Any, *values: Any, **options: Any) -> Any:
-        options.pop("copy", None)
+        copy = options.pop("copy", True)
         data = x if has_mask(x) else wrap(as_node(x))
-        return map_masked_blocks(func, data, *values, **options)
+        found = map_masked_blocks(func, data, *values, **options)
+        if copy or not isinstance(x, Collection):
+            return found
+        if name == "fix_invalid":
+            raise NotImplementedError("fix_invalid(copy=False) is not supported; use copy=True")
+        return _masked_in_place(x, mask_of(found), found.fill_value)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = _MASKING.format(name=name)
@@ -182,14 +201,25 @@ fix_invalid: Final = _masking("fix_invalid")
 @public
 def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
     """Mask where a condition holds. See numpy.ma.masked_where."""
-    del copy
     shapes = [x.node.shape if isinstance(x, Collection) else np.shape(x) for x in (condition, a)]
     if shapes[0] and shapes[0] != shapes[1]:
         raise IndexError(
             "Inconsistent shape between the condition and the input "
             f"(got {shapes[0]} and {shapes[1]})"
         )
-    return masked_array(a, condition)
+    if copy or not isinstance(a, Collection):
+        return masked_array(a, _tensor_of(condition, copy=True), copy=True)
+    fill_value = a.fill_value if isinstance(a, MaskedTensor) else None
+    return _masked_in_place(a, _tensor_of(condition, copy=True), fill_value)
+
+
+def _masked_in_place(a: Any, condition: Any, fill_value: Any) -> MaskedTensor:
+    """Return a view of a tensor that is masked where a condition holds too."""
+    if not isinstance(a, MaskedTensor):
+        return joined(views.view(a), condition, fill_value)
+    found = joined(a.data, a.mask, fill_value)
+    found.mask = condition | mask_of(a)
+    return found
 
 
 @public
@@ -206,7 +236,7 @@ def set_fill_value(a: Any, fill_value: Any) -> None:
     if np.ndim(fill_value):
         raise ValueError("set_fill_value() takes one value")
     if isinstance(a, MaskedTensor):
-        rebind(a, with_mask(getdata(a), getmaskarray(a), fill_value).node)
+        a.fill_value = fill_value
 
 
 @public
@@ -245,11 +275,21 @@ def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not args or not _masks_in(args[0]):
             return func.node(*args, **kwargs)
-        data = func(_each(getdata, args[0]), *args[1:], **kwargs)
-        mask = func(_each(getmaskarray, args[0]), *args[1:], **kwargs)
+        data = func(_each(_data_in, args[0]), *args[1:], **kwargs)
+        mask = func(_each(_mask_in, args[0]), *args[1:], **kwargs)
+        if isinstance(args[0], MaskedTensor) and data is _data_in(args[0]):
+            return args[0]  # nothing to do
         return _rejoined(data, mask, _fill_of(args[0]))
 
     return typed("Public[P, N, R]", public_like(func, call))
+
+
+def _data_in(a: Any) -> Any:
+    return parts_of(a)[0] if isinstance(a, MaskedTensor) else values_of(a)
+
+
+def _mask_in(a: Any) -> Any:
+    return parts_of(a)[1] if isinstance(a, MaskedTensor) else mask_of(a)
 
 
 def _masks_in(item: Any) -> bool:
@@ -270,7 +310,7 @@ def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
     if isinstance(data, list | tuple):
         pairs = zip(data, mask, strict=True)
         return type(data)([_rejoined(own, hidden, fill_value) for own, hidden in pairs])
-    return with_mask(data, mask, fill_value)
+    return joined(data, mask, fill_value)
 
 
 concatenate: Public[..., Node, MaskedTensor] = typed(
@@ -294,7 +334,10 @@ _METHODS: dict[str, Public[..., Any, Any]] = {
     "repeat": diagonals.repeat,
     "diagonal": diagonals.diagonal,
     "compress": boolean.compressed,
+    "view": views.view,
+    "copy": copied,
 }
 for _name, _func in _METHODS.items():
     setattr(MaskedTensor, _name, accepts_masked(_func))
 MaskedTensor.T = property(accepts_masked(shape.transpose))  # type: ignore[method-assign, assignment]
+MaskedTensor.mT = property(accepts_masked(shape.matrix_transpose))  # type: ignore[method-assign, assignment]

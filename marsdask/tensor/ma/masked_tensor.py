@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
+from typing import cast as typed
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind, register_collection, wrap
+from marsdask.core.collection import Collection, collect, rebind, register_collection, wrap
 from marsdask.core.compilation.costs import Cost
+from marsdask.core.config import options
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
@@ -27,7 +30,10 @@ from ..elementwise import ufuncs
 from ..elementwise.nodes import Elementwise, operands
 from ..indexing import setitem
 from ..indexing.assignment import assign
+from ..manipulation import views
 from ..operands import as_node, empty
+from ..sharing.flags import Flags
+from ..sharing.parts import PartsView
 from ..tensor import Tensor
 from ..typing import public
 
@@ -128,19 +134,54 @@ class MaskedTensor(Tensor):
         return found
 
     @property
+    def node(self) -> Node:
+        """The operation behind it."""
+        node = self._own if self._view is None else self._view.derived(self)
+        assert node is not None
+        return node
+
+    @property
     def data(self) -> Tensor:
-        """The tensor of the values, including masked ones."""
-        return getdata(self)
+        """A view of the values, including masked ones."""
+        return views.view(parts_of(self)[0])
 
     @property
     def mask(self) -> Tensor:
-        """The tensor of the mask."""
-        return getmaskarray(self)
+        """A view of the mask."""
+        return views.view(parts_of(self)[1])
+
+    @mask.setter
+    def mask(self, value: Any) -> None:
+        setitem.setitem(parts_of(self)[1], ..., value)
+
+    @property  # type: ignore[misc]
+    def real(self) -> MaskedTensor:  # type: ignore[override]
+        """A view of the real part; its mask is its own, as in NumPy."""
+        return joined(parts_of(self)[0].real, mask_of(self), None)
+
+    @property  # type: ignore[misc]
+    def imag(self) -> MaskedTensor:  # type: ignore[override]
+        """A view of the imaginary part; its mask is its own, as in NumPy."""
+        return joined(parts_of(self)[0].imag, mask_of(self), None)
+
+    @property
+    def base(self) -> Tensor | None:
+        """The tensor whose values it shows, ``None`` if they are its own."""
+        return parts_of(self)[0].base
+
+    @property
+    def flags(self) -> Flags:
+        """The memory layout of the values."""
+        return Flags(parts_of(self)[0])
 
     @property
     def fill_value(self) -> Any:
         """The value of masked elements in :meth:`filled`."""
         return self.node.meta.fill_value
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        fill(self, value)
 
     def filled(self, fill_value: Any = None) -> Tensor:
         """Return a plain tensor with a value in place of the masked ones."""
@@ -151,13 +192,12 @@ class MaskedTensor(Tensor):
         return map_masked_blocks(cast_masked, self, dtype=np.dtype(dtype))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        data, mask = getdata(self), getmaskarray(self)
+        data, mask = parts_of(self)
         if value is np.ma.masked:
             setitem.setitem(mask, key, True)
-        else:
-            setitem.setitem(data, key, getdata(value) if has_mask(value) else value)
-            setitem.setitem(mask, key, getmaskarray(value) if has_mask(value) else False)
-        rebind(self, with_mask(data, mask, self.fill_value).node)
+            return
+        setitem.setitem(data, key, values_of(value) if has_mask(value) else value)
+        setitem.setitem(mask, key, mask_of(value) if has_mask(value) else False)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs.get("out") is not None:
@@ -213,11 +253,50 @@ def from_masked(array: Any, chunk_size: Any = None) -> MaskedTensor:
 
 def with_mask(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
     """Return the masked tensor of data and a mask."""
-    node = MaskedMap(
-        MaskedFunction(masked_block), (data.node, mask.node), (("fill_value", fill_value),)
-    )
-    tensor: MaskedTensor = wrap(node)
+    tensor: MaskedTensor = wrap(joined_parts(data.node, mask.node, fill_value))
     return tensor
+
+
+def joined_parts(data: Node, mask: Node, fill_value: Any) -> Node:
+    """Return the masked node of data and a mask."""
+    options = (("fill_value", fill_value),)
+    return MaskedMap(MaskedFunction(masked_block), (data, mask), options)
+
+
+def parts_of(a: MaskedTensor) -> tuple[Tensor, Tensor]:
+    """Return the tensors of the values and of the mask, which only this masked tensor has."""
+    view = a._view
+    if not isinstance(view, PartsView):
+        data, mask = (collect(node) for node in parts_in(a.node))
+        view = sharing(a, data, mask)
+    view.seen_by(a)
+    first, second = view.parts
+    return typed("tuple[Tensor, Tensor]", (first, second))
+
+
+def sharing(a: MaskedTensor, data: Tensor, mask: Tensor) -> PartsView:
+    """Let a masked tensor show values and a mask, which may be views of others."""
+    join = partial(joined_parts, fill_value=a.node.meta.fill_value)
+    view = PartsView((data, mask), join, parts_in)
+    a._view = view
+    return view
+
+
+def joined(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
+    """Return the masked tensor of data and a mask, which shares what these share with others."""
+    found = with_mask(data, mask, fill_value)
+    if data._view is not None or mask._view is not None:
+        sharing(found, data, mask)
+    return found
+
+
+def fill(a: MaskedTensor, fill_value: Any) -> None:
+    """Set the fill value of one tensor, which others that share its elements do not see."""
+    data, mask = parts_of(a)
+    a._own, a._view = joined_parts(data.node, mask.node, fill_value), None
+    sharing(a, data, mask)
+    if options.eager_mode:
+        rebind(a, a.node)
 
 
 def map_masked_blocks(func: Callable[..., Any], *args: Any, **options: Any) -> MaskedTensor:
@@ -252,6 +331,31 @@ def cast_masked(block: Any, dtype: Any) -> Any:
     return block.astype(dtype)
 
 
+def parts_in(node: Node) -> tuple[Node, Node]:
+    """Return the nodes of the values and of the mask."""
+    if isinstance(node, MaskedMap) and node.func == MaskedFunction(masked_block):
+        data, mask = node.args
+        return data, mask
+    return DataOrMask(np.ma.getdata, (node,)), DataOrMask(np.ma.getmaskarray, (node,))
+
+
+def values_of(a: Any) -> Tensor:
+    """Return a tensor of its own of the values, including masked ones."""
+    node = node_of(a)
+    masked = isinstance(node.meta, np.ma.MaskedArray)
+    tensor: Tensor = wrap(parts_in(node)[0] if masked else node)
+    return tensor
+
+
+def mask_of(a: Any) -> Tensor:
+    """Return a tensor of its own of which values are masked."""
+    node = node_of(a)
+    if not isinstance(node.meta, np.ma.MaskedArray):
+        return ufuncs.not_equal(wrap(node), wrap(node)) & False
+    tensor: Tensor = wrap(parts_in(node)[1])
+    return tensor
+
+
 @public
 def getdata(a: Any) -> Tensor:
     """Return the values, including masked ones. See numpy.ma.getdata.
@@ -259,17 +363,9 @@ def getdata(a: Any) -> Tensor:
     Returns
     -------
     Tensor
-        The values.
+        The values: a view, through which they can be changed.
     """
-    node = node_of(a)
-    if not isinstance(node.meta, np.ma.MaskedArray):
-        data = node
-    elif isinstance(node, MaskedMap) and node.func == MaskedFunction(masked_block):
-        data = node.args[0]
-    else:
-        data = DataOrMask(np.ma.getdata, (node,))
-    tensor: Tensor = wrap(data)
-    return tensor
+    return a.data if isinstance(a, MaskedTensor) else values_of(a)
 
 
 @public
@@ -279,17 +375,9 @@ def getmaskarray(a: Any) -> Tensor:
     Returns
     -------
     Tensor
-        True where a value is masked.
+        True where a value is masked. Of a masked tensor it is a view.
     """
-    node = node_of(a)
-    if not isinstance(node.meta, np.ma.MaskedArray):
-        return ufuncs.not_equal(wrap(node), wrap(node)) & False
-    if isinstance(node, MaskedMap) and node.func == MaskedFunction(masked_block):
-        mask = node.args[1]
-    else:
-        mask = DataOrMask(np.ma.getmaskarray, (node,))
-    tensor: Tensor = wrap(mask)
-    return tensor
+    return a.mask if isinstance(a, MaskedTensor) else mask_of(a)
 
 
 @public
@@ -301,4 +389,4 @@ def filled(a: Any, fill_value: Any = None) -> Tensor:
     node = node_of(a)
     value = node.meta.fill_value if fill_value is None else fill_value
     value = np.ma.masked_array(np.ones(1, node.meta.dtype), fill_value=value).fill_value
-    return ufuncs.where(getmaskarray(a), value, getdata(a)).astype(node.meta.dtype)
+    return ufuncs.where(mask_of(a), value, values_of(a)).astype(node.meta.dtype)

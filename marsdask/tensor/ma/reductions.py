@@ -27,9 +27,9 @@ from .masked_tensor import (
     MaskedTensor,
     filled,
     from_masked,
-    getdata,
-    getmaskarray,
     has_mask,
+    mask_of,
+    values_of,
     with_mask,
 )
 
@@ -38,7 +38,7 @@ from .masked_tensor import (
 def count(a: Any, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Tensor:
     """Count the values that are not masked. See numpy.ma.count."""
     del split_every
-    return reductions.sum(logical_not(getmaskarray(a)), axis=axis, keepdims=keepdims)
+    return reductions.sum(logical_not(mask_of(a)), axis=axis, keepdims=keepdims)
 
 
 @public
@@ -55,7 +55,7 @@ def compressed(a: Any) -> Tensor:
     Tensor
         The values that are left.
     """
-    return boolean.extract(logical_not(getmaskarray(a)), getdata(a))
+    return boolean.extract(logical_not(mask_of(a)), values_of(a))
 
 
 @public
@@ -66,9 +66,7 @@ def nonzero(a: Any) -> tuple[Tensor, ...]:
 
 def _kept(a: Any, result: Any, how: Mapping[str, Any]) -> Any:
     """Mask results without values."""
-    hidden = reductions.all(
-        getmaskarray(a), axis=how.get("axis"), keepdims=how.get("keepdims", False)
-    )
+    hidden = reductions.all(mask_of(a), axis=how.get("axis"), keepdims=how.get("keepdims", False))
     return with_mask(result, hidden, None)
 
 
@@ -98,7 +96,7 @@ def _averaged(a: Any, name: str, how: Mapping[str, Any]) -> Any:
 def _var(a: Any, how: Any) -> Any:
     ddof = how.pop("ddof", 0)
     around = _mean(a, {**how, "keepdims": True})
-    away = ufuncs.where(getmaskarray(a), 0, subtract(getdata(a), around))
+    away = ufuncs.where(mask_of(a), 0, subtract(values_of(a), around))
     square = ufuncs.square(ufuncs.absolute(away))
     sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
     free = subtract(count(a, **sizes), ddof)
@@ -146,7 +144,7 @@ MaskedTensor._reduced = staticmethod(reduced)
 
 def _without_nan(a: Any, name: str) -> Any:
     """Mask nan, or omit it from sums and products as NumPy does."""
-    data, mask = getdata(a), getmaskarray(a)
+    data, mask = values_of(a), mask_of(a)
     gone = ufuncs.isnan(data)
     if name in ("nansum", "nanprod"):
         return with_mask(ufuncs.where(gone, _FILLS[name.removeprefix("nan")], data), mask, None)
@@ -184,7 +182,7 @@ def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None
         The sorted values.
     """
     a = _masked(a)
-    mask = getmaskarray(a)
+    mask = mask_of(a)
     if fill_value is None:
         most = np.nan if a.dtype.kind in "fc" else np.ma.minimum_fill_value(a.node.meta)
         fill_value = most if endwith else np.ma.maximum_fill_value(a.node.meta)
@@ -199,7 +197,7 @@ def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of unmasked values. See numpy.ma.median."""
     a = _masked(a)
-    data, mask = getdata(a), getmaskarray(a)
+    data, mask = values_of(a), mask_of(a)
     nothing = reductions.all(mask, axis=axis, keepdims=True)
     # Masked values become nan, which is ignored; nan itself gives nan.
     seen = ufuncs.where(mask & logical_not(nothing), np.nan, data)
@@ -222,7 +220,7 @@ def dot(a: Any, b: Any) -> Any:
     """
     a, b = _masked(a), _masked(b)
     product = plain_dot(filled(a, 0), filled(b, 0))
-    seen = plain_dot(logical_not(getmaskarray(a)), logical_not(getmaskarray(b)))
+    seen = plain_dot(logical_not(mask_of(a)), logical_not(mask_of(b)))
     return with_mask(product, logical_not(seen), None)
 
 
@@ -242,7 +240,7 @@ def average(
         kind = np.result_type(
             a.dtype, given.dtype, *([np.float64] if a.dtype.kind in "biu" else [])
         )
-        given = ufuncs.where(getmaskarray(a), 0, given).astype(kind)
+        given = ufuncs.where(mask_of(a), 0, given).astype(kind)
         scale = reductions.sum(given, **how)
         total = reductions.sum(ufuncs.multiply(filled(a, 0), given), **how)
         safe = ufuncs.where(ufuncs.equal(scale, 0), 1, scale)
@@ -255,7 +253,7 @@ def _scanned(name: str) -> TensorFunction:
         flat = a.ravel() if axis is None else a
         fill = 0 if name == "cumsum" else 1
         found = getattr(cumulative, name)(filled(flat, fill), 0 if axis is None else axis, dtype)
-        return with_mask(found, getmaskarray(flat), None)
+        return with_mask(found, mask_of(flat), None)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate what is not masked. See numpy.ma.{name} and numpy.{name}."

@@ -14,7 +14,6 @@ from functools import partial
 from marsdask.core.collection import Collection
 from marsdask.core.config import options
 from marsdask.core.node import Node
-from marsdask.core.results.stored import Stored
 from marsdask.core.sizes import known_chunks
 
 from ..chunkwise.rechunk import rechunk
@@ -73,6 +72,14 @@ class SharedElements:
             if (user := reference()) is not None:
                 yield user
 
+    def seen(self) -> tuple[Collection, ...]:
+        """Return the tensors that users see of those that share the elements."""
+        faces = [
+            user._view._seen(user) if isinstance(user._view, ElementsView) else user
+            for user in self.living()
+        ]
+        return tuple({id(face): face for face in faces}.values())
+
 
 def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
     """Forget a tensor that has ended; this may happen anywhere, so it waits for nothing."""
@@ -85,7 +92,9 @@ def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
             for last in found.living():
                 # Its values are computed: nobody needs what they were computed from.
                 owner = None if found.owner is None else found.owner()
-                if isinstance(last._own, Stored) and owner is not last:
+                view = last._view
+                done = isinstance(view, ElementsView) and view.computed is last._own is not None
+                if done and owner is not last:
                     leave(last)
         finally:
             _LOCK.release()
@@ -94,7 +103,7 @@ def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
 class ElementsView:
     """What a tensor shows of the elements that it shares with others."""
 
-    __slots__ = ("_made", "_steps", "in_order", "key", "memory", "refusal")
+    __slots__ = ("_made", "_steps", "computed", "face", "in_order", "key", "memory", "refusal")
 
     def __init__(
         self,
@@ -112,6 +121,10 @@ class ElementsView:
         self.key = 0
         self.in_order = False
         """Whether it is known to show all elements in their order, in whatever shape."""
+        self.computed: Node | None = None
+        """Its node, if that is computed: the tensor needs nothing else."""
+        self.face: Reference | None = None
+        """The tensor of which this one is a part, and which users see."""
 
     @property
     def steps(self) -> tuple[ViewStep, ...]:
@@ -156,7 +169,7 @@ class ElementsView:
             if len(memory.users) == 1:
                 leave(user)
                 user._own = node
-                return (user,)
+                return (self._seen(user),)
             whole, keeps = written_back(memory.node, self.steps, node)
             chunks = memory.node.chunks
             if whole.chunks != chunks and known_chunks(chunks) and known_chunks(whole.chunks):
@@ -166,13 +179,17 @@ class ElementsView:
             if keeps and self.steps:
                 user._own = node
                 memory.fresh.add(self.key)
-            return tuple(memory.living()) if options.eager_mode else (user,)
+            return memory.seen() if options.eager_mode else (user,)
 
-    def adopted(self, user: Collection, stored: Stored) -> None:
+    def _seen(self, user: Collection) -> Collection:
+        face = None if self.face is None else self.face()
+        return user if face is None else face
+
+    def adopted(self, user: Collection, stored: Node) -> None:
         """Let a user hold its computed node."""
         with _LOCK:
             self.settle()
-            user._own = stored
+            user._own = self.computed = stored
             self.memory.fresh.add(self.key)
             if self.shows_all:
                 self.memory.node = stored
@@ -237,7 +254,7 @@ def reshaped(user: Collection, steps: tuple[ViewStep, ...], node: Node) -> None:
     with _LOCK:
         view = view_of(user)
         changed = ElementsView(view.memory, steps, view.refusal)
-        changed.key = view.key
+        changed.key, changed.face = view.key, view.face
         user._view, user._own = changed, node
 
 

@@ -1,19 +1,22 @@
 """Arrays that stand in for tensors: they have the memory layout of NumPy's arrays, and no memory.
 
 NumPy's own functions tell of them what is a view, whether two overlap, and how they lie in memory.
-Nobody reads their elements.
+Their elements are of no use, but whoever reads them all the same, such as a debugger, reads zeros:
+they lie in pages that the operating system need not have.
 """
 
 from __future__ import annotations
 
+import mmap
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from marsdask.core.node import Node
-from marsdask.core.sizes import Size
+from marsdask.core.sizes import Size, known_chunks
 
-from ..chunkwise.map_blocks import MapBlocks
+from ..chunkwise.map_blocks import Blocks, MapBlocks
 from ..elementwise.nodes import Elementwise
 from ..indexing.advanced import Take
 from ..indexing.getitem import named_fields
@@ -21,13 +24,37 @@ from ..indexing.slicing import Slice
 from ..manipulation.reshape import Reshape, settle
 from ..manipulation.shape import Broadcast, View, reorder
 from ..manipulation.views import SeenAs, seen_as
-from .selections import ViewStep, function_of
+from .selections import ViewStep, function_of, ranges_of
 
-#: Where all stand-ins begin. It is no address of a process.
+#: Where those begin for which there are too few addresses. It is no address of a process.
 _ADDRESS = 1 << 60
+
+#: The most bytes of addresses that are taken for one, by the exponent of two.
+_LARGEST = 45
 
 #: What an unknown length counts as: long, and divided by many numbers.
 _LONG = 55440
+
+
+class StandIn(np.ndarray[Any, Any]):
+    """An array of which only the layout is of interest."""
+
+    def __repr__(self) -> str:
+        return f"StandIn(shape={self.shape}, strides={self.strides}, dtype={self.dtype})"
+
+    __str__ = __repr__
+
+
+@cache
+def _pages(exponent: int) -> mmap.mmap | None:
+    """Return pages of zeros that take addresses and no memory, ``None`` if there are none."""
+    if exponent > _LARGEST:
+        return None
+    try:
+        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        return mmap.mmap(-1, 1 << exponent, flags=private, prot=mmap.PROT_READ)
+    except (AttributeError, OSError):  # other systems, and limits of processes
+        return None
 
 
 class _Interface:
@@ -56,9 +83,17 @@ def owning(node: Node) -> Any:
     for length in reversed(shape):
         strides.append(size)
         size *= max(length, 1)
-    raw = np.asarray(_Interface(shape, tuple(reversed(strides)), itemsize))
+    raw = _bytes(shape, tuple(reversed(strides)), itemsize, size)
     # Elements of objects are raw bytes here, so that NumPy follows none of them.
     return raw if dtype.hasobject or not itemsize else raw.view(dtype)
+
+
+def _bytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, size: int) -> StandIn:
+    """Return a stand-in whose elements are raw bytes; those of one size begin at one address."""
+    pages = _pages(max(12, (size - 1).bit_length()))
+    if pages is None:
+        return np.asarray(_Interface(shape, strides, itemsize)).view(StandIn)
+    return StandIn(shape, f"V{itemsize}", pages, strides=strides)
 
 
 def stand_in(node: Node, steps: tuple[ViewStep, ...]) -> Any:
@@ -88,16 +123,21 @@ def _seen(array: Any, step: ViewStep, node: Node) -> Any:
     if step.kind is SeenAs:
         return array.view(node.dtype)  # type: ignore[attr-defined]
     if step.kind is Broadcast:
-        return np.broadcast_to(array, lengths_of(node.shape))
+        return np.broadcast_to(array, lengths_of(node.shape), subok=True)
     if isinstance(node, Elementwise):
         func = function_of(node)
         if func is named_fields:
             return named_fields(array, dict(node.kwargs)["names"])
         return array.view(dict(node.kwargs)["kind"]) if func is seen_as else func(array)
+    if isinstance(node, Blocks):
+        known = known_chunks(node.a.chunks)
+        keys = ranges_of(node.a, node) if known else map(slice, lengths_of(node.shape))
+        return array[tuple(map(_key, keys))]
     if isinstance(node, Take):
         return _diagonal(array, node)
     if isinstance(node, MapBlocks):  # windows
-        return np.lib.stride_tricks.sliding_window_view(array, **(node.kwargs or {}))
+        windows = np.lib.stride_tricks.sliding_window_view
+        return windows(array, subok=True, **(node.kwargs or {}))
     return array  # in other chunks
 
 
@@ -115,7 +155,7 @@ def _diagonal(array: Any, node: Take) -> Any:
     ]
     form.insert(node.place, (count, sum(array.strides[axis] for axis in node.axes)))
     shape, strides = zip(*form, strict=True)
-    return np.lib.stride_tricks.as_strided(array, shape, strides)
+    return np.lib.stride_tricks.as_strided(array, shape, strides, subok=True)
 
 
 def _key(part: Any) -> Any:

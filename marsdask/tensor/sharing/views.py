@@ -9,11 +9,12 @@ import numpy as np
 from marsdask.core.collection import Collection, Writes, collect, rebind
 from marsdask.core.node import Node
 
+from ..chunkwise.map_blocks import Blocks
 from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
-from ..sparse.blocks import is_sparse
 from .memory import ElementsView, owns, reshaped, share, view_of
-from .selections import READ_ONLY, UNTRACED, distance, function_of, refusal_of
+from .parts import PartsView
+from .selections import READ_ONLY, SCATTERED, UNTRACED, distance, function_of, refusal_of
 from .standins import stand_in
 
 
@@ -22,12 +23,10 @@ def show(
 ) -> Collection | None:
     """Return the view of a tensor whose node is given, ``None`` if NumPy's array is a copy."""
     own = base.node
-    if is_sparse(own.meta) or is_sparse(node.meta):
-        return None
     if type(node) is Elementwise and _is_no_part(node):
         return frozen(node, READ_ONLY)
     if writes == "untraced":
-        return frozen(node, UNTRACED)
+        return frozen(node, SCATTERED if type(node) is Blocks else UNTRACED)
     view = base._view
     ends = (own, view.memory.node) if isinstance(view, ElementsView) else (own,)
     found = distance(node, ends, through)
@@ -108,9 +107,16 @@ def may_share_memory(a: Any, b: Any, /, max_work: int | None = 0) -> bool:
 def _overlap(ask: Any, a: Any, b: Any, max_work: int) -> bool:
     if not isinstance(a, Collection) and not isinstance(b, Collection):
         return bool(ask(a, b, max_work))
+    a, b = elements_of(a), elements_of(b)
     if a is not b and (_memory(a) is None or _memory(a) is not _memory(b)):
         return False
     return bool(ask(array_of(a), array_of(b), max_work))
+
+
+def elements_of(obj: Any) -> Any:
+    """Return what has the elements: of a tensor that is made of parts, the first of them."""
+    view = obj._view if isinstance(obj, Collection) else None
+    return view.parts[0] if isinstance(view, PartsView) else obj
 
 
 def _memory(obj: Any) -> Any:
