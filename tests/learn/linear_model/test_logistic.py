@@ -32,8 +32,6 @@ def labels_of(samples: Any, classes: int) -> Any:
     return order * classes // len(samples)
 
 
-# Which scikit-learn 1.8 says of C=inf.
-@pytest.mark.filterwarnings("ignore:Setting penalty=None:UserWarning")
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 @settings(max_examples=2)
