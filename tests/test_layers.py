@@ -60,7 +60,8 @@ BEYOND_CONTRACT = {
             "oscar/worker",
         )
     },
-    "marsdask/deploy/kubernetes/scaler.py": {"cluster": "scales a supervisor's workers"},
+    "marsdask/deploy/kubernetes/in_pod/lease.py": {"cluster": "decides between supervisors"},
+    "marsdask/deploy/kubernetes/in_pod/scaler.py": {"cluster": "scales a supervisor's workers"},
 }
 
 #: Who knows Dask outside scheduler/, and why.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
+from ..cluster.arbiter import Arbiter, configured
 from ..cluster.autoscale import AutoscaleLimits
+from ..cluster.leader import timeout
 from ..cluster.scaling import Scaler
 from ..supervisor import Supervisor
 from . import discovery, sizes
@@ -19,13 +21,23 @@ from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
 
+#: Makes an arbiter of the seconds after which a supervisor counts as dead.
+NewArbiter = Callable[[float], Arbiter | None]
+
 
 class SupervisorService:
     """A supervisor in this process."""
 
-    def __init__(self, settings: Settings, scaler: Scaler | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        scaler: Scaler | None = None,
+        arbiter: NewArbiter | None = None,
+    ) -> None:
         self.settings = settings
         self._scaler = scaler
+        patience = timeout()
+        self._arbiter = configured(patience) or (arbiter and arbiter(patience))
         settings.tell_spare_ports(1)
         try:
             AutoscaleLimits.configured()
@@ -51,6 +63,7 @@ class SupervisorService:
             supervisors=others,
             token=settings.token,
             scaler=self._scaler,
+            arbiter=self._arbiter,
         )
         if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")
@@ -91,12 +104,19 @@ class SupervisorService:
 
 
 def main(
-    argv: Sequence[str] | None = None, prog: str | None = None, scaler: Scaler | None = None
+    argv: Sequence[str] | None = None,
+    prog: str | None = None,
+    scaler: Scaler | None = None,
+    arbiter: NewArbiter | None = None,
 ) -> int:
-    """Run a supervisor; ``scaler`` changes the number of its workers."""
+    """Run a supervisor.
+
+    ``scaler`` changes the number of its workers, and ``arbiter`` makes what decides between several
+    supervisors, unless the configuration names a file.
+    """
     name = prog or os.path.basename(sys.argv[0])
     settings = read("supervisor", name, argv)
-    return serve(name, lambda: SupervisorService(settings, scaler))
+    return serve(name, lambda: SupervisorService(settings, scaler, arbiter))
 
 
 if __name__ == "__main__":

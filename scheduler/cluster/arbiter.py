@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import dask.config
 
@@ -21,8 +22,23 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
+#: A clock that also counts while the host is suspended, where there is one.
+_BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def elapsed() -> float:
+    """Return seconds since some moment in the past; clocks of other hosts play no role."""
+    return time.monotonic() if _BOOT_CLOCK is None else time.clock_gettime(_BOOT_CLOCK)
+
+
 class Arbiter(Protocol):
     """Grants tenures, one at a time. Its methods may block; ``OSError``: it does not answer."""
+
+    lasts: float
+    """The seconds for which a holder may be active after it asked for what was granted.
+
+    Infinite: until it learns that another one has the tenure.
+    """
 
     def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
         """Give the tenure to a supervisor; return its epoch, which is at least ``epoch``.
@@ -36,6 +52,10 @@ class Arbiter(Protocol):
         """Renew the tenure of a supervisor; return whether it has one."""
         ...
 
+    def release(self, holder: str) -> None:
+        """End the tenure of a supervisor that is no longer active, if it has one."""
+        ...
+
 
 class FileArbiter:
     """A file on storage that all supervisors share, and that supports locks, such as NFS.
@@ -43,6 +63,8 @@ class FileArbiter:
     A tenure ends when its holder has not written for ``patience`` seconds. No clocks are compared:
     each supervisor measures how long the content has stayed the same.
     """
+
+    lasts = math.inf
 
     def __init__(
         self, path: str, patience: float, clock: Callable[[], float] = time.monotonic
@@ -62,7 +84,7 @@ class FileArbiter:
             if found != self._seen[0]:
                 self._seen = found, self._clock()
             silent = self._clock() - self._seen[1] >= self._patience
-            if found and found["holder"] != holder and not (ended or silent):
+            if found and found["holder"] not in ("", holder) and not (ended or silent):
                 return None
             granted: int = max(epoch, found.get("epoch", 0) + 1)
             self._write(holder, granted, found.get("renewals", 0))
@@ -76,6 +98,13 @@ class FileArbiter:
                 return False
             self._write(holder, max(epoch, found["epoch"]), found["renewals"])
         return True
+
+    def release(self, holder: str) -> None:
+        """End a tenure, see :meth:`Arbiter.release`."""
+        with self._locked():
+            found = self._read()
+            if found.get("holder") == holder:
+                self._write("", found["epoch"], found["renewals"])
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

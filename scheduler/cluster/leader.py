@@ -54,6 +54,8 @@ class SupervisorRole:
     """The address of the active supervisor, as far as this one knows."""
     removed: tuple[str, ...] = ()
     """The workers that it has cut off, and that have not returned."""
+    consents: bool = False
+    """Whether it has promised the one that asks, which is active, not to become active."""
 
 
 def timeout() -> float:

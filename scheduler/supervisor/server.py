@@ -202,9 +202,11 @@ class Supervisor(PlacementScheduler):
         """Return the error for a client of a standby, which has no workers."""
         return f"{self.address} is a standby; connect to the active supervisor, {active}"
 
-    async def step_down(self) -> None:
-        """Close, because another supervisor is active in a higher epoch."""
-        logger.warning("%s steps down: another supervisor has taken over", self.address)
+    async def step_down(self, why: str = "another supervisor has taken over") -> None:
+        """Close, because another supervisor is active in a higher epoch, or may soon be."""
+        if self.deposed:
+            return
+        logger.warning("%s steps down: %s", self.address, why)
         self.deposed = True
         await self.close(reason="deposed")
 
@@ -216,6 +218,7 @@ class Supervisor(PlacementScheduler):
             # workers.
             for stream in [*self.client_comms.values(), *self.stream_comms.values()]:
                 stream.abort()
+        await self.failover.release()
         await super().close(*args, **options)
 
     @property

@@ -31,6 +31,7 @@ def manifests(
     found += [root(spec), *secrets(spec, certificates, token)]
     found += [account(spec, role) for role in _ACCOUNTS]
     found += [role_of_supervisors(spec), role_binding(spec)]
+    found += [lease(spec)] if spec.has_lease else []
     found += [headless_service(spec), web_service(spec)]
     if spec.service.type == "Ingress":
         found.append(ingress(spec))
@@ -118,7 +119,7 @@ def account(spec: ClusterSpec, role: str) -> Manifest:
 
 
 def role_of_supervisors(spec: ClusterSpec) -> Manifest:
-    """Return the rights of supervisors: to change the number of workers, and nothing else."""
+    """Return the rights of supervisors: to scale their workers, and to renew their Lease."""
     version, plural = WORKLOADS[spec.workload_kind]
     scale = {
         "apiGroups": [version.rpartition("/")[0]],
@@ -130,8 +131,17 @@ def role_of_supervisors(spec: ClusterSpec) -> Manifest:
     if spec.workload_kind != "StatefulSet":
         # Which pods end is told by an annotation of theirs.
         rules.append({"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]})
+    if spec.has_lease:
+        renew = {"resourceNames": [spec.object_name("supervisor")], "verbs": ["get", "patch"]}
+        rules.append({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], **renew})
     group = "rbac.authorization.k8s.io/v1"
     return _object(spec, group, "Role", spec.object_name("supervisor"), rules=rules)
+
+
+def lease(spec: ClusterSpec) -> Manifest:
+    """Return what decides which of several supervisors is active; they fill it in."""
+    version, name = "coordination.k8s.io/v1", spec.object_name("supervisor")
+    return _object(spec, version, "Lease", name, "supervisor", spec={})
 
 
 def role_binding(spec: ClusterSpec) -> Manifest:

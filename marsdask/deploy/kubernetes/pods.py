@@ -148,6 +148,8 @@ def _environment(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manife
         values["MARS_WEB_TOKEN_FILE"] = f"{TOKEN_FOLDER}/token"
     if role == "supervisor":
         values["MARS_K8S_WORKLOAD"] = f"{spec.workload_kind}/{spec.object_name('worker')}"
+        if spec.has_lease:
+            values["MARS_K8S_LEASE"] = spec.object_name("supervisor")
     values |= of_role.env
     return [
         *(

@@ -154,6 +154,11 @@ class ClusterSpec:
         """The protocol of the web service."""
         return "https" if self.tls else "http"
 
+    @property
+    def has_lease(self) -> bool:
+        """Whether a Lease decides which supervisor is active."""
+        return self.supervisor.count > 1
+
     def object_name(self, role: str) -> str:
         """Return the name of a role's objects."""
         return f"{self.name}-{role}"

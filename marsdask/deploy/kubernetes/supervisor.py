@@ -4,7 +4,14 @@ import sys
 
 from marsdask.scheduler.cli.supervisor import main
 
-from .scaler import PodScaler
+from .in_pod.lease import LeaseArbiter
+from .in_pod.scaler import PodScaler
 
 if __name__ == "__main__":
-    sys.exit(main(prog="mars-supervisor", scaler=PodScaler.in_cluster()))
+    sys.exit(
+        main(
+            prog="mars-supervisor",
+            scaler=PodScaler.in_cluster(),
+            arbiter=LeaseArbiter.in_cluster,
+        )
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class OtherSupervisor:
     """Seconds without an answer."""
     seen: bool = False
     """Whether it has ever answered."""
+    consented: float = -math.inf
+    """When it was asked for its last promise not to become active."""
 
 
 def decide(

@@ -11,13 +11,11 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Final
 
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
-from ...cluster import daemon_threads
 from ...cluster.arbiter import Arbiter, configured
 from ...cluster.leader import (
     PATIENCE,
@@ -28,6 +26,7 @@ from ...cluster.leader import (
     timeout,
     with_scheme,
 )
+from .arbitration import Arbitration
 from .epoch import OtherSupervisor, TakeoverAction, Vote, decide, is_lost, next_epoch
 from .generations import WorkerHistory
 
@@ -48,12 +47,19 @@ class Failover:
     ) -> None:
         self.supervisor = supervisor
         self.patience = timeout()
-        self._arbiter = arbiter or configured(self.patience)
+        self._arbitration = Arbitration(
+            supervisor, arbiter or configured(self.patience), self.patience
+        )
+        self._tenure = self._arbitration.tenure
         self.interval = self.patience / 10
         self.epoch = 0
         self.seen = 0
         """The highest known epoch."""
-        self.active = False
+        self._leads = False
+        """Whether it became active, and has not ended that; its tenure may have ended."""
+        self._releases = False
+        self._expiry: asyncio.TimerHandle | None = None
+        self._expired: asyncio.Task[None] | None = None
         self._recent_until = -math.inf
         """When workers have brought what they held for an earlier supervisor, if it is active."""
         self.leader: str | None = None
@@ -72,8 +78,19 @@ class Failover:
         """Set while any supervisor is active."""
         self._task: asyncio.Task[None] | None = None
 
-    def role(self, *, epoch: int = 0) -> dict[str, Any]:
-        """Return this role to another supervisor, or to a worker of a higher ``epoch``."""
+    @property
+    def active(self) -> bool:
+        """Whether this supervisor is the active one now."""
+        return self._leads and self._tenure.left > 0
+
+    def role(self, *, epoch: int = 0, active: bool = False) -> dict[str, Any]:
+        """Return this role to another supervisor, or to a worker of a higher ``epoch``.
+
+        ``active``: another one is active, and asks this one to promise not to be.
+        """
+        consents = active and not self._leads
+        if consents:
+            self._tenure.promise()
         self.seen = max(self.seen, epoch)
         if self.active and self._task is None and self.seen > self.epoch:
             self.epoch = next_epoch([self.seen])
@@ -83,11 +100,13 @@ class Failover:
             "epoch": self.epoch,
             "workers": list(self.supervisor.workers),
             "removed": self.supervisor.unclaimed_results.generations.absent,
+            "consents": consents,
         }
 
     def start(self) -> None:
         """Start to poll the others; a single supervisor is active at once."""
         if len(self._peers) < 2:
+            self._tenure.confirm(math.inf)
             self._activate(next_epoch([self.seen]))
             self._settled.set()
         else:
@@ -95,12 +114,21 @@ class Failover:
 
     async def stop(self) -> None:
         """Stop polling, and give up the active role."""
-        self.active = False
+        self._releases = self.active
+        self._leads = False
+        self._tenure.end()
         self._known.clear()
+        if self._expiry is not None:
+            self._expiry.cancel()
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+    async def release(self) -> None:
+        """Tell the arbiter that this supervisor has ended, so that another one need not wait."""
+        if self._releases and len(self._peers) > 1:
+            await self._arbitration.release()
 
     async def settled(self) -> None:
         """Wait until the previous supervisor's workers have joined, or until the timeout."""
@@ -184,6 +212,9 @@ class Failover:
             first = active[self._leading]
             self.leader, self._workers = first.address, first.workers
             self._previous = WorkerHistory(first.id, first.epoch, frozenset(first.removed))
+        if self._leads and self._tenure.limited:
+            self._tenure.consent(peer.consented for peer in self._others)
+            self._watch()
         if active or self.active:
             self._known.set()
         else:
@@ -192,7 +223,7 @@ class Failover:
 
     async def _ask(self, endpoint: str, peer: OtherSupervisor, passed: float) -> None:
         address = with_scheme(endpoint, self.supervisor.security)
-        began = time.monotonic()
+        began, asked = time.monotonic(), self._tenure.clock()
         peer.refused = False
         try:
             peer.role = await self._answer(address)
@@ -205,6 +236,8 @@ class Failover:
         if peer.role.id == self.supervisor.id:
             self._mine = endpoint
         peer.silent, peer.seen = 0.0, True
+        if peer.role.consents:
+            peer.consented = asked
 
     async def _answer(self, address: str) -> SupervisorRole:
         arguments = self.supervisor.security.get_connection_args("scheduler")
@@ -216,7 +249,8 @@ class Failover:
             asyncio.timeout(patience),
             rpc(normalize_address(address), connection_args=arguments) as peer,
         ):
-            found = await peer.mars_role(epoch=self.epoch)
+            asks = {"active": True} if self._tenure.limited and self.active else {}
+            found = await peer.mars_role(epoch=self.epoch, **asks)
         return SupervisorRole(
             found["id"],
             address,
@@ -225,6 +259,7 @@ class Failover:
             ours=True,
             workers=tuple(found["workers"]),
             removed=tuple(found.get("removed", ())),
+            consents=found.get("consents", False),
         )
 
     async def _is_lost(self) -> bool:
@@ -270,28 +305,37 @@ class Failover:
 
     async def _permitted(self) -> int | None:
         """Return the epoch in which this supervisor may become active, ``None`` if it may not."""
-        if self._arbiter is None:
-            return next_epoch([self.seen]) if await self._is_lost() else None
+        if self._arbitration.arbiter is None:
+            if not await self._is_lost():
+                return None
+            self._tenure.confirm(math.inf)
+            return next_epoch([self.seen])
         self._expected = set(self._workers)
-        epoch: int | None = await self._ask_arbiter(
-            self._arbiter.take, next_epoch([self.seen]), ended=self._leader_ended
-        )
-        return epoch
-
-    async def _ask_arbiter(self, method: Any, epoch: int, **options: Any) -> Any:
-        question = partial(method, self.supervisor.id, epoch, **options)
-        async with asyncio.timeout(self.patience):
-            return await daemon_threads.call(question, name="marsdask-arbiter")
+        ended = self._leading is not None and self._leader_ended
+        return await self._arbitration.take(next_epoch([self.seen]), ended=ended)
 
     async def _keeps(self) -> bool:
         """Return whether the arbiter leaves this supervisor active; also if it does not answer."""
-        if self._arbiter is None or not self.active:
+        if not self._leads:
             return True
-        try:
-            return bool(await self._ask_arbiter(self._arbiter.renew, self.epoch))
-        except OSError as error:
-            logger.warning("the arbiter does not answer (%r); remaining active", error)
-            return True
+        kept = await self._arbitration.keeps(self.epoch)
+        self._watch()
+        return kept
+
+    def _watch(self) -> None:
+        """Step down when the tenure ends."""
+        if self._expiry is not None:
+            self._expiry.cancel()
+        if self._leads and self._tenure.limited:
+            loop = asyncio.get_running_loop()
+            self._expiry = loop.call_later(max(0.0, self._tenure.left), self._expire)
+
+    def _expire(self) -> None:
+        if self.active:
+            self._watch()
+        elif self._leads:
+            why = "neither the arbiter nor all other supervisors have let it continue"
+            self._expired = asyncio.ensure_future(self.supervisor.step_down(why))
 
     async def _fence(self, workers: Sequence[str]) -> None:
         """Tell workers the new epoch, so that they obey no earlier supervisor."""
@@ -319,8 +363,9 @@ class Failover:
     def _activate(self, epoch: int) -> None:
         self.epoch = epoch
         self._recent_until = time.monotonic() + retention()
-        self.active, self.leader = True, self.supervisor.address
+        self._leads, self.leader = True, self.supervisor.address
         self._known.set()
+        self._watch()
 
     def _take_over(self, epoch: int) -> None:
         self.supervisor.unclaimed_results.generations.succeed(self._previous)

@@ -145,7 +145,7 @@ def test_an_arbiter_decides(monkeypatch, tmp_path):
                 worker.handlers["mars_witness"] = lambda told=told: told
             await polled(standby, "_permitted")
             assert standby.standby
-            monkeypatch.setattr(active.failover._arbiter, "renew", lambda *args: True)
+            monkeypatch.setattr(active.failover._arbitration.arbiter, "renew", lambda *args: True)
             await standby.failover._known.wait()
             assert json.loads(path.read_text())["holder"] == standby.id
             monkeypatch.undo()

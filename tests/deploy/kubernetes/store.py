@@ -34,6 +34,7 @@ RESOURCES = {
     "poddisruptionbudgets": ("/apis/policy/v1", "PodDisruptionBudget", True),
     "networkpolicies": ("/apis/networking.k8s.io/v1", "NetworkPolicy", True),
     "ingresses": ("/apis/networking.k8s.io/v1", "Ingress", True),
+    "leases": ("/apis/coordination.k8s.io/v1", "Lease", True),
     "marsjobs": ("/apis/training.kubedl.io/v1alpha1", "MarsJob", True),
 }
 
@@ -181,6 +182,9 @@ class Store:
         """Merge a change into an object, its status, or its scale."""
         with self.changed:
             old = self.get(plural, namespace, name)
+            known = change.get("metadata", {}).get("resourceVersion")
+            if known not in (None, old["metadata"]["resourceVersion"]):
+                raise Denied(409, f'Operation cannot be fulfilled on {plural} "{name}"')
             if part == "scale":
                 change = {"spec": {"replicas": change["spec"]["replicas"]}}
             elif part == "status":

@@ -61,6 +61,16 @@ def test_who_has_ended_is_followed_at_once(world):
     assert world.two.take("two", 1) == 10
 
 
+def test_who_releases_it_is_followed_at_once(world):
+    """But nobody releases it for another."""
+    assert world.one.take("one", 1) == 1
+    world.two.release("two")
+    assert world.two.take("two", 1) is None
+    world.one.release("one")
+    assert not world.one.renew("one", 1)
+    assert world.two.take("two", 1) == 2
+
+
 def test_a_writer_that_was_killed(world):
     """What it left half written is not read."""
     world.one.take("one", 1)

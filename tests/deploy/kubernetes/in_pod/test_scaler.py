@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from marsdask.deploy.kubernetes.arguments import cluster_spec
+from marsdask.deploy.kubernetes.in_pod.scaler import PodScaler
 from marsdask.deploy.kubernetes.manifests import manifests
-from marsdask.deploy.kubernetes.scaler import PodScaler
 from marsdask.scheduler.cluster.scaling import CannotScale
 from tests.deploy.kubernetes.apiserver import ApiServer
 from tests.deploy.kubernetes.store import RESOURCES
@@ -80,7 +80,7 @@ def test_missing_rights_are_told(server, tmp_path):
         asyncio.run(scaler.scale(1))
     with pytest.raises(CannotScale, match=r'"statefulsets/scale".*"get"'):
         asyncio.run(scaler.count())
-    scaler.server = "https://127.0.0.1:1"
+    scaler.account.server = "https://127.0.0.1:1"
     with pytest.raises(CannotScale, match="no answer from Kubernetes"):
         asyncio.run(scaler.scale(1))
     with pytest.raises(CannotScale, match="no answer from Kubernetes"):

@@ -1,0 +1,1 @@
+"""What a supervisor does from inside its pod, with the rights of its service account."""
