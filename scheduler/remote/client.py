@@ -19,6 +19,7 @@ from ..cluster.failures import no_workers
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed, VersionMismatch
+from ..supervisor.fair_share import check_weight
 from ..supervisor.hints import with_affinity
 from ..supervisor.server import installed_version
 from ..web.authentication import client_token
@@ -41,7 +42,8 @@ class SupervisorScheduler(DaskScheduler):
     a cluster of ``n_worker`` processes is started on this host. They share ``n_cpu`` cores and
     ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler. ``token`` is that of
     the web service (default: ``MARS_WEB_TOKEN``, or the content of the file
-    ``MARS_WEB_TOKEN_FILE``), and ``ca_file`` the certificate of its own authority.
+    ``MARS_WEB_TOKEN_FILE``), and ``ca_file`` the certificate of its own authority. A session of
+    ``weight`` 2 gets twice the share of the cluster that a session of weight 1 gets.
     """
 
     name = "supervisor"
@@ -60,7 +62,9 @@ class SupervisorScheduler(DaskScheduler):
         connect_timeout: float = PATIENCE,
         token: str | None = None,
         ca_file: str | None = None,
+        weight: float = 1.0,
     ) -> None:
+        self.weight = check_weight(weight)
         self._local: LocalProcess | None = None
         self._looking = False
         """Whether a check of the submissions is scheduled."""

@@ -63,7 +63,9 @@ class RemoteJob(Submission):
         generation = getattr(self._client, "generation", None)
         self.id = uuid.uuid4().hex
         try:
-            told = {"client": self._client.id, "session": session, "name": name}
+            told: dict[str, Any] = {"client": self._client.id, "session": session, "name": name}
+            if self._scheduler.weight != 1:
+                told["weight"] = self._scheduler.weight
             await self._ask("mars_compile", **told, compilation=data)
             if self.state != "running":
                 await self._stop()

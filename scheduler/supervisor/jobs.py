@@ -28,6 +28,7 @@ from ..cluster.failures import clear, no_workers
 from ..dask import cluster_machine
 from ..remote.packing import unpacked
 from .compile_threads import CompileThreads
+from .fair_share import check_weight
 from .result_info import reported_info
 from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
 
@@ -64,6 +65,8 @@ class Job:
     client: str
     packed: bytes = b""
     """The client's message until it is unpacked; it may contain arrays."""
+    weight: float = 1.0
+    """The share of its session in the cluster, relative to others."""
     state: str = "pending"
     start: float = field(default_factory=time.time)
     end: float | None = None
@@ -152,7 +155,14 @@ class Jobs(SchedulerPlugin):
         scheduler.add_plugin(self)
 
     async def compile(
-        self, *, client: str, session: str, name: str, compilation: bytes, job: str | None = None
+        self,
+        *,
+        client: str,
+        session: str,
+        name: str,
+        compilation: bytes,
+        job: str | None = None,
+        weight: float = 1.0,
     ) -> str:
         """Start to drive a pickled compilation; return the id of the job.
 
@@ -163,7 +173,7 @@ class Jobs(SchedulerPlugin):
         if client not in self.scheduler.clients:
             # Otherwise the results of a client that has disconnected would never be freed.
             raise ConnectionError(f"the client {client} is not connected")
-        new = Job(job or uuid.uuid4().hex, session, name, client, compilation)
+        new = Job(job or uuid.uuid4().hex, session, name, client, compilation, check_weight(weight))
         self.jobs[new.id] = new
         if len(self.jobs) > _REMEMBERED:
             ended = [number for number, one in self.jobs.items() if one.ended]
@@ -296,7 +306,10 @@ class Jobs(SchedulerPlugin):
         return _failure(job, error, failed.key, node)
 
     async def _run(self, job: Job, compilation: Any) -> bytes:
-        graphs = job.graphs = SubmittedGraphs(self.scheduler, self._watch, f"marsdask-job-{job.id}")
+        whose = (job.client, job.session)
+        name = f"marsdask-job-{job.id}"
+        graphs = SubmittedGraphs(self.scheduler, self._watch, name, whose, job.weight)
+        job.graphs = graphs
         graphs.progressed = partial(self._progressed, job)
         infos: dict[Key, ChunkInfo] = {}
         wanted: list[Key] = []

@@ -16,6 +16,7 @@ from tornado.ioloop import PeriodicCallback
 
 from ..cluster.failures import FULL, HELP
 from ..errors import SpillFull
+from .fair_share import submission
 
 #: Seconds between two checks, and the number of consecutive checks that must agree.
 _PAUSE, _CHECKS = 1.0, 3
@@ -84,4 +85,7 @@ class MemoryDeadlock:
 
 def _generation(ts: TaskState) -> Any:
     """Return the part of the priority that increases with each submitted graph."""
-    return ts.priority[:2] if ts.priority else ()
+    if ts.priority is None:
+        return ()
+    number = submission(ts.priority)
+    return ts.priority[:2] if number is None else (ts.priority[0], number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from distributed.protocol.serialize import Serialized, deserialize
 
 from ..base import Hint, Key, Stage, TaskGraph
 from ..errors import ResultLost
+from .fair_share import Submission
 from .hints import with_affinity
 from .result_info import describe_results
 
@@ -120,8 +121,16 @@ class KeyWatcher:
 class SubmittedGraphs:
     """The graphs of one job; the scheduler holds their results for the client ``name``."""
 
-    def __init__(self, scheduler: Any, watch: KeyWatcher, name: str) -> None:
+    def __init__(
+        self,
+        scheduler: Any,
+        watch: KeyWatcher,
+        name: str,
+        session: Hashable = None,
+        weight: float = 1.0,
+    ) -> None:
         self._scheduler = scheduler
+        self._job: Submission = scheduler.join(session or name, weight)
         self._watch = watch
         self._name = name
         self._batches: list[_Batch] = []
@@ -144,18 +153,19 @@ class SubmittedGraphs:
             key for key in prepared.graph if key not in tasks or tasks[key].state == "released"
         ]
         keys = {*stage.keys, *stage.kept}
-        scheduler._create_taskstate_from_graph(
-            start=time.time(),
-            dsk=prepared.graph,
-            keys=keys,
-            ordered={key: position for position, key in enumerate(prepared.graph)},
-            client=self._name,
-            annotations_by_type=prepared.annotations,
-            global_annotations=None,
-            stimulus_id=f"marsdask-stage-{time.time()}",
-            submitting_task=None,
-            span_metadata={"collections": []},
-        )
+        with scheduler.submitting(self._job):
+            scheduler._create_taskstate_from_graph(
+                start=time.time(),
+                dsk=prepared.graph,
+                keys=keys,
+                ordered={key: position for position, key in enumerate(prepared.graph)},
+                client=self._name,
+                annotations_by_type=prepared.annotations,
+                global_annotations=None,
+                stimulus_id=f"marsdask-stage-{time.time()}",
+                submitting_task=None,
+                span_metadata={"collections": []},
+            )
         self._follow(keys, fresh)
         self.total += len(fresh)
         self._release(stage.dropped)
@@ -236,6 +246,10 @@ class SubmittedGraphs:
         lost = [key for key, ts in found if ts is not None and ts not in state.wants_what]
         self._scheduler.client_desires_keys(keys=lost, client=client)
         self._release(self._held())
+        self._leave()
+
+    def _leave(self) -> None:
+        self._scheduler.worker_shares.leave(self._job.number)
         self._scheduler.clients.pop(self._name, None)
 
     def _held(self) -> list[Key]:
@@ -259,7 +273,7 @@ class SubmittedGraphs:
         self._batches.clear()
         self._batches_of.clear()
         await self._release_in_turns(self._held())
-        self._scheduler.clients.pop(self._name, None)
+        self._leave()
 
 
 def _slices(keys: Collection[Key]) -> Iterable[list[Key]]:

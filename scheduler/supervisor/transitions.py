@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from distributed.scheduler import (
 from distributed.stealing import WorkStealing
 
 from ..dask import PLACE
+from .fair_share import FairQueue, Submission, WorkerShares, submission
 from .placement import (
     CROWD,
     STRANGERS,
@@ -46,6 +48,9 @@ _AHEAD = 2
 _BATCH = 32
 #: ... with at most this many expected seconds for each thread.
 _SOON = 0.01
+
+#: Difference between the numbers of two jobs.
+_STEP = 1e-6
 
 #: Maximum bytes of a result that may be computed earlier than it is needed.
 _TINY = 256
@@ -106,6 +111,10 @@ class PlacementScheduler(distributed.Scheduler):
         ledger = Reservations() if policy is None else policy.ledger
         self._head: HeadReservation[WorkerState] = HeadReservation(ledger)
         self._turns = RoundRobin()
+        self.fair_queue = FairQueue()
+        self.worker_shares = WorkerShares()
+        self._numbers = itertools.count()
+        self._submission: Submission | None = None
         self._caching = False
         self._cached: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
         """The last task and the locations of its inputs, while these cannot change."""
@@ -121,6 +130,39 @@ class PlacementScheduler(distributed.Scheduler):
             policy.coming = operator.attrgetter("_network_occ")
             if "amm" in self.extensions:
                 keep_shared(self.extensions["amm"])
+
+    def join(self, session: Hashable, weight: float) -> Submission:
+        """Return the record of a session's next job."""
+        self.fair_queue.now = max(self.fair_queue.now, self.generation)
+        number = self.fair_queue.now + next(self._numbers) * _STEP
+        self.worker_shares.join(number, session, weight)
+        return Submission(number, self.fair_queue.share(session, weight))
+
+    @contextlib.contextmanager
+    def submitting(self, job: Submission) -> Iterator[None]:
+        """Give the tasks that are created meanwhile the virtual times of their session."""
+        generation, last = self.generation, self._last_time
+        self._submission = job
+        try:
+            yield
+        finally:
+            self._submission = None
+            self.generation, self._last_time = generation, last
+
+    def _set_priorities(self, **options: Any) -> None:  # type: ignore[override]
+        """Set priorities; those of sessions are virtual times, in place of a graph's number."""
+        job = self._submission if self.policy is not None else None
+        if job is None:
+            self.generation = max(self.generation, math.ceil(self.fair_queue.now))
+            super()._set_priorities(**options)
+            return
+        new = [ts for ts in options["tasks"] if not ts.priority]
+        super()._set_priorities(**options)
+        new = sorted((ts for ts in new if ts.priority), key=operator.attrgetter("priority"))
+        costs = [self._get_prefix_duration(ts.prefix) for ts in new]
+        for ts, time in zip(new, self.fair_queue.times(job.share, costs), strict=True):
+            user, _, position = ts.priority
+            ts.priority = user, time, position, job.number
 
     def _ours(self, ts: TaskState) -> Policy | None:
         """Return the policy unless a restriction determines the task's worker."""
@@ -154,6 +196,11 @@ class PlacementScheduler(distributed.Scheduler):
         consumers of the previous one, which costs memory for a chunk on each worker. This scheduler
         sends at most two such sources in total.
         """
+        found = self._regular_slots(ts)
+        return found or (self._fair_slots(ts) if self.worker_shares.contended else found)
+
+    def _regular_slots(self, ts: TaskState) -> set[WorkerState]:
+        """Return the workers whose tasks leave a slot for a source."""
         if not ts.dependents or is_tiny(ts):
             return self.idle_task_count
         self._open &= self.idle_task_count  # without closed and paused workers
@@ -163,6 +210,12 @@ class PlacementScheduler(distributed.Scheduler):
         if len(self._ahead) < _AHEAD and sum(map(_beyond, self._ahead)) < _AHEAD:
             return self.idle_task_count - self._ahead - self._batching
         return set()
+
+    def _fair_slots(self, ts: TaskState) -> set[WorkerState]:
+        """Return workers that are full of other sessions' tasks, which come after this one."""
+        shares = self.worker_shares
+        some = self._turns.take([*self.running], STRANGERS)
+        return {ws for ws in some if shares.has_place(ws, ws.nthreads, ts.priority)}
 
     def _candidates(
         self, home: WorkerState | None, slots: Collection[WorkerState]
@@ -318,15 +371,16 @@ class PlacementScheduler(distributed.Scheduler):
             self._by_affinity.clear()
             self._waiting = None
             self._head.release()
-        while self.queued and self.idle_task_count:
+        while self.queued and (self.idle_task_count or self.worker_shares.contended):
             first = self._next_queued()
             if first is not None:
                 self.transitions({first.key: "processing"}, stimulus_id)
                 if first.state != "queued":
                     continue
                 self._reserve(first, policy)
+            break
+        if self.queued and (self.idle_task_count or self.worker_shares.contended):
             self._pass_others(stimulus_id)
-            return
 
     def _reserve(self, ts: TaskState, policy: Policy) -> None:
         """Reserve memory for the first task, so that others do not delay it."""
@@ -343,7 +397,7 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _overtakes(self, stimulus_id: str, ts: TaskState) -> bool:
         """Send a queued task if it can start; return whether it has left the queue."""
-        if ts is self._head.task or not self.idle_task_count:
+        if ts is self._head.task or not (self.idle_task_count or self.is_rootish(ts)):
             return False
         if self.is_rootish(ts) and not self._slots(ts):
             return False
@@ -374,11 +428,15 @@ class PlacementScheduler(distributed.Scheduler):
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
         if self.policy is not None:
             self.policy.ledger.promise(ts.key, ws, needs(ts))
+            self.worker_shares.add(ws, ts.priority)
         return super()._add_to_processing(ts, ws, stimulus_id)
 
     def _exit_processing_common(self, ts: TaskState) -> WorkerState | None:
         if self.policy is not None:
             self.policy.ledger.settle(ts.key)
+            self.worker_shares.remove(ts.processing_on, ts.priority)
+            if ts.priority is not None and submission(ts.priority) is not None:
+                self.fair_queue.run(ts.priority[1])
         return super()._exit_processing_common(ts)
 
     def get_comm_cost(self, ts: TaskState, ws: WorkerState) -> float:
@@ -475,8 +533,13 @@ class MarsStealing(WorkStealing):
         self, *, key: str, state: str, stimulus_id: str, worker: str | None = None
     ) -> None:
         """Finish a theft, and move the reservation."""
-        super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         ts = self.scheduler.tasks.get(key)
+        victim = ts and ts.processing_on
+        super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         on = ts and ts.processing_on
+        if ts and victim and on and victim is not on:
+            scheduler: Any = self.scheduler
+            scheduler.worker_shares.remove(victim, ts.priority)
+            scheduler.worker_shares.add(on, ts.priority)
         if ts and on and ts not in on.long_running:
             self._ledger.promise(ts.key, on, needs(ts))

@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from distributed.collections import HeapSet
 
+from .fair_share import submission
 from .placement import Reservations, WorkerView, share
 
 
@@ -33,7 +34,10 @@ W = TypeVar("W", bound=WorkerView)
 
 
 def submitter(ts: QueuedTask) -> Hashable:
-    """Return the client that waits for a task, else the submission that it belongs to."""
+    """Return the submission of a session, the client that waits, or the submission of Dask."""
+    number = submission(ts.priority)
+    if number is not None:
+        return float(number)
     if ts.who_wants:
         first: str = min(client.client_key for client in ts.who_wants)
         return first
