@@ -40,7 +40,7 @@ class SessionShare:
 
 
 @dataclass(frozen=True)
-class Submission:
+class JobShare:
     """The tasks of one job: their number, and the share of their session."""
 
     number: float

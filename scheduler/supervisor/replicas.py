@@ -1,7 +1,8 @@
-"""Replicas in shared memory, which the active memory manager need not drop."""
+"""The workers that hold results, and replicas in shared memory, which need not be dropped."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from distributed import active_memory_manager
@@ -12,6 +13,7 @@ from distributed.active_memory_manager import (
 )
 from distributed.scheduler import TaskState, WorkerState
 
+from ..base import Key
 from ..dask import PLACE
 from ..storage.shared import SHARE_FROM
 
@@ -66,3 +68,14 @@ def keep_shared(manager: Any) -> None:
         if type(policy) is active_memory_manager.ReduceReplicas:
             manager.policies.remove(policy)
             manager.add_policy(ReduceReplicas())
+
+
+def holders(scheduler: Any, keys: Collection[Key]) -> dict[str, Any]:
+    """Return the size and the holders of each known result, and the id of each holder."""
+    found = [ts for key in keys if (ts := scheduler.tasks.get(key)) is not None and ts.who_has]
+    workers = {ws for ts in found for ws in ts.who_has}
+    return {
+        "sizes": {ts.key: ts.get_nbytes() for ts in found},
+        "holders": {ts.key: [ws.address for ws in ts.who_has] for ts in found},
+        "ids": {ws.address: ws.server_id for ws in workers},
+    }

@@ -30,10 +30,10 @@ from ..web.tls import dashboard_tls, verify_clients
 from ..web.websocket import serve_websockets
 from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
-from .holders import holders
 from .hooks import HOOKS
 from .jobs import Jobs
 from .memory_deadlock import MemoryDeadlock
+from .replicas import holders
 from .spans import LimitedSpans
 from .suspicious_tasks import clear_suspicion
 from .transitions import PlacementScheduler

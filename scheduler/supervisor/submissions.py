@@ -17,7 +17,7 @@ from distributed.protocol.serialize import Serialized, deserialize
 
 from ..base import Hint, Key, Stage, TaskGraph
 from ..errors import ResultLost
-from .fair_share import Submission
+from .fair_share import JobShare
 from .hints import with_affinity
 from .result_info import describe_results
 
@@ -130,7 +130,7 @@ class SubmittedGraphs:
         weight: float = 1.0,
     ) -> None:
         self._scheduler = scheduler
-        self._job: Submission = scheduler.join(session or name, weight)
+        self._job: JobShare = scheduler.join(session or name, weight)
         self._watch = watch
         self._name = name
         self._batches: list[_Batch] = []

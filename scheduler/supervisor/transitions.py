@@ -27,7 +27,7 @@ from distributed.scheduler import (
 from distributed.stealing import WorkStealing
 
 from ..dask import PLACE
-from .fair_share import FairQueue, Submission, WorkerShares, submission
+from .fair_share import FairQueue, JobShare, WorkerShares, submission
 from .placement import (
     CROWD,
     STRANGERS,
@@ -114,7 +114,7 @@ class PlacementScheduler(distributed.Scheduler):
         self.fair_queue = FairQueue()
         self.worker_shares = WorkerShares()
         self._numbers = itertools.count()
-        self._submission: Submission | None = None
+        self._submission: JobShare | None = None
         self._caching = False
         self._cached: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
         """The last task and the locations of its inputs, while these cannot change."""
@@ -131,15 +131,15 @@ class PlacementScheduler(distributed.Scheduler):
             if "amm" in self.extensions:
                 keep_shared(self.extensions["amm"])
 
-    def join(self, session: Hashable, weight: float) -> Submission:
+    def join(self, session: Hashable, weight: float) -> JobShare:
         """Return the record of a session's next job."""
         self.fair_queue.now = max(self.fair_queue.now, self.generation)
         number = self.fair_queue.now + next(self._numbers) * _STEP
         self.worker_shares.join(number, session, weight)
-        return Submission(number, self.fair_queue.share(session, weight))
+        return JobShare(number, self.fair_queue.share(session, weight))
 
     @contextlib.contextmanager
-    def submitting(self, job: Submission) -> Iterator[None]:
+    def submitting(self, job: JobShare) -> Iterator[None]:
         """Give the tasks that are created meanwhile the virtual times of their session."""
         generation, last = self.generation, self._last_time
         self._submission = job

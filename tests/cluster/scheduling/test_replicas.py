@@ -8,7 +8,8 @@ import pytest
 from marsdask.scheduler.dask import PLACE
 from marsdask.scheduler.storage.shared import SHARE_FROM
 from marsdask.scheduler.supervisor import Supervisor
-from tests.cluster.loop import cluster, run
+from marsdask.scheduler.supervisor.replicas import holders
+from tests.cluster.loop import cluster, run, supervised
 
 #: Workers of one process all have its memory, which a run of many tests makes large.
 LIMIT = 1 << 40
@@ -52,5 +53,25 @@ def test_what_is_in_memory_once_stays(nbytes, places, limit, left):
                 assert len(dropped) == 2
             else:
                 assert dropped == {0, 1, 2} - set(left)
+
+    run(main)
+
+
+def test_sizes_holders_and_ids():
+    """Of results that are in memory; others are left out."""
+
+    async def main():
+        async with supervised({}, {}) as (server, client):
+            futures = await client.scatter({"a": b"abc", "b": 5}, broadcast=True)
+            lone = client.submit(bytes, 1000)
+            await lone
+            told = holders(server, ["a", "b", lone.key, "unknown"])
+            addresses = {ws.address: ws.server_id for ws in server.workers.values()}
+            assert told["ids"] == addresses
+            assert {*told["holders"]["a"]} == {*addresses}
+            assert len(told["holders"][lone.key]) == 1
+            assert told["sizes"] == {k: server.tasks[k].nbytes for k in ("a", "b", lone.key)}
+            assert told["sizes"][lone.key] >= 1000
+            del futures
 
     run(main)

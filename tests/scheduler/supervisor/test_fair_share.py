@@ -20,7 +20,7 @@ from tests.strategies import draws
 COSTS = st.sampled_from([0.25, 0.5, 1.0, 2.0])
 
 
-class Cluster:
+class SharedThreads:
     """Threads that run the tasks of sessions in the order of their virtual times."""
 
     def __init__(self, threads):
@@ -63,7 +63,7 @@ class Cluster:
 @draws(30)
 def test_thread_time_follows_the_weights(threads, weights, costs, late):
     """Of sessions that always have tasks, from when the last of them has come."""
-    cluster = Cluster(threads)
+    cluster = SharedThreads(threads)
     sessions = list(enumerate(weights))
     for number, weight in sessions[1:]:
         cluster.submit(number, [costs[number % len(costs)]] * 800, weight)
@@ -89,7 +89,7 @@ def test_thread_time_follows_the_weights(threads, weights, costs, late):
 @draws(20)
 def test_no_session_starves(threads, costs, weight):
     """However many others come, one after the other, and however short their tasks are."""
-    cluster = Cluster(threads)
+    cluster = SharedThreads(threads)
     cluster.submit("large", [1.0] * 100)
     cluster.step()
     cluster.submit("small", costs, weight)
@@ -108,7 +108,7 @@ def test_no_session_starves(threads, costs, weight):
 @draws(20)
 def test_a_small_job_does_not_wait_for_a_large_one(tasks, threads):
     """At most as many of the other session's tasks start before its last as it has itself."""
-    cluster = Cluster(threads)
+    cluster = SharedThreads(threads)
     cluster.submit("large", [1.0] * 500)
     for _ in range(100):
         cluster.step()
