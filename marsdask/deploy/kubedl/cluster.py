@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..kubernetes.client import Forbidden, KubernetesApi, KubernetesError, NotFound
-from ..kubernetes.cluster import ClusterClient, RunningCluster
+from ..kubernetes.cluster import ClusterClient, RunningCluster, deleted_on_failure
 from ..kubernetes.manifests import owned, secrets
 from ..kubernetes.secrets import new_certificates, new_token
 from ..kubernetes.spec import ClusterSpec
@@ -86,6 +86,36 @@ class KubeDLClusterClient(ClusterClient):
                 found.token = found.secret("token", "token").decode()
         super().__init__(found)
 
+    def rescale_workers(
+        self,
+        new_scale: int,
+        min_workers: int | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> int:
+        """Change the number of workers of the MarsJob, and return how many there are.
+
+        Fewer workers raise NotImplementedError: KubeDL ends pods without asking them, and results
+        that only they have would be lost.
+        """
+        cluster = self._cluster
+        if isinstance(new_scale, bool) or not isinstance(new_scale, int) or new_scale < 0:
+            raise ValueError(f"invalid new_scale: {new_scale!r}; give an integer of at least 0")
+        job = cluster.api.get(VERSION, KIND, cluster.namespace, cluster.name)
+        before = worker_count(job)
+        if new_scale < before:
+            raise NotImplementedError(
+                f"a MarsJob cannot go from {before} to {new_scale} workers without a loss of "
+                "results; create a smaller one, or use deploy.kubernetes.new_cluster"
+            )
+        least = new_scale if min_workers is None else least_workers(min_workers, new_scale)
+        if "Worker" not in job["spec"]["marsReplicaSpecs"]:
+            raise ValueError(f"the MarsJob {cluster.name} has no template of workers")
+        change = {"spec": {"marsReplicaSpecs": {"Worker": {"replicas": new_scale}}}}
+        cluster.api.patch(VERSION, KIND, cluster.namespace, cluster.name, change)
+        port = WebPort(cluster.endpoint, cluster.token)
+        return port.wait_for(least, timeout=timeout) if wait else port.count()
+
 
 def new_cluster(
     kube_api_client: ApiClient | None = None,
@@ -93,7 +123,6 @@ def new_cluster(
     *,
     job: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     slb_endpoint: str | None = None,
-    verify_ssl: bool = True,
     min_worker_num: int | None = None,
     timeout: float | None = None,
     keep_on_failure: bool = False,
@@ -112,8 +141,6 @@ def new_cluster(
         A MarsJob, or a YAML file with one, instead of the arguments of pods.
     slb_endpoint : str, optional
         The address of the load balancer in front of the ingress that KubeDL makes.
-    verify_ssl : bool
-        Must be true: connections verify certificates.
     min_worker_num : int, optional
         Workers that are waited for; by default all.
     timeout : float, optional
@@ -137,31 +164,35 @@ def new_cluster(
     TimeoutError
         If too few workers join in time.
     """
-    if not verify_ssl:
+    manifest, cluster, token = _asked(job, image, slb_endpoint, arguments)
+    least = least_workers(min_worker_num, worker_count(manifest))
+    deadline = None if timeout is None else time.monotonic() + timeout
+    running = _create(KubernetesApi(kube_api_client), manifest, cluster, token)
+    with deleted_on_failure(running, keep=keep_on_failure):
+        running.endpoint = endpoint(slb_endpoint, running.namespace, running.name)
+        _wait(running, least, timeout, deadline)
+        client = KubeDLClusterClient(running)
+        client.start(default=default)
+    return client
+
+
+def _asked(
+    job: str | os.PathLike[str] | Mapping[str, Any] | None,
+    image: str | None,
+    slb_endpoint: str | None,
+    arguments: dict[str, Any],
+) -> tuple[dict[str, Any], ClusterSpec | None, bool | str | None]:
+    """Return the job that is asked for, what it consists of, and whether it needs a token."""
+    if not arguments.pop("verify_ssl", True):
         raise NotImplementedError(
             "verify_ssl=False is not supported: let SSL_CERT_FILE name the certificate of the "
             "load balancer's authority"
         )
     if job is not None:
-        manifest, cluster, token = _given(job, image, arguments)
-    else:
-        token = arguments.pop("token", True)
-        spec = job_spec(slb_endpoint=slb_endpoint, image=image, token=bool(token), **arguments)
-        manifest, cluster = mars_job(spec), spec.cluster
-    least = least_workers(min_worker_num, worker_count(manifest))
-    api = KubernetesApi(kube_api_client)
-    running = _create(api, manifest, cluster, token)
-    try:
-        running.endpoint = endpoint(slb_endpoint, running.namespace, running.name)
-        _wait(running, least, timeout)
-        client = KubeDLClusterClient(running)
-        client.start(default=default)
-    except BaseException:
-        if not keep_on_failure:
-            with contextlib.suppress(KubernetesError):
-                running.delete()
-        raise
-    return client
+        return _given(job, image, arguments)
+    token = arguments.pop("token", True)
+    spec = job_spec(slb_endpoint=slb_endpoint, image=image, token=bool(token), **arguments)
+    return mars_job(spec), spec.cluster, token
 
 
 def _given(
@@ -217,10 +248,9 @@ def _create(
     return running
 
 
-def _wait(running: RunningJob, least: int, timeout: float | None) -> None:
+def _wait(running: RunningJob, least: int, timeout: float | None, deadline: float | None) -> None:
     """Wait for workers; raise the error of a job that fails, or of a pod that will not start."""
     port = WebPort(running.endpoint, running.token)
-    deadline = None if timeout is None else time.monotonic() + timeout
     while True:
         try:
             count = port.count()

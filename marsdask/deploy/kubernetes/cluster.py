@@ -267,21 +267,29 @@ def new_cluster(
     api = KubernetesApi(kube_api_client)
     deadline = None if timeout is None else time.monotonic() + timeout
     cluster = _create(api, spec, keep_on_failure)
-    try:
+    with deleted_on_failure(cluster, keep=keep_on_failure):
         needed = {"supervisor": spec.supervisor.count, "worker": spec.min_workers}
         if spec.web is not None:
             needed["web"] = spec.web.count
-        wait_ready(api, spec.namespace, f"{INSTANCE}={spec.name}", needed, timeout)
+        wait_ready(api, spec.namespace, f"{INSTANCE}={spec.name}", needed, timeout, deadline)
         cluster.endpoint = _endpoint(cluster, spec.service.host, deadline)
         if spec.service.type == "Ingress":
             cluster.authority = None  # the ingress shows a certificate of its own
         client = KubernetesClusterClient(cluster)
         client.start(default=default)
-    except BaseException:
-        if not keep_on_failure:
-            _remove(cluster)
-        raise
     return client
+
+
+@contextlib.contextmanager
+def deleted_on_failure(cluster: RunningCluster, *, keep: bool) -> Iterator[None]:
+    """Delete a cluster if the block fails; its error says more than one of the deletion."""
+    try:
+        yield
+    except BaseException:
+        if not keep:
+            with contextlib.suppress(KubernetesError):
+                cluster.delete()
+        raise
 
 
 def _create(api: KubernetesApi, spec: ClusterSpec, keep: bool) -> RunningCluster:
@@ -294,26 +302,16 @@ def _create(api: KubernetesApi, spec: ClusterSpec, keep: bool) -> RunningCluster
     cluster.token, cluster.authority = token, certificates.get(AUTHORITY)
     root: dict[str, Any] | None = None
     begun = False
-    try:
-        for manifest in manifests(spec, certificates=certificates, token=token):
+    for manifest in manifests(spec, certificates=certificates, token=token):
+        # What somebody else has created under the name of the first object stays.
+        with deleted_on_failure(cluster, keep=keep or not begun):
             made = api.create(manifest if root is None else owned(manifest, root))
-            begun = True
-            if manifest["kind"] == "Namespace":
-                cluster.own_namespace = True
-            elif root is None:
-                root = made
-    except BaseException:
-        # What somebody else has created under this name stays.
-        if begun and not keep:
-            _remove(cluster)
-        raise
+        begun = True
+        if manifest["kind"] == "Namespace":
+            cluster.own_namespace = True
+        elif root is None:
+            root = made
     return cluster
-
-
-def _remove(cluster: RunningCluster) -> None:
-    """Delete what was created; the error that led here says more than one of this."""
-    with contextlib.suppress(KubernetesError):
-        cluster.delete()
 
 
 def _endpoint(

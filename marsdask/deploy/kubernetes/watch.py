@@ -79,13 +79,15 @@ def wait_ready(
     selector: str,
     needed: Mapping[str, int],
     timeout: float | None,
+    deadline: float | None = None,
 ) -> dict[str, Manifest]:
     """Wait until enough pods of each role are ready, and return all pods by name.
 
-    Raises KubernetesError as soon as a pod cannot get ready, and TimeoutError, with what the pods
-    said last.
+    ``deadline`` is the moment at which ``timeout`` ends, if that has begun. Raises KubernetesError
+    as soon as a pod cannot get ready, and TimeoutError, with what the pods said last.
     """
-    deadline = None if timeout is None else time.monotonic() + timeout
+    if deadline is None and timeout is not None:
+        deadline = time.monotonic() + timeout
     while True:
         listing = api.list("v1", "Pod", namespace, selector)
         pods = {pod["metadata"]["name"]: pod for pod in listing["items"]}

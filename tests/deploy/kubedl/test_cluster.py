@@ -92,8 +92,18 @@ def test_the_documents_job(kubedl):
         kubedl.kube.store.get("marsjobs", "default", "mars-test-demo")
 
 
+def grows(kubedl, client):
+    """Add a worker to the job; fewer of them are refused."""
+    with pytest.raises(NotImplementedError, match=r"from 1 to 0 workers without a loss"):
+        client.rescale_workers(0)
+    with pytest.raises(ValueError, match="invalid new_scale: -1"):
+        client.rescale_workers(-1)
+    assert client.rescale_workers(2, timeout=DEADLINE) == 2
+    assert "mine-worker-1" in pods(kubedl, "mine")
+
+
 def test_a_job_of_arguments(kubedl):
-    """Encrypted, and with a token; a worker that was stopped comes back by its exit code."""
+    """Encrypted, and with a token; it grows; a worker that was stopped comes back by its code."""
     client = new_cluster(
         kubedl.kube.client(),
         slb_endpoint=f"http://{kubedl.ingress.host}",
@@ -116,6 +126,7 @@ def test_a_job_of_arguments(kubedl):
         scheduler: Any = client.session.scheduler
         (worker,) = scheduler.client.nthreads()
         assert worker.startswith("tls://")
+        grows(kubedl, client)
         before = pods(kubedl, "mine")["mine-worker-0"]["metadata"]["uid"]
         process(kubedl, "mine-worker-0").send_signal(signal.SIGTERM)
         wait_until(

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 import urllib.error
 from typing import Any
 
@@ -233,12 +234,18 @@ def test_clusters_of_a_shared_namespace(kube):
     ids=str,
 )
 def test_endpoints(kube, monkeypatch, arguments, endpoint):
-    """Each kind of service has its own address."""
-    monkeypatch.setattr(cluster, "wait_ready", lambda *args: {})
+    """Each kind of service has its own address; pods have what is left of the time."""
+    left = []
+
+    def ready(api, namespace, selector, needed, timeout, deadline):
+        left.append(deadline - time.monotonic())
+
+    monkeypatch.setattr(cluster, "wait_ready", ready)
     monkeypatch.setattr(KubernetesClusterClient, "start", lambda self, default: None)
     arguments |= {"image": "none", "worker_num": 0, "timeout": 9}
     client = new_cluster(kube.client(), **arguments)
     try:
         assert client.endpoint == endpoint.format(client.namespace)
+        assert 0 < left[0] < 9
     finally:
         client.stop(wait=True, timeout=DEADLINE)

@@ -1,5 +1,7 @@
 """Pods that do not get ready, and what people read about them."""
 
+import time
+
 import pytest
 
 from marsdask.deploy.kubernetes import watch
@@ -112,6 +114,14 @@ def test_late_pods_are_told(server):
     assert first == "after 0.3 s not all pods are ready (2 worker)"
     assert rest[0] == "pod w-0: Running"
     assert "  log: this" in rest
+
+
+def test_a_deadline_that_has_begun(server):
+    """Creating the objects has taken the time: nothing is left of it for the pods."""
+    api, began = KubernetesApi(server.client()), time.monotonic()
+    with pytest.raises(TimeoutError, match=r"after 60 s not all pods are ready"):
+        wait_ready(api, "n", SELECTOR, {"worker": 1}, 60, began)
+    assert time.monotonic() - began < 30
 
 
 def test_no_pods_at_all(server):
