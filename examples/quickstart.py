@@ -203,26 +203,11 @@ def by_halves(start: int, stop: int) -> Any:
     return sum(mr.ExecutableTuple(halves).execute().fetch())
 
 
-#: A program as Mars's documents have it.
-OLD_PROGRAM = """
-import mars
-import mars.tensor as mt
-import mars.dataframe as md
-
-mars.new_session()
-a = mt.ones((200, 200), chunk_size=100)
-print("  inner:", mt.inner(a, a).execute()[0, 0].fetch())
-print("  sum of a column:", md.DataFrame(a).sum().execute().fetch()[0])
-"""
-
-
 def old_program() -> None:
     """Run a program of Mars without a change."""
     print("7. a program of Mars, by python -m marsdask.compat program.py", flush=True)
-    with TemporaryDirectory() as folder:
-        program = Path(folder, "program.py")
-        program.write_text(OLD_PROGRAM, encoding="utf-8")
-        subprocess.run([sys.executable, "-m", "marsdask.compat", str(program)], check=True)
+    program = Path(__file__).with_name("old_mars_program.py")
+    subprocess.run([sys.executable, "-m", "marsdask.compat", str(program)], check=True)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import marsdask
 import marsdask.compat
+from tests.mars_documents import PROGRAMS, run_program
 from tests.source import ROOT
 
 #: Mars's documents, but for the addresses of clusters.
@@ -164,6 +165,12 @@ def test_a_program_of_mars_runs_unchanged(name):
         exec(compile(program, name, "exec"), {"__name__": name})  # noqa: S102 - our own text
     finally:
         marsdask.compat.uninstall()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_the_documents(name, monkeypatch):
+    """Word for word but for the address of a cluster, in this process."""
+    run_program(name, None, monkeypatch)
 
 
 def test_a_script_needs_no_guard(tmp_path):

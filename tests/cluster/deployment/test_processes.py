@@ -15,6 +15,7 @@ import marsdask.tensor as mt
 from marsdask.scheduler.cluster.leader import query_role
 from marsdask.session import new_session
 from tests.cluster.commands import DEADLINE, Command, free_port, running
+from tests.mars_documents import PROGRAMS, run_program
 
 #: One worker process each, or a host of many cores would start many.
 ONE = {"MARS_CPU_TOTAL": "1"}
@@ -116,6 +117,14 @@ def test_the_newer_snippet(newer):
         assert df.fetch().between(900, 1100).all()
     finally:
         session.close()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_the_documents(newer, monkeypatch, name):
+    """With ``import mars``, unchanged but for the address, on two supervisors and two workers."""
+    address = f"http://127.0.0.10:{newer.ports[4]}"
+    names = run_program(name, address, monkeypatch)
+    assert names["mt"].ones is mt.ones
 
 
 def test_what_the_supervisor_says(newer):
