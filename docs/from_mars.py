@@ -32,6 +32,13 @@ laziness, and the type and words of errors. A test holds marsdask against them: 
 all of it, {scalars} more but for `float` in place of `numpy.float64` and its kind, and {words} but
 for the words of an error. All others are below (this page is written by `docs/from_mars.py`).
 
+A *fact* is one thing that a call tells: whether it is lazy, the values, their type, shape, memory
+order or sparseness; of an error its class, whether it comes at the call, and its words. Where only
+one of both raises, none of the call's facts is equal. Of {facts} facts {same} are equal, that is
+{share:.1%}. The others, by their reasons:
+
+{reasons}
+
 In the calls `x` is a tensor of 3 x 4 floats, `xf` the same in Fortran's order, `a` and `f` NumPy's,
 `v` and `i` vectors of floats and integers, `z` of complex numbers, `n` has NaN, `s` is sparse.
 """
@@ -44,7 +51,8 @@ def page() -> str:
         here = compare.fact_here(line)
         differs = compare.differing(compare.FACTS[line], here)
         found[str(compare.reason_of(line, here)) if differs else ""].append((line, here))
-    counts = {
+    counts: dict[str, Any] = {
+        **_counted(found),
         "count": len(compare.FACTS),
         "equal": len(found.pop("")),
         "scalars": len(found.pop(compare.SCALARS)),
@@ -56,6 +64,26 @@ def page() -> str:
         lines += [f"\n## {title}\n", "| call | Mars | here |", "|---|---|---|"]
         lines += [_row(line, here) for line, here in found[reason]]
     return "\n".join(lines) + "\n"
+
+
+def _counted(found: dict[str, list[tuple[str, compare.Fact]]]) -> dict[str, Any]:
+    """Return how many facts there are and are equal, and a table of those that differ."""
+    total = {line: len(compare.facts_in(fact)) for line, fact in compare.FACTS.items()}
+    rows = ["| facts | why they differ |", "|---|---|"]
+    missing = 0
+    differing = {
+        reason: sum(
+            total[line] - compare.equal_facts(compare.FACTS[line], here) for line, here in calls
+        )
+        for reason, calls in found.items()
+        if reason
+    }
+    for reason, count in sorted(differing.items(), key=lambda item: -item[1]):
+        missing += count
+        rows.append(f"| {count} | {reason} |")
+    facts = sum(total.values())
+    same = facts - missing
+    return {"facts": facts, "same": same, "share": same / facts, "reasons": "\n".join(rows)}
 
 
 def _row(line: str, here: compare.Fact) -> str:

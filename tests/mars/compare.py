@@ -111,6 +111,35 @@ def _close(a: Any, b: Any) -> bool:
     return bool(np.isclose(x, y, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
+def facts_in(fact: Fact) -> dict[tuple[Any, ...], Any]:
+    """Return the single facts of a call by their names: the type of a number counts as its dtype.
+
+    Of an error they are its classes, when it comes, and its words.
+    """
+    found = {}
+    for name, value in fact.items():
+        if name == "items":
+            found["items",] = len(value)
+            for place, item in enumerate(value):
+                found |= {(place, *key): one for key, one in facts_in(item).items()}
+        else:
+            found["dtype" if name == "type" else name,] = value
+    return found
+
+
+def equal_facts(mars: Fact, here: Fact) -> int:
+    """Return how many of the facts of Mars hold; none where only one of both raises."""
+    if "error" in mars or "error" in here:
+        differ = differing(mars, here)
+        return 0 if ("error" in mars) != ("error" in here) else len(facts_in(mars)) - len(differ)
+    others = facts_in(here)
+    return sum(
+        key in others
+        and (_close(value, others[key]) if key[-1] == "values" else value == others[key])
+        for key, value in facts_in(mars).items()
+    )
+
+
 #: Facts that NumPy cannot have, or that are Python's scalars of Mars against NumPy's.
 NOT_OF_NUMPY = ("lazy", "when", "words")
 

@@ -19,7 +19,9 @@ from .compare import (
     SCALARS,
     WORDS,
     differing,
+    equal_facts,
     fact_here,
+    facts_in,
     reason_of,
 )
 
@@ -85,4 +87,10 @@ def test_comparing_finds_differences() -> None:
     assert differing(early, late) == ["when"]
     assert differing(early, {**early, "error": ["TypeError"]}) == ["error"]
     assert differing(fact, early) == ["error"]
+    several = {"lazy": False, "items": [fact, {"type": "int", "values": 1}]}
+    assert len(facts_in(several)) == 9
+    assert equal_facts(several, several) == 9
+    assert equal_facts(fact, {**fact, "values": [1, 3], "order": "C"}) == 3
+    assert equal_facts(fact, early) == equal_facts(early, fact) == 0
+    assert equal_facts(early, {**early, "words": "not"}) == 2
     assert len({NUMPY, SCALARS, WORDS}) == 3

@@ -25,7 +25,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, numbers, shape_of
+from marsdask.core.sizes import Chunks, numbers, shape_of, total
 from marsdask.scheduler.base import ChunkInfo
 
 from ..chunkwise.rechunk import recut
@@ -159,6 +159,45 @@ class Quantile(Node):
         return gather(interpolated, found, chunks=self.chunks, meta=self.meta, kwargs=options)
 
 
+@dataclass(frozen=True, eq=False)
+class QuantileByTensor(Node):
+    """Quantiles that are computed before: ``q`` counts in shares of ``scale``."""
+
+    a: Node
+    q: Node
+    axes: tuple[int, ...]
+    method: str
+    keepdims: bool
+    skip_nan: bool
+    scale: int
+
+    def _of(self, q: Any) -> Quantile:
+        qs = _checked_q(self.a, q, self.scale)
+        return Quantile(self.a, qs, self.axes, self.method, self.keepdims, self.skip_nan)
+
+    @property
+    def label(self) -> str:
+        return "nanquantile" if self.skip_nan else "quantile"
+
+    @property
+    def meta(self) -> Any:
+        return self._of(np.zeros((1,) * len(self.q.chunks), self.q.meta.dtype)).meta
+
+    @property
+    def chunks(self) -> Chunks:
+        one = self._of(np.zeros((), self.q.meta.dtype))
+        return (*((total(sizes),) for sizes in self.q.chunks), *one.chunks)
+
+    def tile(self, *given: Grid) -> Generator[Look, Any, Grid]:
+        grids = yield from resolved(*given)
+        a, q = grids[0], grids[-1]  # equal operands are one input
+        q = recut(q, tuple((length,) for length in shape_of(q.chunks)))
+        (info,) = yield Look((q,))
+        if info.sample is None:
+            raise NotImplementedError("a tensor q of so many values is not supported; compute() it")
+        return (yield from self._of(info.sample).tile(a))
+
+
 def _collected(
     a: Grid, ranks: Sequence[int], samples: Any, count: int
 ) -> Generator[Look, Any, tuple[Grid, tuple[QuantileBracket, ...]]]:
@@ -227,11 +266,15 @@ def _quantile(
 ) -> Node:
     weights, exact, method = _settled(options, method)
     node = as_node(a)
-    qs = _checked_q(node, q, scale)
+    qs = None if isinstance(q, Collection) else _checked_q(node, q, scale)
     if method not in METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
     ndim = node.meta.ndim
     axes = _axes(axis, ndim)
+    if qs is None:
+        if weights is not None or not exact:
+            raise NotImplementedError("weights= and internal_method= need q that is no tensor")
+        return QuantileByTensor(node, as_node(q), axes, method, keepdims, skip_nan, scale)
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError("Only method 'inverted_cdf' supports weights.")
@@ -259,8 +302,6 @@ def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
 
 def _checked_q(node: Node, q: Any, scale: int) -> Any:
     """Return the quantiles as an array of shares."""
-    if isinstance(q, Collection):
-        raise NotImplementedError("q that is a tensor is not supported; use q.compute()")
     dtype = node.meta.dtype
     if dtype.kind == "c":
         raise TypeError("complex numbers have no order: take the real part or the modulus")

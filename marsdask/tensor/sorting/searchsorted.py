@@ -19,9 +19,11 @@ from marsdask.core.sizes import Chunks, Unknown, known, shape_text
 
 from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import broadcast_map
+from ..elementwise.ufuncs import apply
 from ..indexing.getitem import getitem
 from ..manipulation.shape import view
 from ..operands import as_node, empty
+from ..sparse.blocks import is_sparse
 from ..typing import public
 
 
@@ -103,9 +105,22 @@ def _checked_sorter(node: Node, sorter: Any) -> Node:
     return order
 
 
+def bins_of(block: Any, bins: tuple[Any, ...], right: bool) -> Any:
+    """Return the bin of each value of a block."""
+    return np.digitize(block, np.asarray(bins), right)
+
+
 @public
 def digitize(x: Any, bins: Any, right: bool = False) -> Node:
-    """Return the bin of each value. See numpy.digitize."""
+    """Return the bin of each value. See numpy.digitize.
+
+    Of a sparse tensor whose zeros are in the first bin the result is sparse.
+    """
+    if not isinstance(bins, Collection) and is_sparse(as_node(x, sparse=True).meta):
+        edges = np.asarray(bins)
+        np.digitize(np.empty(0), edges)
+        options = {"bins": tuple(edges.tolist()), "right": bool(right)}
+        return as_node(apply(bins_of, as_node(x, sparse=True), **options), sparse=True)
     node = as_node(x)
     if np.issubdtype(node.meta.dtype, np.complexfloating):
         raise TypeError("x may not be complex")

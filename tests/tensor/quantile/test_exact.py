@@ -159,8 +159,27 @@ def test_wrong_arguments_are_refused_at_the_call():
         mt.quantile(lazy, 0.5, axis=2)
     with pytest.raises(TypeError, match="complex"):
         mt.quantile(tensor(np.ones(2, complex)), 0.5)
-    with pytest.raises(NotImplementedError, match="compute"):
-        mt.quantile(lazy, lazy)
+    with pytest.raises(NotImplementedError, match="no tensor"):
+        mt.quantile(lazy, lazy, method="inverted_cdf", weights=lazy)
+
+
+@pytest.mark.parametrize("q", [[0.25, 0.5], 0.1, [[1.0, 0.0]]])
+def test_a_tensor_of_quantiles(q):
+    """It is computed before, in as many chunks as it has; results can go to ``out=``."""
+    x = np.random.default_rng(0).normal(size=(5, 7))
+    lazy, qs = tensor(x, 3), mt.tensor(np.asarray(q, float), chunk_size=1)
+    for how in ({}, {"axis": 1, "keepdims": True}, {"axis": 0, "method": "lower"}):
+        check(mt.quantile(lazy, qs, **how), np.quantile(x, np.asarray(q, float), **how))
+        expected = np.nanpercentile(x, np.multiply(q, 100), **how)
+        check(mt.nanpercentile(lazy, qs * 100, **how), expected)
+        out = mt.zeros(expected.shape)
+        assert mt.percentile(lazy, qs * 100, out=out, **how) is out
+        check(out, expected)
+    same = mt.quantile(qs, qs) if np.size(q) and np.ndim(q) == 1 else None
+    assert same is None or same.compute().tolist() == np.quantile(q, q).tolist()
+    late = mt.quantile(lazy, mt.tensor([0.5, 2.0]))
+    with pytest.raises(ValueError, match="in the range"):
+        late.execute()
 
 
 def test_dask_finds_quantiles_without_a_look():

@@ -82,3 +82,15 @@ def test_names_of_mars_and_dask() -> None:
     """Arguments that tune are taken; no list is no count."""
     assert_same(mt.bincount([], minlength=2), np.bincount([], minlength=2))
     assert_same(mt.bincount(tensor_of(np.arange(3), 2), chunk_size_limit=5), [1, 1, 1])
+
+
+@pytest.mark.parametrize("bins", [[1, 2], [-1, 2], [2.5, 1], []])
+@pytest.mark.parametrize("right", [False, True])
+def test_bins_of_sparse_tensors(bins, right):
+    """They are sparse where zeros are in the first bin."""
+    dense = np.array([[0, 1.5, 0, 2], [0, 0, 0, 0], [3, 0, 0, 1]])
+    expected = np.digitize(dense, bins, right)
+    found = mt.digitize(mt.tensor(dense, chunk_size=2).tosparse(), bins, right)
+    assert found.issparse() == (np.digitize(0, bins, right) == 0)
+    np.testing.assert_array_equal(found.todense().compute(), expected)
+    assert found.dtype == expected.dtype
