@@ -117,9 +117,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Node:
     Of a sparse tensor whose zeros are in the first bin the result is sparse.
     """
     if not isinstance(bins, Collection) and is_sparse(as_node(x, sparse=True).meta):
-        edges = np.asarray(bins)
-        np.digitize(np.empty(0), edges)
-        options = {"bins": tuple(edges.tolist()), "right": bool(right)}
+        np.digitize(np.empty(0), bins)  # raises for edges that are not monotonic
+        options = {"bins": tuple(np.asarray(bins).tolist()), "right": bool(right)}
         return as_node(apply(bins_of, as_node(x, sparse=True), **options), sparse=True)
     node = as_node(x)
     if np.issubdtype(node.meta.dtype, np.complexfloating):
