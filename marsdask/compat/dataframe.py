@@ -12,6 +12,8 @@ from typing import Any, Final
 import marsdask.dataframe as md
 from marsdask.dataframe.keyed.groupby import GroupBy
 
+from . import keywords
+
 
 def _append(
     frame: Any, other: Any, ignore_index: bool = False, verify_integrity: bool = False, **how: Any
@@ -104,6 +106,7 @@ def _warn(kind: type, name: str, word: str) -> None:
 
 def offer() -> None:
     """Give the classes what they lack."""
+    keywords.offer()
     for kind, methods in REMOVED.items():
         for name, (word, does) in methods.items():
             if not hasattr(kind, name):
@@ -116,10 +119,31 @@ def offer() -> None:
 
 def withdraw() -> None:
     """Take it from the classes again."""
+    keywords.withdraw()
     for kind in {*REMOVED, *PROPERTIES}:
         for name, member in list(vars(kind).items()):
             if isinstance(member, RemovedMethod):
                 delattr(kind, name)
+
+
+def to_datetime(arg: Any, *args: Any, **options: Any) -> Any:
+    """Convert to points in time; see :func:`marsdask.dataframe.to_datetime`."""
+    if options.pop("infer_datetime_format", None) is not None:
+        _warn_of("to_datetime(infer_datetime_format=)", "leave it out, formats are inferred")
+    return md.to_datetime(arg, *args, **options)
+
+
+def date_range(*args: Any, **options: Any) -> Any:
+    """Return points in time; see :func:`marsdask.dataframe.date_range`."""
+    if "closed" in options:
+        closed = options.pop("closed")
+        _warn_of("date_range(closed=)", "use inclusive=")
+        options["inclusive"] = "both" if closed is None else closed
+    return md.date_range(*args, **options)
+
+
+def _warn_of(what: str, word: str) -> None:
+    warnings.warn(f"{what} is gone from pandas: {word}", DeprecationWarning, stacklevel=3)
 
 
 def __getattr__(name: str) -> Any:

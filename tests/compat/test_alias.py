@@ -20,6 +20,7 @@ import marsdask.compat
 import marsdask.compat.session
 import marsdask.tensor as mt
 from marsdask.compat import alias
+from marsdask.compat.missing import INSTEAD
 from tests.source import ROOT
 
 #: Modules of Mars's documents, and what they are.
@@ -109,6 +110,17 @@ def test_each_module_imports_or_says_what_to_use(installed: None) -> None:
             told[name] = str(error)
     assert not [name for name, words in told.items() if "nor has Mars" in words]
     assert "mars.learn.cluster" not in told
+
+
+def test_texts_know_what_exists(installed: None) -> None:
+    """Of a module that is there they say where its names are, and of no other."""
+    for name, words in INSTEAD.items():
+        try:
+            importlib.import_module(f"mars.{name}")
+        except ModuleNotFoundError:
+            assert f"mars.{name} " not in f"{words} "
+        else:
+            assert "mars." in words
 
 
 class Finder:
