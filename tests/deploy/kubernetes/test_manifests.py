@@ -1,6 +1,7 @@
 """The manifests of clusters, held against the schemas of Kubernetes."""
 
 import json
+import re
 
 import kubernetes_validate
 import pytest
@@ -8,6 +9,7 @@ from kubernetes_validate import utils
 
 from marsdask.deploy.kubernetes.arguments import cluster_spec
 from marsdask.deploy.kubernetes.manifests import manifests, owned
+from tests.source import ROOT
 
 #: The oldest and the newest release whose schemas are installed.
 RELEASES = [utils.all_versions()[end] for end in (0, -1)]
@@ -237,3 +239,29 @@ def test_who_may_connect():
     assert inside["ingress"][0]["from"][0]["podSelector"] == inside["podSelector"]
     assert web["ingress"] == [{"ports": [{"port": 7104, "protocol": "TCP"}]}]
     assert web["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "web"
+
+
+def row(pod):
+    """Return the line of the documentation on a role's pods."""
+    spec, role = pod["spec"], pod["metadata"]["labels"]["app.kubernetes.io/component"]
+    (container,) = spec["containers"]
+    ports = ", ".join(f"{one['name']} {one['containerPort']}" for one in container["ports"])
+    secrets = [v["secret"]["secretName"] for v in spec["volumes"] if "secret" in v]
+    hook = "moves its results" if "lifecycle" in container else "-"
+    cells = [f"`mars-{role}-…`", f"`{' '.join(container['command'])}`", ports]
+    cells += [f"`{spec['serviceAccountName']}`", ", ".join(f"`{one}`" for one in secrets)]
+    return "| " + " | ".join([*cells, hook, f"{spec['terminationGracePeriodSeconds']} s"]) + " |"
+
+
+def test_the_picture_has_every_pod_and_object():
+    """The documentation shows what is made, as it is made."""
+    page = (ROOT / "docs/kubernetes.md").read_text()
+    found = made(supervisor_num=2, web_num=1)
+    for pod in templates(found):
+        assert row(pod) in page
+    tree = page.split("```")[3]
+    for manifest in found[1:]:
+        name = manifest["metadata"]["name"]
+        (line,) = (x for x in tree.splitlines() if re.search(rf"\b{manifest['kind']}\b", x))
+        named = manifest["kind"] not in ("PodDisruptionBudget", "NetworkPolicy", "StatefulSet")
+        assert not named or name in line
