@@ -94,6 +94,7 @@ class State:
             hint = hints.get(key, _NO_HINT)
             peak = hint.nbytes if hint.peak is None else hint.peak
             items[key] = TaskRecord(key, graph[key], position, job, peak)
+        self.memory.records = len(items)
         job.tell(GraphSubmitted(len(order)))
         for key in order:
             self._connect(items[key])
@@ -426,6 +427,7 @@ class State:
                 continue
             status, item.status = item.status, DROPPED
             del self.items[item.key]
+            self.memory.records -= 1
             if status == DONE:
                 self._discard(item)
             elif status != RUNNING:  # running tasks release their inputs when they end

@@ -10,6 +10,10 @@ from .buffers import BufferUsage, Charges
 
 #: Smaller results stay in memory: a file would cost more than it frees.
 SPILL_FROM = 4096
+#: The record of a task, its keys and its node take about this many bytes.
+RECORD_BYTES = 1600
+#: The records of so many tasks are not counted: the interpreter takes more.
+FEW_RECORDS = 1000
 
 
 class MemoryEntry(Protocol):
@@ -34,6 +38,8 @@ class Memory:
         """Peaks of the running tasks."""
         self.leaving = 0
         """Bytes of results that are being written to disk."""
+        self.records = 0
+        """Tasks and results that are known."""
         self._cold: OrderedDict[Any, None] = OrderedDict()
 
     def missing(self, extra: int = 0) -> float:
@@ -41,7 +47,12 @@ class Memory:
 
         The spare part of the budget is for freed memory that the allocator has not returned.
         """
-        return self.ledger.nbytes + self.reserved + extra - self._usable
+        used = self.ledger.nbytes + self.reserved + self._record_bytes()
+        return used + extra - self._usable
+
+    def _record_bytes(self) -> float:
+        """Return the bytes of records; results keep most of the budget, however many there are."""
+        return min(max(0, self.records - FEW_RECORDS) * RECORD_BYTES, self.budget / 4)
 
     def admit(self, result: MemoryEntry) -> None:
         """Count a result that is in memory now."""

@@ -41,7 +41,8 @@ def split_at(
     small = places.astype(smallest(count), copy=False)
     order = np.argsort(small, kind="stable")
     ends = np.cumsum(np.bincount(small, minlength=count))
-    beside = 8 * (labels and isinstance(block.index, pd.RangeIndex)) + 8 * (at is not None)
+    beside = 8 * (labels and isinstance(block.index, pd.RangeIndex))
+    beside += 0 if at is None else at.itemsize
     width = describe(block).nbytes / max(1, len(block)) + beside
     parts = []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
@@ -51,6 +52,11 @@ def split_at(
         piece = piece if labels else unlabelled(piece)
         parts.append(RowPart(piece, int(width * len(rows)), None if at is None else at[rows]))
     return parts
+
+
+def positions(count: int) -> Any:
+    """Return the numbers from 0, in few bytes."""
+    return np.arange(count, dtype=np.int32 if count <= 2**31 else np.int64)
 
 
 def smallest(count: int) -> Any:

@@ -21,7 +21,7 @@ from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
 from ..rows import concat
-from .parts import RowPart, smallest, split_at
+from .parts import RowPart, positions, smallest, split_at
 
 #: The rows of each chunk from which the ranges are chosen.
 SAMPLE = 512
@@ -209,7 +209,7 @@ def split_by_range(
         places = places[codes]
     else:
         places = np.searchsorted(marks, codes, side="right")
-    return split_at(block, places, count, np.arange(len(block)) if at else None, labels=labels)
+    return split_at(block, places, count, positions(len(block)) if at else None, labels=labels)
 
 
 def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -> Any:
@@ -254,7 +254,7 @@ def split_by_hash(
 ) -> list[RowPart]:
     """Split a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
     keys = keys_of(block, by)
-    at = None if keep in {"all", "rows"} else np.arange(len(block))
+    at = None if keep in {"all", "rows"} else positions(len(block))
     rows, places = keys if keep == "keys" else block, places_of(keys, casts, count)
     return split_at(rows, places, count, at, labels=keep in {"labels", "rows"})
 

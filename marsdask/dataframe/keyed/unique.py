@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import is_tight
+from marsdask.core.compilation.sizing import is_tight, part_count
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
@@ -116,8 +117,9 @@ class DropDuplicates(FrameNode):
 
     def _met(self, source: MeasuredGrid) -> Generator[Look, Any, Grid]:
         """Shuffle keys by hash, and return to each chunk the positions of its rows to keep."""
-        rows, count = repartition(source), max(2, source.parts())
+        rows = repartition(source)
         types = [dtype_of_key(self.meta, key) for key in keys_by(self.meta, self._by)]
+        count = max(2, part_count(min(source.total, source.rows * _moved_bytes(types))))
         keys = cut_by_hash(rows, self._by, count, casts=casts_of(types), keep="keys")
         (met,) = yield from counted_parts(keys, count=count)
         stay = shuffle(
@@ -141,6 +143,12 @@ class DropDuplicates(FrameNode):
         return tuple(subset) if whole else (subset,)
 
 
+def _moved_bytes(dtypes: Sequence[Any]) -> float:
+    """Return the bytes of a row's keys and position; infinity if they are only known by looking."""
+    plain = all(isinstance(one, np.dtype) and not one.hasobject for one in dtypes)
+    return sum(one.itemsize for one in dtypes) + 4 if plain else math.inf
+
+
 @kernel(scratch=2.5)
 def kept_positions(parts: list[RowPart], keep: Any) -> list[Any]:
     """Return for each chunk the positions of its rows to keep, among the keys of a part."""
@@ -156,7 +164,7 @@ def in_order(places: list[Any]) -> Any:
     return np.sort(np.concatenate(places))
 
 
-@kernel(scratch=0.1)
+@kernel(scratch=0.7)
 def kept_rows(block: Any, places: Any) -> Any:
     """Return the rows at some positions."""
     return block.take(places)

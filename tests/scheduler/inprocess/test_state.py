@@ -463,6 +463,7 @@ class StateMachine(RuleBasedStateMachine):
     @invariant()
     def accounts_are_right(self):
         items = self.state.items.values()
+        assert self.state.memory.records == len(items)
         running = [i for i in self.working if isinstance(i, TaskRecord)]
         assert self.state.active == len(running)
         assert self.state.memory.reserved == sum(i.peak for i in running)

@@ -1,7 +1,7 @@
 """The account of memory."""
 
 from marsdask.scheduler.storage.buffers import Charges
-from marsdask.scheduler.storage.memory import SPILL_FROM, Memory
+from marsdask.scheduler.storage.memory import FEW_RECORDS, RECORD_BYTES, SPILL_FROM, Memory
 
 
 class StoredResult:
@@ -56,3 +56,12 @@ def test_dropping_gives_everything_back():
     memory.drop(made)
     assert memory.ledger.nbytes == 0
     assert memory.coldest(()) is None
+
+
+def test_records_of_many_tasks_count():
+    """Their bytes take from the budget, at most a quarter of it; those of few tasks do not."""
+    budget = 100 * RECORD_BYTES
+    memory = Memory(budget)
+    for records, counted in [(FEW_RECORDS, 0), (FEW_RECORDS + 10, 10), (10 * FEW_RECORDS, 25)]:
+        memory.records = records
+        assert memory.missing() == counted * RECORD_BYTES - budget
