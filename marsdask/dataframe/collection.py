@@ -46,6 +46,26 @@ class Rows(Collection):
         """The number of rows of each chunk, nan if it is unknown."""
         return tuple(tuple(map(known_or_nan, sizes)) for sizes in self._node.chunks)
 
+    @property
+    def nsplits(self) -> tuple[tuple[int | float, ...], ...]:
+        """The number of rows of each chunk, and of columns: Mars's name of ``chunks``."""
+        return (*self.chunks, *((count,) for count in self._node.meta.shape[1:]))
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """The number of chunks along each axis, as Mars's."""
+        return tuple(map(len, self.nsplits))
+
+    def is_sparse(self) -> bool:
+        """Tell whether chunks are sparse, as Mars does: they never are."""
+        return False
+
+    issparse = is_sparse
+
+    def to_cpu(self) -> Self:
+        """Return the object itself, as Mars's does of what is not on a GPU."""
+        return self
+
     def __len__(self) -> int:
         rows = total(self._node.chunks[0])
         if isinstance(rows, int):

@@ -188,6 +188,8 @@ class FrameBase(Rows):
     memory_usage_per_partition: Final = method(pieces.memory_usage_per_partition)
     nunique_approx: Final = method(pieces.nunique_approx)
     random_split: Final = method(pieces.random_split)
+    rebalance: Final = method(moves.rebalance)
+    rechunk: Final = method(moves.rechunk)
     repartition: Final = method(moves.repartition)
     shuffle: Final = method(moves.shuffle_rows)
     to_dask_array: Final = method(dask_frames.to_dask_array)

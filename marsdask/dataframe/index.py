@@ -22,7 +22,9 @@ from .create import in_memory
 from .elementwise.operands import binary
 from .elementwise.rowwise import rowwise
 from .labels import index_methods as methods
+from .labels import index_positions as positions
 from .missing_names import CONVERSIONS, missing_name
+from .partitions import repartition as moves
 from .reduction import properties
 from .tensors import to_tensor
 
@@ -118,6 +120,18 @@ class Index(Rows):
         return not len(self)
 
     @property
+    def inferred_type(self) -> builtins.str:
+        """What kind of labels these are; computes those of objects. See pandas.Index."""
+        if self.dtype == object:
+            return str(self.compute().inferred_type)
+        return str(self._node.meta.inferred_type)
+
+    @property
+    def nbytes(self) -> Tensor:
+        """The bytes of the labels; lazy."""
+        return positions.memory_usage(self)
+
+    @property
     def is_unique(self) -> Tensor:
         """Whether no label occurs twice; lazy."""
         return properties.is_unique(methods.column(self))
@@ -195,6 +209,18 @@ class Index(Rows):
         """The methods of texts. See pandas.Index.str."""
         return methods.TextLabels(self)
 
+    delete: Final = method(positions.delete)
+    factorize: Final = method(methods.factorize)
+    get_indexer: Final = method(positions.get_indexer)
+    get_indexer_for: Final = method(positions.get_indexer_for)
+    get_indexer_non_unique: Final = method(positions.get_indexer_non_unique)
+    get_loc: Final = method(positions.get_loc)
+    insert: Final = method(positions.insert)
+    memory_usage: Final = method(positions.memory_usage)
+    rebalance: Final = method(moves.rebalance)
+    rechunk: Final = method(moves.rechunk)
+    reindex: Final = method(positions.reindex)
+
     diff: Final = methods.through_column("diff")
     drop_duplicates: Final = methods.through_column("drop_duplicates")
     dropna: Final = methods.through_column("dropna")
@@ -227,6 +253,7 @@ class Index(Rows):
     month_name: Final = methods.of_times("month_name")
     normalize: Final = methods.of_times("normalize")
     round: Final = methods.of_times("round")
+    shift: Final = methods.of_times("shift")
     strftime: Final = methods.of_times("strftime")
     tz_convert: Final = methods.of_times("tz_convert")
     tz_localize: Final = methods.of_times("tz_localize")

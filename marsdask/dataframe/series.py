@@ -190,6 +190,12 @@ class Series(FrameBase):
         """Return the series itself. See pandas.Series.transpose."""
         return self
 
+    @property
+    def nbytes(self) -> Tensor:
+        """The bytes of the values; lazy."""
+        size: Tensor = self.memory_usage(index=False)
+        return size
+
     def item(self) -> object:
         """Compute, and return the only value. See pandas.Series.item."""
         value: object = self.compute().item()

@@ -7,7 +7,7 @@ import io
 import operator
 import sys
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection
+from marsdask.core.public import public_call
 
 from .rowwise import check_not_in_place, rowwise, to_series, with_columns
 
@@ -147,6 +148,9 @@ class Evaluation:
     def _attribute(self, node: ast.Attribute) -> Any:
         return getattr(self.value(node.value), node.attr)
 
+    def _subscript(self, node: ast.Subscript) -> Any:
+        return self.value(node.value)[self.value(node.slice)]
+
     def _call(self, node: ast.Call) -> Any:
         known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
         func = getattr(np, node.func.id) if known else self.value(node.func)  # type: ignore[attr-defined]
@@ -173,11 +177,7 @@ def names_in(text: str) -> set[str]:
 
 def variables_of_caller(text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return what the names after ``@`` mean where the user called."""
-    frame = sys._getframe(1)
-    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("marsdask."):
-        frame = frame.f_back
-    given = [options.get("local_dict"), options.get("global_dict")]
-    places = [one for one in given if one is not None] or [frame.f_locals, frame.f_globals]
+    places = scopes_of_caller(options)
     found: dict[str, Any] = {}
     for name in names_in(text):
         holder = next((one for one in places if name in one), None)
@@ -185,6 +185,96 @@ def variables_of_caller(text: str, options: dict[str, Any]) -> dict[str, Any]:
             raise pd.errors.UndefinedVariableError(f"local variable {name}")
         found[name] = holder[name]
     return found
+
+
+def scopes_of_caller(options: dict[str, Any]) -> list[Mapping[str, Any]]:
+    """Return where names are looked up: what is given, or the variables where the user called."""
+    frame = sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("marsdask."):
+        frame = frame.f_back
+    given = [options.get("local_dict"), options.get("global_dict")]
+    return [one for one in given if one is not None] or [frame.f_locals, frame.f_globals]
+
+
+@dataclass
+class VariableEvaluation(Evaluation):
+    """Evaluates an expression of the user's variables."""
+
+    scopes: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def _name(self, node: ast.Name) -> Any:
+        for scope in self.scopes:
+            if node.id in scope:
+                return scope[node.id]
+        raise pd.errors.UndefinedVariableError(node.id)
+
+
+@public_call
+def evaluate_variables(
+    expr: str,
+    parser: str = "pandas",
+    engine: str | None = None,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    resolvers: Any = (),
+    level: int = 0,
+    target: Any = None,
+    inplace: bool = False,
+) -> Any:
+    """Evaluate an expression of frames, series and numbers by the names of variables.
+
+    See pandas.eval. Other parsers, ``resolvers`` and assignments to a ``target`` are not supported.
+
+    Parameters
+    ----------
+    expr : str
+        The expression.
+    parser : str
+        Only ``"pandas"``.
+    engine : str, optional
+        pandas's argument, which changes nothing.
+    local_dict, global_dict : dict, optional
+        What names mean; by default, the variables where it is called.
+    resolvers, level, target, inplace
+        Not supported.
+
+    Returns
+    -------
+    DataFrame, Series, Tensor or scalar
+        The value, lazy if a variable is.
+
+    Raises
+    ------
+    NotImplementedError
+        For what is not supported.
+    pandas.errors.UndefinedVariableError
+        If a name is unknown.
+
+    Examples
+    --------
+    >>> a, b = md.Series([1, 2]), md.Series([3, 1])
+    >>> md.eval("a > b").compute().tolist()
+    [False, True]
+    """
+    del engine
+    if parser != "pandas" or len(resolvers) or level or target is not None or inplace:
+        raise NotImplementedError(
+            "eval() with a parser, resolvers, level or target is not supported; use local_dict=, "
+            "or eval() of a frame"
+        )
+    if "@" in expr:
+        raise SyntaxError(
+            "The '@' prefix is not allowed in top-level eval calls; use the names of variables "
+            "without it"
+        )
+    options = {"local_dict": local_dict, "global_dict": global_dict}
+    evaluation = VariableEvaluation(None, {}, scopes=scopes_of_caller(options))
+    lines = evaluation.parsed(expr.strip())
+    if len(lines) != 1 or not isinstance(lines[0], ast.Expr):
+        raise NotImplementedError(
+            "eval() of assignments or of several lines is not supported; use eval() of a frame"
+        )
+    return evaluation.value(lines[0].value)
 
 
 def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:

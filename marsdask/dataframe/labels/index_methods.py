@@ -53,7 +53,8 @@ def is_sorted(obj: Any) -> bool:
     return known or bool(monotonic(column(obj.index), rising=True).compute())
 
 
-def _index(series: Any) -> Index:
+def as_index(series: Any) -> Index:
+    """Return the values of a column as an Index."""
     found: Index = rowwise(as_labels, series)
     return found
 
@@ -62,7 +63,7 @@ def through_column(name: str) -> Callable[..., Index]:
     """Return the method of a column of that name as one of an Index."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _index(getattr(column(self), name)(*args, **kwargs))
+        return as_index(getattr(column(self), name)(*args, **kwargs))
 
     call.__name__ = name
     call.__doc__ = f"Return the labels that ``{name}`` makes. See pandas.Index.{name}."
@@ -153,16 +154,16 @@ def append(index: Index, other: Any) -> Index:
         raise NotImplementedError("append() of labels in memory is not supported; use md.Index(x)")
     columns = [column(index), *map(column, others)]
     names = {one.name for one in columns}
-    return _index(concat(columns)).rename(index.name if len(names) == 1 else None)
+    return as_index(concat(columns)).rename(index.name if len(names) == 1 else None)
 
 
 def chosen(index: Any, key: Any) -> Any:
     """Return some labels: of a mask, of positions, or one as a value."""
     rows = column(index)
     if isinstance(key, Collection):
-        return _index(rows[key])
+        return as_index(rows[key])
     found = rows.iloc[key]
-    return found if isinstance(key, int | np.integer) else _index(found)
+    return found if isinstance(key, int | np.integer) else as_index(found)
 
 
 def _labels_at_hand(other: Any, name: str) -> pd.Index[Any]:
@@ -187,7 +188,7 @@ def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
     labels = _labels_at_hand(other, "difference")
     rows = column(index)
     found = rows[~rows.isin(labels)].drop_duplicates()
-    return _named(_index(found if sort is False else found.sort_values()), index, other)
+    return _named(as_index(found if sort is False else found.sort_values()), index, other)
 
 
 def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
@@ -195,7 +196,7 @@ def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
     labels = _labels_at_hand(other, "intersection")
     rows = column(index)
     found = rows[rows.isin(labels)].drop_duplicates()
-    return _named(_index(found.sort_values() if sort else found), index, other)
+    return _named(as_index(found.sort_values() if sort else found), index, other)
 
 
 def symmetric_difference(index: Index, other: Any, sort: bool | None = None) -> Index:
@@ -238,13 +239,13 @@ def _joined(mine: Any, theirs: pd.Index[Any], *, sort: bool) -> Index:
     """Return a column and other labels behind it as labels."""
     others = type(mine)(pd.Series(theirs, theirs, name=mine.name))
     found = concat([mine, others]) if len(theirs) else mine
-    return _index(found.sort_values() if sort else found)
+    return as_index(found.sort_values() if sort else found)
 
 
 def where(index: Index, cond: Any, other: Any = np.nan) -> Index:
     """Return the labels where a condition is true, and others elsewhere. See pandas.Index.where."""
     rows = column(index)
-    return _index(rows.where(_beside(rows, cond), other))
+    return as_index(rows.where(_beside(rows, cond), other))
 
 
 def putmask(index: Index, mask: Any, value: Any) -> Index:
@@ -252,7 +253,7 @@ def putmask(index: Index, mask: Any, value: Any) -> Index:
     if not pd.api.types.is_scalar(value):
         raise NotImplementedError("putmask() of several values is not supported; use where()")
     rows = column(index)
-    return _index(rows.mask(_beside(rows, mask), value))
+    return as_index(rows.mask(_beside(rows, mask), value))
 
 
 def _beside(rows: Any, values: Any) -> Any:
@@ -304,6 +305,17 @@ def to_flat_index(index: Index) -> Index:
     return found
 
 
+def factorize(
+    index: Index, sort: bool = False, use_na_sentinel: bool = True
+) -> tuple[Tensor, Index]:
+    """Return the number of each label among the distinct ones, and these.
+
+    See pandas.Index.factorize. Computes the distinct labels at the call.
+    """
+    found: tuple[Tensor, Index] = column(index).factorize(sort, use_na_sentinel)
+    return found
+
+
 class TextLabels:
     """The methods of texts of labels: texts become labels, and answers an array."""
 
@@ -319,12 +331,12 @@ class TextLabels:
             found = method(*args, **kwargs)
             if found.ndim == 2:
                 return found.reset_index(drop=True)
-            return to_tensor(found) if found.dtype.kind == "b" else _index(found)
+            return to_tensor(found) if found.dtype.kind == "b" else as_index(found)
 
         return call
 
     def __getitem__(self, part: Any) -> Index:
-        return _index(self._texts[part])
+        return as_index(self._texts[part])
 
 
 def equals(index: Index, other: Any) -> bool:

@@ -18,7 +18,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total, unknown_sizes
 from marsdask.core.traits import Traits
-from marsdask.tensor.chunks import bytes_of
+from marsdask.tensor.chunks import bytes_of, normalize_chunks
 
 from ..frame_node import FrameNode, S, row_bytes
 from ..keyed.chunk_sizing import ChunkRuns
@@ -29,13 +29,12 @@ from ..rows import recut_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Repartition(FrameNode):
-    """The rows in a number of partitions of about equal lengths."""
+class SameRows(FrameNode):
+    """The same rows in other partitions."""
 
     pins_grid = True
 
     a: Node
-    count: int
 
     @property
     def meta(self) -> Any:
@@ -49,6 +48,28 @@ class Repartition(FrameNode):
     def traits(self) -> Traits:
         """The rows stay as they are."""
         return self.a.traits
+
+
+@dataclass(frozen=True, eq=False)
+class Rechunk(SameRows):
+    """The rows in partitions of given lengths."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    def chunks(self) -> Chunks:
+        return (self.sizes,)
+
+    def tile(self, a: Grid) -> Any:
+        (a,) = yield from resolved(a)
+        return recut_rows(a, self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Repartition(SameRows):
+    """The rows in a number of partitions of about equal lengths."""
+
+    count: int
 
     @property
     def chunks(self) -> Chunks:
@@ -79,28 +100,12 @@ def even_sizes(rows: int, count: int) -> Sizes:
 
 
 @dataclass(frozen=True, eq=False)
-class RangePartition(FrameNode):
+class RangePartition(SameRows):
     """Sorted rows in partitions by ranges of their labels."""
 
-    pins_grid = True
-
-    a: Node
     bounds: tuple[Any, ...]
     force: bool
     """Whether labels outside of the bounds belong to the first and the last partition."""
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def settled(self) -> bool:
-        return self.a.settled
-
-    @property
-    def traits(self) -> Traits:
-        """The rows stay as they are."""
-        return self.a.traits
 
     @property
     def chunks(self) -> Chunks:
@@ -204,6 +209,90 @@ def repartition(
         raise ValueError(f"npartitions must be a positive integer, got {npartitions!r}")
     even: S = lazy(Repartition(obj.node, int(npartitions)))
     return even
+
+
+def rechunk(obj: S, chunk_size: Any, reassign_worker: bool = False) -> S:
+    """Return the rows in chunks of a number of rows, as Mars does.
+
+    Computes an unknown number of rows. Columns stay together, whatever a second size says.
+
+    Parameters
+    ----------
+    chunk_size : int, tuple or dict
+        The number of rows of a chunk, or those of each; of a dict, what belongs to axis 0.
+    reassign_worker : bool
+        Mars's argument, which changes nothing.
+
+    Returns
+    -------
+    DataFrame, Series or Index
+        The same rows.
+
+    Raises
+    ------
+    ValueError
+        If the chunks do not have as many rows as there are.
+
+    Examples
+    --------
+    >>> md.DataFrame({"a": range(5)}).rechunk(2).chunks
+    ((2, 2, 1),)
+    """
+    del reassign_worker
+    wanted = chunk_size.get(0) if isinstance(chunk_size, dict) else chunk_size
+    if wanted is None:
+        return obj
+    if isinstance(wanted, tuple | list) and obj.node.meta.ndim == 2 and len(wanted) == 2:
+        wanted = wanted[0]  # the other one is of columns
+    elif isinstance(wanted, tuple | list) and len(wanted) == 1:
+        wanted = wanted[0]
+    (sizes,) = normalize_chunks((wanted,), (len(obj),), np.dtype(float))
+    found: S = lazy(Rechunk(obj.node, tuple(numbers(sizes))))
+    return found
+
+
+def rebalance(
+    obj: S,
+    factor: float | None = None,
+    axis: int = 0,
+    num_partitions: int | None = None,
+    reassign_worker: bool = True,
+) -> S:
+    """Return the rows in chunks of about equal lengths, as Mars does.
+
+    Parameters
+    ----------
+    factor : float, optional
+        Not supported.
+    axis : int
+        0, since chunks are runs of rows.
+    num_partitions : int, optional
+        The number of chunks; by default, as many as there are.
+    reassign_worker : bool
+        Mars's argument, which changes nothing.
+
+    Returns
+    -------
+    DataFrame, Series or Index
+        The same rows.
+
+    Raises
+    ------
+    NotImplementedError
+        For a factor or another axis.
+
+    Examples
+    --------
+    >>> md.DataFrame({"a": range(5)}, chunk_size=4).rebalance().chunks
+    ((2, 3),)
+    """
+    del reassign_worker
+    if factor is not None or axis != 0:
+        raise NotImplementedError(
+            "rebalance(factor=) and rebalance(axis=1) are not supported; use num_partitions="
+        )
+    count = len(obj.node.chunks[0]) if num_partitions is None else num_partitions
+    return repartition(obj, npartitions=count)
 
 
 def _by_divisions(obj: Any, bounds: tuple[Any, ...], *, force: bool) -> Any:

@@ -18,7 +18,7 @@ from marsdask.core.traits import Level, SortKey
 
 from ..elementwise.rowwise import rowwise
 from ..frame_node import S, dtypes_of
-from ..keyed.groupby import groupby
+from ..keyed.groupby import GroupBy, groupby
 from ..missing_names import missing_name
 from ..reduction.fold import Assembly, FrameFold
 from ..reduction.reductions import collection_of
@@ -262,6 +262,34 @@ class Resampler(Generic[S]):
         return several
 
     aggregate = agg
+    apply = agg
+
+    def transform(self, func: Any, *args: Any, **kwargs: Any) -> S:
+        """Return a value for each row, from all rows of its bin; rows are in the order of time.
+
+        See pandas.api.typing.Resampler.transform. Rows of a bin meet in one task.
+        """
+        rows, times = self._rows(in_order=True)
+        labels = rowwise(bin_labels, times, collection_of(self._bounds(times)), how=self._how)
+        found: S = groupby(rows, labels).transform(func, *args, **kwargs)
+        return found
+
+    def pipe(
+        self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any
+    ) -> object:
+        """Call a function with the bins. See pandas.api.typing.Resampler.pipe."""
+        return GroupBy.pipe(typed("Any", self), func, *args, **kwargs)
+
+    @property
+    def ngroups(self) -> int:
+        """The number of bins; computes it."""
+        return len(self.size())
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of what a bin has."""
+        one = self._selection is not None and not isinstance(self._selection, list)
+        return 1 if one else int(self._obj.node.meta.ndim)
 
     def size(self) -> Series:
         """Return the number of rows of each bin. See pandas.api.typing.Resampler.size."""

@@ -30,6 +30,12 @@ class WindowStatistic(Protocol):
 #: Statistics of two columns.
 OF_PAIRS = ("corr", "cov")
 
+#: What windows tell of themselves.
+SETTINGS = {
+    *("adjust", "alpha", "center", "closed", "com", "halflife", "ignore_na", "method"),
+    *("min_periods", "ndim", "on", "span", "step", "times", "win_type", "window"),
+}
+
 Options = tuple[tuple[str, Any], ...]
 
 
@@ -75,7 +81,9 @@ class Windows(Generic[S]):
         _ = found._meta  # raises at once, as in pandas
         return found
 
-    def __getattr__(self, name: str) -> Self:
+    def __getattr__(self, name: str) -> Any:
+        if name in SETTINGS and hasattr(self._meta, name):
+            return getattr(self._meta, name)
         meta = self._obj.node.meta
         if isinstance(meta, pd.DataFrame) and name in meta.columns:
             return self[name]

@@ -71,3 +71,20 @@ def test_wrong_expressions_are_refused():
     ]:
         with pytest.raises(error, match=words):
             call()
+
+
+def test_expressions_of_variables():
+    """Frames, columns and numbers by the names that they have where it is called."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(md.eval("lazy.u * 2 > LIMIT & lazy.k < 9"), (frame.u * 2 > LIMIT) & (frame.k < 9))
+    equal(md.eval("lazy['k'] - x", local_dict={"lazy": lazy, "x": 3}), frame.k - 3)
+    assert md.eval("1 + 2 * LIMIT") == 3
+    for error, words, call in [
+        (pd.errors.UndefinedVariableError, "nope", lambda: md.eval("nope + 1")),
+        (SyntaxError, "not allowed", lambda: md.eval("@lazy + 1")),
+        (NotImplementedError, "eval\\(\\) of a frame", lambda: md.eval("a = lazy")),
+        (NotImplementedError, "local_dict", lambda: md.eval("lazy", parser="python")),
+    ]:
+        with pytest.raises(error, match=words):
+            call()

@@ -140,7 +140,7 @@ def test_refusals():
     for call in (
         lambda: lazy.rename("x", inplace=True),
         lambda: lazy.append(NUMBERS),
-        lambda: lazy.get_indexer([1]),
+        lambda: lazy.set_names(["m"], level=0),
         lambda: lazy.to_series(index=[1]),
     ):
         with pytest.raises((NotImplementedError, TypeError)):

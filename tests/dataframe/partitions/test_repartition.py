@@ -17,6 +17,36 @@ from tests.strategies import draws
 _coalesce = one_mode.coalesce
 
 
+@draws(8)
+@given(pair=tables(min_rows=1), size=st.integers(1, 5), unknown=st.booleans())
+def test_chunks_as_mars_sets_them(pair: Any, size: int, unknown: bool) -> None:
+    """Chunks have a number of rows, but for the last one; columns stay together."""
+    frame, lazy = (filtered(one) for one in pair) if unknown else pair
+    rows = len(frame)
+    sizes = (*[size] * (rows // size), *([rows % size] if rows % size or not rows else []))
+    for asked in (size, (size, 1), {0: size}):
+        found = lazy.rechunk(asked)
+        assert found.nsplits == (sizes, (frame.shape[1],))
+        assert found.chunk_shape == (len(sizes), 1)
+        assert list(found.map_partitions(len).compute()) == list(sizes)
+        equal(found, frame)
+    equal(lazy.u.rechunk((sizes,)), frame.u)
+    equal(lazy.index.rechunk(size), frame.index)
+    assert lazy.rechunk({1: size}) is lazy
+    assert lazy.rebalance(num_partitions=size).npartitions == size
+    assert lazy.to_cpu() is lazy
+    assert not lazy.is_sparse()
+
+
+def test_chunks_that_do_not_fit() -> None:
+    """Their lengths add up to that of the rows; Mars's factor is refused."""
+    lazy: Any = md.DataFrame(table(5), chunk_size=2)
+    with pytest.raises(ValueError, match="do not add up"):
+        lazy.rechunk(((2, 2), 1))
+    with pytest.raises(NotImplementedError, match="num_partitions"):
+        lazy.rebalance(factor=2)
+
+
 @draws(10)
 @given(pair=tables(), count=st.integers(1, 5), unknown=st.booleans())
 def test_a_number_of_partitions(pair: Any, count: int, unknown: bool) -> None:

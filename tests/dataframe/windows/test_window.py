@@ -6,7 +6,22 @@ import numpy as np
 import pandas as pd
 
 import marsdask.dataframe as md
+from marsdask.dataframe.windows.window import SETTINGS
 from tests.dataframe.tables import equal, table
+
+
+def test_what_windows_are():
+    """What was asked for, or pandas's defaults."""
+    frame = table(9)[["u", "f"]]
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for call in (
+        lambda d: d.rolling(3, center=True, min_periods=1),
+        lambda d: d.u.expanding(2),
+        lambda d: d.ewm(com=2, ignore_na=True),
+    ):
+        found, wanted = call(lazy), call(frame)
+        for name in SETTINGS:
+            assert getattr(found, name, "none") == getattr(wanted, name, "none"), name
 
 
 def test_several_statistics():

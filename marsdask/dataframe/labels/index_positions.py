@@ -1,0 +1,170 @@
+"""Where labels are, and labels with others put in or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection
+from marsdask.tensor.indexing.boolean import flatnonzero
+
+from .index_methods import append, as_index, chosen, column, equals, rename
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..index import Index
+
+
+def _at_hand(target: Any, name: str) -> pd.Index[Any]:
+    if isinstance(target, Collection):
+        raise NotImplementedError(
+            f"{name}() of lazy labels is not supported; use {name}(labels.compute()), or merge()"
+        )
+    labels: pd.Index[Any] = target if isinstance(target, pd.Index) else pd.Index(target)
+    return labels
+
+
+def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
+    """Compute the position of a label: a slice or a mask where it repeats.
+
+    See pandas.Index.get_loc. Texts that stand for times are not supported.
+    """
+    if not isinstance(key, Hashable):
+        raise pd.errors.InvalidIndexError(key)
+    if isinstance(key, str) and isinstance(index.node.meta, pd.DatetimeIndex):
+        raise NotImplementedError(
+            "get_loc() of a text among times is not supported; use pd.Timestamp(), or loc[]"
+        )
+    rows = column(index)
+    mask: Any = rows.isna() if pd.api.types.is_scalar(key) and pd.isna(key) else rows.isin([key])
+    places = np.asarray(flatnonzero(mask.to_tensor()).compute())
+    if not len(places):
+        raise KeyError(key)
+    if len(places) == 1:
+        return int(places[0])
+    if bool(rows.is_monotonic_increasing.compute()):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    found = np.zeros(len(index), dtype=bool)
+    found[places] = True
+    return found
+
+
+def _met(index: Any, target: pd.Index[Any]) -> tuple[pd.Index[Any], np.ndarray[Any, Any]]:
+    """Compute which labels are among others, and their positions."""
+    mask = index.isin(target)
+    places = np.asarray(flatnonzero(mask).compute(), np.intp)
+    labels: Any = chosen(index, mask)
+    return labels.compute(), places
+
+
+def _spread(found: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return positions among all labels for those among some of them, -1 for none."""
+    if not len(places):
+        return np.full(len(found), -1, np.intp)
+    return np.where(found < 0, -1, places[found])
+
+
+def get_indexer(
+    index: Index, target: Any, method: str | None = None, limit: Any = None, tolerance: Any = None
+) -> np.ndarray[Any, Any]:
+    """Compute the position of each of some labels, -1 for one that is not there.
+
+    See pandas.Index.get_indexer. ``method`` is not supported.
+    """
+    if method is not None or limit is not None or tolerance is not None:
+        raise NotImplementedError(
+            "get_indexer(method=) is not supported; use searchsorted() of sorted labels"
+        )
+    wanted = _at_hand(target, "get_indexer")
+    if not bool(index.is_unique.compute()):
+        raise pd.errors.InvalidIndexError(
+            "Reindexing only valid with uniquely valued Index objects"
+        )
+    labels, places = _met(index, wanted)
+    return _spread(labels.get_indexer(wanted), places)
+
+
+def get_indexer_for(index: Index, target: Any) -> np.ndarray[Any, Any]:
+    """Compute all positions of each of some labels. See pandas.Index.get_indexer_for."""
+    wanted = _at_hand(target, "get_indexer_for")
+    labels, places = _met(index, wanted)
+    return _spread(labels.get_indexer_for(wanted), places)
+
+
+def get_indexer_non_unique(
+    index: Index, target: Any
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Compute all positions of each of some labels, and which of these are not there.
+
+    See pandas.Index.get_indexer_non_unique.
+    """
+    wanted = _at_hand(target, "get_indexer_non_unique")
+    labels, places = _met(index, wanted)
+    found, missing = labels.get_indexer_non_unique(wanted)
+    return _spread(found, places), missing
+
+
+def reindex(
+    index: Index, target: Any, method: str | None = None, level: Any = None
+) -> tuple[pd.Index[Any], np.ndarray[Any, Any] | None]:
+    """Return other labels, and the position of each. See pandas.Index.reindex.
+
+    The positions are ``None`` where the labels are equal. ``method`` and ``level`` are not
+    supported.
+    """
+    if level is not None:
+        raise NotImplementedError("reindex(level=) is not supported; use get_level_values()")
+    wanted = _at_hand(target, "reindex")
+    if not hasattr(target, "name"):
+        wanted = wanted.rename(index.name)
+    if method is None and equals(index, wanted):
+        return wanted, None
+    unique = bool(index.is_unique.compute())
+    if not unique:
+        raise ValueError("cannot reindex on an axis with duplicate labels")
+    return wanted, get_indexer(index, wanted, method)
+
+
+def insert(index: Index, loc: int, item: Any) -> Index:
+    """Return the labels with another one before a position. See pandas.Index.insert.
+
+    Computes an unknown number of labels.
+    """
+    count = len(index)
+    if not -count <= loc <= count:
+        raise IndexError(f"index {loc} is out of bounds for axis 0 with size {count}")
+    loc = loc + count if loc < 0 else loc
+    given = index.node.meta.insert(0, item)[:1]
+    parts: list[Any] = [
+        *([chosen(index, slice(None, loc))] if loc else []),
+        type(index)(given),
+        *([chosen(index, slice(loc, None))] if loc < count else []),
+    ]
+    return rename(append(parts[0], parts[1:]), index.name)
+
+
+def delete(index: Index, loc: Any) -> Index:
+    """Return the labels without those at some positions. See pandas.Index.delete.
+
+    Computes an unknown number of labels.
+    """
+    count = len(index)
+    gone = np.arange(count)[loc] if isinstance(loc, slice) else np.atleast_1d(np.asarray(loc))
+    if len(gone) and not (-count <= gone.min() and gone.max() < count):
+        raise IndexError(f"index {loc} is out of bounds for axis 0 with size {count}")
+    rows = column(index).to_frame("labels").reset_index(drop=True)
+    kept = rows[~rows.index.isin(np.where(gone < 0, gone + count, gone))]["labels"]
+    return rename(as_index(kept), index.name)
+
+
+def memory_usage(index: Index, deep: bool = False) -> Tensor:
+    """Return the bytes of the labels, summed over chunks. See pandas.Index.memory_usage.
+
+    Differs from pandas: numbered labels count as they are stored in columns.
+    """
+    size: Tensor = column(index).memory_usage(index=False, deep=deep)
+    return size
