@@ -33,6 +33,7 @@ def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
 
     See pandas.Index.get_loc. Texts that stand for times are not supported.
     """
+    is_missing = bool(pd.api.types.is_scalar(key) and pd.isna(key))
     if not isinstance(key, Hashable):
         raise pd.errors.InvalidIndexError(key)
     if isinstance(key, str) and isinstance(index.node.meta, pd.DatetimeIndex):
@@ -40,7 +41,7 @@ def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
             "get_loc() of a text among times is not supported; use pd.Timestamp(), or loc[]"
         )
     rows = column(index)
-    mask: Any = rows.isna() if pd.api.types.is_scalar(key) and pd.isna(key) else rows.isin([key])
+    mask: Any = rows.isna() if is_missing else rows.isin([key])
     places = np.asarray(flatnonzero(mask.to_tensor()).compute())
     if not len(places):
         raise KeyError(key)
