@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection
-from marsdask.tensor.indexing.boolean import flatnonzero
 
 from .index_methods import append, as_index, chosen, column, equals, rename
 
@@ -42,7 +41,7 @@ def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
         )
     rows = column(index)
     mask: Any = rows.isna() if is_missing else rows.isin([key])
-    places = np.asarray(flatnonzero(mask.to_tensor()).compute())
+    places = np.asarray(mask.to_tensor().nonzero()[0].compute())
     if not len(places):
         raise KeyError(key)
     if len(places) == 1:
@@ -57,7 +56,7 @@ def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
 def _met(index: Any, target: pd.Index[Any]) -> tuple[pd.Index[Any], np.ndarray[Any, Any]]:
     """Compute which labels are among others, and their positions."""
     mask = index.isin(target)
-    places = np.asarray(flatnonzero(mask).compute(), np.intp)
+    places = np.asarray(mask.nonzero()[0].compute(), np.intp)
     labels: Any = chosen(index, mask)
     return labels.compute(), places
 
@@ -120,7 +119,7 @@ def reindex(
     if level is not None:
         raise NotImplementedError("reindex(level=) is not supported; use get_level_values()")
     wanted = _at_hand(target, "reindex")
-    if not hasattr(target, "name"):
+    if not isinstance(target, pd.Index | pd.Series):
         wanted = wanted.rename(index.name)
     if method is None and equals(index, wanted):
         return wanted, None

@@ -29,7 +29,7 @@ from ..rows import recut_rows
 
 
 @dataclass(frozen=True, eq=False)
-class SameRows(FrameNode):
+class Repartitioned(FrameNode):
     """The same rows in other partitions."""
 
     pins_grid = True
@@ -51,7 +51,7 @@ class SameRows(FrameNode):
 
 
 @dataclass(frozen=True, eq=False)
-class Rechunk(SameRows):
+class RowChunks(Repartitioned):
     """The rows in partitions of given lengths."""
 
     sizes: tuple[int, ...]
@@ -66,7 +66,7 @@ class Rechunk(SameRows):
 
 
 @dataclass(frozen=True, eq=False)
-class Repartition(SameRows):
+class Repartition(Repartitioned):
     """The rows in a number of partitions of about equal lengths."""
 
     count: int
@@ -100,7 +100,7 @@ def even_sizes(rows: int, count: int) -> Sizes:
 
 
 @dataclass(frozen=True, eq=False)
-class RangePartition(SameRows):
+class RangePartition(Repartitioned):
     """Sorted rows in partitions by ranges of their labels."""
 
     bounds: tuple[Any, ...]
@@ -247,7 +247,7 @@ def rechunk(obj: S, chunk_size: Any, reassign_worker: bool = False) -> S:
     elif isinstance(wanted, tuple | list) and len(wanted) == 1:
         wanted = wanted[0]
     (sizes,) = normalize_chunks((wanted,), (len(obj),), np.dtype(float))
-    found: S = lazy(Rechunk(obj.node, tuple(numbers(sizes))))
+    found: S = lazy(RowChunks(obj.node, tuple(numbers(sizes))))
     return found
 
 
