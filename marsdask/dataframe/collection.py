@@ -57,13 +57,36 @@ class Rows(Collection):
         return tuple(map(len, self.nsplits))
 
     def is_sparse(self) -> bool:
-        """Tell whether chunks are sparse, as Mars does: they never are."""
+        """Tell whether chunks are sparse, as Mars does: they never are.
+
+        Returns
+        -------
+        bool
+            False.
+
+        Examples
+        --------
+        >>> md.DataFrame({"a": [1]}).is_sparse()
+        False
+        """
         return False
 
     issparse = is_sparse
 
     def to_cpu(self) -> Self:
-        """Return the object itself, as Mars's does of what is not on a GPU."""
+        """Return the object itself, as Mars's does of what is not on a GPU.
+
+        Returns
+        -------
+        DataFrame, Series or Index
+            The object itself.
+
+        Examples
+        --------
+        >>> frame = md.DataFrame({"a": [1]})
+        >>> frame.to_cpu() is frame
+        True
+        """
         return self
 
     def __len__(self) -> int:
