@@ -7,6 +7,7 @@ import urllib.error
 from typing import Any
 
 import pytest
+from distributed import Event
 
 import marsdask.tensor as mt
 from marsdask.core.session import get_default_session
@@ -99,6 +100,36 @@ def test_rescaling_keeps_data(kube, running):
         assert [value.fetch()[0, 0] for value in values] == list(range(8))
         assert (values[0] + values[7]).sum().execute().fetch() == 7 * 2500
     wait_until(lambda: pods(kube, running) == ["mars-worker-0"], kube.store, DEADLINE)
+
+
+def test_scaling_by_load(kube):
+    """A backlog brings a second worker, and an idle time ends it; what only it held is there."""
+
+    def held(number):
+        Event("go").wait()
+        return number
+
+    section = "DASK_MARSDASK__AUTOSCALE__"
+    waits = {f"{section}SCHEDULER_BACKLOG_TIMEOUT": "1s", f"{section}WORKER_IDLE_TIMEOUT": "1s"}
+    arguments: Any = {"autoscale": (1, 2), "tls": False, "supervisor_extra_env": waits}
+    arguments |= {"worker_mem": "512m", "timeout": DEADLINE, "default": False}
+    grown = new_cluster(kube.client(), **arguments)
+    try:
+        scheduler: Any = grown.session.scheduler
+        client = scheduler.client
+        (first,) = client.nthreads()
+        futures = client.map(held, range(40))
+        port = WebPort(grown.endpoint, grown.token)
+        assert port.wait_for(2, timeout=DEADLINE) == 2
+        (second,) = set(client.nthreads()) - {first}
+        sent = client.scatter(list(range(100, 120)), workers=[second], hash=False)
+        Event("go", client=client).set()
+        assert client.gather(futures) == list(range(40))
+        assert port.wait_for(1, 1, timeout=DEADLINE) == 1
+        assert client.gather(sent) == list(range(100, 120))
+        assert client.gather(futures) == list(range(40))
+    finally:
+        grown.stop(wait=True, timeout=DEADLINE)
 
 
 def test_rescaling_by_the_web_port(running):
