@@ -61,7 +61,10 @@ def _identity(value: Any) -> Any:
 def describe_results(
     graph: Mapping[Key, GraphNode], keys: Collection[Key], *, sample: bool
 ) -> dict[Key, GraphNode]:
-    """Return the graph with tasks for ``keys`` that describe their results."""
+    """Return the graph with tasks for ``keys`` that describe their results.
+
+    Workers await functions that are async by their type, so these remain as they are.
+    """
     changed = dict(graph)
     for key in keys:
         node = graph.get(key)
@@ -71,7 +74,7 @@ def describe_results(
             )
         elif isinstance(node, DataNode):
             changed[key] = Task(key, DescribingFunction(_identity, sample=sample), node.value)
-        elif isinstance(node, Task):
+        elif isinstance(node, Task) and not node.is_coro:
             changed[key] = Task(
                 key, DescribingFunction(node.func, sample=sample), *node.args, **node.kwargs
             )
