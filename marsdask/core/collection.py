@@ -333,10 +333,12 @@ class Collection(HandsOn):
     __dask_scheduler__: DefaultGet = DefaultGet()
 
     def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
-        return finalize, (type(self), self._node.meta, len(self._node.chunks))
+        node = self._node
+        return finalize, (type(self), node.meta, len(node.chunks), node.memory_order)
 
     def __dask_postpersist__(self) -> tuple[Any, tuple[Any, ...]]:
-        return rebuild, (self._node.name, self._node.meta, self._node.chunks)
+        node = self._node
+        return rebuild, (node.name, node.meta, node.chunks, node.memory_order)
 
     def _taker(self, name: str) -> Any:
         return getattr(type(self._node.meta), name, None)
@@ -347,7 +349,8 @@ class Collection(HandsOn):
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         """Concatenate fetched blocks.
 
-        ``owned`` blocks are not shared, so a single block may be returned without a copy.
+        ``owned`` blocks are not shared, so a single block may be returned without a copy. Arrays
+        that are not in C order are asked for with ``order=``, that of their axes in memory.
         """
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks fit together")
 
@@ -367,6 +370,12 @@ class Collection(HandsOn):
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         """Return the grid in other chunks of known sizes."""
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks are cut")
+
+    @classmethod
+    def _in_place(cls, node: Node, old: Node) -> Node:
+        """Return a node as it lies in the memory of the one that it replaces."""
+        del old
+        return node
 
     def _corners(self, edges: Sequence[tuple[int, int]]) -> Any:
         """Return the first and last rows (columns, ...) of an executed collection.
@@ -659,7 +668,7 @@ def rebind(collection: Collection, node: Node) -> None:
     node.chunks  # noqa: B018 - as above
     touched: Sequence[Collection] = (collection,)
     if collection._view is None:
-        collection._own = node
+        collection._own = collection._in_place(node, collection._node)
     else:
         touched = collection._view.written(collection, node)
     if not options.eager_mode:
@@ -829,7 +838,10 @@ def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
     if nbytes > own_memory():
         raise too_large_to_fetch(stored.label, nbytes, own_memory())
     blocks = stored.result.scheduler.gather(list(keys.values()))
-    return kind._assemble(dict(zip(keys, blocks, strict=True)), stored.meta, owned=owned)
+    found = dict(zip(keys, blocks, strict=True))
+    order = stored.memory_order
+    how = {} if order is None else {"order": order}
+    return kind._assemble(found, stored.meta, owned=owned, **how)
 
 
 def fetch(*items: Any, session: Session | None = None) -> Any:

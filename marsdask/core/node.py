@@ -33,6 +33,9 @@ Columns: TypeAlias = frozenset[Any] | None
 #: A comparison of a column with a constant: label, operator, value.
 Condition: TypeAlias = tuple[str, str, Any]
 
+#: The axes in memory, those that are farthest apart first; ``None`` means in their own order.
+MemoryOrder: TypeAlias = tuple[int, ...] | None
+
 T = TypeVar("T")
 
 _NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
@@ -220,6 +223,11 @@ class Node(metaclass=_NodeType):
         return tuple(map(total, self.chunks))
 
     @property
+    def memory_order(self) -> MemoryOrder:
+        """How the axes of its value lie in memory."""
+        return None
+
+    @property
     def itemsize(self) -> float | None:
         """Bytes of an element (of a row, for frames), ``None`` if unknown."""
         return getattr(dtype_of(self.meta), "itemsize", None)
@@ -372,6 +380,10 @@ class Part(Node):
     def chunks(self) -> Chunks:
         chunks: Chunks = self.source.chunks[self.position]
         return chunks
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.source.memory_order
 
     def tile(self, outputs: tuple[Grid, ...]) -> Grid:
         return outputs[self.position]

@@ -11,7 +11,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.dask.source import DaskGraph, FromDask
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Rule
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.registry import class_of
 from marsdask.core.results.source_node import SourceNode
 from marsdask.core.results.stored import InMemoryBlocks, Resident, Stored
@@ -131,7 +131,7 @@ def _receiver(source: Node, grid: Grid, *, handle: bool) -> tuple[Callable[[Any]
         return received, grid
     kind = class_of(meta)
     if not handle:
-        return AssembledInput(kind, meta, tuple(grid.indices())), grid
+        return AssembledInput(kind, meta, tuple(grid.indices()), source.memory_order), grid
     if isinstance(source, Stored | Resident):
         return opened, HeldCollection(kind, source)
     # A graph of Dask's cannot wait for a handle: the task holds all chunks.
@@ -145,11 +145,13 @@ class AssembledInput:
     kind: Any
     meta: Any
     indices: tuple[Index, ...]
+    order: MemoryOrder = None
 
     def __call__(self, blocks: Any) -> Any:
         several = blocks if self.indices != ((),) else [blocks]
         found = dict(zip(self.indices, several, strict=True))
-        return self.kind._assemble(found, self.meta, owned=False)
+        how = {} if self.order is None else {"order": self.order}
+        return self.kind._assemble(found, self.meta, owned=False, **how)
 
 
 @dataclass(frozen=True)

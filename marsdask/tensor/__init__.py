@@ -49,7 +49,13 @@ from .chunkwise.map_blocks import map_blocks, map_chunk
 from .chunkwise.overlap import map_overlap, sliding_window_view
 from .chunkwise.rechunk import rechunk
 from .creation import from_data
-from .creation.from_array import copy, from_array
+from .creation.from_array import (
+    ascontiguousarray,
+    asfortranarray,
+    copy,
+    from_array,
+    require,
+)
 from .creation.from_data import (
     array,
     asarray,
@@ -276,6 +282,8 @@ __all__ = [
     "as_gufunc",
     "asanyarray",
     "asarray",
+    "ascontiguousarray",
+    "asfortranarray",
     "assert_eq",
     "atleast_1d",
     "atleast_2d",
@@ -475,6 +483,7 @@ __all__ = [
     "reduction",
     "register_chunk_type",
     "repeat",
+    "require",
     "reshape",
     "reshape_blockwise",
     "resize",

@@ -14,15 +14,19 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.notebook import card, format_bytes, picture
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.node import MemoryOrder
 from marsdask.core.sizes import Index, known_or_nan
 from marsdask.scheduler.base import ChunkInfo
 
 from .kernels.duck_arrays import is_foreign
+from .memory_order import empty_in, lies_in
 from .sparse.blocks import is_sparse, join_blocks
 
 
-def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
-    """Return one array from all blocks, or a scalar for a 0-d tensor.
+def assemble(
+    blocks: Mapping[Index, Any], meta: Any, *, owned: bool, order: MemoryOrder = None
+) -> Any:
+    """Return one array from all blocks in an order of axes, or a scalar for a 0-d tensor.
 
     A single shared block is copied, so that callers cannot modify it.
     """
@@ -37,14 +41,16 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
             return block if owned else block.copy()
         if np.ndim(block) == 0:
             return np.asarray(block)[()]
-        return block if owned and _is_alone(block) else block.copy()
+        if owned and _is_alone(block) and lies_in(block, order):
+            return block
+        return _copied(block, order)
     starts = [
         [0, *itertools.accumulate(sizes)] for sizes in _sizes(blocks, ndim=len(next(iter(blocks))))
     ]
     like = blocks[(0,) * len(starts)]
     shape = tuple(start[-1] for start in starts)
     dtype = _common_dtype({block.dtype for block in blocks.values()}, meta.dtype)
-    out = np.empty_like(like, dtype, order="C", subok=False, shape=shape)
+    out = empty_in(like, dtype, shape, order)
     for index, block in blocks.items():
         out[
             tuple(
@@ -53,6 +59,13 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
             )
         ] = block
     return out
+
+
+def _copied(block: Any, order: MemoryOrder) -> Any:
+    """Return a copy of a block in an order."""
+    if order is None:
+        return block.copy()
+    return block.transpose(order).copy().transpose(np.argsort(order))
 
 
 def meta_from_infos(meta: Any, infos: Sequence[ChunkInfo]) -> Any:

@@ -66,18 +66,13 @@ from numpy import (
 from numpy.exceptions import AxisError
 
 from marsdask.core.collection import Collection
-from marsdask.core.node import Node
 
-from .creation.from_data import asarray
-from .manipulation.reshape import reshape
 from .operands import as_node, empty
-from .typing import ArrayLike, public
+from .typing import ArrayLike
 
 __all__ = [
     "AxisError",
     "ScalarType",
-    "ascontiguousarray",
-    "asfortranarray",
     "bool",
     "broadcast_shapes",
     "busdaycalendar",
@@ -168,26 +163,3 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
     if not isinstance(a, Collection):
         return np.min_scalar_type(a)
     return np.min_scalar_type(_like(a) if a.node.chunks else a.compute())
-
-
-@public
-def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
-    """Return a tensor of at least one axis. See numpy.ascontiguousarray.
-
-    Kernels choose the memory order of blocks.
-    """
-    tensor: Any = asarray.node(a, dtype=dtype, chunk_size=chunk_size)
-    node = as_node(tensor)
-    if not node.meta.ndim:
-        return reshape.node(node, 1)
-    return tensor if tensor is a and a.flags.c_contiguous else node
-
-
-@public
-def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
-    """Return a tensor. See numpy.asfortranarray.
-
-    Kernels choose the memory order of blocks.
-    """
-    tensor: Any = asarray.node(a, dtype=dtype, chunk_size=chunk_size)
-    return tensor if tensor is a and a.flags.f_contiguous else as_node(tensor)

@@ -15,13 +15,14 @@ from marsdask.core.collection import Collection
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.registry import class_of, register_collection
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import register_token, token
 
 from .chunks import normalize_chunks, regular
 from .io.dask_arrays import dask_node, is_dask_array
+from .memory_order import order_of
 from .sparse.blocks import dense, is_sparse, no_elements, to_csr
 
 
@@ -85,6 +86,8 @@ class Literal(Node):
     """What the name says of the array, if not all its bytes."""
     lent: bool = field(default=False, repr=False)
     """Whether the memory is the user's, who has promised to leave it alone."""
+    order: MemoryOrder = field(default=None, repr=False)
+    """That of the array's axes; pickled arrays may lie in another."""
 
     @property
     def _content(self) -> str:
@@ -97,7 +100,8 @@ class Literal(Node):
 
     @property
     def name(self) -> str:
-        return f"{self.label}-{token(Literal, self._content, self.splits)}"
+        order = () if self.order is None else (self.order,)
+        return f"{self.label}-{token(Literal, self._content, self.splits, *order)}"
 
     @property
     def label(self) -> str:
@@ -111,6 +115,10 @@ class Literal(Node):
     @property
     def chunks(self) -> Chunks:
         return self.splits
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.order
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs
@@ -134,8 +142,10 @@ def literal(array: np.ndarray[Any, Any], splits: Chunks, copy: bool | None = Non
     so the node's name is unique.
     """
     if copy is False or (copy is None and _is_mapped(array)):
-        return Literal(_frozen(array.view()), splits, uuid.uuid4().hex, lent=True)
-    return Literal(array if copy is None and _is_frozen(array) else snapshot(array), splits)
+        lent = _frozen(array.view())
+        return Literal(lent, splits, uuid.uuid4().hex, lent=True, order=order_of(array))
+    kept = array if copy is None and _is_frozen(array) else snapshot(array)
+    return Literal(kept, splits, order=order_of(array))
 
 
 def snapshot(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -208,13 +218,14 @@ def as_node(
     sparse: bool = False,
     dtype: Any = None,
     copy: bool | None = None,
+    order: Any = None,
 ) -> Node:
     """Return the node of a tensor or dask.array, or one that holds what NumPy makes of ``obj``.
 
-    Its blocks are dense unless the caller accepts ``sparse`` ones. ``dtype`` and ``copy`` apply to
-    objects that are not nodes (see :func:`literal`).
+    Its blocks are dense unless the caller accepts ``sparse`` ones. ``dtype``, ``copy`` and
+    ``order`` apply to objects that are not nodes (see :func:`literal`).
     """
-    node = _node_of(obj, chunk_size, dtype, copy)
+    node = _node_of(obj, chunk_size, dtype, copy, order)
     return node if sparse or not is_sparse(node.meta) else ToDense(node)
 
 
@@ -230,7 +241,7 @@ def meta_of(obj: Any) -> Any:
     return obj.meta if isinstance(obj, Node) else obj
 
 
-def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None) -> Node:
+def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None, order: Any = None) -> Node:
     if isinstance(obj, Collection):
         if is_masked(obj):
             raise NotImplementedError(
@@ -243,13 +254,15 @@ def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None) -> Node:
         return dask_node(obj)
     if is_sparse(obj):
         return sparse_literal(obj, chunk_size)
-    array = as_array(obj, dtype, copy)
+    array = as_array(obj, dtype, copy, order)
     return literal(array, normalize_chunks(chunk_size, array.shape, array.dtype), copy)
 
 
-def as_array(obj: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+def as_array(
+    obj: Any, dtype: Any = None, copy: bool | None = None, order: Any = None
+) -> np.ndarray[Any, Any]:
     """Return NumPy's array of an object, read-only if it is not shared."""
-    array = np.asarray(obj, dtype, copy=False if copy is False else None)
+    array = np.asarray(obj, dtype, order, copy=False if copy is False else None)
     ours = type(obj) in _VALUES or isinstance(obj, np.ndarray)
     return _frozen(array) if ours and array is not obj and array.base is None else array
 

@@ -12,6 +12,7 @@ import numpy as np
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import split_chunks
+from marsdask.core.node import MemoryOrder
 from marsdask.core.sizes import Chunks, Index, known_or_nan
 
 from . import blocks, protocols
@@ -20,7 +21,7 @@ from .chunkwise import coarsen, map_blocks, overlap
 from .chunkwise import rebalance as layout
 from .chunkwise.map_blocks import BlockView
 from .chunkwise.rechunk import rechunk, recut
-from .creation.from_array import copy as copied
+from .creation.from_array import copied_in_c
 from .device import to_cpu, to_gpu
 from .elementwise import ufuncs
 from .indexing import boolean, getitem, inplace, setitem
@@ -31,6 +32,7 @@ from .linalg import dot, matmul
 from .manipulation import diagonals, views
 from .manipulation.reshape import flatten, ravel, reshape
 from .manipulation.shape import matrix_transpose, squeeze, swapaxes, transpose
+from .memory_order import in_place
 from .reduction import argreduce, deviations, reductions
 from .reduction.moment import moment as moment_of
 from .scan import cumulative
@@ -98,8 +100,12 @@ class Tensor(Collection):
         return tuple(tuple(map(known_or_nan, sizes)) for sizes in self._node.chunks)
 
     @classmethod
-    def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
-        return blocks.assemble(parts, meta, owned=owned)
+    def _assemble(
+        cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool, order: MemoryOrder = None
+    ) -> Any:
+        return blocks.assemble(parts, meta, owned=owned, order=order)
+
+    _in_place = staticmethod(in_place)
 
     _show = views_of.show
     _settled = staticmethod(blocks.meta_from_infos)
@@ -215,6 +221,11 @@ class Tensor(Collection):
     def flags(self) -> Flags:
         """The memory layout of NumPy's array."""
         return Flags(self)
+
+    @property
+    def order(self) -> str:
+        """The letter of the memory order: "F" for Fortran's order alone, else "C"."""
+        return "F" if self.flags.fnc else "C"
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -406,7 +417,7 @@ class Tensor(Collection):
     transpose: Final = method(transpose)
     swapaxes: Final = method(swapaxes)
     squeeze: Final = method(squeeze)
-    copy: Final = method(copied)
+    copy: Final = method(copied_in_c)
     to_gpu: Final = method(to_gpu)
     to_cpu: Final = method(to_cpu)
     tosparse: Final = method(conversion.tosparse)

@@ -22,7 +22,7 @@ from ..grids.blockwise import Blockwise, same
 from ..grids.grid import Grid, ResultKeys
 from ..grids.logical import as_shown
 from ..grids.select import Select
-from ..node import Node
+from ..node import MemoryOrder, Node
 from ..registry import class_of
 from ..results.stored import Stored
 from ..session import get_default_session
@@ -413,14 +413,15 @@ def _between(values: list[Any], known: Mapping[int, Any]) -> list[Any]:
     return values
 
 
-def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:
+def finalize(results: Any, kind: Any, meta: Any, ndim: int, order: MemoryOrder = None) -> Any:
     """Concatenate the computed chunks of a collection, for ``__dask_postcompute__``."""
     blocks: dict[Index, Any] = {}
     if ndim == 0:
         blocks[()] = results[0]
     else:
         _collect(results, (), ndim, blocks)
-    return kind._assemble(blocks, meta, owned=False)
+    how = {} if order is None else {"order": order}
+    return kind._assemble(blocks, meta, owned=False, **how)
 
 
 def _collect(results: Any, prefix: Index, ndim: int, blocks: dict[Index, Any]) -> None:
@@ -437,6 +438,7 @@ def rebuild(
     name: str,
     meta: Any,
     chunks: Chunks,
+    order: MemoryOrder = None,
     *,
     rename: Mapping[str, str] | None = None,
 ) -> Any:
@@ -444,7 +446,7 @@ def rebuild(
     if not isinstance(graph, HighLevelGraph):
         graph = {key: _entry(key, value) for key, value in graph.items()}
     name = (rename or {}).get(name, name)
-    node = FromDask(name, meta, chunks, DaskGraph(graph), KeysOf(name))
+    node = FromDask(name, meta, chunks, DaskGraph(graph), KeysOf(name), given_order=order)
     return class_of(meta)(node)
 
 

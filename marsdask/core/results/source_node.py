@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..node import Node
+from ..node import MemoryOrder, Node
 from ..sizes import Chunks
 from ..traits import Partitioning, Traits
 
@@ -23,6 +23,7 @@ class SourceNode(Node):
     given_partitioning: Partitioning | None = field(default=None, repr=False, kw_only=True)
     """Which rows lie in which of the chunks that there are, whatever chunks are shown."""
     given_is_row: bool = field(default=False, repr=False, kw_only=True)
+    given_order: MemoryOrder = field(default=None, repr=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -35,6 +36,10 @@ class SourceNode(Node):
     @property
     def meta(self) -> Any:
         return self.given_meta
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.given_order
 
     @property
     def traits(self) -> Traits:

@@ -14,7 +14,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import join_pieces
 from marsdask.core.grids.rechunk import recut as rechunked
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -63,6 +63,10 @@ class Rechunk(Node):
     @property
     def chunks(self) -> Chunks:
         return self.splits
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.a.memory_order
 
     @property
     def rechunked(self) -> Node:

@@ -1,16 +1,28 @@
-"""Tensors over arrays, by Dask's name, and copies of tensors."""
+"""Tensors over arrays, by Dask's name, copies of tensors, and what lies in memory as required."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from marsdask.core.collection import Collection
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
 
-from ..chunks import check_order
+from ..manipulation.reshape import reshape
+from ..memory_order import in_order_of, letter_of
 from ..operands import as_node
-from ..typing import public
-from .from_data import array
+from ..typing import itself, public
+from .from_data import array, asarray
+
+#: NumPy's names of what can be required of an array.
+_REQUIREMENTS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"),
+    **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("A", "ALIGNED"), "A"),
+    **dict.fromkeys(("W", "WRITEABLE"), "W"),
+    **dict.fromkeys(("O", "OWNDATA"), "O"),
+    **dict.fromkeys(("E", "ENSUREARRAY"), "E"),
+}
 
 
 @public
@@ -59,8 +71,82 @@ def from_array(
 def copy(a: Any, order: str = "K", subok: bool = False) -> Node:
     """Return a tensor of the same values that in-place changes of ``a`` do not affect.
 
-    See numpy.copy. Kernels choose the memory order of blocks.
+    See numpy.copy.
     """
     del subok
-    check_order(order)
-    return as_node(a, sparse=True)
+    return in_order_of(as_node(a, sparse=True), letter_of(order, a))
+
+
+@public
+def copied_in_c(a: Any, order: str = "C") -> Node:
+    """Return a tensor of the same values that in-place changes of it do not affect.
+
+    See numpy.ndarray.copy.
+
+    Returns
+    -------
+    Tensor
+        A new tensor, in C order unless another one is asked for.
+    """
+    return copy.node(a, order)
+
+
+@public
+def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
+    """Return a tensor of at least one axis, in C order. See numpy.ascontiguousarray."""
+    tensor: Any = asarray.node(a, dtype, "C", chunk_size)
+    node = as_node(tensor)
+    return tensor if node.meta.ndim else reshape.node(node, 1)
+
+
+@public
+def require(a: Any, dtype: Any = None, requirements: Any = None, chunk_size: Any = None) -> Node:
+    """Return a tensor that meets requirements on memory. See numpy.require.
+
+    Parameters
+    ----------
+    a : array_like
+        What to make a tensor of.
+    dtype : dtype, optional
+        The element type.
+    requirements : str or list of str, optional
+        NumPy's names: "C" and "F" ask for an order, "O" and "W" for a copy of what is shown of
+        another tensor or is read-only. The others hold anyway.
+    chunk_size : int, tuple or dict, optional
+        The sizes of chunks.
+
+    Returns
+    -------
+    Tensor
+        The tensor itself, or a copy.
+
+    Raises
+    ------
+    ValueError
+        If both orders are required.
+
+    Examples
+    --------
+    >>> mt.require(mt.ones((2, 3)), requirements="F").flags.f_contiguous
+    True
+    """
+    wanted = {_REQUIREMENTS[item.upper()] for item in requirements or ()}
+    if {"C", "F"} <= wanted:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = "C" if "C" in wanted else "F" if "F" in wanted else "K"
+    found: Any = asarray.node(a, dtype, order, chunk_size)
+    if not isinstance(found, Collection):
+        return as_node(found)
+    tensor: Any = found
+    lacks = ("O" in wanted and not tensor.flags.owndata) or (
+        "W" in wanted and not tensor.flags.writeable
+    )
+    return copy.node(tensor, order) if lacks else itself(tensor)
+
+
+@public
+def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
+    """Return a tensor of at least one axis, in Fortran order. See numpy.asfortranarray."""
+    tensor: Any = asarray.node(a, dtype, "F", chunk_size)
+    node = as_node(tensor)
+    return tensor if node.meta.ndim else reshape.node(node, 1)

@@ -18,10 +18,11 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
 from marsdask.tensor.chunkwise.rechunk import rechunk
 
-from ..chunks import check_device, normalize_chunks
+from ..chunks import check_device, check_order, normalize_chunks
 from ..device import to_gpu, wants_gpu
 from ..elementwise.ufuncs import astype
 from ..manipulation.shape import expand_dims
+from ..memory_order import in_order_of, letter_of, lies_as
 from ..operands import as_node, empty, sparse_literal
 from ..protocols import is_tensor, module
 from ..signatures import shows
@@ -57,7 +58,7 @@ def tensor(
     dtype : dtype, optional
         The element type; by default that of the data.
     order : {"K", "A", "C", "F"}
-        NumPy's hint; it changes no value.
+        How the elements lie in memory; by default as those of the data.
     chunk_size : int, str, tuple or dict, optional
         The sizes of chunks; by default they are chosen. ``chunks`` is Dask's name of it.
     gpu : bool, optional
@@ -92,21 +93,25 @@ def tensor(
         return tosparse.node(tensor.node(data, dtype, chunk_size=chunk_size, copy=copy))
     if is_sparse(data):
         return sparse_literal(data, chunk_size, dtype)
+    letter = letter_of(order, data)
     if isinstance(data, Collection):
         if copy is False and dtype is not None and getattr(data, "dtype", None) != dtype:
             raise ValueError(
                 f"Unable to avoid copy while creating an array as requested: "
                 f"the dtype is not {dtype}"
             )
-        return _as_given(collect(data.node) if copy else data, dtype, chunk_size)
+        return _as_given(collect(data.node) if copy else data, dtype, chunk_size, letter)
     if isinstance(data, list | tuple) and _holds_tensor(data):
-        return _as_given(collect(_stacked(data)), dtype, chunk_size)
+        rows = "F" if letter == "F" else "C"
+        return _as_given(collect(_stacked(data)), dtype, chunk_size, rows)
     if isinstance(data, np.ma.MaskedArray):
         masked: Node = module().ma.masked_array.node(data, dtype=dtype, chunk_size=chunk_size)
         return masked
     if copy is None and (stored := _stored_array(data, chunk_size)) is not None:
-        return stored if dtype is None else astype.node(stored, dtype)
-    return as_node(data, chunk_size, dtype=dtype, copy=copy)
+        stored = stored if dtype is None else astype.node(stored, dtype)
+        return in_order_of(stored, letter)
+    node = as_node(data, chunk_size, dtype=dtype, copy=copy, order=letter)
+    return in_order_of(node, letter)  # an array of Dask's too
 
 
 def _stored_array(data: Any, chunk_size: Any) -> Node | None:
@@ -151,7 +156,9 @@ def asarray(
 
     Differs from NumPy: an array's memory is shared only with ``copy=False``.
     """
-    return tensor.node(a, dtype, order, chunk_size, **extra)
+    check_order(order)
+    letter = "K" if order in ("A", "a") else order  # what needs no copy is not copied
+    return tensor.node(a, dtype, letter, chunk_size, **extra)
 
 
 def _is_copied(found: Node, x: Any, /, *, copy: bool | None = None, **options: Any) -> bool:
@@ -172,13 +179,15 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
     return as_node(np.from_dlpack(x, copy=False if copy is False else None), copy=copy)
 
 
-def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Node:
-    """Return a tensor in the requested type and chunks, itself if it has them."""
+def _as_given(data: Any, dtype: Any, chunk_size: Any, letter: str) -> Node:
+    """Return a tensor in the requested type, chunks and order, itself if it has them."""
     if not is_tensor(data):
         data = data.to_tensor()
     if dtype is not None and data.dtype != dtype:
         data = astype.node(data, dtype)
     given = itself(data) if isinstance(data, Collection) else data
+    if not lies_as(data, letter):
+        given = in_order_of(as_node(data, sparse=True), letter)
     return given if chunk_size is None else rechunk.node(given, chunk_size)
 
 

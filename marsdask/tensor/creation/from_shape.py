@@ -16,7 +16,7 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known, known_chunks, numbers
 
 from ..chunks import as_shape, check_device, check_order, normalize_chunks
@@ -25,6 +25,7 @@ from ..device import placed_on
 from ..elementwise.nodes import Elementwise, cast
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, view
+from ..memory_order import fortran, in_order, in_order_of, letter_of, settled
 from ..operands import as_node, empty
 from ..signatures import optional, shows, with_signature
 from ..sparse.blocks import is_sparse
@@ -66,6 +67,10 @@ class FromShape(Node):
     def chunks(self) -> Chunks:
         return self.splits
 
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return fortran(self.shape) if ("order", "F") in self.kwargs else None
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         return blockwise(
@@ -93,9 +98,13 @@ def create_node(
 ) -> Node:
     """Return the node of blocks of ``func``; ``settings`` are Mars's and Dask's extra arguments."""
     sparse, gpu, device = (settings.pop(key, None) for key in ("sparse", "gpu", "device"))
+    letter = letter_of(settings.get("order"), default="C")
     chunk_size = chunks_from(chunk_size, settings)
     splits = normalize_chunks(chunk_size, shape, dtype)
+    if letter == "F" and len(splits) > 1 and func in (full_block, zeros_block):
+        kwargs["order"], letter = "F", "K"
     found: Node = FromShape(func, dtype, splits, tuple(sorted(kwargs.items())), title)
+    found = in_order_of(found, letter)
     return placed_on(tosparse.node(found) if sparse else found, gpu, device)
 
 
@@ -118,25 +127,25 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     return chunk_size if chunks is None else chunks
 
 
-def full_block(shape: Shape, starts: Shape, dtype: Any, fill_value: Any) -> Any:
+def full_block(shape: Shape, starts: Shape, dtype: Any, fill_value: Any, order: Any = "C") -> Any:
     """Make a block of one value."""
     del starts
-    return np.full(shape, fill_value, dtype)
+    return np.full(shape, fill_value, dtype, order)
 
 
-def zeros_block(shape: Shape, starts: Shape, dtype: Any) -> Any:
+def zeros_block(shape: Shape, starts: Shape, dtype: Any, order: Any = "C") -> Any:
     """Return a block of zeros, whose memory is not touched before its first use."""
     del starts
-    return np.zeros(shape, dtype)
+    return np.zeros(shape, dtype, order)
 
 
-def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Node:
+def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any, letter: Any) -> Node:
     """Return a node of another node's values, broadcast."""
     node = as_node(fill)
     if dtype is not None:
         node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
     chunks = normalize_chunks(chunk_size, shape, node.meta.dtype)
-    return broadcast_to.node(node, shape, chunks=chunks)
+    return in_order_of(broadcast_to.node(node, shape, chunks=chunks), letter)
 
 
 @public
@@ -145,14 +154,16 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
     """Return a tensor filled with a scalar (or an array that broadcasts). See numpy.full."""
+    letter = letter_of(extra.get("order"), default="C")
     if isinstance(fill_value, Collection):
-        return _filled_by(fill_value, shape, dtype, chunks_from(chunk_size, extra))
+        return _filled_by(fill_value, shape, dtype, chunks_from(chunk_size, extra), letter)
     fill = np.asarray(fill_value)
     dtype = fill.dtype if dtype is None else np.dtype(dtype)
     if fill.ndim:
         shape = as_shape(shape)
         splits = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
-        return as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
+        filled = as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
+        return in_order_of(filled, letter)
     return create_node(
         full_block, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()]
     )
@@ -182,9 +193,22 @@ def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     return create_node(zeros_block, shape, dtype, chunk_size, extra, "empty")
 
 
+def _ordered_like(found: Node, a: Any, extra: dict[str, Any]) -> Node:
+    """Return a new array in the order of ``a``, or in the one that was asked for."""
+    letter = letter_of(extra.get("order", "K"), a)
+    if letter != "K":
+        return in_order_of(found, letter)
+    node = as_node(a, sparse=True)
+    order = node.memory_order
+    if order is None or len(order) != len(found.chunks) or 0 in node.shape:
+        return found
+    return in_order(found, settled(order, found.shape))
+
+
 def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]) -> Any:
     """Return shape, dtype and chunks of a tensor like ``a``."""
     node = as_node(a)
+    extra = {name: value for name, value in extra.items() if name != "order"}
     dtype = node.meta.dtype if dtype is None else np.dtype(dtype)
     chunk_size = chunks_from(chunk_size, extra)
     if shape is None:
@@ -208,7 +232,7 @@ def ones_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
     """Return ones of the shape, type and chunks of ``a``. See numpy.ones_like."""
-    return ones.node(*_like(a, dtype, shape, chunk_size, extra))
+    return _ordered_like(ones.node(*_like(a, dtype, shape, chunk_size, extra)), a, extra)
 
 
 @public
@@ -222,7 +246,8 @@ def zeros_like(
     Those of a sparse tensor are sparse.
     """
     kind = {"sparse": True} if is_sparse(as_node(a, sparse=True).meta) else {}
-    return zeros.node(*_like(a, dtype, shape, chunk_size, extra), **kind)
+    found = zeros.node(*_like(a, dtype, shape, chunk_size, extra), **kind)
+    return _ordered_like(found, a, extra)
 
 
 @public
@@ -232,7 +257,7 @@ def empty_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
     """Return zeros of the shape, type and chunks of ``a``. See numpy.empty_like."""
-    return empty_.node(*_like(a, dtype, shape, chunk_size, extra))
+    return _ordered_like(empty_.node(*_like(a, dtype, shape, chunk_size, extra)), a, extra)
 
 
 @public
@@ -248,7 +273,7 @@ def full_like(
 ) -> Node:
     """Return a constant of the shape, type and chunks of ``a``. See numpy.full_like."""
     shape, dtype, chunk_size = _like(a, dtype, shape, chunk_size, extra)
-    return full.node(shape, fill_value, dtype, chunk_size)
+    return _ordered_like(full.node(shape, fill_value, dtype, chunk_size), a, extra)
 
 
 def _integer_range(start: int, length: int, dtype: Any) -> Any:

@@ -13,14 +13,15 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MultiOutput, Node
+from marsdask.core.node import MemoryOrder, MultiOutput, Node
 from marsdask.core.registry import class_of
-from marsdask.core.sizes import Chunks
+from marsdask.core.sizes import Chunks, total
 
 from ..chunks import normalize_chunks
 from ..chunkwise.rechunk import rechunk_views
 from ..io.dask_arrays import dask_node, is_dask_array
 from ..kernels.fused_ufuncs import UfuncProgram, UfuncStep, evaluate_program, fusible, join_programs
+from ..memory_order import merged
 from ..operands import (
     Literal,
     as_array,
@@ -56,6 +57,10 @@ class Pointwise(Node):
     @property
     def chunks(self) -> Chunks:
         return broadcast_chunks(*(node.chunks for node in self.leaves))
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return merged(self.leaves, self.shape)
 
     def tile(self, *grids: Grid) -> Any:
         # Inputs have repetitions; operands are distinct.
@@ -217,6 +222,10 @@ class ElementwiseOutputs(MultiOutput, Elementwise):
     @property
     def chunks(self) -> Any:
         return (broadcast_chunks(*(node.chunks for node in self.leaves)),) * len(self._sample)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return merged(self.leaves, tuple(map(total, self.chunks[0])))
 
     @property
     def fuses(self) -> bool:

@@ -21,9 +21,10 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers, shape_text
 
-from ..chunks import check_device, check_order
+from ..chunks import check_device
 from ..indexing.assignment import assign, into
 from ..indexing.output_rules import OUTPUT, OutputRule, rounded_rule, ufunc_rule
+from ..memory_order import in_order_of, letter_of, ufunc_letter
 from ..operands import is_masked, meta_of
 from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public, public_view
 from .nodes import (
@@ -287,6 +288,10 @@ def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Node:
 
 def _function_node(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the node of a function, or of each of its outputs."""
+    letter = "K"
+    if "order" in kwargs and isinstance(func, np.ufunc):
+        letter = ufunc_letter(kwargs["order"], args)
+        kwargs = {name: value for name, value in kwargs.items() if name != "order"}
     if (masked := masked_class(args)) is not None:
         return masked._apply(func, args, None, True, kwargs).node
     nodes = operands(args)
@@ -295,8 +300,10 @@ def _function_node(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if (state := np.geterr()) != _USUAL:
         func = WithErrstate(func, tuple(state.items()))
     if count == 1:
-        return Elementwise(func, nodes, options)
-    return ElementwiseOutputs(func, nodes, options).parts()
+        node = Elementwise(func, nodes, options)
+        return in_order_of(node, letter)
+    parts = ElementwiseOutputs(func, nodes, options).parts()
+    return parts if letter == "K" else tuple(in_order_of(part, letter) for part in parts)
 
 
 def _split_outputs(
@@ -317,7 +324,6 @@ def _check_keywords(
     """Check keywords; those of plain functions that hold operands become positional."""
     kwargs.pop("gpu", None)
     if ufunc:
-        check_order(kwargs.pop("order", None))
         if "dtype" in kwargs:
             dtype = kwargs.pop("dtype")
             if dtype is not None:
@@ -417,18 +423,19 @@ def astype(
     device: Any = None,
 ) -> Node:
     """Return the tensor in another type. See numpy.ndarray.astype."""
-    check_order(order)
     check_device(device)
+    letter = letter_of(order, a)
     node = operands((a,))[0]
     dtype = np.dtype(dtype)
     if node.meta.dtype == dtype:
-        return itself(a) if isinstance(a, Collection) and not copy else node
+        found = in_order_of(node, letter)
+        return itself(a) if isinstance(a, Collection) and not copy and found is node else found
     if not np.can_cast(node.meta.dtype, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "
             f"according to the rule {casting!r}"
         )
-    return Elementwise(cast, (node,), (("dtype", dtype),))
+    return in_order_of(Elementwise(cast, (node,), (("dtype", dtype),)), letter)
 
 
 def result_type(*items: Any) -> np.dtype[Any]:

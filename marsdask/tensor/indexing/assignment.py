@@ -15,7 +15,7 @@ from marsdask.core.grids.blockwise import Axes, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import AxisCut, cut_axis
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Index, Sizes, known, numbers
 
 from ..chunkwise.rechunk import recut
@@ -110,6 +110,10 @@ class SetItem(Node):
     @property
     def chunks(self) -> Chunks:
         return self.a.chunks
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.a.memory_order
 
 
 def check_length(own: Sizes, wanted: Sizes, axis: int) -> None:

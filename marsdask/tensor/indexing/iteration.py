@@ -13,7 +13,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import slice_grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session
 from marsdask.core.sizes import Chunks, borders, known, numbers
@@ -21,6 +21,7 @@ from marsdask.core.tokens import token
 
 from ..blocks import assemble
 from ..manipulation.shape import view_grid
+from ..memory_order import reduced
 from ..operands import empty, is_masked
 from ..sparse.blocks import is_sparse
 from ..typing import public_view
@@ -44,7 +45,7 @@ class RowBatch:
             rest = (EVERYTHING,) * (len(self.a.chunks) - 1)
             part = wrap(Slice(self.a, (self.rows, *rest)))
             self._values = part.compute(session=session)
-        found = self._values[(places[0] - self.rows.start, *places[1:], ...)].copy()
+        found = self._values[(places[0] - self.rows.start, *places[1:], ...)].copy("K")
         return found if found.ndim else found[()]
 
 
@@ -73,6 +74,10 @@ class Element(Node):
     def chunks(self) -> Chunks:
         return self.a.chunks[len(self.places) :]
 
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return reduced(self.a.memory_order, range(len(self.places)), keeps=False)
+
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
         count = len(self.places)
@@ -97,7 +102,8 @@ class Element(Node):
         blocks = session.scheduler.gather(keys)
         parts = [block[(*local, ...)] for block in blocks]
         places = itertools.product(*map(range, map(len, ranges[len(local) :])))
-        return assemble(dict(zip(places, parts, strict=True)), self.meta, owned=False)
+        found = dict(zip(places, parts, strict=True))
+        return assemble(found, self.meta, owned=False, order=self.memory_order)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Element, (self.a, self.places)

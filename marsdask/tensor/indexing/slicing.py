@@ -9,7 +9,7 @@ from typing import Any
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import cut_axis, prefix, slice_grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
 
 #: The selection along one axis: a range, or for an unknown length a slice or an element.
@@ -42,6 +42,10 @@ class Slice(Node):
             self._sizes(axis, sizes, part)
             for axis, (sizes, part) in enumerate(zip(self.a.chunks, self.taken, strict=True))
         )
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.a.memory_order
 
     def _sizes(self, axis: int, sizes: Sizes, part: Taken) -> Sizes:
         if part == EVERYTHING:

@@ -306,12 +306,24 @@ def evaluate_program(*blocks: Any, program: UfuncProgram) -> Any:
             fill(out[region], [at(block, region) for block in blocks], program)
         return out
     flat = as_vectors(blocks, shape)
+    if flat is None and _are_columns(blocks, shape):
+        out = np.empty(shape, program.dtype, order="F")
+        fill(out.T, [np.broadcast_to(block, shape).T for block in blocks], program)
+        return out
     out = np.empty(shape, program.dtype, order="F" if flat and flat[1] == "F" else "C")
     if flat is None:
         fill(out, blocks, program)
     else:
         fill((out.T if flat[1] == "F" else out).reshape(-1), flat[0], program)
     return out
+
+
+def _are_columns(blocks: Sequence[Any], shape: Shape) -> bool:
+    """Tell whether all operands of a shape are parts of arrays in Fortran's order."""
+    if not all(isinstance(block, np.ndarray) for block in blocks):
+        return False
+    strides = [list(map(abs, block.strides)) for block in blocks if block.shape == shape]
+    return bool(strides) and all(s == sorted(s) and s[0] < s[-1] for s in strides)
 
 
 def fill(target: Any, blocks: Sequence[Any], program: UfuncProgram) -> None:

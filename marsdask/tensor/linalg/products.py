@@ -10,7 +10,6 @@ import numpy as np
 
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, known, numbers, shape_text
-from marsdask.tensor.chunks import check_order
 from marsdask.tensor.elementwise.ufuncs import astype, multiply, subtract
 from marsdask.tensor.indexing.advanced import Take
 from marsdask.tensor.indexing.assignment import into
@@ -25,6 +24,7 @@ from marsdask.tensor.indexing.output_rules import (
 from marsdask.tensor.manipulation.diagonals import diagonal, trace
 from marsdask.tensor.manipulation.reshape import ravel
 from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze, view
+from marsdask.tensor.memory_order import in_order_of, ufunc_letter
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.signatures import shows
 from marsdask.tensor.sparse.blocks import is_sparse
@@ -76,8 +76,10 @@ def matmul(
     out: Any = None,
     dtype: Any = None,
     casting: Any = "same_kind",
+    order: str = "K",
 ) -> Node:
     """Multiply matrices, or stacks of them with broadcasting. See numpy.matmul."""
+    letter = ufunc_letter(order, (a, b))
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     left, right = (_cast(node, dtype, casting) for node in (left, right))
     for position, node in enumerate((left, right)):
@@ -92,7 +94,7 @@ def matmul(
     _require_core("matmul", _MATMUL, left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
     kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
-    found = contract([left, right], [la, lb], kept, exact=(1,))
+    found = in_order_of(contract([left, right], [la, lb], kept, exact=(1,)), letter)
     core = len({0, 2}.intersection(kept))
     return _given(found, sparse, out, matmul_rule(_MATMUL, core))
 
@@ -283,14 +285,15 @@ def einsum(
 
     Differs from NumPy: the order of contraction is optimised unless ``optimize=False``.
     """
-    check_order(order)
     given, items = parse(operands)
+    letter = ufunc_letter(order, items)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
     labels, kept = given.expanded([node.meta.ndim for node in nodes])
-    alone = len(nodes) == 1 and out is None and set(labels[0]) == set(kept)
+    alone = len(nodes) == 1 and out is None and set(labels[0]) == set(kept) and letter == "K"
     if alone and (found := _remapped(nodes[0], labels[0], kept)) is not None:
         return found
-    return into(out, _contract_path(nodes, labels, kept, optimize), casting)
+    found = in_order_of(_contract_path(nodes, labels, kept, optimize), letter)
+    return into(out, found, casting)
 
 
 def _remapped(node: Node, labels: Labels, kept: Labels) -> Node | None:

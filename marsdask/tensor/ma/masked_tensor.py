@@ -20,7 +20,7 @@ from marsdask.core.compilation.costs import Cost
 from marsdask.core.config import options
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Index
 
@@ -127,8 +127,10 @@ class MaskedTensor(Tensor):
         return apply(func, args, out, where, kwargs)
 
     @classmethod
-    def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
-        found = assemble(parts, meta, owned=owned)
+    def _assemble(
+        cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool, order: MemoryOrder = None
+    ) -> Any:
+        found = assemble(parts, meta, owned=owned, order=order)
         if isinstance(found, np.ma.MaskedArray) and found.ndim:
             found.fill_value = meta.fill_value
         return found

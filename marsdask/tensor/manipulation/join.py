@@ -15,7 +15,7 @@ from marsdask.core.grids.align import aligned_axes, common_sizes
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import concatenate_grids
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
 
 from ..chunkwise.rechunk import recut
@@ -24,6 +24,7 @@ from ..indexing.assignment import into
 from ..indexing.getitem import getitem
 from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
+from ..memory_order import joined
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public, public_view, view_face
@@ -55,6 +56,10 @@ class Concatenate(Node):
             sizes if axis == self.axis else _common([chunks[axis] for chunks in cuts])
             for axis in range(len(cuts[0]))
         )
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return joined(self.arrays)
 
     def tile(self, *grids: Grid) -> Any:
         grids = yield from aligned_axes(grids, skip=self.axis, recut=recut)

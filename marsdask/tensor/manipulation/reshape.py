@@ -15,7 +15,7 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import (
     Chunks,
     Index,
@@ -29,8 +29,9 @@ from marsdask.core.sizes import (
     upper,
 )
 
-from ..chunks import check_order, whole_number
+from ..chunks import whole_number
 from ..chunkwise.rechunk import recut
+from ..memory_order import is_dense, letter_of, reshaped
 from ..operands import as_node, empty
 from ..signatures import shows
 from ..typing import public, view_face
@@ -222,6 +223,10 @@ class Reshape(Node):
             return tuple((size,) for size in self.form)
         return tuple(sizes for step in plan(self.a.chunks, self.form) for sizes in step.after)
 
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return reshaped(self.a, self.form)
+
     def _length(self, size: int) -> Sizes:
         if size != -1:
             return (size,)
@@ -272,8 +277,7 @@ def _is_copied(found: Any, *args: Any, copy: bool | None = None, **kwargs: Any) 
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Node:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
 
-    Differs from NumPy: ``order="A"`` is "C". A wrong length of an axis of unknown chunks may raise
-    only when it runs.
+    Differs from NumPy: a wrong length of an axis of unknown chunks may raise only when it runs.
     """
     shape = kwargs.pop("newshape", shape)
     for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are chosen here
@@ -283,10 +287,10 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
         raise TypeError("reshape() missing 1 required positional argument: 'shape'")
     node = as_node(a)
     wanted = _lengths(shape, more)
-    check_order(order)
-    if order in ("K", "k"):
-        raise ValueError(f"order {order.upper()!r} is not permitted for reshaping")
-    if order in ("F", "f"):
+    letter = letter_of(order, a, default="C")
+    if letter == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    if letter == "F":
         turned = reshape.node(_reversed(node), wanted[::-1])
         return _reversed(turned)
     form = settle(node.shape, wanted)
@@ -316,18 +320,22 @@ def _reversed(node: Node) -> Node:
 def _is_gathered(found: Any, a: Any, order: str = "C") -> bool:
     """Tell whether the elements do not lie one after the other yet."""
     del found
-    flags = a.flags
-    return not (flags.f_contiguous if order in ("F", "f") else flags.c_contiguous)
+    letter = letter_of(order, a, default="C")
+    if letter == "K":
+        return not is_dense(a)
+    return not (a.flags.f_contiguous if letter == "F" else a.flags.c_contiguous)
 
 
 @view_face(copies=_is_gathered)
 def ravel(a: Any, order: str = "C") -> Node:
     """Return the elements in one axis. See numpy.ravel."""
-    check_order(order)
+    letter = letter_of(order, a, default="C")
     node = as_node(a)
     if len(node.chunks) == 1:
         return node
-    return reshape.node(node, (-1,), order="C" if order in ("K", "k") else order)
+    if letter == "K":
+        node, letter = view(node, node.memory_order or range(len(node.chunks))), "C"
+    return reshape.node(node, (-1,), order=letter)
 
 
 @public

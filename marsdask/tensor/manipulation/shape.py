@@ -14,11 +14,12 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers, shape_text
 
 from ..chunks import as_shape, normalize_chunks
 from ..chunkwise.rechunk import recut
+from ..memory_order import moved
 from ..operands import as_node, empty, empty_like_kind
 from ..sparse.blocks import dense, is_sparse, move_axes
 from ..typing import itself, public_view, read_only_view
@@ -52,6 +53,10 @@ class View(Node):
     @property
     def chunks(self) -> Chunks:
         return tuple((1,) if axis is None else self.a.chunks[axis] for axis in self.axes)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return moved(self.a.memory_order, self.axes, self.shape)
 
     def tile(self, a: Grid) -> Any:
         return view_grid(a, self.axes)
@@ -230,6 +235,11 @@ class Broadcast(Node):
     @property
     def chunks(self) -> Chunks:
         return self._result(self.a.chunks)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        axes = (*(None,) * self._offset, *range(len(self.a.chunks)))
+        return moved(self.a.memory_order, axes, self.shape)
 
     def _result(self, chunks: Chunks) -> Chunks:
         padded = ((),) * self._offset + chunks

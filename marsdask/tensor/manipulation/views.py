@@ -12,7 +12,7 @@ from marsdask.core.collection import Collection, collect, rebind, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, numbers
 
 from ..chunkwise.rechunk import recut
@@ -84,6 +84,10 @@ class SeenAs(Node):
     @property
     def chunks(self) -> Chunks:
         return self._converted(self.a.chunks)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.a.memory_order
 
     def _cut(self, chunks: Chunks) -> Chunks:
         """Return chunks of whole elements of both sizes."""

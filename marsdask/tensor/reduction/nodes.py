@@ -13,7 +13,7 @@ from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import MultiOutput, Node
+from marsdask.core.node import MemoryOrder, MultiOutput, Node
 from marsdask.core.sizes import Chunks, total, upper
 
 from ..chunkwise.rechunk import rechunk_views
@@ -29,6 +29,7 @@ from ..kernels.block_reduction import (
 )
 from ..kernels.boolean_selection import without_filters
 from ..kernels.fused_ufuncs import UfuncProgram, join_programs
+from ..memory_order import merged, reduced
 from ..operands import empty
 
 
@@ -183,6 +184,11 @@ class Reduction(ReductionBase):
     @property
     def chunks(self) -> Chunks:
         return self.spec.reduced(self._source)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        order = merged(self.operands, tuple(map(total, self._source)))
+        return reduced(order, self.spec.axis, keeps=self.spec.keepdims)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
         reduction = self.spec.reduction

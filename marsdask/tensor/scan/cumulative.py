@@ -12,7 +12,7 @@ import numpy as np
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan as scan_chunks
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, numbers
 
 from ..creation.from_shape import full
@@ -55,6 +55,10 @@ class Scan(Node):
     @property
     def chunks(self) -> Chunks:
         return self.a.chunks
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.a.memory_order
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {

@@ -17,6 +17,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import known_chunks
 
 from ..chunkwise.rechunk import rechunk
+from ..memory_order import in_place
 from .selections import ViewStep, shown, steps_between, written_back
 
 #: Writes of several threads to parts of one tensor must not lose each other.
@@ -175,6 +176,7 @@ class ElementsView:
             if whole.chunks != chunks and known_chunks(chunks) and known_chunks(whole.chunks):
                 # What views show parts of does not change its chunks.
                 whole = rechunk.node(whole, chunks)
+            whole = in_place(whole, memory.node)
             memory.replace(whole)
             if keeps and self.steps:
                 user._own = node

@@ -7,6 +7,7 @@ they lie in pages that the operating system need not have.
 
 from __future__ import annotations
 
+import math
 import mmap
 from functools import cache
 from typing import Any
@@ -24,6 +25,7 @@ from ..indexing.slicing import Slice
 from ..manipulation.reshape import Reshape, settle
 from ..manipulation.shape import Broadcast, View, reorder
 from ..manipulation.views import SeenAs, seen_as
+from ..memory_order import dense_strides
 from .selections import ViewStep, function_of, ranges_of
 
 #: Where those begin for which there are too few addresses. It is no address of a process.
@@ -79,11 +81,9 @@ def owning(node: Node) -> Any:
     """Return the stand-in of an array of its own memory."""
     shape, dtype = lengths_of(node.shape), node.meta.dtype
     itemsize = dtype.itemsize
-    strides, size = [], itemsize
-    for length in reversed(shape):
-        strides.append(size)
-        size *= max(length, 1)
-    raw = _bytes(shape, tuple(reversed(strides)), itemsize, size)
+    strides = dense_strides(shape, node.memory_order, itemsize)
+    size = itemsize * math.prod(max(length, 1) for length in shape)
+    raw = _bytes(shape, strides, itemsize, size)
     # Elements of objects are raw bytes here, so that NumPy follows none of them.
     return raw if dtype.hasobject or not itemsize else raw.view(dtype)
 

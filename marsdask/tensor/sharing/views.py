@@ -12,6 +12,8 @@ from marsdask.core.node import Node
 from ..chunkwise.map_blocks import Blocks
 from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
+from ..manipulation.shape import View
+from ..memory_order import in_order, moved
 from .memory import ElementsView, owns, reshaped, share, view_of
 from .parts import PartsView
 from .selections import READ_ONLY, SCATTERED, UNTRACED, distance, function_of, refusal_of
@@ -36,11 +38,17 @@ def show(
     user: Collection = collect(node)
     share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
     whole = not isinstance(view, ElementsView) or view.shows_all or view.in_order
-    if kinds == {Reshape} and whole:
+    if kinds == {Reshape} and whole and end.memory_order is None:
         view_of(user).in_order = True  # so that long chains need not ask NumPy for each
     elif Reshape in kinds:
-        return user if _reshapes(user) else collect(node)
+        return user if _reshapes(user) else collect(_gathered(node))
     return user
+
+
+def _gathered(node: Node) -> Node:
+    """Return a reshaped node that NumPy copies, in C order before its last axes are moved."""
+    order = moved(None, node.axes, node.shape) if isinstance(node, View) else None
+    return in_order(node, order)
 
 
 def _is_no_part(node: Node) -> bool:

@@ -28,7 +28,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import Select
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
@@ -71,6 +71,10 @@ class Sort(Node):
     @property
     def chunks(self) -> Chunks:
         return self.a.chunks
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return None if self.indices else self.a.memory_order
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         if a.numblocks[self.axis] == 1:

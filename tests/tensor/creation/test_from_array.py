@@ -51,3 +51,25 @@ def zeroed(block):
     if block.flags.writeable:
         block[...] = 0
     return block
+
+
+def test_require():
+    """What meets the requirements is the tensor itself, anything else a copy that does."""
+    both = [(np, np.arange(6.0).reshape(2, 3)), (mt, mt.arange(6.0).reshape(2, 3))]
+    for package, x in both:
+        assert package.require(x, requirements=["C", "O", "W", "ALIGNED"][::3]) is x
+        columns = package.require(x, "f4", ["F_CONTIGUOUS"])
+        assert columns.flags.f_contiguous
+        assert columns.dtype == "f4"
+        part = x[:, 1:]
+        assert package.require(part, requirements="A") is part
+        owned = package.require(part, requirements=["O", "E"])
+        assert owned is not part
+        assert owned.flags.owndata
+        fixed = package.broadcast_to(x, (2, 2, 3))
+        assert package.require(fixed, requirements="W").flags.writeable
+        assert package.require([[1]], requirements="C").shape == (1, 1)
+        with pytest.raises(ValueError, match="Cannot specify both"):
+            package.require(x, requirements="CF")
+        with pytest.raises(KeyError):
+            package.require(x, requirements="Z")

@@ -88,7 +88,9 @@ def test_objects_are_not_fused() -> None:
 LARGE = np.random.default_rng(3).normal(size=(300, 500))
 
 
-@pytest.mark.parametrize("layout", ["C", "F", "mixed", "strided", "row", "column", "scalar"])
+@pytest.mark.parametrize(
+    "layout", ["C", "F", "mixed", "strided", "columns", "row", "column", "scalar"]
+)
 def test_large_blocks_of_every_layout(layout: str) -> None:
     """Tiles cover a block exactly, however the operands lie in memory."""
     a: Any = LARGE
@@ -99,6 +101,8 @@ def test_large_blocks_of_every_layout(layout: str) -> None:
         b = np.asfortranarray(b)
     elif layout == "strided":
         a, b = np.repeat(a, 2, axis=1)[:, ::2], b[::-1, ::-1]
+    elif layout == "columns":
+        a, b = np.asfortranarray(np.tile(a, (2, 1)))[:300], np.asfortranarray(b)
     elif layout in ("row", "column"):
         b = b[:1] if layout == "row" else b[:, :1]
     elif layout == "scalar":
@@ -109,7 +113,7 @@ def test_large_blocks_of_every_layout(layout: str) -> None:
     result = evaluate_program(*blocks, program=node.program)
     expected = (a * a + b) * 0.5 - a * b
     assert np.array_equal(result, expected)
-    assert result.flags.f_contiguous == (layout == "F")
+    assert result.flags.f_contiguous == (layout in ("F", "columns"))
 
 
 def test_types_change_on_the_way() -> None:
