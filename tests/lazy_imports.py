@@ -40,6 +40,12 @@ LAZY_IMPORTS = {
         "marsdask.dataframe.relations.polars_engine": "heavy: imports polars, and pandas may do"
     },
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
+    "marsdask/compat/xarray.py": {
+        "dask.array.core": "heavy: only where xarray cuts files",
+        "marsdask.core.config": "heavy: xarray loads each manager that is installed",
+        "marsdask.tensor": "heavy: xarray loads each manager that is installed",
+        "marsdask.tensor.scan.user_scan": "heavy: xarray loads each manager that is installed",
+    },
     "marsdask/tensor/io/dask_arrays.py": {"dask.array": "heavy: only programs that mix need it"},
     "scheduler/inprocess/worker_process.py": {"multiprocessing.connection": "is Windows's own"},
     "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},

@@ -50,6 +50,8 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     a text like ``"16MiB"`` as the limit.
     """
     shape = as_shape(shape)
+    if not shape:
+        return ()
     if chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto"):
         chunk_size = options.chunk_size
     if isinstance(chunk_size, Mapping):
@@ -109,10 +111,10 @@ def _axis_sizes(item: Any, length: int) -> Sizes | None:
 
 def regular(length: int, step: int) -> Sizes:
     """Split an axis into chunks of ``step``, the last one shorter."""
+    if length == 0 and step >= 0:
+        return (0,)
     if step <= 0:
         raise ValueError(f"a chunk size is positive or -1, not {step}")
-    if length == 0:
-        return (0,)
     whole, rest = divmod(length, step)
     return (step,) * whole + ((rest,) if rest else ())
 

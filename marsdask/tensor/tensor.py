@@ -145,6 +145,11 @@ class Tensor(Collection):
         """The name of the operation, with which its keys begin."""
         return self._node.name
 
+    @property
+    def dask(self) -> Any:
+        """The graph of Dask's tasks."""
+        return self.__dask_graph__()
+
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
         """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`.
 

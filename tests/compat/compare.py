@@ -83,6 +83,7 @@ def suites(checkout: str | None) -> Iterator[Suite]:
     array, frame = "dask/array/tests/test_*.py", "dask/dataframe/**/test_*.py"
     threads = {"MARSDASK_GET": "threads"}
     yield Suite("dask", packages, dask, ("our_get",), (), threads, (array, frame))
+    yield Suite("array", packages, dask, ("our_arrays",), (), {}, (array,))
     cluster = {"MARSDASK_GET": "cluster"}
     shared = ("our_servers", "share_all")
     ours = (*shared, "our_get")

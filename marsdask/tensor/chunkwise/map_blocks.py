@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import Cost, cost_of
@@ -18,11 +19,20 @@ from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, shape_text, unknown_sizes
+from marsdask.core.sizes import (
+    Chunks,
+    Index,
+    Size,
+    known,
+    known_or_nan,
+    shape_text,
+    total,
+    unknown_sizes,
+)
 
-from ..operands import as_node
+from ..operands import as_node, literal
 from ..typing import public, public_view, view_face
-from .rechunk import recut
+from .rechunk import rechunk, recut
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,23 @@ class UserFunction:
             arguments[place] = block
         named = dict(zip(self.keywords, given[count:], strict=True))
         return self.func(*arguments, **named, **kwargs)
+
+
+@dataclass(frozen=True)
+class ChunkMaker:
+    """Calls a user's function that takes no chunk, once for each chunk of its result."""
+
+    func: Callable[..., Any]
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__)
+
+    def __call__(self, position: Any, *args: Any, **kwargs: Any) -> Any:
+        del position
+        if kwargs.get("block_info"):
+            kwargs["block_info"] = {None: kwargs["block_info"][None]}
+        return self.func(*args, **kwargs)
 
 
 @dataclass(frozen=True)
@@ -130,8 +157,8 @@ class ChunkFacts:
 
 
 def _own(index: Index, chunks: Chunks) -> Index:
-    """Return the index of the broadcast input's chunk."""
-    last = index[len(index) - len(chunks) :]
+    """Return the index of the broadcast input's chunk; axes that were dropped have one."""
+    last = (0,) * (len(chunks) - len(index)) + index[max(0, len(index) - len(chunks)) :]
     return tuple(0 if len(sizes) == 1 else i for sizes, i in zip(chunks, last, strict=True))
 
 
@@ -284,7 +311,8 @@ def map_blocks(
     func : callable
         Gets the matching chunks of the arguments, and returns a chunk.
     *args : array_like
-        Tensors and arrays are given chunk by chunk, other values whole.
+        Tensors and arrays are given chunk by chunk, other values whole. Without any of them
+        ``chunks`` says how often the function is called.
     dtype : dtype, optional
         The type of the result; by default that of a call with small arrays.
     chunks : tuple, optional
@@ -292,7 +320,8 @@ def map_blocks(
         refused when it is computed. Without ``chunks`` the shape is not checked, as in Dask:
         ``compute()`` joins what the function returns.
     drop_axis, new_axis : int or sequence of int, optional
-        Axes that the function takes away or adds.
+        Axes that the function takes away or adds. A chunk is whole along an axis that is taken
+        away.
     meta : array, optional
         An empty array of the type that the function returns.
     align_arrays : bool
@@ -319,12 +348,20 @@ def map_blocks(
     array([-1,  0, -1,  0])
     """
     del name, token, enforce_ndim
+    keywords = tuple(word for word in ("block_id", "block_info") if takes(func, word))
+    if chunks is not None and not any(map(_is_array, args)):
+        func, args, chunks = ChunkMaker(func), *_positions(args, chunks)
     arrays, arguments, places = _arrays(args)
     ndim = max(len(node.chunks) for node in arrays)
-    dropped = tuple(sorted(axis % ndim for axis in _several(drop_axis)))
-    added = tuple(sorted(axis for axis in _several(new_axis)))
-    keywords = tuple(word for word in ("block_id", "block_info") if takes(func, word))
+    dropped = tuple(sorted(normalize_axis_index(axis, ndim) for axis in _several(drop_axis)))
+    if new_axis is None and isinstance(chunks, tuple | list):
+        new_axis = range(len(chunks) - ndim + len(dropped))
+    added = tuple(sorted(_several(new_axis)))
     out_ndim = ndim - len(dropped) + len(added)
+    if added and not 0 <= added[0] <= added[-1] < out_ndim:
+        raise ValueError(f"new_axis={new_axis}: the result has {out_ndim} axes")
+    arrays = tuple(_whole_along(node, dropped, ndim) for node in arrays)
+    align_arrays = align_arrays and not _match_by_position(arrays)
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
         call = UserFunction(func, arguments, places)
@@ -415,13 +452,45 @@ def map_chunk(
     )
 
 
+def _is_array(arg: Any) -> bool:
+    return isinstance(arg, Collection | Node | np.ndarray)
+
+
+def _positions(args: tuple[Any, ...], chunks: Any) -> tuple[tuple[Any, ...], Chunks]:
+    """Return an array with an element for each chunk before the arguments, and the chunks."""
+    sizes = tuple(
+        tuple(item) if isinstance(item, tuple | list) else (int(item),)
+        for item in (chunks if isinstance(chunks, tuple | list) else (chunks,))
+    )
+    counts = tuple(map(len, sizes))
+    ones = tuple((1,) * count for count in counts)
+    return (literal(np.empty(counts, np.bool_), ones, copy=None), *args), sizes
+
+
+def _whole_along(node: Node, axes: tuple[int, ...], ndim: int) -> Node:
+    """Return a node whose chunks are whole along axes that the function takes away."""
+    offset = ndim - len(node.chunks)
+    own = {axis - offset: -1 for axis in axes if axis >= offset}
+    several = {axis: -1 for axis in own if len(node.chunks[axis]) > 1}
+    return as_node(rechunk.node(node, several)) if several else node
+
+
+def _match_by_position(arrays: tuple[Node, ...]) -> bool:
+    """Tell whether arrays have unlike lengths, but chunks that match in number."""
+    chunks = [node.chunks for node in arrays]
+    for axis in range(-max(map(len, chunks)), 0):
+        own = [each[axis] for each in chunks if len(each) >= -axis]
+        lengths = {total(sizes) for sizes in own} - {1}
+        if len(lengths) > 1 and known(tuple(lengths)):
+            return len({len(sizes) for sizes in own} - {1}) <= 1
+    return False
+
+
 def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tuple[int, ...]]:
     """Distinguish tensors and arrays from constants."""
-    places = tuple(
-        place for place, arg in enumerate(args) if isinstance(arg, Collection | Node | np.ndarray)
-    )
+    places = tuple(place for place, arg in enumerate(args) if _is_array(arg))
     if not places:
-        raise TypeError("map_blocks and map_chunk need a tensor among the arguments")
+        raise TypeError("map_blocks and map_chunk need a tensor among the arguments, or chunks=")
     given = [args[place] for place in places]
     # User functions handle masks themselves, or are declared not to.
     arrays = tuple(as_node(x.node if isinstance(x, Collection) else x) for x in given)

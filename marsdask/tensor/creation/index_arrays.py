@@ -65,21 +65,21 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 
 
 @public
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Node, ...]:
+def tril_indices(n: int, k: int = 0, m: int | None = None, chunks: Any = None) -> tuple[Node, ...]:
     """Return the positions of a lower triangle. See numpy.tril_indices.
 
     Their number is unknown until executed.
     """
-    return nonzero.node(tri.node(n, m, k, dtype=bool))
+    return nonzero.node(tri.node(n, m, k, dtype=bool, chunk_size=chunks))
 
 
 @public
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Node, ...]:
+def triu_indices(n: int, k: int = 0, m: int | None = None, chunks: Any = None) -> tuple[Node, ...]:
     """Return the positions of an upper triangle. See numpy.triu_indices.
 
     Their number is unknown until executed.
     """
-    return nonzero.node(logical_not.node(tri.node(n, m, k - 1, dtype=bool)))
+    return nonzero.node(logical_not.node(tri.node(n, m, k - 1, dtype=bool, chunk_size=chunks)))
 
 
 def _matrix_shape(arr: Any) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
-from ..chunkwise.rechunk import recut
+from ..chunkwise.rechunk import rechunk, recut
 from ..device import placed_on
 from ..indexing.assignment import into
 from ..manipulation.join import roll
@@ -28,6 +28,7 @@ from ..unknown_lengths import like, waits_for_lengths
 __all__ = [
     "fft",
     "fft2",
+    "fft_wrap",
     "fftfreq",
     "fftn",
     "fftshift",
@@ -225,6 +226,58 @@ ifft2: Final = many_axes("ifft2", "ifftn", (-2, -1))
 rfft2: Final = many_axes("rfft2", "rfftn", (-2, -1))
 irfft2: Final = many_axes("irfft2", "irfftn", (-2, -1))
 
+#: All of them by name.
+TRANSFORMS: Final[dict[str, Any]] = {
+    each.__name__: each
+    for each in (
+        *(fft, ifft, rfft, irfft, hfft, ihfft, fftn, ifftn, rfftn, irfftn),
+        *(fft2, ifft2, rfft2, irfft2),
+    )
+}
+
+
+def fft_wrap(
+    fft_func: Callable[..., Any],
+    kind: str | None = None,
+    dtype: Any = None,
+    allow_fftpack: bool = False,
+) -> Any:
+    """Return the lazy form of a transform of NumPy's or SciPy's, told by its name.
+
+    See dask.array.fft.fft_wrap.
+
+    Parameters
+    ----------
+    fft_func : callable
+        A function of ``numpy.fft`` or ``scipy.fft``.
+    kind : str, optional
+        The name of the transform, if the function has another.
+    dtype : dtype, optional
+        Has no effect: types are those of the transform.
+    allow_fftpack : bool
+        Has no effect: the transform is NumPy's whatever module the function is from.
+
+    Returns
+    -------
+    callable
+        A function of tensors.
+
+    Raises
+    ------
+    ValueError
+        If there is no transform of that name.
+
+    Examples
+    --------
+    >>> mt.fft.fft_wrap(np.fft.fft)([1.0, 0.0]).compute()
+    array([1.-0.j, 1.-0.j])
+    """
+    del dtype, allow_fftpack
+    name = kind or fft_func.__name__
+    if name not in TRANSFORMS:
+        raise ValueError(f"Given unknown `kind` {name}.")
+    return TRANSFORMS[name]
+
 
 def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
     """Return the lazy form of the frequencies of a transform's bins."""
@@ -237,11 +290,12 @@ def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
         *,
         dtype: Any = None,
         device: Any = None,
+        chunks: Any = None,
     ) -> Any:
         if dtype is not None and np.dtype(dtype).kind != "f":
             raise ValueError(f"frequencies are real floating-point numbers, not {dtype}")
         found = whole(n, d).astype(dtype or np.float64, copy=False)
-        return placed_on(as_node(found, chunk_size), gpu, device)
+        return placed_on(as_node(found, chunk_size if chunks is None else chunks), gpu, device)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
@@ -271,4 +325,6 @@ def _shifted(x: Any, axes: Any, sign: int) -> Node:
     ndim = node.meta.ndim
     chosen = np.lib.array_utils.normalize_axis_tuple(range(ndim) if axes is None else axes, ndim)
     shifts = tuple(sign * (numbers(node.shape)[axis] // 2) for axis in chosen)
-    return roll.node(node, shifts, chosen)
+    moved = roll.node(node, shifts, chosen)
+    cut = {axis: -1 for axis in chosen if len(node.chunks[axis]) == 1}
+    return as_node(rechunk.node(moved, cut)) if cut else moved

@@ -179,7 +179,9 @@ def to_delayed(tensor: Collection) -> np.ndarray[Any, Any]:
 
 
 @public
-def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
+def from_delayed(
+    value: Any, shape: Any, dtype: Any = None, meta: Any = None, name: Any = None
+) -> Node:
     """Return a tensor of one chunk computed by a dask.delayed value; its shape is not checked.
 
     Parameters
@@ -188,21 +190,33 @@ def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
         What makes the array.
     shape : tuple of int
         Its shape, which nothing checks.
-    dtype : dtype
+    dtype : dtype, optional
         Its type.
+    meta : array, optional
+        An array of its type.
+    name : optional
+        Has no effect: a tensor's name comes from the value's key.
 
     Returns
     -------
     Tensor
         A tensor of one chunk.
 
+    Raises
+    ------
+    TypeError
+        If neither ``dtype`` nor ``meta`` is given.
+
     Examples
     --------
     >>> mt.from_delayed(marsdask.delayed(np.ones)(3), (3,), float).compute()
     array([1., 1., 1.])
     """
+    del name
+    if dtype is None and meta is None:
+        raise TypeError("from_delayed() takes the type of the array: dtype= or meta=")
     chunks: Chunks = tuple((size,) for size in as_shape(shape))
-    meta = np.empty((0,) * len(chunks), np.dtype(dtype))
+    meta = np.empty((0,) * len(chunks), meta.dtype if dtype is None else np.dtype(dtype))
     keys = {(0,) * len(chunks): value.key}
     name = f"delayed-{value.key}"
     return FromDask(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys)

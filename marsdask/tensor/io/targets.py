@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,19 @@ _REMEDY = (
     "use a numpy.memmap with a file, a zarr array on disk, an HDF5 file by its path (to_hdf5), or "
     "scheduler='threads'"
 )
+
+
+@contextlib.contextmanager
+def _held(lock: Any) -> Iterator[None]:
+    """Hold a lock, which need not be a context manager, or none."""
+    if lock is None:
+        yield
+        return
+    lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +44,11 @@ class Target:
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
         """Write a block."""
-        with self.lock or contextlib.nullcontext():
+        with _held(self.lock):
             self.array[parts] = block
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
-        with self.lock or contextlib.nullcontext():
+        with _held(self.lock):
             return np.asarray(self.array[parts])
 
     def check_shareable(self) -> None:

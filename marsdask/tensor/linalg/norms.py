@@ -204,7 +204,14 @@ def randomized_svd(
 
 @public
 def svd_compressed(
-    a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
+    a: Any,
+    k: int,
+    n_power_iter: int = 0,
+    n_oversamples: int = 10,
+    seed: Any = None,
+    *,
+    iterator: str = "power",
+    compute: bool = False,
 ) -> Any:
     """Return the ``k`` largest singular values and their vectors, with Dask's name and order.
 
@@ -220,11 +227,20 @@ def svd_compressed(
         How many random vectors more than ``k``.
     seed : int or RandomState, optional
         Where the random vectors come from.
+    iterator : {"power", "QR"}
+        Has no effect: power iterations are always normalised.
+    compute : bool
+        Has no effect: what several steps need is computed once.
 
     Returns
     -------
     tuple of Tensor
         U, the singular values and V.
+
+    Raises
+    ------
+    ValueError
+        If the iterator is unknown.
 
     Examples
     --------
@@ -232,6 +248,9 @@ def svd_compressed(
     >>> s.compute().round(6)
     array([1., 1.])
     """
+    del compute
+    if iterator not in ("power", "QR", "none"):
+        raise ValueError(f"Invalid iterator={iterator!r}; should be 'power', 'QR' or 'none'")
     return randomized_svd.node(
         a, k, n_oversamples, n_power_iter, flip_sign=False, random_state=seed
     )

@@ -280,11 +280,14 @@ def einsum(
     order: str = "K",
     casting: Any = "safe",
     optimize: Any = True,
+    split_every: Any = None,
 ) -> Node:
     """Sum products as subscripts say, two operands at a time. See numpy.einsum.
 
     Differs from NumPy: the order of contraction is optimised unless ``optimize=False``.
+    ``split_every`` is Dask's and has no effect.
     """
+    del split_every
     given, items = parse(operands)
     letter = ufunc_letter(order, items)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]

@@ -309,6 +309,11 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
         for axis in range(len(shape))
     )
     cut = normalize_chunks(wanted, shape, node.meta.dtype)
+    if chunks is not None and normalize_chunks(chunks, shape, node.meta.dtype) != cut:
+        raise ValueError(
+            f"chunks={chunks} cut axes that are not repeated in other places than {node.chunks}; "
+            "use rechunk()"
+        )
     splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(cut))
     return Broadcast(node, splits) if fresh else node
 

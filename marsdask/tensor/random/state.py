@@ -477,6 +477,8 @@ def entropy_of(seed: Any) -> Any:
     if isinstance(seed, np.random.RandomState):
         _, key, position, *_ = seed.get_state(legacy=True)
         seed = np.random.SeedSequence([*map(int, key), int(position)])
+    if isinstance(seed, type) and issubclass(seed, np.random.BitGenerator):
+        seed = seed()  # Dask takes the class, too
     if isinstance(seed, np.random.BitGenerator):
         seed = np.random.Generator(seed)
     if isinstance(seed, np.random.Generator):

@@ -175,8 +175,10 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
         out: Any = None,
         keepdims: bool = False,
         combine_size: Any = None,
+        *,
+        split_every: Any = None,
     ) -> Any:
-        del combine_size  # Mars's width of the tree: options.split_every
+        del combine_size, split_every  # Mars's and Dask's width of the tree: options.split_every
         node = as_node(a)
         if axis in (0, -1) and not node.meta.ndim:  # NumPy accepts an axis for scalars
             axis = None

@@ -95,13 +95,21 @@ def density_of(counts: Any, edges: Any) -> Any:
 
 @public
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: Any = None,
+    weights: Any = None,
+    *,
+    normed: Any = None,
 ) -> tuple[Any, Any]:
     """Count the elements in bins; return counts and edges. See numpy.histogram.
 
     Takes two passes over the data, one for their extent and one to count. With ``range`` or edges
-    it takes one. Edges may be a tensor.
+    it takes one. Edges may be a tensor. ``normed`` is refused as in Dask.
     """
+    if normed is not None:
+        raise ValueError("The normed= keyword argument has been deprecated. Please use density.")
     node = _data(a)
     edges, equal = _edges(node, bins, range, weights)
     given = () if weights is None else (_weights(weights, node),)
@@ -178,17 +186,29 @@ def _columns(sample: Any) -> list[Node]:
 
 @public
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    sample: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: Any = None,
+    weights: Any = None,
+    *,
+    normed: Any = None,
 ) -> tuple[Any, list[Any]]:
-    """Count points in boxes; return counts and each axis's edges. See numpy.histogramdd."""
+    """Count points in boxes; return counts and each axis's edges. See numpy.histogramdd.
+
+    ``normed`` is Dask's older name of ``density``.
+    """
+    if normed is not None and density is not None:
+        raise TypeError("Cannot specify both 'normed' and 'density'")
+    density = normed if density is None else density
     columns = _columns(sample)
     count = len(columns)
     several = list(bins) if isinstance(bins, Sequence | np.ndarray) else [bins] * count
     ranges = [None] * count if range is None else list(range)
     if len(several) != count:
-        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample.")
     if len(ranges) != count:
-        raise ValueError("range argument must have one entry per dimension")
+        raise ValueError("range argument requires one entry, a min max pair, per dimension.")
     edges = [
         _edges_of_axis(column, each, ends)
         for column, each, ends in zip(columns, several, ranges, strict=True)

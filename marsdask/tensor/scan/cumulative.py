@@ -241,7 +241,14 @@ def scan(
 ) -> TensorFunction:
     """Return the lazy accumulation of a ufunc; ``whole`` is NumPy's own, for result types."""
 
-    def lazy(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def lazy(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *, method: str = "sequential"
+    ) -> Any:
+        if method not in ("sequential", "blelloch"):  # one algorithm serves both
+            raise ValueError(
+                f"Invalid method for cumreduction. method={method!r}; "
+                "should be 'sequential' or 'blelloch'"
+            )
         node = as_node(a)
         if axis is None or not node.meta.ndim:  # NumPy accepts an axis for scalars
             node = as_node(ravel.node(node))

@@ -233,7 +233,7 @@ def topk(
     """Return the ``k`` largest elements along an axis, the largest first (NaN before all).
 
     A negative ``k`` requests the smallest, as in Dask. The result is always sorted; ``order``,
-    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints.
+    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints, ``split_every`` is Dask's.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def topk(
     return_index : bool
         Whether to return their positions too.
     **hints
-        Mars's hints, which have no effect.
+        Mars's and Dask's hints, which have no effect.
 
     Returns
     -------
@@ -310,7 +310,7 @@ def argtopk(
 
 
 def _check_hints(hints: dict[str, Any]) -> None:
-    check_keywords(hints, {"order", "parallel_kind", "psrs_kinds"})
+    check_keywords(hints, {"order", "parallel_kind", "psrs_kinds", "split_every"})
     if hints.get("order") is not None:
         raise NotImplementedError(
             "order= of record fields is not supported; use one field, or a DataFrame"

@@ -88,8 +88,41 @@ def test_axes_may_go_and_come():
     deep = tensor().map_blocks(lambda b: b[None], new_axis=0, dtype=float)
     assert deep.shape == (1, 5, 6)
     np.testing.assert_array_equal(deep.compute(), DATA[None])
-    with pytest.raises(ValueError, match="rechunk"):
-        tensor().map_blocks(lambda b: b.sum(axis=1), drop_axis=1, dtype=float).compute()
+    # As in Dask, chunks are whole along what is dropped.
+    cut = tensor().map_blocks(lambda b: b.sum(axis=1), drop_axis=1, dtype=float)
+    assert cut.chunks == ((2, 2, 1),)
+    np.testing.assert_array_equal(cut.compute(), DATA.sum(axis=1))
+    for wrong in ({"drop_axis": 2}, {"new_axis": (3, 4)}):
+        with pytest.raises(ValueError, match="axis"):
+            tensor().map_blocks(lambda b: b, dtype=float, **wrong)
+
+
+def test_no_arrays():
+    """Without arrays ``chunks`` says how often the function is called."""
+
+    def numbered(start, block_info=None):
+        ((low, high),) = block_info[None]["array-location"]
+        assert set(block_info) == {None}
+        return start + np.arange(low, high)
+
+    made = mt.map_blocks(numbered, 10, chunks=((5, 3),), dtype=int)
+    assert made.chunks == ((5, 3),)
+    np.testing.assert_array_equal(made.compute(), np.arange(10, 18))
+    with pytest.raises(TypeError, match="chunks="):
+        mt.map_blocks(numbered, 10, dtype=int)
+
+
+def test_chunks_of_unlike_lengths_match_by_position():
+    """Arrays that do not broadcast, but whose chunks do."""
+    a, b = mt.tensor([1, 2, 3], chunk_size=3), mt.tensor([0, 1, 2, 0, 1, 2], chunk_size=3)
+    found = mt.map_blocks(np.add, a, b, chunks=b.chunks)
+    np.testing.assert_array_equal(found.compute(), [1, 3, 5, 1, 3, 5])
+
+
+def test_new_axes_follow_from_chunks():
+    """More chunks than axes add axes in front."""
+    deep = tensor().map_blocks(lambda b: b[None], dtype=float, chunks=((1,), *tensor().chunks))
+    np.testing.assert_array_equal(deep.compute(), DATA[None])
 
 
 def test_chunks_say_new_sizes():
