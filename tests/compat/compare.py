@@ -161,13 +161,15 @@ class ComparedFile:
     neither: frozenset[str]
     allowed: frozenset[str]
     lost: frozenset[str]
+    #: Tests that are not run, for they name what is internal: {test: the name}.
+    apart: dict[str, str] = field(default_factory=dict)
 
 
 def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
     """Run a file with ours, and what does not pass with stock."""
     outcomes = run(suite, file, ours=True)
     good, doubtful = passed(outcomes), failed(outcomes)
-    stock = {}
+    stock: dict[str, str] = {}
     if doubtful or not outcomes:
         whole = file in doubtful or not outcomes  # it was not imported
         stock = run(suite, file, ours=False, only=None if whole else doubtful)
@@ -180,7 +182,24 @@ def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
     for test in sorted(lost)[:ALONE]:
         # A run of its own for each: some tests only fail after others.
         good |= passed(run(patient, file, ours=True, only=[test]))
-    return ComparedFile(*map(frozenset, (good, neither, allowed, lost - good)))
+    counted = map(frozenset, (good, neither, allowed - good, lost - good))
+    return ComparedFile(*counted, apart=internal(outcomes))
+
+
+def internal(outcomes: dict[str, str]) -> dict[str, str]:
+    """Return the tests that were set apart, with the internal name of each."""
+    found = ((test, outcome.partition("internal ")[2]) for test, outcome in outcomes.items())
+    return {test: name for test, name in found if name}
+
+
+def known_differences() -> dict[str, dict[str, str]]:
+    """Return for each suite the patterns of tests that may differ, with the reasons."""
+    known: dict[str, dict[str, str]] = tomllib.loads((HERE / "differences.toml").read_text())
+    groups = tomllib.loads((HERE / "array_differences.toml").read_text())
+    for group in (*groups["difference"], *groups["open"]):
+        for test in group["tests"]:
+            known.setdefault("array", {})[f"*/{test}"] = group["reason"]
+    return known
 
 
 def allowed_by(known: Iterable[str], tests: Iterable[str]) -> set[str]:
@@ -194,10 +213,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--distributed", metavar="CHECKOUT", help="of dask/distributed")
     parser.add_argument("--suite", action="append", help="a suite's name (default all)")
     parser.add_argument("--jobs", type=int, default=1, help="files side by side (default 1)")
+    parser.add_argument("--internal", action="store_true", help="name tests that are set apart")
     parser.add_argument("files", nargs="*", help="patterns of files within the suites")
     chosen = parser.parse_args(arguments)
-    with (HERE / "differences.toml").open("rb") as stream:
-        differences = tomllib.load(stream)
+    differences = known_differences()
     work = [
         (suite, file, differences.get(suite.like, {}) | differences.get(suite.name, {}))
         for suite in suites(chosen.distributed)
@@ -213,7 +232,11 @@ def main(arguments: list[str] | None = None) -> int:
         for (suite, file, _), found in zip(work, results, strict=True):
             name, note = f"{suite.name}: {file}", f"{len(found.allowed)} known"
             counts = f"{len(found.ours):6} {len(found.neither):14}"
-            print(f"{name:64} {counts}  {note if found.allowed else ''}", flush=True)
+            aside = f"  {len(found.apart)} internal" if found.apart else ""
+            print(f"{name:64} {counts}  {note if found.allowed else ''}{aside}", flush=True)
+            if chosen.internal:
+                for test, inner in sorted(found.apart.items()):
+                    print(f"  INTERNAL, {inner}: {test}", flush=True)
             for test in sorted(found.lost):
                 print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
             bad += len(found.lost)

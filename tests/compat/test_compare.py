@@ -140,6 +140,71 @@ def test_each_known_difference_has_a_reason(compare):
     assert all(reason for tests in known.values() for reason in tests.values())
 
 
+def test_differences_of_arrays(compare):
+    """They are in the list of the suite, name tests of Dask's, and the page shows them."""
+    known = compare.known_differences()["array"]
+    suite = next(suite for suite in compare.suites(None) if suite.name == "array")
+    texts = {path.name: path.read_text() for path in suite.folder.glob("dask/array/tests/*.py")}
+    for pattern in known:
+        file, _, test = pattern.removeprefix("*/").removesuffix("[[]*").partition("::")
+        assert f"def {test}(" in texts[file], pattern
+    spec = importlib.util.spec_from_file_location(
+        "from_dask", HERE.parents[1] / "docs/from_dask.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.page() == script.PAGE.read_text(), "python docs/from_dask.py writes the page anew"
+
+
+ARRAYS = """
+import dask.array as da
+import dask.array.fft
+from dask.array import Array as Kind, sum as total
+from dask.array.core import normalize_chunks
+from dask.array.utils import assert_eq
+
+def helper(x):
+    return x._meta
+
+def test_ours():
+    assert da.ones is not real.ones
+    assert Kind.__name__ == "Tensor"
+    assert dask.array.fft.fft.__module__.startswith("marsdask")
+    assert_eq(total(da.ones(4, chunks=2)), 4.0)
+
+def test_of_a_helper():
+    helper(da.ones(3))
+
+def test_of_an_import():
+    normalize_chunks(2, (3,))
+"""
+
+
+def test_arrays_of_ours_under_their_imports(monkeypatch):
+    """Public names are answered with ours; tests that name others are told with the name."""
+    import ast
+
+    import dask.array as da
+
+    monkeypatch.syspath_prepend(str(HERE / "plugins"))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    for name in ("_check_chunks", "_check_dsk", "same_keys"):
+        monkeypatch.setattr(da.utils, name, getattr(da.utils, name))
+    plugin = importlib.import_module("our_arrays")
+    tree = ast.parse(ARRAYS)
+    assert plugin.Internals(tree).of_tests() == {
+        "test_of_a_helper": "_meta",
+        "test_of_an_import": "dask.array.core.normalize_chunks",
+    }
+    tree = ast.fix_missing_locations(plugin.Imports().visit(tree))
+    names = {"__answer__": plugin.answer, "real": da}
+    exec(compile(tree, "arrays", "exec"), names)  # noqa: S102 - the text above
+    names["test_ours"]()
+    monkeypatch.delitem(sys.modules, "our_arrays")
+
+
 def test_a_run_that_does_not_start_is_an_error(compare, tmp_path):
     """An option that pytest does not know is no comparison without differences."""
     (tmp_path / "test_them.py").write_text(THEIRS)

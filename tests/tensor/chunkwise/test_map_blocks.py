@@ -137,7 +137,7 @@ def test_chunks_say_new_sizes():
     with pytest.raises(ValueError, match="sizes"):
         tensor().map_blocks(double, dtype=float, chunks=((1, 1), (6,)))
     with pytest.raises(ValueError, match="axes"):
-        tensor().map_blocks(double, dtype=float, chunks=(1, 1, 1))
+        tensor().map_blocks(double, dtype=float, chunks=(1,))
 
 
 def test_a_function_may_ask_about_its_chunk():
