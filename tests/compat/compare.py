@@ -182,8 +182,9 @@ def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
     for test in sorted(lost)[:ALONE]:
         # A run of its own for each: some tests only fail after others.
         good |= passed(run(patient, file, ours=True, only=[test]))
-    counted = map(frozenset, (good, neither, allowed - good, lost - good))
-    return ComparedFile(*counted, apart=internal(outcomes))
+    known_ones, bad = frozenset(allowed - good), frozenset(lost - good)
+    apart = internal(outcomes)
+    return ComparedFile(frozenset(good), frozenset(neither), known_ones, bad, apart)
 
 
 def internal(outcomes: dict[str, str]) -> dict[str, str]:

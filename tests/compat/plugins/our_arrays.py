@@ -214,9 +214,9 @@ class Internals:
                 self._values[statement.name] = statement
             elif isinstance(statement, ast.Assign):
                 for target in statement.targets:
-                    for name in ast.walk(target):
-                        if isinstance(name, ast.Name):
-                            self._values[name.id] = statement.value
+                    for part in ast.walk(target):
+                        if isinstance(part, ast.Name):
+                            self._values[part.id] = statement.value
 
     def _imported(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
