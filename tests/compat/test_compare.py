@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 import tomllib
 from pathlib import Path
 
+import dask.array as da
 import pytest
 
 HERE = Path(__file__).parent
@@ -184,10 +186,6 @@ def test_of_an_import():
 
 def test_arrays_of_ours_under_their_imports(monkeypatch):
     """Public names are answered with ours; tests that name others are told with the name."""
-    import ast
-
-    import dask.array as da
-
     monkeypatch.syspath_prepend(str(HERE / "plugins"))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     for name in ("_check_chunks", "_check_dsk", "same_keys"):

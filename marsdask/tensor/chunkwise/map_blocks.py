@@ -19,20 +19,11 @@ from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
-from marsdask.core.sizes import (
-    Chunks,
-    Index,
-    Size,
-    known,
-    known_or_nan,
-    shape_text,
-    total,
-    unknown_sizes,
-)
+from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, shape_text, unknown_sizes
 
 from ..operands import as_node, literal
 from ..typing import public, public_view, view_face
-from .rechunk import rechunk, recut
+from .rechunk import match_by_position, recut, whole_along
 
 
 @dataclass(frozen=True)
@@ -360,8 +351,8 @@ def map_blocks(
     out_ndim = ndim - len(dropped) + len(added)
     if added and not 0 <= added[0] <= added[-1] < out_ndim:
         raise ValueError(f"new_axis={new_axis}: the result has {out_ndim} axes")
-    arrays = tuple(_whole_along(node, dropped, ndim) for node in arrays)
-    align_arrays = align_arrays and not _match_by_position(arrays)
+    arrays = tuple(whole_along(node, dropped, ndim) for node in arrays)
+    align_arrays = align_arrays and not match_by_position(arrays)
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
         call = UserFunction(func, arguments, places)
@@ -465,25 +456,6 @@ def _positions(args: tuple[Any, ...], chunks: Any) -> tuple[tuple[Any, ...], Chu
     counts = tuple(map(len, sizes))
     ones = tuple((1,) * count for count in counts)
     return (literal(np.empty(counts, np.bool_), ones, copy=None), *args), sizes
-
-
-def _whole_along(node: Node, axes: tuple[int, ...], ndim: int) -> Node:
-    """Return a node whose chunks are whole along axes that the function takes away."""
-    offset = ndim - len(node.chunks)
-    own = {axis - offset: -1 for axis in axes if axis >= offset}
-    several = {axis: -1 for axis in own if len(node.chunks[axis]) > 1}
-    return as_node(rechunk.node(node, several)) if several else node
-
-
-def _match_by_position(arrays: tuple[Node, ...]) -> bool:
-    """Tell whether arrays have unlike lengths, but chunks that match in number."""
-    chunks = [node.chunks for node in arrays]
-    for axis in range(-max(map(len, chunks)), 0):
-        own = [each[axis] for each in chunks if len(each) >= -axis]
-        lengths = {total(sizes) for sizes in own} - {1}
-        if len(lengths) > 1 and known(tuple(lengths)):
-            return len({len(sizes) for sizes in own} - {1}) <= 1
-    return False
 
 
 def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tuple[int, ...]]:

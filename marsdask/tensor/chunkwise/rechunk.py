@@ -195,3 +195,22 @@ def _splits(
             splits.append((total(old),))
         wants.append(number)
     return tuple(splits), tuple(wants)
+
+
+def whole_along(node: Node, axes: tuple[int, ...], ndim: int) -> Node:
+    """Return a node whose chunks are whole along axes that the function takes away."""
+    offset = ndim - len(node.chunks)
+    own = {axis - offset: -1 for axis in axes if axis >= offset}
+    several = {axis: -1 for axis in own if len(node.chunks[axis]) > 1}
+    return as_node(rechunk.node(node, several)) if several else node
+
+
+def match_by_position(arrays: tuple[Node, ...]) -> bool:
+    """Tell whether arrays have unlike lengths, but chunks that match in number."""
+    chunks = [node.chunks for node in arrays]
+    for axis in range(-max(map(len, chunks)), 0):
+        own = [each[axis] for each in chunks if len(each) >= -axis]
+        lengths = {total(sizes) for sizes in own} - {1}
+        if len(lengths) > 1 and known(tuple(lengths)):
+            return len({len(sizes) for sizes in own} - {1}) <= 1
+    return False
