@@ -114,7 +114,7 @@ class CallLog:
             worker.log_event(topic_of(owner), {"name": self._name, "text": text})
         else:
             folder = folder_of(owner)
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)  # what is printed is its user's alone
             with (folder / self._name).open("a", encoding="utf-8") as file:
                 file.write(text)
 

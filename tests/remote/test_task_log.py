@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 import threading
 
@@ -22,6 +24,21 @@ def test_the_log_of_a_call_is_bounded(monkeypatch):
         log.write(text)
     log.flush()
     assert read_log(name) == "123456789a\n[the rest of the log is not kept]\n"
+
+
+def test_logs_of_children_are_their_users_alone(monkeypatch, tmp_path):
+    """The folder they write to is closed to others, whatever the umask says."""
+    monkeypatch.setattr(task_log.tempfile, "gettempdir", lambda: str(tmp_path))
+    before = os.umask(0)
+    try:
+        log = CallLog(name := "another-process-0")
+        log.write("secret")
+        log.flush()
+    finally:
+        os.umask(before)
+    (folder,) = tmp_path.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert read_log(name) == "secret"
 
 
 def test_all_logs_together_are_bounded():

@@ -39,7 +39,24 @@ class _Run(NamedTuple):
     n_iter: int
 
 
-class KMeans(RowsEstimator, cluster.KMeans):
+class CentersEstimator(RowsEstimator):
+    """An estimator that clusters sparse or dense rows around centres."""
+
+    _takes_sparse = True
+    labels_: Any
+
+    @overload
+    def fit_predict(self, X: Collection, y: Any = ..., sample_weight: Any = ...) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def fit_predict(
+        self, X: ArrayLike, y: Any = ..., sample_weight: Any = ...
+    ) -> np.ndarray[Any, Any]: ...
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the centres and return the samples' clusters."""
+        return self.fit(X, sample_weight=sample_weight).labels_  # type: ignore[attr-defined]
+
+
+class KMeans(CentersEstimator, cluster.KMeans):
     """Cluster samples around their means. See sklearn.cluster.KMeans.
 
     Differs from scikit-learn: takes tensors and frames, sparse ones as well. Lazy samples are
@@ -48,7 +65,6 @@ class KMeans(RowsEstimator, cluster.KMeans):
     passes. For every ``algorithm`` the iterations are Lloyd's, which give the same result.
     """
 
-    _takes_sparse = True
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 - scikit-learn declares it so
         **cluster.KMeans._parameter_constraints,
         "init": [StrOptions({"k-means++", "random", "k-means||"}), callable, "array-like"],
@@ -158,16 +174,6 @@ class KMeans(RowsEstimator, cluster.KMeans):
         self.labels_ = best.labels if lazy else best.labels.fetch()
         self.inertia_ = best.inertia
         self.n_iter_ = best.n_iter
-
-    @overload
-    def fit_predict(self, X: Collection, y: Any = ..., sample_weight: Any = ...) -> Tensor: ...  # type: ignore[overload-overlap]
-    @overload
-    def fit_predict(
-        self, X: ArrayLike, y: Any = ..., sample_weight: Any = ...
-    ) -> np.ndarray[Any, Any]: ...
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the centres and return the samples' clusters."""
-        return self.fit(X, sample_weight=sample_weight).labels_
 
     @overload
     def fit_transform(self, X: Collection, y: Any = ..., sample_weight: Any = ...) -> Tensor: ...  # type: ignore[overload-overlap]

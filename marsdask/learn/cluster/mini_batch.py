@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import cpu_count
@@ -12,20 +12,17 @@ from sklearn import cluster
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import check_array, check_random_state
 
-from marsdask.core.collection import Collection, collect
+from marsdask.core.collection import collect
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
-from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import as_weights, check_weights, held, rowwise
 from marsdask.learn.runs import held_runs, runs, take_over
 from marsdask.learn.sparse import column_moments, narrow
-from marsdask.tensor import Tensor
 from marsdask.tensor.operands import as_node
-from marsdask.tensor.typing import ArrayLike
 
 from . import lloyd
-from .kmeans import checked_centers, given_centers, judge, score_of, starts
+from .kmeans import CentersEstimator, checked_centers, given_centers, judge, score_of, starts
 
 #: Rows of a run from which batches are drawn, in batches.
 BATCHES = 8
@@ -46,7 +43,7 @@ class Progress(NamedTuple):
         return Progress(smooth, self.least, self.waited + 1)
 
 
-class MiniBatchKMeans(RowsEstimator, cluster.MiniBatchKMeans):
+class MiniBatchKMeans(CentersEstimator, cluster.MiniBatchKMeans):
     """Cluster samples by small batches of them. See sklearn.cluster.MiniBatchKMeans.
 
     Differs from scikit-learn: takes tensors and frames, which are computed once and held during
@@ -63,10 +60,8 @@ class MiniBatchKMeans(RowsEstimator, cluster.MiniBatchKMeans):
     [0.0, 9.0]
     """
 
-    _takes_sparse = True
     cluster_centers_: Any
     n_features_in_: int
-    labels_: Any
     inertia_: Any
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -184,16 +179,6 @@ class MiniBatchKMeans(RowsEstimator, cluster.MiniBatchKMeans):
             centers = self.cluster_centers_.astype(np.float64)
             self.labels_ = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
             self.inertia_, _ = judge(rows, self.labels_, weight, centers)
-
-    @overload
-    def fit_predict(self, X: Collection, y: Any = ..., sample_weight: Any = ...) -> Tensor: ...  # type: ignore[overload-overlap]
-    @overload
-    def fit_predict(
-        self, X: ArrayLike, y: Any = ..., sample_weight: Any = ...
-    ) -> np.ndarray[Any, Any]: ...
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the centres and return the samples' clusters."""
-        return self.fit(X, sample_weight=sample_weight).labels_
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the sum of the squared distances from the centres."""

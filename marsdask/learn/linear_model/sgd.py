@@ -35,6 +35,26 @@ class _StochasticGradient(RowsEstimator):
     coef_: Any
     intercept_: Any
 
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Find the coefficients."""
+        self._validate_params()
+        if not is_lazy(X):
+            super().fit(X, y, coef_init, intercept_init, sample_weight)  # type: ignore[misc]
+        else:
+            self._fit_lazy(X, y, coef_init, intercept_init, sample_weight)
+        return self
+
+    def _fit_lazy(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, weight: Any) -> None:
+        """Learn from lazy samples."""
+        raise NotImplementedError
+
     def _continues(self) -> bool:
         """Tell whether the fit goes on with all that was learnt before, averages too."""
         return False
@@ -80,7 +100,7 @@ class _StochasticGradient(RowsEstimator):
                 "Maximum number of iteration reached before convergence. Consider increasing "
                 "max_iter to improve the fit.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         take_over(self, twin)
 
@@ -104,19 +124,7 @@ class SGDClassifier(_StochasticGradient, linear_model.SGDClassifier):
     ['a', 'a', 'b', 'b']
     """
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not is_lazy(X):
-            super().fit(X, y, coef_init, intercept_init, sample_weight)
-            return self
+    def _fit_lazy(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, weight: Any) -> None:
         check_given(self, y)
         rows = self._samples(X, reset=True)
         labels, codes = as_classes(y, rows)
@@ -124,7 +132,7 @@ class SGDClassifier(_StochasticGradient, linear_model.SGDClassifier):
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(labels)} class"
             )
-        samples = held_runs(self, rows, codes, as_weights(sample_weight, rows))
+        samples = held_runs(self, rows, codes, as_weights(weight, rows))
         if self.warm_start and vars(self).get("coef_") is not None:
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
@@ -136,13 +144,12 @@ class SGDClassifier(_StochasticGradient, linear_model.SGDClassifier):
 
         def epoch() -> Any:
             total = 0.0
-            for block, codes, weight in samples:
-                twin.partial_fit(block, labels[codes], labels, _some(weight))
+            for block, codes, part in samples:
+                twin.partial_fit(block, labels[codes], labels, _some(part))
                 total = total + _loss_of_classes(twin, block, codes)
             return total
 
         self._descend(twin, epoch, samples.count)
-        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more samples, one chunk after the other; the first call needs ``classes``."""
@@ -180,33 +187,20 @@ class SGDRegressor(_StochasticGradient, linear_model.SGDRegressor):
     array([-1.,  1.,  3.,  5.])
     """
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Find the coefficients."""
-        self._validate_params()
-        if not is_lazy(X):
-            super().fit(X, y, coef_init, intercept_init, sample_weight)
-            return self
-        samples = self._held(X, y, sample_weight, reset=True)
+    def _fit_lazy(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, weight: Any) -> None:
+        samples = self._held(X, y, weight, reset=True)
         twin = self._start(dtype_of_samples(X), coef_init, intercept_init, 1)
 
         def epoch() -> Any:
             total = 0.0
-            for block, targets, weight in samples:
-                twin.partial_fit(block, targets, _some(weight))
+            for block, targets, part in samples:
+                twin.partial_fit(block, targets, _some(part))
                 total = total + float(
                     losses(twin.loss, targets, twin.predict(block), twin.epsilon).sum()
                 )
             return total
 
         self._descend(twin, epoch, samples.count)
-        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from more samples, one chunk after the other."""

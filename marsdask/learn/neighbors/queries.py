@@ -70,7 +70,7 @@ class OfNeighbors:
             return RowMap(func, (rows,), np.dtype(dtype), width, how)
         merge = NearestOfBoth(kwargs["k"]) if "k" in kwargs else runs.joined
         sizes = model._fit_X.node.chunks[0]
-        return OverRuns(rows, model._runs.node, sizes, func, merge, np.dtype(dtype), width, kwargs)
+        return OverRuns(func, np.dtype(dtype), kwargs, rows, model._runs.node, sizes, merge, width)
 
     def _index(self) -> Any:
         """Return scikit-learn's index of samples in memory."""

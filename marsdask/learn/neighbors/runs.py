@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,8 +20,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
-from marsdask.learn.metrics.pairwise.blocks import whole_rows
-from marsdask.tensor.operands import empty
+from marsdask.learn.metrics.pairwise.blocks import OfRows, whole_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,25 +63,14 @@ def fit_run(block: Any, *, model: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class OverRuns(Node):
+class OverRuns(OfRows):
     """For each row what ``func`` finds in each run of samples, merged."""
 
     a: Node
     runs: Node
     sizes: Sizes
-    func: Callable[..., Any]
     merge: Callable[[Any, Any], Any]
-    dtype: np.dtype[Any]
     width: int
-    kwargs: Mapping[str, Any] = field(repr=False)
-
-    @property
-    def label(self) -> str:
-        return self.func.__name__
-
-    @property
-    def meta(self) -> Any:
-        return empty(self.dtype, 2)
 
     @property
     def chunks(self) -> Chunks:

@@ -90,6 +90,70 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         found: BaseEstimator = model.to_sklearn() if isinstance(model, Twinned) else model
         return found
 
+    def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
+        """Return an estimator after its ``fit`` or ``partial_fit``."""
+        raise NotImplementedError
+
+    def _learn(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Self:
+        self.estimator_ = self._taught(model, method, X, y, **kwargs)
+        self._take_over()
+        return self
+
+    def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
+        """Fit a copy of the estimator.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        **kwargs
+            Arguments of the estimator's method.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import ParallelPostFit
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = ParallelPostFit(GaussianNB())
+        >>> model.fit([[0.0], [1.0]], [0, 1]).classes_.tolist()
+        [0, 1]
+        """
+        return self._learn(clone(self.estimator), "fit", X, y, **kwargs)
+
+    def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
+        """Let the estimator learn from more samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like, optional
+            Their targets.
+        **kwargs
+            Arguments of the estimator's method.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Examples
+        --------
+        >>> from marsdask.learn.wrappers import Incremental
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> model = Incremental(GaussianNB())
+        >>> model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
+        [1.0, 1.0]
+        """
+        model = vars(self)["estimator_"] if "estimator_" in vars(self) else clone(self.estimator)
+        return self._learn(model, "partial_fit", X, y, **kwargs)
+
     def _mapped(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
         model = self.to_sklearn()
@@ -167,7 +231,8 @@ def _rows_of(X: Any) -> tuple[Node, Any]:
 class ParallelPostFit(_Wrapper):
     """Learn in memory, predict lazily: any estimator of scikit-learn.
 
-    Mars's and dask-ml's class of this name.
+    Mars's and dask-ml's class of this name. Lazy samples are computed to learn from: those that are
+    larger than the memory of this process are refused by MemoryError.
 
     Parameters
     ----------
@@ -185,66 +250,8 @@ class ParallelPostFit(_Wrapper):
     array([0, 1])
     """
 
-    def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
-        """Fit a copy of the estimator to samples in memory; lazy ones are computed.
-
-        Those that are larger than the memory of this process are refused by MemoryError.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        y : array_like, optional
-            Their targets.
-        **kwargs
-            Arguments of the estimator's method.
-
-        Returns
-        -------
-        Self
-            This estimator.
-
-        Examples
-        --------
-        >>> from marsdask.learn.wrappers import ParallelPostFit
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> model = ParallelPostFit(GaussianNB())
-        >>> model.fit([[0.0], [1.0]], [0, 1]).classes_.tolist()
-        [0, 1]
-        """
-        self.estimator_ = clone(self.estimator).fit(_value(X), _value(y), **kwargs)
-        self._take_over()
-        return self
-
-    def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
-        """Let the estimator learn from more samples.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        y : array_like, optional
-            Their targets.
-        **kwargs
-            Arguments of the estimator's method.
-
-        Returns
-        -------
-        Self
-            This estimator.
-
-        Examples
-        --------
-        >>> from marsdask.learn.wrappers import ParallelPostFit
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> model = ParallelPostFit(GaussianNB())
-        >>> model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
-        [1.0, 1.0]
-        """
-        model = vars(self).get("estimator_") or clone(self.estimator)
-        self.estimator_ = model.partial_fit(_value(X), _value(y), **kwargs)
-        self._take_over()
-        return self
+    def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
+        return getattr(model, method)(_value(X), _value(y), **kwargs)
 
 
 class Incremental(_Wrapper):
@@ -268,65 +275,8 @@ class Incremental(_Wrapper):
     array([0, 1, 0, 1])
     """
 
-    def fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
-        """Fit a copy of the estimator, chunk by chunk.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        y : array_like, optional
-            Their targets.
-        **kwargs
-            Arguments of the estimator's method.
-
-        Returns
-        -------
-        Self
-            This estimator.
-
-        Examples
-        --------
-        >>> from marsdask.learn.wrappers import Incremental
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> model = Incremental(GaussianNB())
-        >>> model.fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
-        [1.0, 1.0]
-        """
-        self.estimator_ = clone(self.estimator)
-        return self._learn(X, y, **kwargs)
-
-    def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
-        """Let the estimator learn from more samples, chunk by chunk.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        y : array_like, optional
-            Their targets.
-        **kwargs
-            Arguments of the estimator's method.
-
-        Returns
-        -------
-        Self
-            This estimator.
-
-        Examples
-        --------
-        >>> from marsdask.learn.wrappers import Incremental
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> model = Incremental(GaussianNB())
-        >>> model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).class_count_.tolist()
-        [1.0, 1.0]
-        """
-        if "estimator_" not in vars(self):
-            self.estimator_ = clone(self.estimator)
-        return self._learn(X, y, **kwargs)
-
-    def _learn(self, X: Any, y: Any, **kwargs: Any) -> Self:
+    def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
+        del method
         for samples, targets in runs(X, y):
-            self.estimator_.partial_fit(samples, targets, **kwargs)
-        self._take_over()
-        return self
+            model.partial_fit(samples, targets, **kwargs)
+        return model

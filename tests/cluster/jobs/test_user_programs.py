@@ -110,13 +110,17 @@ async def test_futures(server, client):
 
 @on_a_cluster
 async def test_released(server, client):
-    """Collect garbage in the client and the cluster."""
-    future = client.submit(abs, -1)
-    await future
-    del future
-    await until(lambda: not server.tasks, server)
+    """What no future stands for leaves the scheduler and the workers; the rest stays."""
+    future, kept = client.submit(abs, -1), client.submit(abs, -2)
+    await wait([future, kept])
     workers = server.test_workers
-    await until(lambda: not any(worker.data for worker in workers), server, *workers)
+    assert set(server.tasks) == {future.key, kept.key}
+    assert {key for worker in workers for key in worker.data} == {future.key, kept.key}
+    del future
+    await until(lambda: len(server.tasks) < 2, server)
+    await until(lambda: sum(len(worker.data) for worker in workers) < 2, server, *workers)
+    assert set(server.tasks) == {kept.key}
+    assert [value for worker in workers for value in worker.data.values()] == [2]
 
 
 @on_a_cluster

@@ -159,8 +159,11 @@ def test_grids_read_chunks_that_exist():
     verify_tiling(node, blockwise(len, [(grid(6), (None,))], chunks=((2, 2, 2),)), shown=False)
 
 
-def stage(**changes: Any) -> None:
-    """Verify a stage of two tasks, of which something was changed."""
+def stage(**changes: Any) -> tuple[Any, set[Any]]:
+    """Verify a stage of two tasks, of which something was changed.
+
+    Return the key of its result, and those of what later stages may read.
+    """
     source, last = grid(3, 3), grid(6)
     first, second, target = (source.name, 0), (source.name, 1), (last.name, 0)
     tasks = {
@@ -175,7 +178,17 @@ def stage(**changes: Any) -> None:
         "wanted": (target,),
         **{name: change(first, target, tasks) for name, change in changes.items()},
     }
-    StageSpecification([], [last]).verify(**found)
+    specification = StageSpecification([], [last])
+    specification.verify(**found)
+    readable = set()
+    for key in tasks:
+        later = Task("later", len, TaskRef(key))
+        try:
+            specification.verify({"later": later}, {}, {}, wanted=["later"])
+        except SpecificationError:
+            continue
+        readable.add(key)
+    return target, readable
 
 
 def without(tasks: dict[Any, Any], key: Any) -> dict[Any, Any]:
@@ -183,8 +196,12 @@ def without(tasks: dict[Any, Any], key: Any) -> dict[Any, Any]:
 
 
 def test_a_stage_that_is_right_passes():
-    """All that is named is there."""
-    stage()
+    """Later stages may then read what was wanted or kept of it, and nothing else."""
+    target, readable = stage()
+    assert readable == {target}
+    target, readable = stage(kept=lambda first, *_: (first,))
+    assert len(readable) == 2
+    assert target in readable
 
 
 @pytest.mark.parametrize(

@@ -24,17 +24,11 @@ from marsdask.tensor.operands import empty
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseBlocks(Node):
-    """``func`` of the rows of two matrices; equal rows of one matrix have distance zero if asked.
-
-    Blocks are cut so that each has at most ``options.chunk_store_limit`` bytes.
-    """
+class OfRows(Node):
+    """A matrix made by ``func`` of rows of matrices."""
 
     func: Callable[..., Any]
-    a: Node
-    b: Node
     dtype: np.dtype[Any]
-    zeros: bool
     kwargs: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -44,6 +38,18 @@ class PairwiseBlocks(Node):
     @property
     def meta(self) -> Any:
         return empty(self.dtype, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseBlocks(OfRows):
+    """``func`` of the rows of two matrices; equal rows of one matrix have distance zero if asked.
+
+    Blocks are cut so that each has at most ``options.chunk_store_limit`` bytes.
+    """
+
+    a: Node
+    b: Node
+    zeros: bool
 
     @property
     def chunks(self) -> Chunks:

@@ -52,7 +52,7 @@ def of_rows(
     b = a if Y is None else samples(Y)
     # Two rows tell the type, and have scikit-learn check the widths and the options.
     dtype = np.asarray(function(_one(a), _one(b), **options)).dtype
-    return PairwiseBlocks(function, a, b, dtype, zeros and Y is None, options)
+    return PairwiseBlocks(function, dtype, options, a, b, zeros and Y is None)
 
 
 def _one(rows: Node) -> Any:
@@ -111,7 +111,7 @@ def euclidean_distances(
 
 def _fast(found: PairwiseBlocks, *, squared: bool) -> Node:
     return PairwiseBlocks(
-        between_rows, found.a, found.b, found.dtype, found.zeros, {"squared": squared}
+        between_rows, found.dtype, {"squared": squared}, found.a, found.b, found.zeros
     )
 
 
