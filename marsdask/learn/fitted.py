@@ -9,6 +9,9 @@ from sklearn.base import BaseEstimator
 
 from marsdask.core.collection import Collection
 
+#: Whose estimators ours extend.
+LIBRARIES = ("sklearn", "xgboost", "lightgbm")
+
 
 class Known:
     """The methods of an executed tensor, for a value in memory."""
@@ -110,5 +113,5 @@ class Twinned:
 
 
 def sklearn_class(kind: type) -> Any:
-    """Return the class of scikit-learn that an estimator of ours extends."""
-    return next(base for base in kind.__mro__ if base.__module__.startswith("sklearn."))
+    """Return the class of scikit-learn, or a library like it, that an estimator of ours extends."""
+    return next(base for base in kind.__mro__ if base.__module__.split(".")[0] in LIBRARIES)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from marsdask.core.collection import collect
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
+from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse
 
 from .rows import RowMap
 from .sparse import narrow
 
 
-def predictions(model: Any, method: str, rows: Node, sample: Any) -> Any:
+def predictions(model: Any, method: str, rows: Node, sample: Any, **options: Any) -> Any:
     """Return the lazy tensor of what a method of scikit-learn's estimator gives for each row.
 
-    What it gives for ``sample``, a few rows of the same type, says its type and width.
+    What it gives for ``sample``, a few rows of the same type, says its type and width. ``options``
+    are arguments of the method.
     """
-    like = getattr(model, method)(sample)
+    like = getattr(model, method)(sample, **options)
     if isinstance(like, list | tuple):
         raise NotImplementedError(
             f"{method}() of several outputs is not supported with lazy samples; use one estimator "
@@ -28,14 +33,25 @@ def predictions(model: Any, method: str, rows: Node, sample: Any) -> Any:
         )
     like = like[:0] if is_sparse(like) else np.asarray(like)[:0]
     width = like.shape[1] if like.ndim == 2 else None
-    kwargs = {"model": model, "method": method, "like": like}
+    kwargs = {"model": model, "method": method, "like": like, "options": options}
     return collect(RowMap(call_method, (rows,), like.dtype, width, kwargs, is_sparse(like)))
 
 
 @kernel(scratch=2.0)
-def call_method(block: Any, *, model: Any, method: str, like: Any) -> Any:
+def call_method(
+    block: Any, *, model: Any, method: str, like: Any, options: Mapping[str, Any] | None = None
+) -> Any:
     """Return what a method of an estimator gives for a run of rows."""
     if not block.shape[0]:
         return like
-    found = getattr(model, method)(narrow(block) if is_sparse(block) else block)
+    found = getattr(model, method)(narrow(block) if is_sparse(block) else block, **(options or {}))
     return found if is_sparse(found) else np.asarray(found, like.dtype)
+
+
+def rows_of(X: Any) -> tuple[Node, Any]:
+    """Return the node of the rows, frames as frames, and a row of the same types."""
+    meta = X.node.meta
+    if isinstance(meta, pd.DataFrame):
+        return X.node, X.head(1) if isinstance(X.head(1), pd.DataFrame) else X.head(1).compute()
+    node = as_node(X, sparse=True)
+    return node, np.zeros((1, *numbers(node.shape[1:])), node.meta.dtype)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import tempfile
 import threading
 
 import marsdask
@@ -28,7 +29,7 @@ def test_the_log_of_a_call_is_bounded(monkeypatch):
 
 def test_logs_of_children_are_their_users_alone(monkeypatch, tmp_path):
     """The folder they write to is closed to others, whatever the umask says."""
-    monkeypatch.setattr(task_log.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = os.umask(0)
     try:
         log = CallLog(name := "another-process-0")

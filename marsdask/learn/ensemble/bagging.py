@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers as number_types
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import ensemble
@@ -25,9 +25,11 @@ _SEEDS = np.iinfo(np.int32).max
 class OfDraws:
     """Fits estimators to draws of lazy samples; put it before ``RowsEstimator``."""
 
+    _takes_sparse: ClassVar[bool] = True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        # Sparse samples are taken in memory only.
+        # As far as the estimator takes them.
         model: Any = self
         tags.input_tags.sparse = get_tags(model._get_estimator()).input_tags.sparse
         return tags
@@ -163,9 +165,9 @@ class Bagging(OfDraws):
 class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):
     """Classifiers that are fitted to draws, and vote. See sklearn.ensemble.BaggingClassifier.
 
-    Differs from scikit-learn: takes tensors and frames. One task fits each estimator to what was
-    drawn for it, which has to fit its memory: choose ``max_samples``. The numbers of the rows
-    drawn are held in memory. Sparse samples, and those for ``oob_score``, have to be in memory.
+    Differs from scikit-learn: takes tensors, sparse ones too, and frames. One task fits each
+    estimator to what was drawn for it, which has to fit its memory: choose ``max_samples``. The
+    numbers of the rows drawn are held in memory. Samples for ``oob_score`` have to be in memory.
     Shares of samples in parameters of trees are of those drawn.
 
     Examples
@@ -187,10 +189,7 @@ class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):
 class BaggingRegressor(Bagging, RowsEstimator, ensemble.BaggingRegressor):
     """Average regressors that are fitted to draws. See sklearn.ensemble.BaggingRegressor.
 
-    Differs from scikit-learn: takes tensors and frames. One task fits each estimator to what was
-    drawn for it, which has to fit its memory: choose ``max_samples``. The numbers of the rows
-    drawn are held in memory. Sparse samples, and those for ``oob_score``, have to be in memory.
-    Shares of samples in parameters of trees are of those drawn.
+    Differs from scikit-learn as :class:`BaggingClassifier` does.
 
     Examples
     --------

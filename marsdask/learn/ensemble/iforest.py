@@ -24,9 +24,8 @@ from .bagging import OfDraws, of_known_length, weights_in_memory
 class IsolationForest(OfDraws, RowsEstimator, ensemble.IsolationForest):
     """Find outliers: few random splits isolate them. See sklearn.ensemble.IsolationForest.
 
-    Differs from scikit-learn: takes tensors and frames; sparse samples have to be in memory. One
-    task fits each tree to the samples drawn for it. A number as ``contamination`` scores all
-    samples once more.
+    Differs from scikit-learn: takes tensors, sparse ones too, and frames. One task fits each tree
+    to the samples drawn for it. A number as ``contamination`` scores all samples once more.
 
     Examples
     --------

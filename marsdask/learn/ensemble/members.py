@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import collect, compute
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import blockwise
+from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, numbers, shape_of
+from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
 from marsdask.learn.rows import Value
+from marsdask.learn.sparse import narrow
 from marsdask.tensor.kernels.assembly import assemble
+from marsdask.tensor.sparse.blocks import is_sparse
 
 #: Bytes that a fitted estimator is taken to need.
 MEMBER_BYTES = 2**16
@@ -109,9 +113,51 @@ def _row_bytes(rows: Node) -> int:
 
 
 def taken(node: Node, rows: Any) -> Node:
-    """Return some rows, in order."""
+    """Return some rows, in order; sparse ones stay sparse."""
+    if is_sparse(node.meta):
+        return SparseRows(node, rows)
     found: Node = collect(node)[rows].node
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows(Node):
+    """Some rows of a sparse matrix, whose numbers are in order."""
+
+    a: Node
+    rows: Any = field(repr=False)
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return (_counts(self.rows, self.a.chunks[0]), (sum(numbers(self.a.chunks[1])),))
+
+    def tile(self, a: Grid) -> Grid:
+        whole = recut(a, (a.chunks[0], (sum(numbers(a.chunks[1])),)), assemble)
+        return blockwise(
+            picked_rows,
+            [(whole, (0, None))],
+            chunks=(_counts(self.rows, a.chunks[0]), whole.chunks[1]),
+            meta=self.meta,
+            varying=StartAt(a.chunks[0], 0),
+            kwargs={"rows": self.rows},
+        )
+
+
+def _counts(rows: Any, sizes: Sizes) -> tuple[int, ...]:
+    """Return how many of some rows are in each chunk."""
+    stops = np.searchsorted(rows, np.cumsum([0, *numbers(sizes)]))
+    return tuple(map(int, np.diff(stops)))
+
+
+@kernel(scratch=1.0)
+def picked_rows(block: Any, start: int, *, rows: Any) -> Any:
+    """Return those of some rows that are in a block, which begins at a row."""
+    first, stop = np.searchsorted(rows, [start, start + block.shape[0]])
+    return block[rows[first:stop] - start]
 
 
 def fit_member(
@@ -130,7 +176,8 @@ def fit_member(
     Rows that are drawn several times weigh as often if it is ``counted``, else they are repeated.
     Without a target the rows are told apart by their number.
     """
-    target = np.linspace(0.0, 1.0, len(rows)) if target is None else target
+    target = np.linspace(0.0, 1.0, rows.shape[0]) if target is None else target
+    rows = narrow(rows) if is_sparse(rows) else rows
     chosen = slice(None) if places is None else places
     rows, target = rows[chosen], target[chosen]
     rows = rows if dtype is None else rows.astype(dtype)

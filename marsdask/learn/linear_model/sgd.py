@@ -44,7 +44,7 @@ class _StochasticGradient(RowsEstimator):
         sample_weight: Any = None,
     ) -> Self:
         """Find the coefficients."""
-        self._validate_params()
+        self._validate_params()  # type: ignore[attr-defined]
         if not is_lazy(X):
             super().fit(X, y, coef_init, intercept_init, sample_weight)  # type: ignore[misc]
         else:

@@ -20,7 +20,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
-from marsdask.learn.metrics.pairwise.blocks import OfRows, whole_rows
+from marsdask.learn.metrics.pairwise.blocks import MatrixOfRows, whole_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def fit_run(block: Any, *, model: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class OverRuns(OfRows):
+class OverRuns(MatrixOfRows):
     """For each row what ``func`` finds in each run of samples, merged."""
 
     a: Node

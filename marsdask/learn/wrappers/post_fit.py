@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
-import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection
-from marsdask.core.node import Node
 from marsdask.core.public import public_methods
-from marsdask.core.sizes import numbers
 from marsdask.learn.fitted import Twinned, known
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.methods import wrap_methods
-from marsdask.learn.predictions import predictions
+from marsdask.learn.predictions import predictions, rows_of
 from marsdask.learn.runs import runs
-from marsdask.tensor.operands import as_node
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -159,7 +154,7 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         model = self.to_sklearn()
         if not is_lazy(X):
             return getattr(model, method)(X)
-        rows, sample = _rows_of(X)
+        rows, sample = rows_of(X)
         return predictions(model, method, rows, sample)
 
     @_offered
@@ -217,15 +212,6 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         if self.scoring is None:
             return float(model.score(_value(X), _value(y), **given))
         return float(get_scorer(self.scoring)(model, _value(X), _value(y), **given))
-
-
-def _rows_of(X: Any) -> tuple[Node, Any]:
-    """Return the node of the rows, frames as frames, and a row of the same types."""
-    meta = X.node.meta
-    if isinstance(meta, pd.DataFrame):
-        return X.node, X.head(1) if isinstance(X.head(1), pd.DataFrame) else X.head(1).compute()
-    node = as_node(X, sparse=True)
-    return node, np.zeros((1, *numbers(node.shape[1:])), node.meta.dtype)
 
 
 class ParallelPostFit(_Wrapper):

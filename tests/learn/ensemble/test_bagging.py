@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn import ensemble as theirs
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import marsdask.dataframe as md
@@ -54,6 +56,23 @@ def test_forms_of_samples(form, size):
     assert type(plain) is theirs.BaggingRegressor
     plain.__dict__.pop("feature_names_in_", None)
     np.testing.assert_allclose(plain.predict(SAMPLES), expected.predict(SAMPLES))
+
+
+@pytest.mark.parametrize("estimator", [None, LogisticRegression()])
+def test_sparse_samples(estimator):
+    """Stay sparse in chunks of any cut, few or many; an estimator of dense ones refuses them."""
+    few = np.where(SAMPLES > 0, SAMPLES, 0.0)
+    how = {"n_estimators": 2, "random_state": 0, "max_samples": 30, "max_features": 3}
+    expected = theirs.BaggingClassifier(estimator, **how).fit(csr_array(few), WORDS)
+    for chunks, limit in [((17, 3), 2**20), (((1, 0, 79), (4,)), 64)]:
+        lazy = mt.tensor(few, chunks=chunks).tosparse()
+        with option_context({"chunk_store_limit": limit}):
+            model = BaggingClassifier(estimator, **how).fit(lazy, WORDS)
+        np.testing.assert_allclose(
+            model.predict_proba(lazy), expected.predict_proba(csr_array(few)), rtol=1e-9
+        )
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        BaggingClassifier(GaussianNB()).fit(lazy, WORDS)
 
 
 def test_several_targets():

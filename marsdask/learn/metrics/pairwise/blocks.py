@@ -24,7 +24,7 @@ from marsdask.tensor.operands import empty
 
 
 @dataclass(frozen=True, eq=False)
-class OfRows(Node):
+class MatrixOfRows(Node):
     """A matrix made by ``func`` of rows of matrices."""
 
     func: Callable[..., Any]
@@ -41,7 +41,7 @@ class OfRows(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseBlocks(OfRows):
+class PairwiseBlocks(MatrixOfRows):
     """``func`` of the rows of two matrices; equal rows of one matrix have distance zero if asked.
 
     Blocks are cut so that each has at most ``options.chunk_store_limit`` bytes.

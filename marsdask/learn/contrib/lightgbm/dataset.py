@@ -1,0 +1,45 @@
+"""Samples as LightGBM takes them: rows of chunks on demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+from marsdask.core.collection import collect
+from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
+from marsdask.learn.lazy import is_lazy
+from marsdask.learn.rows import as_rows, held, in_memory
+from marsdask.tensor.sparse.blocks import dense
+
+#: Rows that LightGBM asks for at a time.
+BATCH = 2**14
+
+
+class HeldRows(lightgbm.Sequence):
+    """The rows of held samples; some are drawn to find bins, then all are read in turn."""
+
+    def __init__(self, rows: Node) -> None:
+        self._rows = collect(rows)
+        self.batch_size = BATCH
+
+    def __getitem__(self, wanted: Any) -> Any:
+        found = dense(self._rows[wanted].compute())
+        return np.ascontiguousarray(found)
+
+    def __len__(self) -> int:
+        return int(numbers(self._rows.shape[:1])[0])
+
+
+def held_rows(X: Any) -> Node:
+    """Return samples as numbers, lazy ones computed and held."""
+    (rows,) = held(as_rows(X) if is_lazy(X) else in_memory(np.asarray(X)))
+    node: Node = rows
+    return node
+
+
+def dataset(rows: Node, names: Any, **parts: Any) -> lightgbm.Dataset:
+    """Return LightGBM's data set of held rows, of which each feature is in bins."""
+    return lightgbm.Dataset(HeldRows(rows), feature_name=names, **parts)

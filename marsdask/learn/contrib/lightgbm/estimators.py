@@ -1,0 +1,285 @@
+"""LightGBM's estimators over lazy samples."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import lightgbm
+import numpy as np
+import pandas as pd
+from sklearn.utils import compute_sample_weight
+
+from marsdask.core.collection import collect
+from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
+from marsdask.learn.contrib.boosting import (
+    BoostedTrees,
+    beside,
+    check_supported,
+    in_memory,
+    session_client,
+    whole_samples,
+)
+from marsdask.learn.lazy import adopted, is_lazy
+from marsdask.learn.targets import check_lengths
+from marsdask.tensor.operands import as_node
+
+from .dataset import dataset, held_rows
+
+#: Arguments of LightGBM's own fit that lazy samples may have.
+_SUPPORTED = ("group", "eval_set", "eval_names", "eval_metric", "callbacks")
+
+
+class LightGBMTrees(BoostedTrees):
+    """What the classes share."""
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None, **kwargs: Any
+    ) -> Self:
+        """Learn the trees. See lightgbm.LGBMModel.fit.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like
+            Their targets, which are brought to this process.
+        sample_weight, init_score : array_like, optional
+            The weight of each, and the prediction from which to start.
+        **kwargs
+            Other arguments of LightGBM's method. Lazy samples may have ``group``, ``eval_set``,
+            ``eval_names``, ``eval_metric`` and ``callbacks``.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Raises
+        ------
+        NotImplementedError
+            If lazy samples come with other arguments.
+        """
+        if not is_lazy(X):
+            kwargs = {name: in_memory(item) for name, item in kwargs.items()}
+            super().fit(  # type: ignore[misc]
+                X, y, sample_weight=sample_weight, init_score=init_score, **kwargs
+            )
+            return self
+        check_supported("lightgbm", kwargs, _SUPPORTED)
+        client = session_client()
+        if client is None:
+            self._fit_here(X, y, sample_weight, init_score, **kwargs)
+        else:
+            self._fit_on(client, X, y, sample_weight, init_score, **kwargs)
+        return self
+
+    def _fit_here(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        init_score: Any,
+        *,
+        group: Any = None,
+        eval_set: Any = (),
+        eval_names: Any = None,
+        eval_metric: Any = None,
+        callbacks: Any = None,
+    ) -> None:
+        """Learn in this process. A plain twin that has seen a few samples tells the parameters."""
+        rows, labels = held_rows(X), np.asarray(in_memory(y)).ravel()
+        weight, start, group = map(in_memory, (sample_weight, init_score, group))
+        given = self._given()
+        if given["class_weight"] is not None:
+            by_class = compute_sample_weight(given["class_weight"], labels)
+            weight = by_class if weight is None else weight * by_class
+        check_lengths(
+            rows, *(as_node(np.asarray(one)) for one in (labels, weight) if one is not None)
+        )
+        names = _names(X)
+        twin = self._of_few(rows, labels, names, group is not None, eval_metric)
+        params = {**twin.booster_.params, "verbose": given.get("verbose", 1)}
+        params.pop("num_iterations", None)
+        classes = getattr(twin, "classes_", None)
+        how = {"weight": weight, "init_score": start, "group": group, "params": params}
+        train = dataset(rows, names, label=_codes(labels, classes), **how)
+        others = []
+        for one, targets in eval_set or ():
+            if one is X:
+                others.append(train)
+                continue
+            own = held_rows(adopted(one))
+            codes = _codes(np.asarray(in_memory(targets)).ravel(), classes)
+            # Beside weighted samples LightGBM takes missing weights, and ones, for zeros.
+            equal = None if weight is None else np.full(len(codes), 2.0)
+            how = {"label": codes, "weight": equal, "params": params, "reference": train}
+            others.append(dataset(own, names, **how))
+        history: dict[str, Any] = {}
+        twin._Booster = lightgbm.train(
+            params,
+            train,
+            num_boost_round=given["n_estimators"],
+            valid_sets=others,
+            valid_names=eval_names,
+            callbacks=[*(callbacks or ()), lightgbm.record_evaluation(history)],
+        )
+        twin._evals_result = history
+        twin._best_iteration = twin.booster_.best_iteration
+        twin._best_score = twin.booster_.best_score
+        twin._class_weight = given["class_weight"]
+        self._take(twin)
+
+    def _given(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        return found
+
+    def _of_few(self, rows: Node, labels: Any, names: Any, ranks: bool, metric: Any) -> Any:
+        """Return LightGBM's own estimator after one tree of a few samples of every class."""
+        (count,) = numbers(rows.shape[:1])
+        places = np.arange(min(count, 2))
+        if isinstance(self, lightgbm.LGBMClassifier):
+            _, first = np.unique(labels, return_index=True)
+            places = np.union1d(places, first)
+        few: Any = np.asarray(collect(rows)[places].compute())
+        few = pd.DataFrame(few, columns=names) if isinstance(names, list) else few
+        twin = self.to_sklearn()
+        twin.set_params(n_estimators=1, verbose=-1, class_weight=None)
+        how = {"group": [len(places)]} if ranks else {}
+        return twin.fit(few, labels[places], eval_metric=metric, **how)
+
+    def _fit_on(
+        self, client: Any, X: Any, y: Any, sample_weight: Any, init_score: Any, **kwargs: Any
+    ) -> None:
+        """Learn by LightGBM's Dask interface, from the session's Futures."""
+        if isinstance(X.node.meta, pd.DataFrame):
+            samples = whole_samples(X)
+        else:
+            samples = whole_samples(collect(as_node(X)))
+        twin = self._of_dask(**self._given())
+        twin.client = client
+        own = {"sample_weight": sample_weight, "init_score": init_score}
+        how = {name: beside(item, samples) for name, item in own.items()}
+        if kwargs.get("group") is not None:
+            raise NotImplementedError(
+                "group of lazy samples is not supported on a distributed.Client, where groups may "
+                "not be cut; use a session without one"
+            )
+        evaluated = []
+        for one, targets in kwargs.pop("eval_set", None) or ():
+            others = samples if one is X else whole_samples(adopted(one))
+            evaluated.append((others.to_dask(), beside(targets, others)))
+        twin.fit(samples.to_dask(), beside(y, samples), eval_set=evaluated or None, **how, **kwargs)
+        self._take(twin.to_local())
+
+    def _take(self, twin: Any) -> None:
+        """Have learnt what a plain estimator has."""
+        learnt = {name for name in vars(twin) if "_" in (name[0], name[-1])} - {"_other_params"}
+        vars(self).update({name: vars(twin)[name] for name in learnt})
+
+    def _of_dask(self, **params: Any) -> Any:
+        raise NotImplementedError
+
+    def predict(self, X: Any, **kwargs: Any) -> Any:
+        """Return the prediction of each sample, lazy for lazy samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        **kwargs
+            Other arguments of LightGBM's method.
+
+        Returns
+        -------
+        Tensor or array
+            The predictions.
+        """
+        return self._called("predict", X, **kwargs)
+
+
+def _names(X: Any) -> Any:
+    """Return the names of the columns of lazy samples as LightGBM takes them."""
+    meta = X.node.meta
+    return list(map(str, meta.columns)) if isinstance(meta, pd.DataFrame) else "auto"
+
+
+def _codes(labels: Any, classes: Any) -> Any:
+    """Return the numbers that LightGBM learns for labels."""
+    return labels if classes is None else np.searchsorted(classes, labels)
+
+
+class LGBMRegressor(LightGBMTrees, lightgbm.LGBMRegressor):
+    """Regression by LightGBM. See lightgbm.LGBMRegressor.
+
+    Differs from LightGBM: takes tensors and frames of numbers. On a session with a
+    ``distributed.Client`` it learns by ``lightgbm.dask``; else in this process, to which one run of
+    rows after the other is brought. Lazy sparse samples are refused.
+
+    Examples
+    --------
+    >>> from marsdask.learn.contrib.lightgbm import LGBMRegressor
+    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+    >>> model = LGBMRegressor(min_child_samples=1, verbose=-1).fit(X, [0.0, 0.0, 4.0, 4.0])
+    >>> model.predict(X).compute().round(1).tolist()
+    [0.0, 0.0, 4.0, 4.0]
+    """
+
+    def _of_dask(self, **params: Any) -> Any:
+        return lightgbm.DaskLGBMRegressor(**params)
+
+
+class LGBMClassifier(LightGBMTrees, lightgbm.LGBMClassifier):
+    """Classification by LightGBM. See lightgbm.LGBMClassifier.
+
+    Differs from LightGBM: takes tensors and frames of numbers. On a session with a
+    ``distributed.Client`` it learns by ``lightgbm.dask``; else in this process, to which one run of
+    rows after the other is brought. Lazy sparse samples are refused.
+
+    Examples
+    --------
+    >>> from marsdask.learn.contrib.lightgbm import LGBMClassifier
+    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+    >>> model = LGBMClassifier(min_child_samples=1, verbose=-1).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict(X).compute().tolist()
+    ['a', 'a', 'b', 'b']
+    """
+
+    def _of_dask(self, **params: Any) -> Any:
+        return lightgbm.DaskLGBMClassifier(**params)
+
+    def predict_proba(self, X: Any, **kwargs: Any) -> Any:
+        """Return the probability of each class, lazy for lazy samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        **kwargs
+            Other arguments of LightGBM's method.
+
+        Returns
+        -------
+        Tensor or array
+            A row for each sample, a column for each class.
+        """
+        return self._called("predict_proba", X, **kwargs)
+
+
+class LGBMRanker(LightGBMTrees, lightgbm.LGBMRanker):
+    """Ranking by LightGBM. See lightgbm.LGBMRanker.
+
+    Differs from LightGBM: takes tensors and frames of numbers, in this process, to which one run of
+    rows after the other is brought. Lazy sparse samples are refused.
+
+    Examples
+    --------
+    >>> from marsdask.learn.contrib.lightgbm import LGBMRanker
+    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+    >>> model = LGBMRanker(min_child_samples=1, verbose=-1).fit(X, [0, 1, 0, 1], group=[2, 2])
+    >>> model.predict(X).shape
+    (4,)
+    """
+
+    def _of_dask(self, **params: Any) -> Any:
+        return lightgbm.DaskLGBMRanker(**params)
