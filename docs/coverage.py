@@ -22,6 +22,7 @@ import dask
 import dask.array
 import numpy as np
 import pandas as pd
+import sklearn
 
 import marsdask
 import marsdask.compat.mars
@@ -35,7 +36,10 @@ from marsdask.scheduler import registry
 
 HERE = Path(__file__).parent
 PAGE = HERE / "api-coverage.md"
-VERSIONS = f"Dask {dask.__version__}, NumPy {np.__version__}, pandas {pd.__version__}"
+VERSIONS = (
+    f"Dask {dask.__version__}, NumPy {np.__version__}, pandas {pd.__version__}, "
+    f"scikit-learn {sklearn.__version__}"
+)
 
 #: What has submodules of its own, in the order of the page.
 SPACES = ("", "Tensor", "random", "random.RandomState", "linalg", "fft", "ma", "special", "stats")
@@ -350,6 +354,48 @@ def summary(table: list[CoverageRow]) -> list[str]:
     return lines
 
 
+#: Modules of scikit-learn whose public names count, and those of dask-ml by module.
+_LEARN = (
+    *("cluster", "compose", "decomposition", "ensemble", "feature_extraction"),
+    *("feature_extraction.text", "impute", "linear_model", "metrics"),
+    *("model_selection", "naive_bayes", "neighbors", "preprocessing", "semi_supervised"),
+)
+
+
+def of_scikit_learn() -> set[str]:
+    """Return the public names of the modules of scikit-learn that have a module here."""
+    modules = {space: importlib.import_module(f"sklearn.{space}") for space in _LEARN}
+    return {
+        f"{space}.{name}"
+        for space, module in modules.items()
+        for name in module.__all__
+        if not inspect.ismodule(vars(module).get(name))
+    }
+
+
+def learn_lines() -> list[str]:
+    """Return how many names of each library for learning there are here, module by module."""
+    libraries = {"dask-ml": listed("dask_ml"), "scikit-learn": of_scikit_learn()}
+    lines = ["", "## Learn, by dask-ml and scikit-learn", ""]
+    lines += [
+        "Functions and classes of dask-ml 2025.1, and of scikit-learn's modules that are here.",
+        "Estimators of scikit-learn that are not here learn in memory, and predict lazily by",
+        "`wrappers.ParallelPostFit`.",
+    ]
+    for library, names_of in libraries.items():
+        done = {name for name in names_of if _state(name, marsdask.learn) == "done"}
+        lines += ["", f"{len(done)} of {len(names_of)} names of {library}:", ""]
+        lines += ["| of | done | not here |", "|---|---|---|"]
+        for space in sorted({_space(name) for name in names_of}):
+            members = sorted((n for n in names_of if _space(n) == space), key=str.lower)
+            cells = [
+                ", ".join(f"`{n.rpartition('.')[2]}`" for n in members if (n in done) == there)
+                for there in (True, False)
+            ]
+            lines.append(f"| `{space}` | " + " | ".join(cells) + " |")
+    return lines
+
+
 def chapter_lines(chapter: str) -> list[str]:
     """Return a chapter: for each class and module what is there and what is not."""
     lines = ["", f"## marsdask.{chapter}" if chapter != "session" else "## marsdask", ""]
@@ -395,6 +441,7 @@ def page(table: list[CoverageRow]) -> str:
         lines.append("| " + " | ".join((f"`{name}`", *row[1:])) + " |")
     for chapter in CHAPTERS:
         lines += chapter_lines(chapter)
+    lines += learn_lines()
     return "\n".join(lines) + "\n"
 
 

@@ -19,7 +19,7 @@ BELOW = {
     "core": {"scheduler"},
     "tensor": {"core", "scheduler"},
     "dataframe": {"core", "scheduler", "tensor"},
-    "learn": {"core", "scheduler", "tensor", "dataframe"},
+    "learn": {"core", "scheduler", "tensor", "dataframe", "remote"},
     "remote": {"core", "scheduler"},
     "deploy": {"core", "scheduler"},
 }
@@ -174,6 +174,7 @@ UNDECLARED = {
     "_meta": "Dask's frames",
     "_repr_html_": "what notebooks show",
     "_sklearn_output_config": "scikit-learn's estimators",
+    "initial_seed": "generators of torch, which is not imported",
     "base": "arrays that may be views",
     "begin": "engines of SQLAlchemy",
     "begin_nested": "connections of SQLAlchemy",

@@ -156,6 +156,7 @@ def test_there_are_no_upper_pins() -> None:
         *extras["kubernetes"],
         *extras["xgboost"],
         *extras["lightgbm"],
+        *extras["statsmodels"],
     ]
     assert wanted
     assert not [one for one in wanted if re.search(r"<|==|~=|!=", one)]

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
+from sklearn import base
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from marsdask.core.node import Node
@@ -17,15 +19,64 @@ from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse, to_csr
 
 from .fitted import Twinned, known
-from .lazy import is_lazy
-from .methods import wrap_methods
+from .lazy import adopted, is_lazy, running
+from .methods import score_of_lazy, wrap_methods
 from .predictions import predictions
 from .rows import as_rows, in_memory
 
-__all__ = ["RowsEstimator", "is_lazy"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "RowsEstimator", "is_lazy"]
 
 #: What a model for arrays does without: names of columns, and the frames it would make.
 _OF_FRAMES = ("feature_names_in_", "_sklearn_output_config")
+
+
+class ScoresLazily:
+    """Scores predictions of lazy samples, which stay lazy until then."""
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        session: Any = None,
+        run_kwargs: Any = None,
+    ) -> float:
+        """Return the accuracy of classes, or the coefficient of determination of numbers.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        y : array_like
+            Their targets.
+        sample_weight : array_like, optional
+            The weight of each.
+        session : Session, optional
+            Where to compute.
+        run_kwargs : dict, optional
+            Arguments of ``execute``.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        with running(session, run_kwargs):
+            return float(score_of_lazy(self, adopted(X), adopted(y), sample_weight))
+
+
+class ClassifierMixin(ScoresLazily, base.ClassifierMixin):
+    """For classifiers of your own. See sklearn.base.ClassifierMixin.
+
+    Differs from scikit-learn: ``score`` takes lazy samples.
+    """
+
+
+class RegressorMixin(ScoresLazily, base.RegressorMixin):
+    """For regressors of your own. See sklearn.base.RegressorMixin.
+
+    Differs from scikit-learn: ``score`` takes lazy samples.
+    """
 
 
 class RowsEstimator(Twinned):

@@ -99,7 +99,7 @@ def _rowwise(name: str) -> Callable[..., Any]:
     return lazily
 
 
-def _score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> FittedFloat:
+def score_of_lazy(self: Any, X: Any, y: Any, sample_weight: Any = None) -> FittedFloat:
     """Return the score of lazy predictions."""
     if not (is_classifier(self) or is_regressor(self)):
         raise NotImplementedError(
@@ -114,7 +114,7 @@ def _fit_transform(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Any:
     return fitted.transform(X)
 
 
-_LAZILY: dict[str, Callable[..., Any]] = {"score": _score, "fit_transform": _fit_transform}
+_LAZILY: dict[str, Callable[..., Any]] = {"score": score_of_lazy, "fit_transform": _fit_transform}
 
 
 def _framed(plain: Callable[..., Any]) -> Callable[..., Any]:

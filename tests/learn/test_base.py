@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.learn.base import is_lazy
+from marsdask.learn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_lazy
 from marsdask.learn.cluster import KMeans
 from marsdask.learn.decomposition import PCA
 from marsdask.learn.preprocessing import StandardScaler
@@ -113,3 +113,22 @@ def test_importing_learn_loads_nothing_heavy():
     """marsdask.learn alone loads neither scikit-learn nor pandas."""
     code = "import sys, marsdask.learn; sys.exit(bool({'sklearn', 'pandas'} & sys.modules.keys()))"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_estimators_of_users_score_lazy_samples():
+    """By Mars's classes of the names: accuracy of classes, R2 of numbers."""
+
+    class Constant(BaseEstimator):
+        def predict(self, X):
+            return X[:, 0] * 0 + 1
+
+    class Class(ClassifierMixin, Constant):
+        pass
+
+    class Number(RegressorMixin, Constant):
+        pass
+
+    samples, target = mt.ones((4, 2), chunk_size=3), [1, 1, 0, 1]
+    assert Class().score(samples, mt.tensor(target)) == 0.75
+    assert Class().score(samples, target, [1, 1, 0, 0]) == 1.0
+    assert Number().score(samples, target) == pytest.approx(-1 / 3)

@@ -2,6 +2,7 @@
 
 from sklearn.utils import gen_batches
 
+from .attributes import convert_to_tensor_or_dataframe, copy_learned_attributes, get_chunk_n_rows
 from .checks import assert_all_finite
 from .shuffle import shuffle
 from .validation import (
@@ -18,7 +19,10 @@ __all__ = [
     "check_array",
     "check_consistent_length",
     "column_or_1d",
+    "convert_to_tensor_or_dataframe",
+    "copy_learned_attributes",
     "gen_batches",
+    "get_chunk_n_rows",
     "indexable",
     "shuffle",
 ]

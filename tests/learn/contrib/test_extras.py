@@ -12,6 +12,7 @@ from marsdask.learn.contrib.extras import refusal, refused_class
 NAMES = {
     "xgboost": ("MarsDMatrix", "train", "XGBClassifier"),
     "lightgbm": ("LGBMRanker", "predict_proba"),
+    "statsmodels": ("MarsDistributedModel",),
 }
 
 #: Blocks the libraries, then calls what needs them.
@@ -46,5 +47,5 @@ def test_modules_without_their_libraries():
     code = PROGRAM.format(libraries=sorted(NAMES), names=NAMES)
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     lines = told.stdout.split("\n")[:-1]
-    assert len(lines) == 5 + 5
+    assert len(lines) == 5 + 5 + 2
     assert all(line.endswith(" True") for line in lines)

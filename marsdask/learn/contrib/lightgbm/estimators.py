@@ -89,46 +89,49 @@ class LightGBMTrees(BoostedTrees):
     ) -> None:
         """Learn in this process. A plain twin that has seen a few samples tells the parameters."""
         rows, labels = held_rows(X), np.asarray(in_memory(y)).ravel()
-        weight, start, group = map(in_memory, (sample_weight, init_score, group))
-        given = self._given()
-        if given["class_weight"] is not None:
-            by_class = compute_sample_weight(given["class_weight"], labels)
-            weight = by_class if weight is None else weight * by_class
-        check_lengths(
-            rows, *(as_node(np.asarray(one)) for one in (labels, weight) if one is not None)
-        )
+        start, group = in_memory(init_score), in_memory(group)
+        weight = self._weights(labels, in_memory(sample_weight))
+        lengths = (as_node(np.asarray(one)) for one in (labels, weight) if one is not None)
+        check_lengths(rows, *lengths)
         names = _names(X)
         twin = self._of_few(rows, labels, names, group is not None, eval_metric)
-        params = {**twin.booster_.params, "verbose": given.get("verbose", 1)}
+        params = {**twin.booster_.params, "verbose": self._given().get("verbose", 1)}
         params.pop("num_iterations", None)
-        classes = getattr(twin, "classes_", None)
+        classes = twin.classes_ if isinstance(twin, lightgbm.LGBMClassifier) else None
         how = {"weight": weight, "init_score": start, "group": group, "params": params}
         train = dataset(rows, names, label=_codes(labels, classes), **how)
         others = []
         for one, targets in eval_set or ():
-            if one is X:
-                others.append(train)
-                continue
-            own = held_rows(adopted(one))
             codes = _codes(np.asarray(in_memory(targets)).ravel(), classes)
             # Beside weighted samples LightGBM takes missing weights, and ones, for zeros.
             equal = None if weight is None else np.full(len(codes), 2.0)
             how = {"label": codes, "weight": equal, "params": params, "reference": train}
-            others.append(dataset(own, names, **how))
+            others.append(train if one is X else dataset(held_rows(adopted(one)), names, **how))
+        how = {"valid_sets": others, "valid_names": eval_names}
+        self._train(twin, params, train, callbacks=list(callbacks or ()), **how)
+        self._take(twin)
+
+    def _weights(self, labels: Any, weight: Any) -> Any:
+        """Return the weights of samples and of their classes."""
+        if (of_classes := self._given()["class_weight"]) is None:
+            return weight
+        by_class = compute_sample_weight(of_classes, labels)
+        return by_class if weight is None else weight * by_class
+
+    def _train(self, twin: Any, params: Any, train: Any, callbacks: list[Any], **how: Any) -> None:
+        """Give a plain twin the real trees, and what LightGBM's own ``fit`` keeps of them."""
         history: dict[str, Any] = {}
         twin._Booster = lightgbm.train(
             params,
             train,
-            num_boost_round=given["n_estimators"],
-            valid_sets=others,
-            valid_names=eval_names,
-            callbacks=[*(callbacks or ()), lightgbm.record_evaluation(history)],
+            num_boost_round=self._given()["n_estimators"],
+            callbacks=[*callbacks, lightgbm.record_evaluation(history)],
+            **how,
         )
         twin._evals_result = history
         twin._best_iteration = twin.booster_.best_iteration
         twin._best_score = twin.booster_.best_score
-        twin._class_weight = given["class_weight"]
-        self._take(twin)
+        twin._class_weight = self._given()["class_weight"]
 
     def _given(self) -> dict[str, Any]:
         found: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]

@@ -1,0 +1,204 @@
+"""A model for each part of the samples, joined by statsmodels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from statsmodels.base.distributed_estimation import DistributedModel
+
+from marsdask.core.collection import collect
+from marsdask.core.session import ensure_session
+from marsdask.learn.contrib.boosting import in_memory
+from marsdask.learn.contrib.joblib import register_mars_backend
+from marsdask.learn.lazy import adopted, is_lazy, running
+from marsdask.learn.predictions import predictions, rows_of
+from marsdask.learn.rows import as_rows, held
+from marsdask.learn.runs import runs
+from marsdask.tensor import tensor
+
+
+class MarsDistributedModel:
+    """Estimate a model of each part of the samples at the same time, and join the results.
+
+    See statsmodels.base.distributed_estimation.DistributedModel, whose arguments the others are.
+    Each part is brought to this process, and from here to the worker that estimates.
+
+    Parameters
+    ----------
+    factor : float, optional
+        The number of parts for each of the session's cores.
+    num_partitions : int, optional
+        The number of parts; by default those that ``factor`` says, else as many as cores.
+    model_class, init_kwds, estimation_method, estimation_kwds : optional
+        The model, and how it is estimated; by default a debiased regularized regression.
+    join_method, join_kwds, results_class, results_kwds : optional
+        How estimates become one result.
+
+    Raises
+    ------
+    ValueError
+        If both ``factor`` and ``num_partitions`` are given.
+
+    Examples
+    --------
+    >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
+    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+    >>> found = MarsDistributedModel(num_partitions=2).fit(2 * X[:, 0], X, alpha=0.0)
+    >>> found.predict(X).compute().round(3)
+    array([0., 2., 4., 6.])
+    """
+
+    def __init__(
+        self,
+        factor: float | None = None,
+        num_partitions: int | None = None,
+        model_class: Any = None,
+        init_kwds: Any = None,
+        estimation_method: Any = None,
+        estimation_kwds: Any = None,
+        join_method: Any = None,
+        join_kwds: Any = None,
+        results_class: Any = None,
+        results_kwds: Any = None,
+    ) -> None:
+        if factor is not None and num_partitions is not None:
+            raise ValueError("give factor or num_partitions, not both")
+        self._factor = factor
+        self._partitions = num_partitions
+        self._options = {
+            "model_class": model_class,
+            "init_kwds": init_kwds,
+            "estimation_method": estimation_method,
+            "estimation_kwds": estimation_kwds,
+            "join_method": join_method,
+            "join_kwds": join_kwds,
+            "results_class": results_class,
+            "results_kwds": results_kwds,
+        }
+
+    def fit(self, endog: Any, exog: Any, session: Any = None, **kwargs: Any) -> MarsResults:
+        """Estimate the parameters.
+
+        Parameters
+        ----------
+        endog : array_like
+            The dependent variable.
+        exog : array_like or frame
+            The independent variables.
+        session : Session, optional
+            Where to estimate.
+        **kwargs
+            Arguments of the model's ``fit``.
+
+        Returns
+        -------
+        MarsResults
+            The joined results.
+
+        Examples
+        --------
+        >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
+        >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+        >>> MarsDistributedModel(num_partitions=1).fit(2 * X[:, 0], X, alpha=0.0).params.round(3)
+        array([2.])
+        """
+        with running(session):
+            used = ensure_session()
+            X = adopted(exog)
+            (node,) = held(as_rows(X if is_lazy(X) else tensor(np.asarray(X))))
+            samples = collect(node)
+            parts = self._partitions or max(1, int((self._factor or 1) * used.get_total_n_cpu()))
+            rows = int(samples.shape[0])
+            parts = min(parts, rows)
+            least = -(-rows // parts)
+            target = np.asarray(in_memory(endog)).ravel()
+            if len(target) != rows:
+                raise ValueError(f"endog has {len(target)} rows, exog {rows}")
+            model = DistributedModel(parts, **self._options)
+            register_mars_backend()
+            with parallel_config(backend="marsdask", session=used):
+                found = model.fit(
+                    _parts(samples, target, least), fit_kwds=kwargs, parallel_method="joblib"
+                )
+        return MarsResults(found)
+
+
+def _parts(samples: Any, target: Any, size: int) -> Iterator[tuple[Any, Any]]:
+    """Iterate over the targets and samples of parts of equal length but for the last."""
+    for block, values in runs(samples.rechunk({0: size, 1: -1}), target):
+        yield values, block
+
+
+class MarsResults:
+    """The results of a distributed model, which predict lazily.
+
+    Parameters
+    ----------
+    model : object
+        The results of statsmodels.
+
+    Examples
+    --------
+    >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
+    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+    >>> found = MarsDistributedModel(num_partitions=1).fit(2 * X[:, 0], X, alpha=0.0)
+    >>> type(found.model).__name__
+    'RegularizedResults'
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    @property
+    def model(self) -> Any:
+        """Statsmodels' own results."""
+        return self._model
+
+    @property
+    def params(self) -> Any:
+        """The estimated parameters."""
+        return self._model.params
+
+    def predict(self, exog: Any, *args: Any, session: Any = None, **kwargs: Any) -> Any:
+        """Return the predictions for other samples, lazy for lazy ones.
+
+        Parameters
+        ----------
+        exog : array_like or frame
+            The independent variables.
+        *args
+            Arguments of statsmodels' method.
+        session : Session, optional
+            Where to compute.
+        **kwargs
+            Arguments of statsmodels' method.
+
+        Returns
+        -------
+        Tensor or array
+            The predictions.
+
+        Raises
+        ------
+        NotImplementedError
+            If lazy samples come with arguments by position.
+
+        Examples
+        --------
+        >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
+        >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
+        >>> found = MarsDistributedModel(num_partitions=1).fit(2 * X[:, 0], X, alpha=0.0)
+        >>> found.predict([[10.0]]).round(3)
+        array([20.])
+        """
+        X = adopted(exog)
+        if not is_lazy(X):
+            return self._model.predict(X, *args, **kwargs)
+        if args:
+            raise NotImplementedError("give arguments of lazy predictions by name")
+        with running(session):
+            rows, sample = rows_of(X)
+            return predictions(self._model, "predict", rows, sample, **kwargs)
