@@ -1,4 +1,4 @@
-"""The main job on real data: tensors, photographs, a Dask cluster, a table, queries, functions.
+"""The main job on real data: tensors, photographs, Dask, a table, queries, functions, a Pipeline.
 
 Run it with ``make quickstart`` or ``python examples/quickstart.py``; pictures go to
 ``quickstart-output/``. Every result is checked against NumPy, pandas or a second scheduler.
@@ -18,18 +18,27 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import dask
+import joblib
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from distributed import Client, LocalCluster
+from matplotlib.figure import Figure
 from PIL import Image
-from sklearn.datasets import load_sample_images, load_wine
+from sklearn import decomposition, linear_model, preprocessing
+from sklearn.datasets import load_breast_cancer, load_sample_images, load_wine
+from sklearn.metrics import ConfusionMatrixDisplay
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import marsdask.dataframe as md
 import marsdask.remote as mr
 import marsdask.tensor as mt
 from marsdask import new_session
+from marsdask.learn.decomposition import PCA
+from marsdask.learn.linear_model import LogisticRegression
+from marsdask.learn.metrics import confusion_matrix
+from marsdask.learn.preprocessing import StandardScaler
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -203,20 +212,64 @@ def by_halves(start: int, stop: int) -> Any:
     return sum(mr.ExecutableTuple(halves).execute().fetch())
 
 
+def of_steps(scaler: Any, pca: Any, classifier: Any) -> Pipeline:
+    """Return a pipeline of three kinds of estimators."""
+    return make_pipeline(scaler(), pca(10), classifier(solver="newton-cholesky", tol=1e-8))
+
+
+#: Loads a pipeline where there is no marsdask, and classifies a sample.
+LOADED = """
+import sys
+sys.modules["marsdask"] = None
+import joblib
+from sklearn.datasets import load_breast_cancer
+model = joblib.load(sys.argv[1])
+found = model.predict(load_breast_cancer().data[:1])
+print("  loaded by scikit-learn:", type(model[-1]).__module__, found)
+"""
+
+
+def classified(rows: int, out: Path) -> None:
+    """Learn from many samples, as scikit-learn does; save the model, and draw its errors."""
+    print(f"7. a Pipeline learns from scikit-learn's table of tumours, {rows} rows of it drawn")
+    table = load_breast_cancer()
+    drawn = mt.random.RandomState(0).randint(0, len(table.target), rows, chunk_size=rows // 8)
+    samples, target = mt.tensor(table.data)[drawn], mt.tensor(table.target)[drawn]
+    with timed("fit and predict"):
+        ours = of_steps(StandardScaler, PCA, LogisticRegression).fit(samples, target)
+        found = ours.predict(samples)  # lazy
+        counts = confusion_matrix(target, found)
+    theirs = of_steps(
+        preprocessing.StandardScaler, decomposition.PCA, linear_model.LogisticRegression
+    ).fit(samples.compute(), target.compute())
+    np.testing.assert_allclose(
+        ours.predict_proba(table.data), theirs.predict_proba(table.data), rtol=1e-4, atol=1e-9
+    )
+    path = out / "pipeline.joblib"
+    joblib.dump(Pipeline([(name, step.to_sklearn()) for name, step in ours.steps]), path)
+    subprocess.run([sys.executable, "-c", LOADED, str(path)], check=True)
+    display = ConfusionMatrixDisplay(np.asarray(counts), display_labels=table.target_names)
+    figure = Figure()
+    display.plot(ax=figure.subplots(), colorbar=False)
+    figure.savefig(out / "confusion.png")
+    print(f"  {out / 'confusion.png'}: {counts[0, 1] + counts[1, 0]} of {rows} are wrong")
+
+
 def old_program() -> None:
     """Run a program of Mars without a change."""
-    print("7. a program of Mars, by python -m marsdask.compat program.py", flush=True)
+    print("8. a program of Mars, by python -m marsdask.compat program.py", flush=True)
     program = Path(__file__).with_name("old_mars_program.py")
     subprocess.run([sys.executable, "-m", "marsdask.compat", str(program)], check=True)
 
 
 def main() -> None:
-    """Run all seven parts."""
+    """Run all eight parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=2000, help="rows of the random tensor")
     parser.add_argument("--shrink", type=int, default=1, help="take every n-th pixel")
     parser.add_argument("--rank", type=int, default=60, help="singular triples to keep")
     parser.add_argument("--scale", type=float, default=0.1, help="of TPC-H: 1 is a gigabyte")
+    parser.add_argument("--rows", type=int, default=100_000, help="rows of the Pipeline")
     parser.add_argument("--out", type=Path, default=Path("quickstart-output"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -228,6 +281,7 @@ def main() -> None:
         table()
         queries(args.scale)
         functions()
+        classified(args.rows, args.out)
     old_program()
     print(f"all of it: {time.perf_counter() - start:.1f} s")
 

@@ -13,7 +13,18 @@ from tests.source import ROOT
 
 #: How to make each example small.
 ARGUMENTS = {
-    "quickstart": ("--size", "200", "--shrink", "8", "--rank", "5", "--scale", "0.01"),
+    "quickstart": (
+        "--size",
+        "200",
+        "--shrink",
+        "8",
+        "--rank",
+        "5",
+        "--scale",
+        "0.01",
+        "--rows",
+        "2000",
+    ),
     "mars_program": ("--points", "20000"),
     "old_mars_program": (),
     "dask_program": ("--rows", "1000"),
@@ -58,10 +69,10 @@ def test_example_runs(name: str) -> None:
 
 
 def test_quickstart_runs_and_writes_pictures(tmp_path) -> None:
-    """All seven parts of the main job run, small, and the pictures are there."""
+    """All eight parts of the main job run, small, and the pictures are there."""
     out = run("quickstart", *ARGUMENTS["quickstart"], "--out", str(tmp_path))
     assert [
         line[0] for line in out.splitlines() if line[:1].isdigit() and line[1:3] == ". "
-    ] == list("1234567")
-    for name in ("china", "flower"):
+    ] == list("12345678")
+    for name in ("china", "flower", "confusion"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
