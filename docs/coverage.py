@@ -373,6 +373,10 @@ def of_scikit_learn() -> set[str]:
     }
 
 
+def _by_letter(name: str) -> tuple[str, str]:
+    return name.lower(), name
+
+
 def learn_lines() -> list[str]:
     """Return how many names of each library for learning there are here, module by module."""
     libraries = {"dask-ml": listed("dask_ml"), "scikit-learn": of_scikit_learn()}
@@ -387,7 +391,7 @@ def learn_lines() -> list[str]:
         lines += ["", f"{len(done)} of {len(names_of)} names of {library}:", ""]
         lines += ["| of | done | not here |", "|---|---|---|"]
         for space in sorted({_space(name) for name in names_of}):
-            members = sorted((n for n in names_of if _space(n) == space), key=str.lower)
+            members = sorted((n for n in names_of if _space(n) == space), key=_by_letter)
             cells = [
                 ", ".join(f"`{n.rpartition('.')[2]}`" for n in members if (n in done) == there)
                 for there in (True, False)

@@ -118,17 +118,17 @@ def test_importing_learn_loads_nothing_heavy():
 def test_estimators_of_users_score_lazy_samples():
     """By Mars's classes of the names: accuracy of classes, R2 of numbers."""
 
-    class Constant(BaseEstimator):
+    class PredictsOne(BaseEstimator):
         def predict(self, X):
             return X[:, 0] * 0 + 1
 
-    class Class(ClassifierMixin, Constant):
+    class ClassifierOfUsers(ClassifierMixin, PredictsOne):
         pass
 
-    class Number(RegressorMixin, Constant):
+    class RegressorOfUsers(RegressorMixin, PredictsOne):
         pass
 
     samples, target = mt.ones((4, 2), chunk_size=3), [1, 1, 0, 1]
-    assert Class().score(samples, mt.tensor(target)) == 0.75
-    assert Class().score(samples, target, [1, 1, 0, 0]) == 1.0
-    assert Number().score(samples, target) == pytest.approx(-1 / 3)
+    assert ClassifierOfUsers().score(samples, mt.tensor(target)) == 0.75
+    assert ClassifierOfUsers().score(samples, target, [1, 1, 0, 0]) == 1.0
+    assert RegressorOfUsers().score(samples, target) == pytest.approx(-1 / 3)

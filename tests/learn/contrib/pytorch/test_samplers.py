@@ -25,7 +25,7 @@ def test_in_order():
 def test_orders_are_drawn():
     """Each time another one, the same ones of the same seed, also of torch's generator."""
 
-    class Generator:
+    class TorchGenerator:
         def initial_seed(self):
             return 5
 
@@ -33,7 +33,7 @@ def test_orders_are_drawn():
     first, second = list(sampler), list(sampler)
     assert sorted(first) == sorted(second) == list(range(50))
     assert first != second
-    assert list(RandomSampler(range(50), generator=Generator())) == first
+    assert list(RandomSampler(range(50), generator=TorchGenerator())) == first
     some = SubsetRandomSampler([7, 3, 9], generator=0)
     assert sorted(some) == [3, 7, 9]
     assert len(some) == 3
