@@ -24,7 +24,8 @@ class MarsDistributedModel:
     """Estimate a model of each part of the samples at the same time, and join the results.
 
     See statsmodels.base.distributed_estimation.DistributedModel, whose arguments the others are.
-    Each part is brought to this process, and from here to the worker that estimates.
+    Each part is brought to this process, and from here to the worker that estimates. The default
+    estimation takes no more parts than there are variables.
 
     Parameters
     ----------

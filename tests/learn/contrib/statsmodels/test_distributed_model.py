@@ -36,6 +36,14 @@ def test_parameters_and_predictions(form):
     assert type(found.model) is type(expected)
 
 
+def rows_of_a_part(model, number, parts, fit_kwds):
+    return model.exog.shape[0]
+
+
+def largest_and_count(estimates):
+    return np.array([max(estimates), len(estimates), sum(estimates)])
+
+
 def test_numbers_of_parts(monkeypatch):
     """By cores, or as given, at most one for each sample."""
     seen = []
@@ -48,9 +56,12 @@ def test_numbers_of_parts(monkeypatch):
     monkeypatch.setattr(module, "DistributedModel", made)
     with marsdask.new_session("threads", n_workers=2) as session:
         for how, count in (({}, 2), ({"factor": 1.5}, 3), ({"num_partitions": 100}, 60)):
-            samples = mt.tensor(SAMPLES[:, :1])
-            ours.MarsDistributedModel(**how).fit(TARGETS, samples, session=session, alpha=0.0)
+            model = ours.MarsDistributedModel(
+                **how, estimation_method=rows_of_a_part, join_method=largest_and_count
+            )
+            found = model.fit(TARGETS, mt.tensor(SAMPLES), session=session)
             assert seen.pop() == count
+            assert found.params.tolist() == [60 / count, count, 60]
 
 
 def test_what_is_refused():
