@@ -13,7 +13,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-fast test-long test-oldest conformance compat chaos lint format bench docs clean
+.PHONY: quickstart test test-fast test-long test-oldest conformance compat chaos kube lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -64,6 +64,13 @@ SECONDS := 180
 SEED := 1
 chaos: $(STAMP)
 	CHAOS_SECONDS=$(SECONDS) CHAOS_SEED=$(SEED) $(BIN)/python -m pytest -q -s tests/chaos
+
+# The tests of Kubernetes on a real etcd and kube-apiserver, which KUBE has or gets: minutes.
+KUBE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/marsdask/kube
+KUBE_TESTS := tests/deploy/kubernetes tests/deploy/kubedl tests/kube
+kube: $(STAMP)
+	tests/kube/build-apiserver.sh "$(KUBE)"
+	MARSDASK_KUBE_APISERVER="$(KUBE)" $(BIN)/python -m pytest -q $(KUBE_TESTS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check --quiet .

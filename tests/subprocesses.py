@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 
 #: Helpers that live as long as the process, by design of who starts them.
-LASTING = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+LASTING = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "/kube-apiserver")
 
 
 def children() -> set[psutil.Process]:

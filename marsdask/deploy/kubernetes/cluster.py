@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: Seconds between two looks at what is not watched.
 _PAUSE: Final = 0.2
 
+#: Versions of groups with the same fields, for Kubernetes 1.20 and before.
+_OLDER: Final = {"policy/v1": "policy/v1beta1"}
+
 
 @dataclass
 class RunningCluster:
@@ -305,13 +308,23 @@ def _create(api: KubernetesApi, spec: ClusterSpec, keep: bool) -> RunningCluster
     for manifest in manifests(spec, certificates=certificates, token=token):
         # What somebody else has created under the name of the first object stays.
         with deleted_on_failure(cluster, keep=keep or not begun):
-            made = api.create(manifest if root is None else owned(manifest, root))
+            made = _create_object(api, manifest if root is None else owned(manifest, root))
         begun = True
         if manifest["kind"] == "Namespace":
             cluster.own_namespace = True
         elif root is None:
             root = made
     return cluster
+
+
+def _create_object(api: KubernetesApi, manifest: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return api.create(manifest)
+    except NotFound:
+        older = _OLDER.get(manifest["apiVersion"])
+        if older is None:
+            raise
+        return api.create({**manifest, "apiVersion": older})
 
 
 def _endpoint(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.deploy.kubedl.ingress import NodeIngress
 from tests.deploy.kubedl.operator import mars_jobs
-from tests.deploy.kubernetes.conftest import LocalKubernetes, local_kubernetes
+from tests.kube.servers import LocalKubernetes, local_kubernetes, session_server
 
 
 @dataclass
@@ -20,10 +20,17 @@ class LocalKubeDL:
     ingress: NodeIngress
 
 
+@pytest.fixture(scope="session", autouse=True)
+def real_server() -> Iterator[None]:
+    """Start the real server once, if it is wanted."""
+    with session_server():
+        yield
+
+
 @pytest.fixture(scope="module")
 def kubedl(tmp_path_factory) -> Iterator[LocalKubeDL]:
     """Start a Kubernetes with one node, the operator and an ingress."""
-    for kube in local_kubernetes(tmp_path_factory.mktemp("kubedl"), mars_jobs):
+    with local_kubernetes(tmp_path_factory.mktemp("kubedl"), mars_jobs) as kube:
         ingress = NodeIngress(kube.server)
         try:
             yield LocalKubeDL(kube, ingress)

@@ -8,19 +8,21 @@ import socket
 import threading
 from typing import Any
 
-from tests.deploy.kubernetes.apiserver import ApiServer
 from tests.deploy.kubernetes.store import Object
 
 _REWRITE = "nginx.ingress.kubernetes.io/rewrite-target"
 
 
 class NodeIngress:
-    """Listens at the server's host, for the hosts of all Ingress objects."""
+    """Listens at this host, for the hosts of all Ingress objects.
 
-    def __init__(self, server: ApiServer) -> None:
+    A port is not part of a rule's host: Kubernetes refuses it, and addresses.
+    """
+
+    def __init__(self, server: Any) -> None:
         self.store = server.store
-        self._listener = socket.create_server((server.host, 0))
-        self.host = f"{server.host}:{self._listener.getsockname()[1]}"
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.host = f"localhost:{self._listener.getsockname()[1]}"
         self._open: set[socket.socket] = set()
         self._start(self._accept)
 
@@ -75,7 +77,7 @@ class NodeIngress:
         path, mark, query = target.partition("?")
         for ingress in self.store.list("ingresses"):
             for rule in ingress["spec"]["rules"]:
-                if rule["host"] != host:
+                if rule["host"] != host.partition(":")[0]:
                     continue
                 for one in rule["http"]["paths"]:
                     if (match := re.fullmatch(one["path"], path)) is not None:

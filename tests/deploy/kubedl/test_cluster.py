@@ -26,6 +26,20 @@ DEADLINE = 120
 #: KubeDL's document's job, as it is.
 DOCUMENT = Path(__file__).parent / "mars-test-demo.yaml"
 
+#: The document's program, at the address that it gives for users of the same network, on less.
+PROGRAM = """
+import mars.tensor as mt
+import mars.dataframe as md
+from mars.session import new_session
+new_session('http://mars-test-demo-webservice-0.default:11111').as_default()
+a = mt.ones((200, 200), chunk_size=100)
+b = mt.inner(a, a)
+b.execute()  # submit tensor to cluster
+df = md.DataFrame(a).sum()
+df.execute()  # submit DataFrame to cluster
+assert (b.fetch() == 200).all() and (df.fetch() == 200).all()
+"""
+
 
 def pods(kubedl, job):
     """Return the pods of a job by name."""
@@ -68,6 +82,7 @@ def test_the_documents_job(kubedl):
     assert sorted(pods(kubedl, "mars-test-demo")) == [
         f"mars-test-demo-{name}" for name in ("scheduler-0", "webservice-0", "worker-0", "worker-1")
     ]
+    kubedl.kube.kubelet.run_in_cluster(PROGRAM)
     users = {user for user, _, _ in kubedl.kube.server.requests[seen:]}
     assert users == {"admin"}  # the client of this test, and no pod
     # The prefix never reaches the service, and a path without its last slash finds its page.
@@ -139,7 +154,8 @@ def test_a_job_of_arguments(kubedl):
         )
     finally:
         client.stop(wait=True, timeout=DEADLINE)
-    assert not kubedl.kube.store.list("secrets", "default")
+    store = kubedl.kube.store
+    wait_until(lambda: not store.list("secrets", "default"), store, DEADLINE)
 
 
 def test_failures_leave_nothing(kubedl):
@@ -149,20 +165,20 @@ def test_failures_leave_nothing(kubedl):
     def fails(error, words, **arguments):
         with pytest.raises(error, match=words):
             new_cluster(kubedl.kube.client(), job_name="failing", tls=False, **arguments)
-        wait_until(lambda: not pods(kubedl, "failing"), store, DEADLINE)
-        assert not store.list("marsjobs")
-        assert not store.list("secrets", "default")
+        for kind in ("pods", "marsjobs", "secrets"):
+            wait_until(lambda kind=kind: not store.list(kind, "default"), store, DEADLINE)
 
     fails(KubernetesError, "ImagePullBackOff: .*no/such:image", image="no/such:image")
     fails(TimeoutError, "(?s)not ready: .*pod failing-scheduler-0", image=SLOW, timeout=0.1)
     wrong = {"MARS_WEB_TOKEN_FILE": "/none"}
     fails(KubernetesError, "(?s)has failed: .*/none", scheduler_extra_env=wrong)
     store.create("marsjobs", "default", {"metadata": {"name": "failing"}, "spec": {}})
-    store.patch("marsjobs", "default", "failing", {"status": {"conditions": [{"type": "Failed"}]}})
+    failed = {"status": {"conditions": [{"type": "Failed"}]}}
+    store.patch("marsjobs", "default", "failing", failed, "status")
     with pytest.raises(AlreadyExists, match="failing"):
         new_cluster(kubedl.kube.client(), job_name="failing", tls=False)
     assert len(store.list("marsjobs")) == 1
-    assert not store.list("secrets", "default")
+    wait_until(lambda: not store.list("secrets", "default"), store, DEADLINE)
 
 
 def test_who_may_not(kubedl):
@@ -170,7 +186,8 @@ def test_who_may_not(kubedl):
     user = kubedl.kube.user("nobody", ("", "secrets", "create,delete"))
     with pytest.raises(Forbidden, match="create marsjobs"):
         new_cluster(user, job_name="theirs", tls=False)
-    assert not kubedl.kube.store.list("secrets", "default")
+    store = kubedl.kube.store
+    wait_until(lambda: not store.list("secrets", "default"), store, DEADLINE)
     with pytest.raises(NotFound):
         KubeDLClusterClient(kubedl.kube.client(), job_name="theirs")
     with pytest.raises(TypeError, match="job_name="):

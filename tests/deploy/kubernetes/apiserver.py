@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import ssl
 import threading
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,9 +15,30 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from marsdask.deploy.kubernetes.secrets import AUTHORITY, CERTIFICATE, KEY, new_certificates
-from tests.deploy.kubernetes.store import RESOURCES, Change, Denied, Object, Store, has_labels
+from tests.deploy.kubernetes.store import (
+    RESOURCES,
+    Change,
+    Denied,
+    Object,
+    Store,
+    group_of,
+    has_labels,
+    qualified,
+)
+from tests.kube.evictions import evict
 
 VERBS = {"GET": "get", "POST": "create", "PATCH": "patch", "DELETE": "delete"}
+
+#: The server's word for a status.
+REASONS = {
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "AlreadyExists",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+}
 
 #: The token of the administrator.
 ADMIN = "admin"
@@ -43,6 +66,28 @@ def target_of(path: str) -> RequestTarget:
     return RequestTarget(rest[0], namespace, *rest[1:3])
 
 
+def account_user(namespace: str, account: str) -> str:
+    """Return the name of a service account as a user."""
+    return f"system:serviceaccount:{namespace}:{account}"
+
+
+def client_of(server: Any, token: str) -> Any:
+    """Return the official client of a server."""
+    from kubernetes.client import ApiClient, Configuration
+
+    settings = Configuration()
+    settings.host, settings.ssl_ca_cert = server.url, server.authority
+    settings.api_key = {"authorization": f"Bearer {token}"}
+    return ApiClient(settings)
+
+
+def scale_of(found: Object) -> Object:
+    """Return the number of pods of a workload as an object."""
+    metadata = {name: found["metadata"][name] for name in ("name", "namespace", "resourceVersion")}
+    replicas = {"replicas": found["spec"]["replicas"]}
+    return {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": replicas}
+
+
 @dataclass
 class ApiServer:
     """Serves a store at ``host``."""
@@ -51,7 +96,7 @@ class ApiServer:
     folder: Any
     store: Store = field(default_factory=Store)
     users: dict[str, str] = field(default_factory=lambda: {ADMIN: ADMIN})
-    """Who has which token; an account of pods is ``namespace/name``."""
+    """Who has which token."""
     rules: dict[str, list[Object]] = field(default_factory=dict)
     """Rights of users beside those of roles."""
     log: Callable[[str, str, bool], str] = lambda namespace, pod, previous: ""
@@ -62,16 +107,8 @@ class ApiServer:
         for name, content in files.items():
             (self.folder / name).write_bytes(content)
         self.authority = str(self.folder / AUTHORITY)
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(self.folder / CERTIFICATE, self.folder / KEY)
-        server = self
-        self._http = _Http((self.host, 0), type("Handler", (_Handler,), {"server_of": server}))
-        self._http.socket = context.wrap_socket(
-            self._http.socket, server_side=True, do_handshake_on_connect=False
-        )
-        self.port = self._http.server_address[1]
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
+        self.port = 0
+        self.start()
 
     @property
     def url(self) -> str:
@@ -79,17 +116,41 @@ class ApiServer:
 
     def client(self, token: str = ADMIN) -> Any:
         """Return the official client."""
-        from kubernetes.client import ApiClient, Configuration
+        return client_of(self, token)
 
-        settings = Configuration()
-        settings.host, settings.ssl_ca_cert = self.url, self.authority
-        settings.api_key = {"authorization": f"Bearer {token}"}
-        return ApiClient(settings)
+    def user(self, name: str, *rules: Object) -> Any:
+        """Return the client of a user with some rights in all namespaces."""
+        self.users[name], self.rules[name] = name, list(rules)
+        return self.client(name)
 
-    def close(self) -> None:
+    def account_token(self, namespace: str, account: str) -> str:
+        """Return a new token of a service account."""
+        token = uuid.uuid4().hex
+        self.users[token] = account_user(namespace, account)
+        return token
+
+    def start(self) -> None:
+        """Listen, at the port of before if there was one."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(self.folder / CERTIFICATE, self.folder / KEY)
+        handler = type("Handler", (_Handler,), {"server_of": self})
+        self._http = HttpServer((self.host, self.port), handler)
+        self._http.socket = context.wrap_socket(
+            self._http.socket, server_side=True, do_handshake_on_connect=False
+        )
+        self.port = self._http.server_address[1]
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Serve nobody any more; the store is kept."""
         self._http.shutdown()
         self._http.server_close()
+        self._http.disconnect()
         self._thread.join()
+
+    def close(self) -> None:
+        self.stop()
 
     def check(self, token: str, verb: str, target: RequestTarget) -> None:
         """Raise 401 or 403 unless the user with a token has a right."""
@@ -99,26 +160,28 @@ class ApiServer:
         if user == ADMIN or any(_allows(rule, verb, target) for rule in self._rules(user, target)):
             return
         resource = "/".join(filter(None, (target.plural, target.part)))
-        group = RESOURCES[target.plural][0].split("/")[2] if target.plural != "pods" else ""
+        subject = qualified(target.plural, target.plural)
+        subject += f' "{target.name}"' if target.name else ""
+        space = (
+            f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
+        )
         raise Denied(
             403,
-            f'{resource} is forbidden: User "{user}" cannot {verb} resource "{resource}" in API '
-            f'group "{group}" in the namespace "{target.namespace}"',
+            f'{subject} is forbidden: User "{user}" cannot {verb} resource "{resource}" in API '
+            f'group "{group_of(target.plural)}" {space}',
         )
 
     def _rules(self, user: str, target: RequestTarget) -> list[Object]:
         found = list(self.rules.get(user, ()))
         for binding in self.store.list("rolebindings", target.namespace):
-            subjects = (f"{one['namespace']}/{one['name']}" for one in binding["subjects"])
-            if user in subjects:
+            if user in (account_user(one["namespace"], one["name"]) for one in binding["subjects"]):
                 role = self.store.get("roles", target.namespace, binding["roleRef"]["name"])
                 found += role["rules"]
         return found
 
 
 def _allows(rule: Object, verb: str, target: RequestTarget) -> bool:
-    path = RESOURCES[target.plural][0]
-    group = path.split("/")[2] if path.startswith("/apis/") else ""
+    group = group_of(target.plural)
     resource = "/".join(filter(None, (target.plural, target.part)))
     names = rule.get("resourceNames")
     return (
@@ -129,9 +192,29 @@ def _allows(rule: Object, verb: str, target: RequestTarget) -> bool:
     )
 
 
-class _Http(ThreadingHTTPServer):
+class HttpServer(ThreadingHTTPServer):
+    """Serves each connection by a thread, which ends with the process."""
+
     daemon_threads = True
     allow_reuse_address = True
+
+    def __init__(self, *args: Any) -> None:
+        self.connections: set[Any] = set()
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.connections.discard(request)
+        super().shutdown_request(request)
+
+    def disconnect(self) -> None:
+        """End all connections."""
+        for one in list(self.connections):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients may leave."""
@@ -165,6 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(201 if verb == "create" else 200, found)
         except Denied as error:
             told = {"kind": "Status", "status": "Failure", "message": str(error)}
+            told["reason"] = REASONS[error.status]
             self._send(error.status, told | {"code": error.status})
 
     do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
@@ -194,21 +278,27 @@ class _Handler(BaseHTTPRequestHandler):
             text = self.server_of.log(target.namespace, target.name, previous)
             return "".join(text.splitlines(keepends=True)[-int(query.get("tailLines", 1000)) :])
         if target.part == "scale":
-            return {"kind": "Scale", "spec": {"replicas": found["spec"]["replicas"]}}
+            return scale_of(found)
         return found
 
     def _create(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
+        if target.part == "eviction":
+            return evict(self._store, target.namespace, target.name)
         return self._store.create(target.plural, target.namespace, body)
 
     def _patch(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
         if self.headers["Content-Type"] != "application/merge-patch+json":
-            raise Denied(415, "the body of the request was in an unknown format")
+            raise Denied(415, "415: Unsupported Media Type")
         name = target.plural, target.namespace, target.name
-        return self._store.patch(*name, body, target.part)
+        found = self._store.patch(*name, body, target.part)
+        return scale_of(found) if target.part == "scale" else found
 
     def _delete(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
-        now = body.get("gracePeriodSeconds") == 0
-        return self._store.delete(target.plural, target.namespace, target.name, now=now)
+        options = {
+            "now": body.get("gracePeriodSeconds") == 0,
+            "foreground": body.get("propagationPolicy") == "Foreground",
+        }
+        return self._store.delete(target.plural, target.namespace, target.name, **options)
 
     def _watch(self, target: RequestTarget, query: dict[str, str]) -> None:
         self.send_response(200)

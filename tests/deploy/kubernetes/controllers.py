@@ -7,8 +7,10 @@ import threading
 import traceback
 import uuid
 from collections.abc import Callable
+from typing import Any
 
-from tests.deploy.kubernetes.store import RESOURCES, Denied, Object, Store
+from tests.deploy.kubernetes.store import FOREGROUND, RESOURCES, Denied, Object, Store
+from tests.kube.evictions import budgets
 
 #: Seconds after which everything is looked at again.
 _RESYNC = 5.0
@@ -17,9 +19,9 @@ _RESYNC = 5.0
 class Controllers:
     """Brings the objects of a store to what they ask for, at each change."""
 
-    def __init__(self, store: Store, *more: Callable[[Store], None]) -> None:
+    def __init__(self, store: Any, *more: Callable[[Any], None]) -> None:
         self.store = store
-        self._tasks = (stateful_sets, replicas, garbage, namespaces, load_balancers, *more)
+        self._tasks = (stateful_sets, replicas, garbage, namespaces, load_balancers, budgets, *more)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -51,6 +53,11 @@ def reference(owner: Object) -> Object:
     return {**found, "name": metadata["name"], "uid": metadata["uid"], "controller": True}
 
 
+def wanted_objects(store: Store, plural: str) -> list[Object]:
+    """Return the objects of a kind but for those that are being deleted."""
+    return [one for one in store.list(plural) if "deletionTimestamp" not in one["metadata"]]
+
+
 def owned(store: Store, owner: Object) -> dict[str, Object]:
     """Return the pods of an owner by name."""
     uid = owner["metadata"]["uid"]
@@ -76,7 +83,7 @@ def new_pod(store: Store, owner: Object, name: str, template: Object, **more: st
 
 def stateful_sets(store: Store) -> None:
     """Create pods with numbers from 0, and end the last ones."""
-    for one in store.list("statefulsets"):
+    for one in wanted_objects(store, "statefulsets"):
         name, count = one["metadata"]["name"], one["spec"]["replicas"]
         pods = owned(store, one)
         wanted = [f"{name}-{index}" for index in range(count)]
@@ -84,12 +91,14 @@ def stateful_sets(store: Store) -> None:
             if pod not in pods:
                 new_pod(store, one, pod, one["spec"]["template"])
         for pod in set(pods) - set(wanted):
-            store.delete("pods", one["metadata"]["namespace"], pod)
+            if "deletionTimestamp" not in pods[pod]["metadata"]:
+                store.delete("pods", one["metadata"]["namespace"], pod)
 
 
 def replicas(store: Store) -> None:
     """Keep the number of pods of other workloads; end the cheapest."""
-    for one in (*store.list("deployments"), *store.list("replicationcontrollers")):
+    kinds = "deployments", "replicationcontrollers"
+    for one in (found for kind in kinds for found in wanted_objects(store, kind)):
         name, space = one["metadata"]["name"], one["metadata"]["namespace"]
         pods = [
             pod for pod in owned(store, one).values() if "deletionTimestamp" not in pod["metadata"]
@@ -107,13 +116,38 @@ def _cost(pod: Object) -> int:
 
 
 def garbage(store: Store) -> None:
-    """End what has lost its owner."""
+    """End what has lost its owner, and then owners that wait for that."""
     found = [(plural, one) for plural in RESOURCES for one in store.list(plural)]
-    alive = {one["metadata"]["uid"] for _, one in found}
+    waiting = {
+        one["metadata"]["uid"]
+        for _, one in found
+        if FOREGROUND in (one["metadata"].get("finalizers") or ())
+    }
+    alive = {one["metadata"]["uid"] for _, one in found} - waiting
+    owning = set()
     for plural, one in found:
-        owners = one["metadata"].get("ownerReferences") or ()
-        if owners and not any(owner["uid"] in alive for owner in owners):
-            store.delete(plural, one["metadata"].get("namespace", ""), one["metadata"]["name"])
+        metadata = one["metadata"]
+        owners = {owner["uid"] for owner in metadata.get("ownerReferences") or ()}
+        owning |= owners
+        if owners and not owners & alive and "deletionTimestamp" not in metadata:
+            if any(_lives(store, metadata, one, waiting) for one in metadata["ownerReferences"]):
+                continue
+            store.delete(plural, metadata.get("namespace", ""), metadata["name"])
+    for plural, one in found:
+        metadata = one["metadata"]
+        if metadata["uid"] in waiting - owning:
+            done: Object = {"metadata": {"finalizers": None}}
+            store.patch(plural, metadata.get("namespace", ""), metadata["name"], done)
+
+
+def _lives(store: Store, metadata: Object, owner: Object, waiting: set[str]) -> bool:
+    """Ask the server itself: kinds are not watched in one order."""
+    plural = next(plural for plural, (_, kind, _) in RESOURCES.items() if kind == owner["kind"])
+    try:
+        found = store.current(plural, metadata.get("namespace", ""), owner["name"])
+    except Denied:
+        return False
+    return found["metadata"]["uid"] == owner["uid"] and owner["uid"] not in waiting
 
 
 def namespaces(store: Store) -> None:
@@ -125,7 +159,8 @@ def namespaces(store: Store) -> None:
         inside = [(kind, one) for kind in RESOURCES for one in store.list(kind, name)]
         inside = [(kind, one) for kind, one in inside if one["metadata"].get("namespace") == name]
         for plural, one in inside:
-            store.delete(plural, name, one["metadata"]["name"])
+            if "deletionTimestamp" not in one["metadata"]:
+                store.delete(plural, name, one["metadata"]["name"])
         if not inside:
             store.delete("namespaces", "", name, now=True)
 
@@ -133,7 +168,10 @@ def namespaces(store: Store) -> None:
 def load_balancers(store: Store) -> None:
     """Give services of the kind an address."""
     for service in store.list("services"):
-        if service["spec"].get("type") == "LoadBalancer" and not service["status"]:
+        if service["spec"].get("type") == "LoadBalancer" and not service["status"].get(
+            "loadBalancer"
+        ):
             status = {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}
             name = service["metadata"]["name"]
-            store.patch("services", service["metadata"]["namespace"], name, {"status": status})
+            space = service["metadata"]["namespace"]
+            store.patch("services", space, name, {"status": status}, "status")

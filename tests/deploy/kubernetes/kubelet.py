@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -15,13 +16,13 @@ import threading
 import time
 import urllib.request
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from tests.cluster.commands import BOUND
-from tests.deploy.kubernetes.apiserver import ApiServer
 from tests.deploy.kubernetes.store import Denied, Object
 from tests.source import ROOT
 
@@ -43,7 +44,7 @@ IMAGES = ("marsdask/marsdask:latest", "mars-image")
 class Kubelet:
     """The only node, at an address of the loopback network."""
 
-    def __init__(self, server: ApiServer, folder: Path, **environment: str) -> None:
+    def __init__(self, server: Any, folder: Path, **environment: str) -> None:
         self.server, self.store = server, server.store
         self.folder = folder
         self.environment = environment
@@ -52,13 +53,13 @@ class Kubelet:
         self.names = folder / "names.json"
         self.names.write_text("{}")
         self.pods: dict[str, RunningPod] = {}
-        self._stopped = threading.Event()
+        self.stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         server.log = self.log
 
     def _run(self) -> None:
-        while not self._stopped.is_set():
+        while not self.stopped.is_set():
             version = self.store.version
             for pod in self.store.list("pods"):
                 uid = pod["metadata"]["uid"]
@@ -90,6 +91,25 @@ class Kubelet:
             new.write_text(text)
             new.replace(self.names)
 
+    def run_in_cluster(self, program: str) -> None:
+        """Run a program of a user whose machine has the names of the cluster."""
+        environment = os.environ | {
+            "PYTHONPATH": f"{Path(__file__).parent / 'pod'}:{ROOT}",
+            "POD_SITE": str(SITE),
+            "POD_ADDRESS": self._address(),
+            "POD_NAMES": str(self.names),
+        }
+        done = subprocess.run(
+            [*BOUND, sys.executable, "-c", program],
+            env=environment,
+            cwd=self.folder,
+            timeout=120,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+
     def log(self, namespace: str, name: str, previous: bool) -> str:
         """Return what a container has written."""
         for pod in reversed(self.pods.values()):  # an older one may have had the same name
@@ -98,7 +118,7 @@ class Kubelet:
         raise Denied(404, f'pods "{name}" not found')
 
     def close(self) -> None:
-        self._stopped.set()
+        self.stopped.set()
         for pod in self.pods.values():
             pod.ending.set()
         for pod in self.pods.values():
@@ -130,7 +150,10 @@ class RunningPod:
 
     def _run(self) -> None:
         try:
-            self._mount()
+            try:
+                self._with_server(self._mount)
+            except Denied:
+                return  # its namespace ends already
             if self.container["image"] in IMAGES:
                 self._live()
             elif self.container["image"] == SLOW:
@@ -147,11 +170,25 @@ class RunningPod:
         finally:
             self.ended.set()
             with contextlib.suppress(Denied):
-                self.store.delete("pods", self.namespace, self.name, now=True)
+                self._with_server(self._delete)
+
+    def _with_server(self, action: Callable[[], object]) -> None:
+        """Do what needs the server, again and again while that is away."""
+        while True:
+            try:
+                action()
+            except Denied as error:
+                if error.status != 503 or self.kubelet.stopped.wait(_RARE):
+                    raise
+            else:
+                return
+
+    def _delete(self) -> None:
+        self.store.delete("pods", self.namespace, self.name, now=True)
 
     def _mount(self) -> None:
         """Make volumes, and remember the paths that stand for others."""
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self._paths: dict[str, str] = dict(PATHS)
         sources = {one["name"]: one for one in self.pod["spec"].get("volumes") or ()}
         for mount in self.container.get("volumeMounts") or ():
@@ -164,11 +201,9 @@ class RunningPod:
                     (path / name).write_bytes(base64.b64decode(text))
             self._paths[mount["mountPath"]] = str(path)
         account = self.folder / "account"
-        account.mkdir()
-        owner = f"{self.namespace}/{self.pod['spec'].get('serviceAccountName', 'default')}"
-        token = uuid.uuid4().hex
-        self.kubelet.server.users[token] = owner
-        (account / "token").write_text(token)
+        account.mkdir(exist_ok=True)
+        owner = self.pod["spec"].get("serviceAccountName", "default")
+        (account / "token").write_text(self.kubelet.server.account_token(self.namespace, owner))
         authority = Path(self.kubelet.server.authority).read_bytes()
         (account / "ca.crt").write_bytes(authority)
 
@@ -196,11 +231,11 @@ class RunningPod:
         if self.pod["spec"].get("automountServiceAccountToken", True):
             found["MARS_K8S_SERVICE_ACCOUNT"] = str(self.folder / "account")
         for one in self.container.get("env") or ():
-            if "value" in one:
-                parts = re.split("([:,])", one["value"])
-                found[one["name"]] = "".join(map(self._moved, parts))
-            else:
+            if "valueFrom" in one:
                 found[one["name"]] = self._field(one["valueFrom"]["fieldRef"]["fieldPath"])
+            else:  # an empty value is no value to the server
+                parts = re.split("([:,])", one.get("value", ""))
+                found[one["name"]] = "".join(map(self._moved, parts))
         return found | self.kubelet.environment
 
     def _field(self, path: str) -> str:
@@ -241,13 +276,40 @@ class RunningPod:
             )
         self._report(phase="Running", running=True, ready=not self._probe())
         ready = False
+        living = LivenessCheck(self.container.get("livenessProbe"))
         while self.process.poll() is None:
             if self.ending.wait(_RARE if ready else _LOOK):
                 return self._end()
             ready = self.process.poll() is None and self._is_ready()
             self._report(phase="Running", running=True, ready=ready)
+            if living.is_over(self._answers, started=ready):
+                self.kill()
         self._reap(())
         return self.process.returncode
+
+    def tree(self) -> list[psutil.Process]:
+        """Return the container's processes."""
+        assert self.process is not None
+        try:
+            first = psutil.Process(self.process.pid)
+            return [first, *first.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill(self) -> None:
+        """End the container's processes at once, as for want of memory."""
+        assert self.process is not None
+        first, *children = self.tree()
+        first.kill()
+        self._reap(children)
+        self.process.wait()
+
+    def freeze(self) -> list[psutil.Process]:
+        """Stop the container's processes, which may be resumed, and return them."""
+        found = self.tree()
+        for process in found:
+            process.suspend()
+        return found
 
     def _end(self) -> int:
         """Run the hook of the end, then end the process with all of its children."""
@@ -289,11 +351,19 @@ class RunningPod:
     def _is_ready(self) -> bool:
         """Ask the container as its probe says; without one it is ready."""
         probe = self._probe()
-        if probe is None:
-            return True
-        action = probe["httpGet"]
+        return probe is None or self._answers(probe)
+
+    def _answers(self, probe: Object) -> bool:
+        """Return whether what a probe asks for is there."""
+        action = probe.get("httpGet") or probe["tcpSocket"]
         numbers = {one.get("name"): one["containerPort"] for one in self.container["ports"]}
         port = numbers.get(action["port"], action["port"])
+        if "path" not in action:
+            try:
+                socket.create_connection((self.address, port), 5).close()
+            except OSError:
+                return False
+            return True
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         url = f"{action.get('scheme', 'HTTP').lower()}://{self.address}:{port}{action['path']}"
@@ -332,6 +402,27 @@ class RunningPod:
         }
         with contextlib.suppress(Denied):
             self.store.patch("pods", self.namespace, self.name, {"status": status}, "status")
+
+
+class LivenessCheck:
+    """Counts the failures of a probe, one a period, from when a container has been ready."""
+
+    def __init__(self, probe: Object | None) -> None:
+        self.probe = probe
+        self.failures = 0
+        self._started = False
+        self._next = 0.0
+
+    def is_over(self, answers: Callable[[Object], bool], *, started: bool) -> bool:
+        """Return whether the container must end; ask only when that is due."""
+        self._started = self._started or started
+        now = time.monotonic()
+        if self.probe is None or not self._started or now < self._next:
+            return False
+        self._next = now + self.probe.get("periodSeconds", 10)
+        self.failures = 0 if answers(self.probe) else self.failures + 1
+        most: int = self.probe.get("failureThreshold", 3)
+        return self.failures >= most
 
 
 def wait_until(condition: Any, store: Any, seconds: float) -> None:

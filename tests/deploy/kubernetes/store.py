@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import json
 import re
 import threading
 import time
@@ -38,7 +39,33 @@ RESOURCES = {
     "marsjobs": ("/apis/training.kubedl.io/v1alpha1", "MarsJob", True),
 }
 
+#: What keeps an object until all that it owns has ended.
+FOREGROUND = "foregroundDeletion"
+
+#: Kinds whose status is changed as a part of its own only.
+_STATUS_APART = ("marsjobs", "pods", "services", "statefulsets", "poddisruptionbudgets")
+
+#: What the server says of names.
+_BAD_NAME = (
+    'Invalid value: "%s": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric '
+    "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
+    "'example.com', regex used for validation is "
+    r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+
+
+def group_of(plural: str) -> str:
+    """Return the API group of a kind, empty for the oldest."""
+    parts = RESOURCES[plural][0].split("/")
+    return parts[2] if parts[1] == "apis" else ""
+
+
+def qualified(name: str, plural: str) -> str:
+    """Return a name of a kind with its group, as messages have it."""
+    group = group_of(plural)
+    return f"{name}.{group}" if group else name
 
 
 class Denied(Exception):
@@ -122,7 +149,9 @@ class Store:
             try:
                 return copy.deepcopy(self._objects[plural, namespace, name])
             except KeyError:
-                raise Denied(404, f'{plural} "{name}" not found') from None
+                raise Denied(404, f'{qualified(plural, plural)} "{name}" not found') from None
+
+    current = get
 
     def create(self, plural: str, namespace: str, content: Object) -> Object:
         """Create an object, as far as the rules of the real server that matter here allow it."""
@@ -133,6 +162,8 @@ class Store:
             self._check(plural, namespace, name, made)
             metadata |= {"name": name, "uid": str(uuid.uuid4())}
             metadata |= {"namespace": namespace} if namespace else {}
+            if plural in _STATUS_APART:
+                made["status"] = {}
             made.setdefault("status", {})
             if plural == "services":
                 self._allocate(made["spec"])
@@ -141,23 +172,32 @@ class Store:
             return self._put(plural, "ADDED", made)
 
     def _check(self, plural: str, namespace: str, name: str, made: Object) -> None:
-        kind = RESOURCES[plural][1]
+        kind = qualified(RESOURCES[plural][1], plural)
         if not _NAME.fullmatch(name) or len(name) > 63:
-            raise Denied(422, f'{kind} "{name}" is invalid: metadata.name: Invalid value: "{name}"')
+            raise Denied(422, f'{kind} "{name}" is invalid: metadata.name: {_BAD_NAME % name}')
         if namespace:
             space = self._objects.get(("namespaces", "", namespace))
             if space is None:
                 raise Denied(404, f'namespaces "{namespace}" not found')
             if "deletionTimestamp" in space["metadata"]:
-                raise Denied(403, f"unable to create new content in namespace {namespace}")
+                raise Denied(
+                    403,
+                    f'{qualified(plural, plural)} "{name}" is forbidden: unable to create new '
+                    f"content in namespace {namespace} because it is being terminated",
+                )
         if (plural, namespace, name) in self._objects:
-            raise Denied(409, f'{plural} "{name}" already exists')
+            raise Denied(409, f'{qualified(plural, plural)} "{name}" already exists')
         template = made.get("spec", {}).get("template") if plural != "marsjobs" else None
         if template is not None:
             wanted = made["spec"]["selector"]
             wanted = wanted.get("matchLabels", wanted)
             if not wanted.items() <= template["metadata"]["labels"].items():
-                raise Denied(422, f'{kind} "{name}" is invalid: `selector` does not match template')
+                labels = json.dumps(template["metadata"]["labels"], separators=(",", ":"))
+                raise Denied(
+                    422,
+                    f'{kind} "{name}" is invalid: spec.template.metadata.labels: Invalid value: '
+                    f"map[string]string{labels}: `selector` does not match template `labels`",
+                )
         if plural == "pods":
             self._check_quota(namespace, name)
 
@@ -189,17 +229,32 @@ class Store:
                 change = {"spec": {"replicas": change["spec"]["replicas"]}}
             elif part == "status":
                 change = {"status": change["status"]}
+            elif plural in _STATUS_APART:
+                change = {field: value for field, value in change.items() if field != "status"}
             new = merged(old, change)
+            metadata = new["metadata"]
+            ended = old["metadata"].get("finalizers") and not metadata.get("finalizers")
+            if ended and "deletionTimestamp" in metadata and plural not in ("pods", "namespaces"):
+                return self.delete(plural, namespace, name, now=True)
             return new if new == old else self._put(plural, "MODIFIED", new)
 
-    def delete(self, plural: str, namespace: str, name: str, *, now: bool = False) -> Object:
-        """Delete an object; pods and namespaces are marked, and end later."""
+    def delete(
+        self, plural: str, namespace: str, name: str, *, now: bool = False, foreground: bool = False
+    ) -> Object:
+        """Delete an object; pods and namespaces are marked, and end later.
+
+        What is deleted in the foreground ends after what it owns.
+        """
         with self.changed:
             old = self.get(plural, namespace, name)
-            if plural in ("pods", "namespaces") and not now:
+            if (plural in ("pods", "namespaces") or foreground) and not now:
                 if "deletionTimestamp" in old["metadata"]:
                     return old
                 old["metadata"]["deletionTimestamp"] = "2026-11-24T00:00:00Z"
+                if foreground:
+                    old["metadata"]["finalizers"] = [FOREGROUND]
+                if plural == "namespaces":
+                    old["status"]["phase"] = "Terminating"
                 return self._put(plural, "MODIFIED", old)
             self._put(plural, "DELETED", old)
             del self._objects[plural, namespace, name]
@@ -220,10 +275,11 @@ class Store:
         """Record an event of an object, once."""
         metadata = owner["metadata"]
         name = f"{metadata['name']}.{reason.lower()}"[:63]
-        involved = {"kind": owner["kind"], "name": metadata["name"]}
+        space = metadata["namespace"]
+        involved = {"kind": owner["kind"], "name": metadata["name"], "namespace": space}
         content = {"involvedObject": involved, "reason": reason, "message": message}
         with contextlib.suppress(Denied):  # it is there, or the namespace ends
-            self.create("events", metadata["namespace"], {"metadata": {"name": name}, **content})
+            self.create("events", space, {"metadata": {"name": name}, **content})
 
     def wait_beyond(self, version: int, seconds: float) -> None:
         """Wait for a change after a version."""

@@ -13,16 +13,8 @@ from marsdask.deploy.kubernetes.client import (
     NotFound,
     Refused,
 )
-from tests.deploy.kubernetes.apiserver import ApiServer
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """Start a server without any controller."""
-    running = ApiServer("127.0.0.1", tmp_path_factory.mktemp("server"))
-    running.store.create("namespaces", "", {"metadata": {"name": "n"}})
-    yield running
-    running.close()
+from tests.deploy.kubernetes.controllers import garbage
+from tests.deploy.kubernetes.kubelet import wait_until
 
 
 @pytest.fixture
@@ -35,7 +27,7 @@ def config_map(name, **labels):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
 
 
-def test_objects_come_and_go(api):
+def test_objects_come_and_go(server, api):
     """Created, listed by label, changed, and deleted twice without an error."""
     made = api.create(config_map("a", x="1"))
     api.create(config_map("b", x="2"))
@@ -47,8 +39,16 @@ def test_objects_come_and_go(api):
     assert api.get("v1", "ConfigMap", "n", "a")["data"] == {"k": "v"}
     for _ in range(2):
         api.delete("v1", "ConfigMap", "n", "a")
-    with pytest.raises(NotFound):
-        api.get("v1", "ConfigMap", "n", "a")
+
+    def gone():
+        garbage(server.store)
+        try:
+            api.get("v1", "ConfigMap", "n", "a")
+        except NotFound:
+            return True
+        return False
+
+    wait_until(gone, server.store, 10)
 
 
 def test_changes_are_watched(api):
@@ -77,8 +77,7 @@ def test_conflicts_and_errors_have_types(api):
 
 def test_a_missing_right_names_its_role(server):
     """The verb, the resource, the namespace, and the rule of a Role that gives it."""
-    server.users["guest"] = "guest"
-    api = KubernetesApi(server.client("guest"))
+    api = KubernetesApi(server.user("guest"))
     rule = r'\{"apiGroups": \[""\], "resources": \["configmaps"\], "verbs": \["create"\]\}'
     words = rf"no permission to create configmaps in the namespace n: ask for a Role .* {rule}"
     with pytest.raises(Forbidden, match=words) as caught:
@@ -100,6 +99,7 @@ def test_quotas_are_named(server, api):
     quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
     server.store.create("resourcequotas", "n", quota)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n"}}
+    pod["spec"] = {"containers": [{"name": "c", "image": "i"}]}
     with pytest.raises(Forbidden, match=r"quota is too small for Pod p.*few"):
         api.create(pod)
     server.store.delete("resourcequotas", "n", "few")

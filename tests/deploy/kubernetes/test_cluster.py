@@ -20,7 +20,8 @@ from marsdask.deploy.kubernetes.client import (
 )
 from marsdask.deploy.kubernetes.web_port import WebPort
 from tests.deploy.kubernetes.kubelet import SLOW, wait_until
-from tests.deploy.kubernetes.store import Denied
+from tests.deploy.kubernetes.store import RESOURCES, Denied
+from tests.kube.real_server import programs
 
 #: Seconds for pods to start or end, on a busy machine.
 DEADLINE = 120
@@ -83,7 +84,8 @@ def test_who_knows_namespace_and_endpoint_has_the_cluster(kube, running):
         KubernetesClusterClient(kube.client())
 
 
-def test_rescaling_keeps_data(kube, running):
+@pytest.mark.parametrize("run", range(10 if programs() else 1))
+def test_rescaling_keeps_data(kube, running, run):
     """Up to two workers and down to one: what only the leaving one holds is there afterwards."""
     assert running.rescale_workers(2, timeout=DEADLINE) == 2
     assert pods(kube, running) == ["mars-worker-0", "mars-worker-1"]
@@ -132,6 +134,22 @@ def test_scaling_by_load(kube):
         grown.stop(wait=True, timeout=DEADLINE)
 
 
+def test_the_api_server_may_be_away(kube, running):
+    """Jobs run on; changes of the number of workers fail, lose nothing, and succeed later."""
+    with running.session.as_default():
+        before = mt.arange(100, chunk_size=10).execute()
+        kube.server.stop()
+        try:
+            assert (before + 1).sum().execute().fetch() == 5050
+            with pytest.raises(KubernetesError, match="no answer from Kubernetes"):
+                running.rescale_workers(2, timeout=DEADLINE)
+            assert mt.ones(10).sum().execute().fetch() == 10
+        finally:
+            kube.server.start()
+        assert running.rescale_workers(1, timeout=DEADLINE) == 1
+        assert before.sum().execute().fetch() == 4950
+
+
 def test_rescaling_by_the_web_port(running):
     """Mars's request is the same change; the number of workers is KubeDL's bare integer."""
     port = WebPort(running.endpoint, running.token, running._cluster.authority)
@@ -147,10 +165,10 @@ def test_pods_have_only_their_secrets(kube, running):
     assert running.token not in shown
     assert "PRIVATE KEY" not in shown
     for account, verb, code in (("mars-pod", "patch", 403), ("mars-supervisor", "get", 0)):
-        kube.server.users["of-pod"] = f"{running.namespace}/{account}"
+        token = kube.server.account_token(running.namespace, account)
         found = contextlib.nullcontext() if not code else pytest.raises(Forbidden)
         with found:
-            KubernetesApi(kube.client("of-pod")).request(
+            KubernetesApi(kube.client(token)).request(
                 {"patch": "PATCH", "get": "GET"}[verb],
                 f"/apis/apps/v1/namespaces/{running.namespace}/statefulsets/mars-worker/scale",
                 body={"spec": {"replicas": 1}} if verb == "patch" else None,
@@ -224,6 +242,8 @@ def test_clusters_of_a_shared_namespace(kube):
         "networking.k8s.io": "networkpolicies",
     }
     rules += [(group, kinds, "create") for group, kinds in groups.items()]
+    # Nobody gives rights that they lack.
+    rules += [("apps", "statefulsets/scale", "get,patch")]
     user = kube.user("tenant", *rules)
     with pytest.raises(Forbidden, match="create namespaces"):
         new_cluster(user)
@@ -251,6 +271,23 @@ def test_clusters_of_a_shared_namespace(kube):
         for one in kube.store.list(kind, "tenants")
     ]
     wait_until(lambda: len(rest()) == 1, kube.store, DEADLINE)
+
+
+@pytest.mark.skipif(programs() is not None, reason="the real server has the versions that it has")
+def test_budgets_of_older_versions(kube, monkeypatch):
+    """Kubernetes 1.20 has them at another version; the cluster is created all the same."""
+    monkeypatch.setitem(
+        RESOURCES, "poddisruptionbudgets", ("/apis/policy/v1beta1", "PodDisruptionBudget", True)
+    )
+    monkeypatch.setattr(cluster, "wait_ready", lambda *args: {})
+    monkeypatch.setattr(KubernetesClusterClient, "start", lambda self, default: None)
+    client = new_cluster(
+        kube.client(), "none", service_type="ClusterIP", worker_num=0, timeout=DEADLINE
+    )
+    try:
+        assert len(kube.store.list("poddisruptionbudgets", client.namespace)) == 2
+    finally:
+        client.stop(wait=True, timeout=DEADLINE)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from marsdask.deploy.kubernetes import watch
 from marsdask.deploy.kubernetes.client import Forbidden, KubernetesApi, KubernetesError
 from marsdask.deploy.kubernetes.watch import is_ready, trouble, wait_ready
-from tests.deploy.kubernetes.apiserver import ApiServer
+from tests.kube.servers import api_server
 
 SELECTOR = "app.kubernetes.io/instance=mars"
 
@@ -22,7 +22,13 @@ def pod(name, role="worker", *, ready=False, waiting=None, restarts=0, deleted=F
     if deleted:
         metadata["deletionTimestamp"] = "now"
     state = {"waiting": {"reason": waiting, "message": "m"}} if waiting else {"running": {}}
-    container = {"image": "i", "ready": ready, "restartCount": restarts, "state": state}
+    container = {
+        "name": "c",
+        "image": "i",
+        "ready": ready,
+        "restartCount": restarts,
+        "state": state,
+    }
     if last is not None:
         container["lastState"] = {"terminated": {"exitCode": last}}
     status = {
@@ -30,7 +36,8 @@ def pod(name, role="worker", *, ready=False, waiting=None, restarts=0, deleted=F
         "conditions": [{"type": "Ready", "status": str(ready)}],
         "containerStatuses": [container],
     }
-    return {"metadata": metadata, "kind": "Pod", "status": status}
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    return {"metadata": metadata, "kind": "Pod", "spec": spec, "status": status}
 
 
 @pytest.mark.parametrize(
@@ -65,11 +72,10 @@ def test_a_pod_that_ends_is_not_ready():
 def server(tmp_path, monkeypatch):
     """Start a server without any controller, whose pods have written something."""
     monkeypatch.setattr(watch, "_ROUND", 0.2)
-    running = ApiServer("127.0.0.1", tmp_path)
-    running.store.create("namespaces", "", {"metadata": {"name": "n"}})
-    running.log = lambda namespace, name, previous: f"{name} wrote\nthis\n"
-    yield running
-    running.close()
+    with api_server(tmp_path) as running:
+        running.store.create("namespaces", "", {"metadata": {"name": "n"}})
+        running.log = lambda namespace, name, previous: f"{name} wrote\nthis\n"
+        yield running
 
 
 def put(server, one):

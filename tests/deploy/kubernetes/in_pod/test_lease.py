@@ -74,7 +74,7 @@ def server(tmp_path_factory):
     folder = Path(running.folder)
     (folder / "ca.crt").write_bytes(Path(running.authority).read_bytes())
     (folder / "token").write_text("of-pod")
-    running.users["of-pod"] = "n/mars-supervisor"
+    running.users["of-pod"] = "system:serviceaccount:n:mars-supervisor"
     yield running
     running.close()
 
@@ -163,10 +163,10 @@ def test_who_does_not_answer(server, lease):
     away._account.server = "https://127.0.0.1:1"
     with pytest.raises(OSError, match="refused"):
         away.take("one", 1)
-    server.users["of-pod"] = "n/mars-pod"
+    server.users["of-pod"] = "system:serviceaccount:n:mars-pod"
     with pytest.raises(OSError, match=r'"leases".*"get"'):
         arbiter(server, "s-0").take("one", 1)
-    server.users["of-pod"] = "n/mars-supervisor"
+    server.users["of-pod"] = "system:serviceaccount:n:mars-supervisor"
     server.store.delete("leases", "n", "mars-supervisor")
     with pytest.raises(OSError, match="not found"):
         arbiter(server, "s-0").renew("one", 1)

@@ -1,6 +1,7 @@
 """A supervisor's requests to change the number of pods, with the rights of its account."""
 
 import asyncio
+import itertools
 from pathlib import Path
 
 import pytest
@@ -9,29 +10,21 @@ from marsdask.deploy.kubernetes.arguments import cluster_spec
 from marsdask.deploy.kubernetes.in_pod.scaler import PodScaler
 from marsdask.deploy.kubernetes.manifests import manifests
 from marsdask.scheduler.cluster.scaling import CannotScale
-from tests.deploy.kubernetes.apiserver import ApiServer
 from tests.deploy.kubernetes.store import RESOURCES
+
+NUMBERS = itertools.count()
 
 PLURALS = {kind: plural for plural, (_, kind, _) in RESOURCES.items()}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """Start a server without any controller."""
-    running = ApiServer("127.0.0.1", tmp_path_factory.mktemp("server"))
-    yield running
-    running.close()
-
-
 def scaler_of(server, folder, kind):
     """Create the objects of a cluster, and the files in its supervisor's pod."""
-    space = f"mars-{kind.lower()}-{len(server.users)}"
+    space = f"mars-{kind.lower()}-{next(NUMBERS)}"
     spec = cluster_spec(namespace=space, workload_kind=kind, worker_num=3, tls=False, token=False)
     for one in manifests(spec, certificates={}, token=None):
         server.store.create(PLURALS[one["kind"]], one["metadata"].get("namespace", ""), one)
-    (folder / "token").write_text(f"{kind}-token")
+    (folder / "token").write_text(server.account_token(space, "mars-supervisor"))
     (folder / "ca.crt").write_bytes(Path(server.authority).read_bytes())
-    server.users[f"{kind}-token"] = f"{space}/mars-supervisor"
     environ = {
         "MARS_K8S_WORKLOAD": f"{kind}/mars-worker",
         "KUBERNETES_SERVICE_HOST": server.host,
@@ -60,7 +53,8 @@ def test_others_are_told_which_pods_end(server, tmp_path, kind):
     """Their cost is the lowest, before the number changes."""
     scaler, space = scaler_of(server, tmp_path, kind)
     for name in ("w-a", "w-b", "w-c"):
-        server.store.create("pods", space, {"metadata": {"name": name}})
+        spec = {"containers": [{"name": "c", "image": "i"}]}
+        server.store.create("pods", space, {"metadata": {"name": name}, "spec": spec})
     assert asyncio.run(scaler.leaving(2, ["w-c", "w-a", "w-b"])) == ["w-c"]
     asyncio.run(scaler.scale(2))
     costs = {
@@ -75,7 +69,7 @@ def test_others_are_told_which_pods_end(server, tmp_path, kind):
 def test_missing_rights_are_told(server, tmp_path):
     """The request fails with the rule that is lacking, and changes nothing."""
     scaler, space = scaler_of(server, tmp_path, "StatefulSet")
-    server.users["StatefulSet-token"] = f"{space}/mars-pod"
+    (tmp_path / "token").write_text(server.account_token(space, "mars-pod"))
     with pytest.raises(CannotScale, match=r'"statefulsets/scale".*"patch"'):
         asyncio.run(scaler.scale(1))
     with pytest.raises(CannotScale, match=r'"statefulsets/scale".*"get"'):

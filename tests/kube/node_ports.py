@@ -8,14 +8,13 @@ import threading
 from typing import Any
 
 from marsdask.deploy.kubernetes.watch import is_ready
-from tests.deploy.kubernetes.apiserver import ApiServer
 from tests.deploy.kubernetes.store import Object
 
 
 class NodePorts:
     """Listens for each service that has a port of nodes."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: Any) -> None:
         self.server, self.store = server, server.store
         self._listening: dict[int, socket.socket] = {}
         self._open: set[socket.socket] = set()
