@@ -24,10 +24,21 @@ class HeldRows(lightgbm.Sequence):
     def __init__(self, rows: Node) -> None:
         self._rows = collect(rows)
         self.batch_size = BATCH
+        self._begin = 0
+        self._batch = np.empty((0, 0))
 
     def __getitem__(self, wanted: Any) -> Any:
+        if isinstance(wanted, int | np.integer):
+            return self._row(range(len(self))[wanted])
         found = dense(self._rows[wanted].compute())
         return np.ascontiguousarray(found)
+
+    def _row(self, place: int) -> Any:
+        """Return one row; those drawn ascend, so that each batch is computed once."""
+        if not self._begin <= place < self._begin + len(self._batch):
+            self._begin = place - place % BATCH
+            self._batch = self[self._begin : self._begin + BATCH]
+        return self._batch[place - self._begin]
 
     def __len__(self) -> int:
         return int(numbers(self._rows.shape[:1])[0])

@@ -58,7 +58,8 @@ class LightGBMTrees(BoostedTrees):
         Raises
         ------
         NotImplementedError
-            If lazy samples come with other arguments.
+            If lazy samples come with other arguments, or in this process with a function as
+            ``eval_metric`` or ``objective``.
         """
         if not is_lazy(X):
             kwargs = {name: in_memory(item) for name, item in kwargs.items()}
@@ -88,6 +89,7 @@ class LightGBMTrees(BoostedTrees):
         callbacks: Any = None,
     ) -> None:
         """Learn in this process. A plain twin that has seen a few samples tells the parameters."""
+        _check_names(eval_metric=eval_metric, objective=self._given().get("objective"))
         rows, labels = held_rows(X), np.asarray(in_memory(y)).ravel()
         start, group = in_memory(init_score), in_memory(group)
         weight = self._weights(labels, in_memory(sample_weight))
@@ -102,11 +104,14 @@ class LightGBMTrees(BoostedTrees):
         train = dataset(rows, names, label=_codes(labels, classes), **how)
         others = []
         for one, targets in eval_set or ():
+            if one is X and targets is y:
+                others.append(train)
+                continue
             codes = _codes(np.asarray(in_memory(targets)).ravel(), classes)
             # Beside weighted samples LightGBM takes missing weights, and ones, for zeros.
             equal = None if weight is None else np.full(len(codes), 2.0)
             how = {"label": codes, "weight": equal, "params": params, "reference": train}
-            others.append(train if one is X else dataset(held_rows(adopted(one)), names, **how))
+            others.append(dataset(held_rows(adopted(one)), names, **how))
         how = {"valid_sets": others, "valid_names": eval_names}
         self._train(twin, params, train, callbacks=list(callbacks or ()), **how)
         self._take(twin)
@@ -138,12 +143,14 @@ class LightGBMTrees(BoostedTrees):
         return found
 
     def _of_few(self, rows: Node, labels: Any, names: Any, ranks: bool, metric: Any) -> Any:
-        """Return LightGBM's own estimator after one tree of a few samples of every class."""
+        """Return LightGBM's own estimator after one tree of a few samples of all targets."""
         (count,) = numbers(rows.shape[:1])
         places = np.arange(min(count, 2))
         if isinstance(self, lightgbm.LGBMClassifier):
             _, first = np.unique(labels, return_index=True)
             places = np.union1d(places, first)
+        elif count and not ranks:  # some objectives refuse targets that are all zero
+            places = np.union1d(places, [labels.argmin(), labels.argmax()])
         few: Any = np.asarray(collect(rows)[places].compute())
         few = pd.DataFrame(few, columns=names) if isinstance(names, list) else few
         twin = self.to_sklearn()
@@ -209,7 +216,23 @@ def _names(X: Any) -> Any:
 
 def _codes(labels: Any, classes: Any) -> Any:
     """Return the numbers that LightGBM learns for labels."""
-    return labels if classes is None else np.searchsorted(classes, labels)
+    if classes is None:
+        return labels
+    codes = np.searchsorted(classes, labels)
+    unseen = classes.take(codes, mode="clip") != labels
+    if unseen.any():
+        raise ValueError(f"y contains previously unseen labels: {np.unique(labels[unseen])}")
+    return codes
+
+
+def _check_names(**options: Any) -> None:
+    """Refuse functions where LightGBM also takes names."""
+    for name, item in options.items():
+        if any(map(callable, item if isinstance(item, list | tuple) else [item])):
+            raise NotImplementedError(
+                f"a callable {name} is not supported with lazy samples; give the name of one of "
+                "LightGBM's, or compute() the samples"
+            )
 
 
 class LGBMRegressor(LightGBMTrees, lightgbm.LGBMRegressor):

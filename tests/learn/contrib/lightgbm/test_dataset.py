@@ -21,6 +21,25 @@ def test_rows_on_demand():
         assert rows[wanted].flags.c_contiguous
 
 
+def test_rows_that_are_drawn_share_batches(monkeypatch):
+    """One computation for each batch, not for each row."""
+    monkeypatch.setattr(dataset, "BATCH", 10)
+    samples = np.arange(50.0).reshape(25, 2)
+    rows = dataset.HeldRows(dataset.held_rows(mt.tensor(samples, chunk_size=8)))
+    seen, compute = [], mt.Tensor.compute
+
+    def noted(self):
+        seen.append(self.shape)
+        return compute(self)
+
+    monkeypatch.setattr(mt.Tensor, "compute", noted)
+    drawn = [0, 3, 9, 10, 24, -1]
+    np.testing.assert_array_equal([rows[place] for place in drawn], samples[drawn])
+    assert seen == [(10, 2), (10, 2), (5, 2)]
+    with pytest.raises(IndexError):
+        rows[25]
+
+
 def test_data_sets_have_the_bins_of_those_in_memory():
     """Labels and names too."""
     samples = np.random.default_rng(0).normal(size=(100, 2))

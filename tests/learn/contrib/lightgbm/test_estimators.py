@@ -32,6 +32,7 @@ HOW = {"n_estimators": 3, "verbose": -1, "n_jobs": 1}
 def test_classes_are_learnt_from_runs_of_rows(target):
     """Trees, evaluations, attributes and predictions equal LightGBM's; predictions are lazy."""
     samples, weight = mt.tensor(SAMPLES, chunk_size=(60, 3)), np.linspace(0.5, 2.0, 200)
+    labels = mt.tensor(target, chunk_size=70)
     how = {**HOW, "class_weight": "balanced"}
     metric = "auc" if len(set(target)) == 2 else None
     expected = theirs.LGBMClassifier(**how).fit(
@@ -43,9 +44,9 @@ def test_classes_are_learnt_from_runs_of_rows(target):
     )
     model = ours.LGBMClassifier(**how).fit(
         samples,
-        mt.tensor(target, chunk_size=70),
+        labels,
         mt.tensor(weight, chunk_size=33),
-        eval_set=[(samples, target), (SAMPLES[:50], target[:50])],
+        eval_set=[(samples, labels), (SAMPLES[:50], target[:50])],
         eval_metric=metric,
     )
     found = model.predict_proba(samples)
@@ -75,6 +76,25 @@ def test_frames_and_groups(kind):
     assert model.n_features_in_ == 4
 
 
+def test_samples_with_other_targets_are_evaluated_against_those():
+    """Only the same samples with the same targets are what was learnt from."""
+    samples, targets = mt.tensor(SAMPLES, chunk_size=60), SAMPLES[:, 0]
+    evaluated = [(SAMPLES, targets), (SAMPLES, -targets)]
+    expected = theirs.LGBMRegressor(**HOW).fit(SAMPLES, targets, eval_set=evaluated)
+    lazily = [(samples, one) for _, one in evaluated]
+    model = ours.LGBMRegressor(**HOW).fit(samples, targets, eval_set=lazily)
+    assert model.evals_result_ == expected.evals_result_
+
+
+def test_targets_that_begin_with_zeros():
+    """Objectives that refuse targets of zeros alone see others."""
+    counts = np.r_[np.zeros(150), rng.poisson(3.0, 50)]
+    how = {**HOW, "objective": "poisson"}
+    model = ours.LGBMRegressor(**how).fit(mt.tensor(SAMPLES, chunk_size=60), counts)
+    expected = theirs.LGBMRegressor(**how).fit(SAMPLES, counts)
+    np.testing.assert_array_equal(model.predict(SAMPLES), expected.predict(SAMPLES))
+
+
 def test_early_stopping():
     """By a callback, at the best evaluation."""
     samples = mt.tensor(SAMPLES, chunk_size=60)
@@ -95,6 +115,13 @@ def test_what_is_refused():
         ours.LGBMRegressor().fit(samples.tosparse(), SAMPLES[:, 0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ours.LGBMRegressor().fit(samples, SAMPLES[1:, 0])
+    for option in ({"eval_metric": ["l1", max]}, {"objective": max}):
+        estimator = ours.LGBMRegressor(objective=option.pop("objective", None))
+        with pytest.raises(NotImplementedError, match="give the name of one of LightGBM's"):
+            estimator.fit(samples, SAMPLES[:, 0], **option)
+    for strange in (["maybe"], ["zz"]):
+        with pytest.raises(ValueError, match="y contains previously unseen labels"):
+            ours.LGBMClassifier(**HOW).fit(samples, HALVES, eval_set=[(SAMPLES[:1], strange)])
     model = ours.LGBMRegressor(**HOW).fit(SAMPLES, mt.tensor(SAMPLES[:, 0]))
     assert isinstance(model.predict(SAMPLES), np.ndarray)
 
