@@ -41,7 +41,7 @@ class MarsDistributedModel:
     Raises
     ------
     ValueError
-        If both ``factor`` and ``num_partitions`` are given.
+        If both ``factor`` and ``num_partitions`` are given, or no parts are asked for.
 
     Examples
     --------
@@ -67,6 +67,9 @@ class MarsDistributedModel:
     ) -> None:
         if factor is not None and num_partitions is not None:
             raise ValueError("give factor or num_partitions, not both")
+        for name, number in (("factor", factor), ("num_partitions", num_partitions)):
+            if number is not None and number <= 0:
+                raise ValueError(f"{name} should be positive, got {number}")
         self._factor = factor
         self._partitions = num_partitions
         self._options = {
@@ -99,6 +102,11 @@ class MarsDistributedModel:
         MarsResults
             The joined results.
 
+        Raises
+        ------
+        ValueError
+            If there are no rows, or not as many of both variables.
+
         Examples
         --------
         >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
@@ -111,20 +119,27 @@ class MarsDistributedModel:
             X = adopted(exog)
             (node,) = held(as_rows(X if is_lazy(X) else tensor(np.asarray(X))))
             samples = collect(node)
-            parts = self._partitions or max(1, int((self._factor or 1) * used.get_total_n_cpu()))
             rows = int(samples.shape[0])
-            parts = min(parts, rows)
-            least = -(-rows // parts)
+            if rows == 0:
+                raise ValueError("there are no rows in exog")
+            least = -(-rows // min(self._count(used), rows))
             target = np.asarray(in_memory(endog)).ravel()
             if len(target) != rows:
                 raise ValueError(f"endog has {len(target)} rows, exog {rows}")
-            model = DistributedModel(parts, **self._options)
+            model = DistributedModel(-(-rows // least), **self._options)
             register_mars_backend()
             with parallel_config(backend="marsdask", session=used):
                 found = model.fit(
                     _parts(samples, target, least), fit_kwds=kwargs, parallel_method="joblib"
                 )
         return MarsResults(found)
+
+    def _count(self, used: Any) -> int:
+        """Return how many parts are asked for."""
+        if self._partitions is not None:
+            return self._partitions
+        factor = 1 if self._factor is None else self._factor
+        return max(1, int(factor * used.get_total_n_cpu()))
 
 
 def _parts(samples: Any, target: Any, size: int) -> Iterator[tuple[Any, Any]]:

@@ -55,18 +55,28 @@ def test_numbers_of_parts(monkeypatch):
     module = pytest.importorskip("marsdask.learn.contrib.statsmodels.distributed_model")
     monkeypatch.setattr(module, "DistributedModel", made)
     with marsdask.new_session("threads", n_workers=2) as session:
-        for how, count in (({}, 2), ({"factor": 1.5}, 3), ({"num_partitions": 100}, 60)):
+        for how, count, rows in (
+            ({}, 2, 60),
+            ({"factor": 1.5}, 3, 60),
+            ({"num_partitions": 100}, 60, 60),
+            ({"num_partitions": 6}, 5, 10),  # of two rows each
+        ):
             model = ours.MarsDistributedModel(
                 **how, estimation_method=rows_of_a_part, join_method=largest_and_count
             )
-            found = model.fit(TARGETS, mt.tensor(SAMPLES), session=session)
+            found = model.fit(TARGETS[:rows], mt.tensor(SAMPLES[:rows]), session=session)
             assert seen.pop() == count
-            assert found.params.tolist() == [60 / count, count, 60]
+            assert found.params.tolist() == [rows / count, count, rows]
 
 
 def test_what_is_refused():
-    """Two numbers of parts, other lengths."""
+    """Two numbers of parts, none, other lengths, no rows."""
     with pytest.raises(ValueError, match="not both"):
         ours.MarsDistributedModel(factor=1, num_partitions=1)
+    for name in ("factor", "num_partitions"):
+        with pytest.raises(ValueError, match=f"{name} should be positive, got 0"):
+            ours.MarsDistributedModel(**{name: 0})
+    with pytest.raises(ValueError, match="no rows"):
+        ours.MarsDistributedModel(num_partitions=2).fit(TARGETS[:0], mt.tensor(SAMPLES[:0]))
     with pytest.raises(ValueError, match="endog has 59 rows, exog 60"):
         ours.MarsDistributedModel().fit(TARGETS[1:], mt.tensor(SAMPLES))
