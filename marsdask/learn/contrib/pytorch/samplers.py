@@ -52,6 +52,11 @@ class RandomSampler:
     generator : int, numpy.random.Generator or torch.Generator, optional
         The seed.
 
+    Raises
+    ------
+    ValueError
+        If ``num_samples`` is not positive, or there are no items to draw from.
+
     Examples
     --------
     >>> from marsdask.learn.contrib.pytorch import RandomSampler
@@ -68,6 +73,8 @@ class RandomSampler:
     ) -> None:
         if num_samples is not None and num_samples <= 0:
             raise ValueError(f"num_samples should be a positive integer, got {num_samples}")
+        if num_samples is not None and not len(data_source):
+            raise ValueError(f"cannot draw {num_samples} samples from an empty data set")
         self.data_source = data_source
         self.replacement = replacement
         self._wanted = num_samples
@@ -83,7 +90,7 @@ class RandomSampler:
         if self.replacement:
             yield from self._draws.integers(0, count, self.num_samples).tolist()
             return
-        left = self.num_samples
+        left = self.num_samples if count else 0
         while left > 0:  # more than there are: in several rounds
             yield from self._draws.permutation(count)[:left].tolist()
             left -= count

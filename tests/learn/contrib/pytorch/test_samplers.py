@@ -50,6 +50,9 @@ def test_numbers_of_draws():
     assert set(drawn) == {0, 1, 2}
     with pytest.raises(ValueError, match="should be a positive integer, got 0"):
         RandomSampler(range(3), num_samples=0)
+    with pytest.raises(ValueError, match="cannot draw 2 samples from an empty data set"):
+        RandomSampler([], num_samples=2)
+    assert list(RandomSampler([])) == []
 
 
 @given(count=st.integers(1, 20), replicas=st.integers(1, 5), shuffle=st.booleans())
