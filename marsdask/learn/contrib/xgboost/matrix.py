@@ -124,9 +124,12 @@ class MarsDMatrix:
         """
         if is_lazy(self.data):
             how = {"ref": ref, "max_bin": max_bin, "missing": self.missing}
+            how["enable_categorical"] = isinstance(self.data.node.meta, pd.DataFrame)
             return quantile_matrix(self.data, self._parts, self._names(), **how)
         parts = {name: in_memory(item) for name, item in self._parts.items()}
-        return xgboost.DMatrix(self.data, missing=self.missing, **parts, **self._names())
+        how = {"missing": self.missing, **parts, **self._names()}
+        how["enable_categorical"] = isinstance(self.data, pd.DataFrame)
+        return xgboost.DMatrix(self.data, **how)
 
     def on_cluster(self, client: Any, ref: Any = None, max_bin: int | None = None) -> Any:
         """Return the matrix of XGBoost's Dask interface over the session's Futures.

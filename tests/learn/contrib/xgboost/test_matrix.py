@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import marsdask.dataframe as md
 import marsdask.tensor as mt
 
 theirs = pytest.importorskip("xgboost")
@@ -44,3 +46,11 @@ def test_local_matrices():
     assert type(matrix.MarsDMatrix(samples, **how).local()) is theirs.DMatrix
     missing = matrix.MarsDMatrix(mt.tensor(samples, chunk_size=4), missing=3.0).local()
     assert missing.num_nonmissing() == 11
+
+
+def test_categories_of_frames():
+    """Are features of their own kind, as on a cluster."""
+    frame = pd.DataFrame({"a": range(6), "b": pd.Categorical(list("xyzxyz"))})
+    for samples in (frame, md.DataFrame(frame, chunk_size=4)):
+        found = matrix.MarsDMatrix(samples, label=np.arange(6.0)).local()
+        assert found.feature_types == ["int", "c"]
