@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, ParamSpec, TypeAlias, TypeVar
 from typing import cast as typed
 
 import numpy as np
+from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.grids.grid import Grid
@@ -146,9 +147,10 @@ class Tensor(Collection):
         return self._node.name
 
     @property
-    def dask(self) -> Any:
+    def dask(self) -> HighLevelGraph:
         """The graph of Dask's tasks."""
-        return self.__dask_graph__()
+        graph: HighLevelGraph = self.__dask_graph__()
+        return graph
 
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
         """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`.

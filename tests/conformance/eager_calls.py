@@ -244,8 +244,12 @@ FRAMES: dict[str, Call] = {
         "asfreq bfill count ffill first interpolate last max mean median min nearest nunique ohlc "
         "prod quantile sem size std sum var",
     ),
+    "Resampler.apply": lambda a: a.bins.apply("sum"),
+    "Resampler.pipe": lambda a: a.bins.pipe(lambda bins: bins.sum()),
+    "Resampler.transform": lambda a: a.bins.transform("sum"),
     "Resampler.agg": lambda a: a.bins.agg(["sum", "mean"]),
     "Resampler.aggregate": lambda a: a.bins.aggregate("sum"),
+    **eager_rows.positions(),
     **{
         f"{title}.{name}": call
         for title in ("DataFrame", "Series")
@@ -289,6 +293,8 @@ FRAMES: dict[str, Call] = {
     "from_dask_array": lambda a: md.from_dask_array(da.arange(3)),
     "from_dask_dataframe": lambda a: md.from_dask_dataframe(a.dask),
     "from_dict": lambda a: md.from_dict({"a": [1, 2]}),
+    "from_records": lambda a: md.from_records([(1, 2)]),
+    "eval": lambda a: md.eval("rows + 1", local_dict={"rows": a.v}),
     "from_map": lambda a: md.from_map(pd.Series, [[1], [2]]),
     "map_partitions": lambda a: md.map_partitions(len, a.f),
     "concat": lambda a: md.concat([a.f, a.f], ignore_index=True),
@@ -308,11 +314,11 @@ FRAMES: dict[str, Call] = {
 
 #: What yields values one by one, hands the graph over, or waits for what is wanted.
 NOT_EXECUTED = {
-    "DataFrame": "ewm expanding groupby items iterbatch iterrows itertuples keys resample rolling "
+    "DataFrame": "ewm expanding groupby is_sparse issparse items iterbatch iterrows itertuples keys resample rolling "
     "to_bag to_dask to_dask_array to_dask_dataframe to_delayed",
-    "Series": "ewm expanding groupby items iterbatch resample rolling to_bag to_dask to_dask_array "
-    "to_dask_dataframe to_delayed",
-    "Index": "iterbatch to_bag to_dask to_delayed",
+    "Series": "ewm expanding groupby is_sparse issparse items iterbatch resample rolling to_bag "
+    "to_dask to_dask_array to_dask_dataframe to_delayed",
+    "Index": "is_sparse issparse iterbatch to_bag to_dask to_delayed",
 }
 
 #: Whose methods the table has, all of them.
@@ -335,7 +341,8 @@ def frame_names() -> set[str]:
     # What computes labels or distinct values first.
     looking = "crosstab factorize pivot pivot_table qcut Series.factorize Series.unstack "
     looking += "DataFrame.pivot DataFrame.pivot_table DataFrame.transpose DataFrame.unstack"
-    looking += " wide_to_long Index.symmetric_difference Index.union"
+    looking += " wide_to_long Index.symmetric_difference Index.union Index.factorize"
+    looking += " Index.get_indexer Index.get_indexer_for Index.get_indexer_non_unique Index.reindex"
     refused = {*looking.split()}
     refused |= {"Series.filter"}  # rows by label are for loc[]
     refused |= {"Index.is_"}  # which compares operations

@@ -30,6 +30,7 @@ def operands(frame: pd.DataFrame) -> dict[str, Any]:
         "periods": timed.to_period("M"),
         "periods_v": timed.v.to_period("M"),
         "days": timed.index,
+        "labels": f.index,
         "first": f.v.iloc[:1],
         "bins": timed.resample("2D"),
     }
@@ -42,6 +43,39 @@ def methods(owner: str, which: str, names: str) -> dict[str, Call]:
         return lambda a: getattr(getattr(a, which), name)()
 
     return {f"{owner}.{name}": calling(name) for name in names.split()}
+
+
+def positions() -> dict[str, Call]:
+    """Return calls of an index's methods of positions, and of Mars's methods of chunks."""
+    index: dict[str, Callable[[Any], Any]] = {
+        "delete": lambda labels: labels.delete(1),
+        "get_loc": lambda labels: labels.get_loc(3),
+        "insert": lambda labels: labels.insert(1, 7),
+        "memory_usage": lambda labels: labels.memory_usage(),
+    }
+    chunks: dict[str, Callable[[Any], Any]] = {
+        "rebalance": lambda rows: rows.rebalance(num_partitions=2),
+        "rechunk": lambda rows: rows.rechunk(4),
+        "to_cpu": lambda rows: rows.to_cpu(),
+    }
+
+    def bound(call: Callable[[Any], Any], of: Call) -> Call:
+        return lambda a: call(of(a))
+
+    owners: dict[str, Call] = {
+        "DataFrame": lambda a: a.f,
+        "Series": lambda a: a.v,
+        "Index": lambda a: a.labels,
+    }
+    return {
+        **{f"Index.{name}": bound(call, owners["Index"]) for name, call in index.items()},
+        "Index.shift": lambda a: a.days.shift(1),
+        **{
+            f"{title}.{name}": bound(call, of)
+            for title, of in owners.items()
+            for name, call in chunks.items()
+        },
+    }
 
 
 def _pairs(owner: str, of: Call) -> dict[str, Call]:

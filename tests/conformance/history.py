@@ -213,6 +213,7 @@ PINNED: dict[str, dict[str, Call]] = {
     },
     "FromMap": {"lists": lambda a: md.map_partitions(len, md.from_map(pd.Series, [[1, 2], [3]]))},
     "Repartition": {"fewer": lambda a: a.f.repartition(npartitions=2).map_partitions(len)},
+    "RowChunks": {"of four rows": lambda a: a.f.rechunk(4).map_partitions(len)},
     "RangePartition": {
         "bounds": lambda a: a.f.repartition(divisions=[0, 1, 11], force=True).map_partitions(len)
     },

@@ -32,8 +32,6 @@ from ..rows import recut_rows
 class Repartitioned(FrameNode):
     """The same rows in other partitions."""
 
-    pins_grid = True
-
     a: Node
 
     @property
@@ -54,6 +52,8 @@ class Repartitioned(FrameNode):
 class RowChunks(Repartitioned):
     """The rows in partitions of given lengths."""
 
+    pins_grid = True
+
     sizes: tuple[int, ...]
 
     @property
@@ -68,6 +68,8 @@ class RowChunks(Repartitioned):
 @dataclass(frozen=True, eq=False)
 class Repartition(Repartitioned):
     """The rows in a number of partitions of about equal lengths."""
+
+    pins_grid = True
 
     count: int
 
@@ -102,6 +104,8 @@ def even_sizes(rows: int, count: int) -> Sizes:
 @dataclass(frozen=True, eq=False)
 class RangePartition(Repartitioned):
     """Sorted rows in partitions by ranges of their labels."""
+
+    pins_grid = True
 
     bounds: tuple[Any, ...]
     force: bool
