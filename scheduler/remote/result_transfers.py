@@ -35,6 +35,9 @@ _PROBES, _SENDERS = 64, 8
 #: Timeout for a worker's id, and time until a worker without an answer is asked again, in seconds.
 _REACH, _AGAIN = 3.0, 60.0
 
+#: Minimum bytes that a worker sends a second.
+_RATE: Final = 1e6
+
 #: Pause before a busy worker is asked again, in seconds.
 _BUSY = 0.1
 
@@ -123,7 +126,9 @@ class ResultTransfers:
         async with self._senders:
             try:
                 for part in parts(keys, sizes):
-                    values.update(await self._request(address, part, told))
+                    nbytes = sum(sizes.get(key, 0) for key in part)
+                    async with asyncio.timeout(_AGAIN + nbytes / _RATE):  # it may be frozen
+                        values.update(await self._request(address, part, told))
             except Exception as error:  # noqa: BLE001 - unpickling may raise any exception
                 # The supervisor sends the same value, or knows another holder.
                 logger.info("%s sends no more results: %r", address, error)

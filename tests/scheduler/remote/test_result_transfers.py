@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from marsdask.scheduler.remote import result_transfers
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
-from marsdask.scheduler.remote.result_transfers import parts
+from marsdask.scheduler.remote.result_transfers import ResultTransfers, parts
 from marsdask.scheduler.storage import shared_segment
 from marsdask.scheduler.storage.shared_handle import SharedHandle
 from marsdask.scheduler.supervisor import Supervisor
@@ -133,6 +135,74 @@ def test_a_result_that_is_lost_is_computed_again():
                 assert np.array_equal(await client.gather(future), block(1))
 
     run(main)
+
+
+class SimulatedWorkers:
+    """A client whose workers all answer ``identity``, and no other request as they should.
+
+    A worker is busy at each request, or frozen.
+    """
+
+    id, direct_to_workers = "client", None
+
+    def __init__(self, count, *, silent=(), busy=False):
+        self.ids = {f"tcp://{number}:1": f"id-{number}" for number in range(count)}
+        self.silent, self.busy, self.probed = set(silent), busy, []
+        self.scheduler = SimpleNamespace(
+            address="tcp://supervisor:1", mars_holders=self.holders, gather=self.gather
+        )
+        self.rpc = self
+        self.aborted = 0
+
+    def __call__(self, address):
+        async def identity():
+            self.probed.append(address)
+            return {"id": None if address in self.silent else self.ids[address]}
+
+        return SimpleNamespace(identity=identity)
+
+    async def holders(self, keys):
+        places = [[address] for address in self.ids]
+        holders = {key: places[number % len(places)] for number, key in enumerate(keys)}
+        return {"holders": holders, "sizes": dict.fromkeys(keys, 8), "ids": self.ids}
+
+    async def gather(self, keys):
+        return {"status": "OK", "data": dict.fromkeys(keys, "supervisor")}
+
+    async def connect(self, address):
+        return self
+
+    def reuse(self, address, comm):
+        pass
+
+    async def write(self, message, **options):
+        pass
+
+    async def read(self, **options):
+        if not self.busy:
+            await asyncio.get_running_loop().create_future()
+        return {"status": "busy"}
+
+    async def close(self):
+        pass
+
+    def abort(self):
+        self.aborted += 1
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_worker_that_freezes_after_its_id(busy, monkeypatch):
+    """It is given up, also if it is busy for good; the supervisor sends the results."""
+    monkeypatch.setattr(result_transfers, "_AGAIN", 0.02)
+    client = SimulatedWorkers(2, busy=busy)
+
+    async def main():
+        async with asyncio.timeout(5):
+            return await ResultTransfers(client).gather(["a", "b", "c"])
+
+    values = asyncio.run(main())["data"]
+    assert values == dict.fromkeys("abc", "supervisor")
+    assert busy or client.aborted == 2
 
 
 @pytest.mark.skipif(shared_segment.problem() is not None, reason=str(shared_segment.problem()))
