@@ -114,7 +114,7 @@ class Failover:
 
     async def stop(self) -> None:
         """Stop polling, and give up the active role."""
-        self._releases = self.active
+        self._releases = self._releases or self.active
         self._leads = False
         self._tenure.end()
         self._known.clear()
@@ -151,15 +151,21 @@ class Failover:
     async def _poll_forever(self) -> None:
         before = time.monotonic()
         while not self.supervisor.deposed:
+            polled = False
             try:
                 await self._poll(time.monotonic() - before)
-                before = time.monotonic()
-                if not await self._keeps():
-                    await self.supervisor.step_down()
-                    return
-                await self._act(decide(self._mine_now(), self._rank, self._others, self.patience))
+                before, polled = time.monotonic(), True
             except Exception:
                 logger.exception("error while polling the other supervisors")
+            try:
+                if not await self._keeps():  # also if the answer of another one is an error
+                    await self.supervisor.step_down()
+                    return
+                if polled:
+                    mine = self._mine_now()
+                    await self._act(decide(mine, self._rank, self._others, self.patience))
+            except Exception:
+                logger.exception("error after polling the other supervisors")
             await asyncio.sleep(self.interval)
 
     async def _act(self, decision: TakeoverAction) -> None:
@@ -249,8 +255,7 @@ class Failover:
             asyncio.timeout(patience),
             rpc(normalize_address(address), connection_args=arguments) as peer,
         ):
-            asks = {"active": True} if self._tenure.limited and self.active else {}
-            found = await peer.mars_role(epoch=self.epoch, **asks)
+            found = await self._role_of(peer)
         return SupervisorRole(
             found["id"],
             address,
@@ -261,6 +266,15 @@ class Failover:
             removed=tuple(found.get("removed", ())),
             consents=found.get("consents", False),
         )
+
+    async def _role_of(self, peer: Any) -> dict[str, Any]:
+        found: dict[str, Any]
+        if self._tenure.limited and self.active:
+            with contextlib.suppress(TypeError):  # an older supervisor cannot promise
+                found = await peer.mars_role(epoch=self.epoch, active=True)
+                return found
+        found = await peer.mars_role(epoch=self.epoch)
+        return found
 
     async def _is_lost(self) -> bool:
         """Return whether the active supervisor is lost, by its address and by its workers."""

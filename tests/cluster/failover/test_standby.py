@@ -7,6 +7,8 @@ import json
 import os
 import signal
 import urllib.request
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import dask.array as da
@@ -15,12 +17,14 @@ import pytest
 from distributed import Client
 from distributed.comm.tcp import TCPConnector
 from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.security import Security
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.scheduler.cluster.leader import query_role
+from marsdask.scheduler.cluster.leader import SupervisorRole, query_role
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.supervisor.failover import standby
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker, reconnect
 from tests.cluster.commands import DEADLINE, Command, free_port, running
@@ -51,6 +55,90 @@ def test_a_supervisor_that_takes_nobody_in(monkeypatch):
     monkeypatch.setattr(reconnect, "_PATIENCE", 0.1)
     with dask.config.set({"marsdask.failover.keep": "0.2s"}):
         run(main)
+
+
+class CountingArbiter:
+    """Renews a tenure once, and counts questions."""
+
+    lasts = 60.0
+
+    def __init__(self):
+        self.renewals, self.releases = 0, 0
+
+    def take(self, holder, epoch, *, ended=False):
+        return None
+
+    def renew(self, holder, epoch):
+        self.renewals += 1
+        return self.renewals < 2
+
+    def release(self, holder):
+        self.releases += 1
+
+
+def active_one():
+    """Return the failover of an active supervisor, whose peer is at `b:1`, and its arbiter."""
+    arbiter = CountingArbiter()
+
+    async def step_down():
+        pass
+
+    server = SimpleNamespace(
+        id="a",
+        address="tcp://a:1",
+        workers={},
+        deposed=False,
+        security=Security(),
+        step_down=step_down,
+    )
+    with dask.config.set({"marsdask.failover.timeout": "50ms"}):
+        found = standby.Failover(server, ["a:1", "b:1"], arbiter)
+    found._mine, found._leads = "a:1", True
+    found._tenure.confirm(found._tenure.clock())
+    return found, arbiter
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_a_standby_that_answers_with_an_error(older, monkeypatch):
+    """An older one knows no promises; whatever the error is, the active one is renewed."""
+
+    async def mars_role(epoch, **more):
+        if more or not older:
+            raise TypeError("unexpected keyword argument 'active'")
+        return {"id": "b", "active": False, "epoch": 0, "workers": []}
+
+    @asynccontextmanager
+    async def rpc(address, connection_args):
+        yield SimpleNamespace(mars_role=mars_role)
+
+    async def query(address, arguments, patience):
+        return SupervisorRole("b", address, active=False, ours=True)
+
+    async def main():
+        failover, arbiter = active_one()
+        async with asyncio.timeout(DEADLINE):
+            await failover._poll_forever()
+        assert arbiter.renewals == 2
+        role = failover._peers["b:1"].role
+        assert (role is not None) == older
+        assert role is None or not role.consents
+
+    monkeypatch.setattr(standby, "rpc", rpc)
+    monkeypatch.setattr(standby, "query_role", query)
+    run(main)
+
+
+def test_a_second_close_before_the_release():
+    """The arbiter still learns that the active supervisor has ended."""
+
+    async def main():
+        failover, arbiter = active_one()
+        await failover.stop()
+        await failover.stop()
+        await failover.release()
+        assert arbiter.releases == 1
+
+    run(main)
 
 
 class Supervisors:
