@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ..kubernetes.client import Forbidden, KubernetesApi, KubernetesError, NotFound
+from ..kubernetes.client import AlreadyExists, Forbidden, KubernetesApi, KubernetesError, NotFound
 from ..kubernetes.cluster import ClusterClient, RunningCluster, deleted_on_failure
 from ..kubernetes.manifests import owned, secrets
 from ..kubernetes.secrets import new_certificates, new_token
@@ -28,6 +28,9 @@ _JOB: Final = "job-name"
 
 #: Seconds between two questions how many workers there are.
 _ROUND: Final = 0.5
+
+#: How often a change is tried, if others change the job at the same time.
+_ATTEMPTS: Final = 5
 
 
 @dataclass
@@ -101,20 +104,36 @@ class KubeDLClusterClient(ClusterClient):
         cluster = self._cluster
         if isinstance(new_scale, bool) or not isinstance(new_scale, int) or new_scale < 0:
             raise ValueError(f"invalid new_scale: {new_scale!r}; give an integer of at least 0")
-        job = cluster.api.get(VERSION, KIND, cluster.namespace, cluster.name)
-        before = worker_count(job)
-        if new_scale < before:
-            raise NotImplementedError(
-                f"a MarsJob cannot go from {before} to {new_scale} workers without a loss of "
-                "results; create a smaller one, or use deploy.kubernetes.new_cluster"
-            )
         least = new_scale if min_workers is None else least_workers(min_workers, new_scale)
-        if "Worker" not in job["spec"]["marsReplicaSpecs"]:
-            raise ValueError(f"the MarsJob {cluster.name} has no template of workers")
-        change = {"spec": {"marsReplicaSpecs": {"Worker": {"replicas": new_scale}}}}
-        cluster.api.patch(VERSION, KIND, cluster.namespace, cluster.name, change)
+        self._grow(new_scale)
         port = WebPort(cluster.endpoint, cluster.token)
         return port.wait_for(least, timeout=timeout) if wait else port.count()
+
+    def _grow(self, workers: int) -> None:
+        """Change the number of workers; if the job has changed meanwhile, check it again."""
+        cluster = self._cluster
+        where = VERSION, KIND, cluster.namespace, cluster.name
+        for _ in range(_ATTEMPTS):
+            job = cluster.api.get(*where)
+            before = worker_count(job)
+            if workers < before:
+                raise NotImplementedError(
+                    f"a MarsJob cannot go from {before} to {workers} workers without a loss of "
+                    "results; create a smaller one, or use deploy.kubernetes.new_cluster"
+                )
+            if "Worker" not in job["spec"]["marsReplicaSpecs"]:
+                raise ValueError(f"the MarsJob {cluster.name} has no template of workers")
+            change = {
+                "metadata": {"resourceVersion": job["metadata"]["resourceVersion"]},
+                "spec": {"marsReplicaSpecs": {"Worker": {"replicas": workers}}},
+            }
+            with contextlib.suppress(AlreadyExists):  # the job has changed meanwhile
+                cluster.api.patch(*where, change)
+                return
+        raise KubernetesError(
+            f"the MarsJob {cluster.name} has changed at each of {_ATTEMPTS} attempts to change its "
+            "number of workers; try again"
+        )
 
 
 def new_cluster(

@@ -3,6 +3,7 @@
 import signal
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,15 +11,20 @@ import yaml
 
 import marsdask.tensor as mt
 from marsdask.deploy.kubedl import KubeDLClusterClient, new_cluster
+from marsdask.deploy.kubedl import cluster as kubedl_cluster
+from marsdask.deploy.kubedl.cluster import RunningJob
+from marsdask.deploy.kubedl.mars_job import KIND, VERSION
 from marsdask.deploy.kubernetes.client import (
     AlreadyExists,
     Forbidden,
+    KubernetesApi,
     KubernetesError,
     NotFound,
 )
 from marsdask.deploy.kubernetes.web_port import WebPort
 from tests.deploy.kubernetes.kubelet import SLOW, wait_until
 from tests.deploy.kubernetes.store import Denied
+from tests.kube.servers import api_server
 
 #: Seconds for pods to start or end, on a busy machine.
 DEADLINE = 120
@@ -115,6 +121,49 @@ def grows(kubedl, client):
         client.rescale_workers(-1)
     assert client.rescale_workers(2, timeout=DEADLINE) == 2
     assert "mine-worker-1" in pods(kubedl, "mine")
+
+
+@pytest.mark.parametrize(
+    ("others", "refusal", "left"),
+    [
+        ([5], (NotImplementedError, "from 5 to 4 workers"), 5),
+        ([3, 4], None, 4),
+        ([3, 2, 3, 2, 3, 2], (KubernetesError, "changed at each of 5 attempts"), 3),
+    ],
+)
+def test_two_that_rescale_at_the_same_time(others, refusal, left, tmp_path, monkeypatch):
+    """What another one has asked for meanwhile is not undone."""
+    changes = iter(others)
+
+    class SharedApi(KubernetesApi):
+        """Another one changes the job after an answer."""
+
+        def get(self, version, kind, namespace, name):
+            found = super().get(version, kind, namespace, name)
+            if (number := next(changes, None)) is not None:
+                self.patch(version, kind, namespace, name, {"spec": workers(number)})
+            return found
+
+    def workers(number):
+        return {"marsReplicaSpecs": {"Worker": {"replicas": number}}}
+
+    def port(*where):
+        return SimpleNamespace(wait_for=lambda least, timeout: least)
+
+    monkeypatch.setattr(kubedl_cluster, "WebPort", port)
+    metadata = {"name": "j", "namespace": "default"}
+    job = {"apiVersion": VERSION, "kind": KIND, "metadata": metadata, "spec": workers(2)}
+    with api_server(tmp_path) as server:
+        api = KubernetesApi(server.client())
+        api.create(job)
+        running = RunningJob(SharedApi(server.client()), "default", "j", own_namespace=False)
+        client = KubeDLClusterClient(running)
+        if refusal is None:
+            assert client.rescale_workers(4) == 4
+        else:
+            with pytest.raises(refusal[0], match=refusal[1]):
+                client.rescale_workers(4)
+        assert api.get(VERSION, KIND, "default", "j")["spec"] == workers(left)
 
 
 def test_a_job_of_arguments(kubedl):
