@@ -22,6 +22,13 @@ _FOLDER_VARIABLE: Final = "MARS_K8S_SERVICE_ACCOUNT"
 _PATIENCE: Final = 30.0
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for an error: urllib would send the token to any host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 @dataclass
 class PodAccount:
     """The account of this process's pod: ``OSError`` if Kubernetes does not answer."""
@@ -66,9 +73,10 @@ class PodAccount:
             },
         )
         context = ssl.create_default_context(cafile=f"{self.folder}/ca.crt")
-        handlers = [
+        handlers: list[urllib.request.BaseHandler] = [
             urllib.request.ProxyHandler({}),  # inside the cluster
             urllib.request.HTTPSHandler(context=context),
+            _NoRedirects(),
         ]
         try:
             opener = urllib.request.build_opener(*handlers)
