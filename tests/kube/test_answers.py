@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.kube.real_server import VARIABLE, programs
 from tests.kube.servers import api_server
 
 ANSWERS = Path(__file__).parent / "answers.json"
@@ -192,9 +193,24 @@ def answered(server, request):
     return {"request": f"{user}: {method} {path}", "status": status, "answer": json.loads(text)}
 
 
+def record(found):
+    """Write what the real server has answered."""
+    assert programs() is not None, f"MARSDASK_KUBE_RECORD needs the real server: set {VARIABLE}"
+    ANSWERS.write_text(json.dumps(found, indent=1) + "\n")
+
+
 def test_answers_are_the_real_servers(server):
     """Statuses, reasons, messages and fields, request by request."""
     found = [answered(server, request) for request in REQUESTS]
     if os.environ.get("MARSDASK_KUBE_RECORD"):
-        ANSWERS.write_text(json.dumps(found, indent=1) + "\n")
+        record(found)
     assert found == json.loads(ANSWERS.read_text())
+
+
+def test_only_the_real_servers_answers_are_recorded(monkeypatch, tmp_path):
+    """Without its programs the file remains as it is."""
+    monkeypatch.setattr(f"{__name__}.ANSWERS", tmp_path / "answers.json")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(AssertionError, match=f"set {VARIABLE}"):
+        record([])
+    assert not ANSWERS.exists()
