@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import inspect
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -124,6 +126,13 @@ PRIVATE = {
     ("distributed.worker_state_machine", "WorkerState._release_resources"): "freeing reservations",
 }
 
+#: The same for attributes of instances, which the class itself does not have.
+PRIVATE_ATTRIBUTES = {
+    ("distributed.client", "Client", "_gather_future"): "the requests that a gather joins",
+    ("distributed.client", "Client", "_gather_keys"): "the keys of the next gather",
+    ("distributed.client", "Client", "_gather_semaphore"): "the number of gathers at a time",
+}
+
 
 def private_uses(source: str) -> set[tuple[str, str]]:
     """Return the private names that a module takes from dask or distributed."""
@@ -211,3 +220,22 @@ def test_it_exists(module, name):
     for part in filter(None, name.split(".")):
         assert hasattr(found, part), f"{part} of {name}"
         found = getattr(found, part)
+
+
+def attributes_of(module: str, name: str) -> set[str]:
+    """Return the attributes that a class assigns to its instances."""
+    source = inspect.getsource(getattr(importlib.import_module(module), name))
+    return {
+        node.attr
+        for node in ast.walk(ast.parse(textwrap.dedent(source)))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and ast.unparse(node.value) == "self"
+    }
+
+
+def test_attributes_of_instances_exist():
+    """Each listed attribute is assigned by the class that is installed."""
+    for module, name, attribute in PRIVATE_ATTRIBUTES:
+        assert attribute in attributes_of(module, name), f"{attribute} of {name}"
+    assert "_gather" not in attributes_of("distributed.client", "Client"), "a method"
