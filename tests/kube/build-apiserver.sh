@@ -14,7 +14,7 @@ if [ -x "$folder/kube-apiserver" ] && [ -x "$folder/etcd" ]; then
 fi
 for command in apt-get dpkg-source make; do
     command -v "$command" >/dev/null || {
-        echo "build-apiserver.sh needs $command, of Debian or Ubuntu" >&2
+        echo "build-apiserver.sh needs $command, of Debian" >&2
         exit 1
     }
 done
@@ -55,7 +55,7 @@ reflect2=vendor/github.com/modern-go/reflect2
 cp "$build/root/usr/share/gocode/src/github.com/modern-go/reflect2"/* "$reflect2"
 rm -f "$reflect2/go_above_17.go" "$reflect2/go_below_17.go" "$reflect2/go_below_19.go"
 
-# At most nice 15 in all: more of it starves on a machine where others work.
+# A low priority, but at most nice 15 in all, counting this script's own.
 niceness=$(($(nice) < 15 ? 15 - $(nice) : 0))
 GOROOT=$build/root/usr/lib/go-1.19
 LD_LIBRARY_PATH=$(echo "$build"/root/usr/lib/*-linux-gnu)
