@@ -37,7 +37,12 @@ from .reductions import sum as total
 def _covariance(m: Any, y: Any, rowvar: bool, dtype: Any, **given: Any) -> ResultSpec:
     nodes = [as_node(x) for x in (m, y) if x is not None]
     kind = np.result_type(*(node.meta.dtype for node in nodes), np.float64)
-    counts = [1 if len(node.chunks) < 2 else node.shape[0 if rowvar else 1] for node in nodes]
+    counts = [
+        1
+        if len(node.chunks) < 2
+        else node.shape[0 if _has_rows(node, rowvar, second=i == 1) else 1]
+        for i, node in enumerate(nodes)
+    ]
     sizes = (sum(numbers(counts)),) if known(counts) else None
     axes = 0 if sizes == (1,) else 2
     kind = kind if dtype is None else np.dtype(dtype)
@@ -66,7 +71,9 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     ddof = ddof if ddof is not None else 0 if bias else 1
-    sets = [_observations(x, rowvar) for x in (m, y) if x is not None]
+    sets = [_observations(m, rowvar)]
+    if y is not None:
+        sets.append(_observations(y, rowvar, second=True))
     kind = np.result_type(*(x.dtype for x in sets), np.float64) if dtype is None else dtype
     values = astype.node((concatenate.node(sets, 0) if len(sets) > 1 else sets[0]), kind)
     count = length(values, 1)
@@ -112,14 +119,19 @@ def _checked_weights(name: str, weights: Any, count: int) -> Any:
     return weights
 
 
-def _observations(x: Any, rowvar: bool) -> Any:
+def _has_rows(x: Any, rowvar: bool, *, second: bool) -> bool:
+    """Tell whether rows are variables; NumPy does not transpose a second set of one row."""
+    return rowvar or (second and x.shape[0] == 1)
+
+
+def _observations(x: Any, rowvar: bool, *, second: bool = False) -> Any:
     """Return a matrix with one row per variable."""
     x = wrap(as_node(x))
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
     if x.ndim < 2:
         return expand_dims(x.ravel(), 0)
-    return x if rowvar or x.shape[0] == 1 else transpose(x)
+    return x if _has_rows(x, rowvar, second=second) else transpose(x)
 
 
 @public

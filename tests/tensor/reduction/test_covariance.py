@@ -34,6 +34,24 @@ def test_covariances_equal_numpys(func, rowvar, case, both):
     np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("func", ["cov", "corrcoef"])
+def test_one_row_of_columns(func: str) -> None:
+    """Is one observation of each variable; a second set of one row stays one variable."""
+    row = np.array([[1.0, 2, 4]])
+    lazy = mt.tensor(row, chunk_size=2)
+    with pytest.warns(RuntimeWarning):
+        expected = getattr(np, func)(row, rowvar=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(getattr(mt, func)(lazy, rowvar=False), expected)
+    both = getattr(np, func)(row.T, row[:, ::-1], rowvar=False)
+    assert_same(getattr(mt, func)(lazy.T, lazy[:, ::-1], rowvar=False), both, rtol=1e-12)
+    for second in (row, row[0]):
+        for xp, first in ((np, row), (mt, lazy)):
+            with pytest.raises(ValueError, match="must match exactly"):
+                getattr(xp, func)(first, second, rowvar=False)
+
+
 @pytest.mark.parametrize("settings", [{"bias": True}, {"ddof": 0}, {"ddof": 2}, {"dtype": "f4"}])
 def test_degrees_of_freedom(settings):
     """As numpy.cov takes them."""
