@@ -46,18 +46,38 @@ def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False
     ) -> Any:
         about = how.pop("mean", None)
         own = a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
-        if masked_class((a,)) or (about is None and own.kind != "O"):
+        if masked_class((a,)) or (
+            about is None and own.kind != "O" and not _casts_mean(own, dtype, skips=skips)
+        ):
             return plain(a, axis, dtype, out, *args, **how)
         given = {**dict(zip(("ddof", "keepdims"), args, strict=False)), **how}
         skipping = skips and own.kind in "fc"
         found = _variance(wrap(as_node(a)), axis, dtype, about, skips=skipping, **given)
-        found = wrap(apply(square_root, found)) if root else found
+        found = _root(found) if root else found
         return found if out is None else assign(out, found.node)
 
     parameters = list(signature(plain).parameters.values())
     mean = Parameter("mean", Parameter.KEYWORD_ONLY, default=None)
     first = [item for item in parameters if item.kind is not Parameter.KEYWORD_ONLY]
     return public(with_signature(lazy, [*first, mean, *parameters[len(first) :]]))
+
+
+def _casts_mean(own: np.dtype[Any], dtype: Any, *, skips: bool) -> bool:
+    """Tell whether the mean loses a fraction or an imaginary part, which the values keep."""
+    kind = "" if dtype is None else np.dtype(dtype).kind
+    if kind in ("i", "u", "b"):
+        return not (skips and own.kind in "fc")  # NumPy refuses these
+    return own.kind == "c" and kind == "f"
+
+
+def _root(found: Any) -> Any:
+    """Take the square root; as in NumPy, only single numbers are converted to integers."""
+    kind = found.dtype
+    if kind.kind not in "iub":
+        return wrap(apply(square_root, found))
+    if found.ndim:
+        np.sqrt(np.ones(1, kind), out=np.ones(1, kind))  # raises NumPy's error
+    return astype(apply(square_root, found), kind)
 
 
 def square_root(block: Any) -> Any:
@@ -86,7 +106,8 @@ def _variance(
     if skips:
         mask = logical_and(logical_not.node(isnan.node(a)), mask)
     if about is None:
-        about = reductions.mean(a, axis, keepdims=True, where=mask)
+        own = dtype if _casts_mean(a.dtype, dtype, skips=skips) else None
+        about = reductions.mean(a, axis, own, keepdims=True, where=mask)
     away = subtract.node(a, about)
     if a.dtype.kind == "c":
         squares = square.node(absolute.node(away))
@@ -98,7 +119,7 @@ def _variance(
     degrees = _count(a, axis, mask, keepdims=keepdims) - ddof
     if not skips:
         found = divide(total, maximum.node(degrees, 0))
-        return found if total.meta.dtype.kind not in "fc" else astype(found, total.meta.dtype)
+        return found if total.meta.dtype.kind not in "fciub" else astype(found, total.meta.dtype)
     return astype(choose(degrees <= 0, np.nan, divide(total, degrees)), total.meta.dtype)
 
 

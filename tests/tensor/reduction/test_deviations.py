@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, draws
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 
 def about(
@@ -38,6 +39,50 @@ def test_means_that_are_given(
     mean = "nanmean" if name.startswith("nan") else "mean"
     call = partial(about, name, axis, mean, skipped, options)
     assert_like_numpy(call, case, rtol=2e-3 if case[0].dtype == "f4" else 1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": 1, "ddof": 1, "keepdims": True}])
+@pytest.mark.parametrize("name", ["var", "nanvar"])
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        ("f8", "i8"),
+        ("i8", "i8"),
+        ("i8", "u1"),
+        ("?", "i8"),
+        ("c8", "f8"),
+        ("c16", "f4"),
+        ("c8", "i8"),
+    ],
+)
+def test_types_that_lose_parts_of_the_mean(
+    kind: str, dtype: Any, name: str, options: dict[str, Any]
+) -> None:
+    """Fractions and imaginary parts are lost where NumPy loses them, with its warning."""
+    values = np.random.default_rng(0).normal(0, 20, (2, 5, 6))
+    array = (values[0] + 1j * values[1] if kind[0] == "c" else values[0]).astype(kind)
+    lazy = mt.tensor(array, chunk_size=3)
+    if name == "nanvar" and array.dtype.kind in "fc" and dtype == "i8":
+        with pytest.raises(TypeError, match="inexact"):
+            mt.nanvar(lazy, dtype=dtype)
+        return
+    warned = array.dtype.kind == "c"
+    watched = pytest.warns(np.exceptions.ComplexWarning) if warned else nullcontext()
+    with watched:
+        expected = getattr(np, name)(array, dtype=dtype, **options)
+    watched = pytest.warns(np.exceptions.ComplexWarning) if warned else nullcontext()
+    with watched:
+        assert_same(getattr(mt, name)(lazy, dtype=dtype, **options), expected, rtol=1e-5)
+
+
+def test_whole_numbers_of_deviations() -> None:
+    """As in NumPy, one number is converted to an integer, and arrays are not."""
+    array = np.random.default_rng(0).normal(0, 20, (5, 6))
+    lazy = mt.tensor(array, chunk_size=3)
+    assert lazy.std(dtype="i8").compute() == array.std(dtype="i8")
+    for whole in (array, lazy):
+        with pytest.raises(TypeError, match="sqrt"):
+            whole.std(axis=0, dtype="i8")
 
 
 @pytest.mark.parametrize("axis", [0, 1])
