@@ -58,6 +58,17 @@ def aligned_labels(
 
 
 @dataclass(frozen=True)
+class ChunkFunction(UserFunction):
+    """Calls a user function, which must return a chunk."""
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        found = super().__call__(*given, **kwargs)
+        if found is None:
+            raise TypeError(f"{self.__name__} returned None; a function of blocks returns an array")
+        return found
+
+
+@dataclass(frozen=True)
 class NestedLists:
     """Calls a user function, with several chunks of one input in nested lists."""
 
@@ -264,7 +275,7 @@ def blockwise(
     labels = tuple(tuple(given[i]) for i in places)
     _check_labels(out, arrays, labels, added)
     constants = tuple(None if i in places else value for i, value in enumerate(values))
-    call = UserFunction(func, constants, places)
+    call = ChunkFunction(func, constants, places)
     if meta is None and dtype is None:
         gone = [[label not in out for label in own] for own in labels]
         meta = infer(call, arrays, kwargs, "blockwise", nest=gone if not concatenate else None)

@@ -134,3 +134,18 @@ def test_links_without_contraction_are_fused() -> None:
     assert_same(sums, (2 - X.T).sum(axis=1))
     more = mt.blockwise(np.negative, "i", sums, "i", dtype=float)
     assert len(first_graph(more)) == len(first_graph(sums))
+
+
+def nothing(block: Any) -> None:
+    del block
+
+
+@pytest.mark.parametrize("concatenate", [True, None])
+def test_functions_that_return_nothing(concatenate: bool | None) -> None:
+    """Are named in the error."""
+    x = mt.tensor(X, chunk_size=2)
+    found = mt.blockwise(nothing, "i", x, "ij", dtype=float, concatenate=concatenate)
+    with pytest.raises(TypeError, match="nothing returned None"):
+        found.compute()
+    with pytest.raises((TypeError, ValueError), match="nothing"):
+        mt.blockwise(nothing, "i", x, "ij", concatenate=concatenate)
