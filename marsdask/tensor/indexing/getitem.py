@@ -11,10 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known
 
 from .. import operands
+from ..chunkwise.map_blocks import MapBlocks
 from ..creation.from_shape import broadcast_against
 from ..elementwise.ufuncs import apply, astype
 from ..manipulation.reshape import ravel, reshape
@@ -193,10 +195,36 @@ def getitem(a: Any, key: Any) -> Node:
     """Return part of a tensor. See NumPy's indexing; lengths after a mask are unknown."""
     node = as_node(a, sparse=True)
     if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
-        return apply(named_fields, node, names=key if isinstance(key, str) else tuple(key))
+        return _fields(node, key if isinstance(key, str) else tuple(key))
     if (single := element(node, key)) is not None:
         return single
     return index_node(node, parse(key, node.shape))
+
+
+def _fields(node: Node, names: Any) -> Node:
+    found = named_fields(np.empty((), node.meta.dtype), names)
+    if not found.ndim:
+        return apply(named_fields, node, names=names)
+    ndim = len(node.chunks)
+    whole = ndim + found.ndim
+    return MapBlocks(
+        array_field,
+        (node,),
+        (None,),
+        (0,),
+        {"name": names},
+        (),
+        np.empty((0,) * whole, found.dtype),
+        added=tuple(range(ndim, whole)),
+        out_sizes=(*(None,) * ndim, *((size,) for size in found.shape)),
+        checks=False,
+    )
+
+
+@kernel(view=True)
+def array_field(block: Any, name: str) -> Any:
+    """Return a field that is an array in each element."""
+    return block[name]
 
 
 def named_fields(block: Any, names: Any) -> Any:

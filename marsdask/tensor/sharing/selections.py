@@ -14,13 +14,13 @@ from marsdask.core.node import Node, Part
 from marsdask.core.sizes import known, known_chunks, numbers
 from marsdask.core.tokens import values_of
 
-from ..chunkwise.map_blocks import Blocks
-from ..chunkwise.rechunk import Rechunk
+from ..chunkwise.map_blocks import Blocks, MapBlocks
+from ..chunkwise.rechunk import Rechunk, whole_along
 from ..elementwise.nodes import Elementwise
 from ..elementwise.ufuncs import WithErrstate, apply
 from ..indexing.advanced import Take
 from ..indexing.assignment import SetSlice
-from ..indexing.getitem import named_fields
+from ..indexing.getitem import array_field, named_fields
 from ..indexing.inplace import with_part
 from ..indexing.iteration import Element
 from ..indexing.scatter import SetKnown, replace_values
@@ -102,6 +102,8 @@ def _source_of(node: Any, through: tuple[type[Node], ...]) -> Node | None:
     if (kind not in _SHOW or kind is Take) and kind not in through:
         return None
     if kind is Elementwise and function_of(node) not in _SHOW_FUNCTIONS:
+        return None
+    if kind is MapBlocks and node.func is not array_field and kind not in through:
         return None
     sources = set(node.inputs)
     return sources.pop() if len(sources) == 1 else None
@@ -290,6 +292,23 @@ def _fields_written(a: Node, part: Elementwise, value: Node) -> Node:
     return apply(with_fields, a, value, **dict(part.kwargs))
 
 
+def with_array_field(value: Any, block: Any, name: str) -> Any:
+    """Return a copy of a structured block with another field; the axes of its own come first."""
+    count = np.ndim(value) - np.ndim(block)
+    out = np.array(block)
+    out[name] = np.moveaxis(value, range(count), range(-count, 0))
+    return out
+
+
+def _array_field_written(a: Node, part: MapBlocks, value: Node) -> Node:
+    ndim, added = len(a.chunks), len(part.added)
+    own = seen(value, [*part.added, *range(ndim)])
+    own = whole_along(own, tuple(range(added)), ndim + added)
+    empty = np.empty((0,) * ndim, a.meta.dtype)
+    inputs = ((own, a), (None, None), (0, 1), part.kwargs, ())
+    return MapBlocks(with_array_field, *inputs, empty, dropped=tuple(range(added)))
+
+
 def _points_written(a: Node, part: Take, value: Node) -> Node:
     everything = (EVERYTHING,) * len(a.chunks)
     return SetKnown(a, value, part.points, part.axes, everything, replace_values)
@@ -309,6 +328,7 @@ _SHOW: dict[type[Node], Written | None] = {
     ToDense: _dense_written,
     SeenAs: _bytes_written,
     Elementwise: None,  # by its function
+    MapBlocks: _array_field_written,
     Broadcast: None,
     Take: _points_written,
     Part: None,

@@ -20,7 +20,7 @@ from marsdask.core.sizes import Size, known_chunks
 from ..chunkwise.map_blocks import Blocks, MapBlocks
 from ..elementwise.nodes import Elementwise
 from ..indexing.advanced import Take
-from ..indexing.getitem import named_fields
+from ..indexing.getitem import array_field, named_fields
 from ..indexing.slicing import Slice
 from ..manipulation.reshape import Reshape, settle
 from ..manipulation.shape import Broadcast, View, reorder
@@ -135,6 +135,8 @@ def _seen(array: Any, step: ViewStep, node: Node) -> Any:
         return array[tuple(map(_key, keys))]
     if isinstance(node, Take):
         return _diagonal(array, node)
+    if isinstance(node, MapBlocks) and node.func is array_field:
+        return array_field(array, **(node.kwargs or {}))
     if isinstance(node, MapBlocks):  # windows
         windows = np.lib.stride_tricks.sliding_window_view
         return windows(array, subok=True, **(node.kwargs or {}))

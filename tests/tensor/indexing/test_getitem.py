@@ -177,6 +177,25 @@ def test_fields_of_structures():
     assert_same(x["b"], array["b"])
 
 
+def test_fields_that_are_arrays() -> None:
+    """Add their own axes, and are views."""
+    kind = np.dtype([("a", "f8"), ("b", "i4", (2, 3))])
+    array = np.zeros(3, kind)
+    array["a"], array["b"] = [1, 2, 3], np.arange(18).reshape(3, 2, 3)
+    x = mt.tensor(array.copy(), chunk_size=2)
+    assert_same(x["b"], array["b"])
+    assert_same(x["b"].sum(axis=2), array["b"].sum(axis=2))
+    assert_same(x[0]["b"], array[0]["b"])
+    assert_same(x[["a", "b"]]["b"][:, 1], array["b"][:, 1])
+    chosen = x[x["a"] > 1]["b"]
+    assert np.array_equal(chosen.shape, (np.nan, 2, 3), equal_nan=True)
+    np.testing.assert_array_equal(chosen.compute(), array["b"][1:])
+    for whole in (array, x):
+        whole["b"][1:, 0] = -1
+        whole["b"][0] += 1
+    np.testing.assert_array_equal(x.compute(), array, strict=True)
+
+
 @given(data=st.data())
 def test_take(data):
     """Positions along an axis, or of all elements."""
