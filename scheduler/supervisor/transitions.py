@@ -535,10 +535,13 @@ class MarsStealing(WorkStealing):
         """Finish a theft, and move the reservation."""
         ts = self.scheduler.tasks.get(key)
         victim = ts and ts.processing_on
+        scheduler: Any = self.scheduler
+        before = scheduler.transition_counter
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         on = ts and ts.processing_on
-        if ts and victim and on and victim is not on:
-            scheduler: Any = self.scheduler
+        # An aborted theft is a transition, which has counted the task.
+        moved = scheduler.transition_counter == before and victim is not on
+        if ts and victim and on and moved:
             scheduler.worker_shares.remove(victim, ts.priority)
             scheduler.worker_shares.add(on, ts.priority)
         if ts and on and ts not in on.long_running:

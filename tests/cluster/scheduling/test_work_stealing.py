@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dask.config
 import distributed
+import pytest
 from dask.task_spec import Task, TaskRef
 from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggestion
 
@@ -40,6 +41,39 @@ def test_a_theft_is_promised_at_once():
             gate.go.set()
             await client.gather(futures)
             assert len(ledger) == 0
+
+    run(main)
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_a_task_is_counted_once_after_a_theft(left):
+    """Whether it moves to the thief, or is placed again because the thief has left."""
+
+    async def main():
+        gate = Gates.new("gate")
+        async with supervised({}, {}, {}) as (server, client):
+            first, second, _ = server.test_workers
+            victim, thief, third = [server.workers[one.address] for one in server.test_workers]
+            await server.extensions["stealing"].stop()
+            tasks = [Task(key, pass_gate, "gate") for key in ("runs", "waits")]
+            graph, keys = annotated(tasks), ["runs", "waits"]
+            futures = client.get(graph, keys, sync=False, workers=[victim.address])
+            await gate.started.acquire()
+            states = first.state.tasks
+            await until(lambda: len(states) == 2, server, first)
+            (ts,) = [ts for ts in victim.processing if states[ts.key].state != "executing"]
+            ts.worker_restrictions = {third.address}
+            if left:
+                await second.close()
+                assert thief.address not in server.workers
+            server.extensions["stealing"].move_task_request(ts, victim, thief)
+            await gate.started.acquire()
+            new = third if left else thief
+            assert ts.processing_on is new
+            assert server.worker_shares._counts == {victim: {None: 1}, new: {None: 1}}
+            gate.go.set()
+            await client.gather(futures)
+            assert not server.worker_shares._counts
 
     run(main)
 
