@@ -43,7 +43,8 @@ class SupervisorScheduler(DaskScheduler):
     ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler. ``token`` is that of
     the web service (default: ``MARS_WEB_TOKEN``, or the content of the file
     ``MARS_WEB_TOKEN_FILE``), and ``ca_file`` the certificate of its own authority. A session of
-    ``weight`` 2 gets twice the share of the cluster that a session of weight 1 gets.
+    ``weight`` 2 gets twice the share of the cluster that a session of weight 1 gets; weights are
+    from 0.001 to 1000.
     """
 
     name = "supervisor"

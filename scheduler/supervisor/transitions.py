@@ -49,9 +49,6 @@ _BATCH = 32
 #: ... with at most this many expected seconds for each thread.
 _SOON = 0.01
 
-#: Difference between the numbers of two jobs.
-_STEP = 1e-6
-
 #: Maximum bytes of a result that may be computed earlier than it is needed.
 _TINY = 256
 
@@ -113,7 +110,7 @@ class PlacementScheduler(distributed.Scheduler):
         self._turns = RoundRobin()
         self.fair_queue = FairQueue()
         self.worker_shares = WorkerShares()
-        self._numbers = itertools.count()
+        self._last_number = -math.inf
         self._submission: JobShare | None = None
         self._caching = False
         self._cached: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
@@ -134,7 +131,8 @@ class PlacementScheduler(distributed.Scheduler):
     def join(self, session: Hashable, weight: float) -> JobShare:
         """Return the record of a session's next job."""
         self.fair_queue.now = max(self.fair_queue.now, self.generation)
-        number = self.fair_queue.now + next(self._numbers) * _STEP
+        following = math.nextafter(self._last_number, math.inf)
+        number = self._last_number = max(self.fair_queue.now, following)
         self.worker_shares.join(number, session, weight)
         return JobShare(number, self.fair_queue.share(session, weight))
 
@@ -197,7 +195,7 @@ class PlacementScheduler(distributed.Scheduler):
         sends at most two such sources in total.
         """
         found = self._regular_slots(ts)
-        return found or (self._fair_slots(ts) if self.worker_shares.contended else found)
+        return found or self._fair_slots(ts)
 
     def _regular_slots(self, ts: TaskState) -> set[WorkerState]:
         """Return the workers whose tasks leave a slot for a source."""
@@ -212,8 +210,10 @@ class PlacementScheduler(distributed.Scheduler):
         return set()
 
     def _fair_slots(self, ts: TaskState) -> set[WorkerState]:
-        """Return workers that are full of other sessions' tasks, which come after this one."""
+        """Return some workers where other sessions have tasks, and this one less than its share."""
         shares = self.worker_shares
+        if not shares.others_run(ts.priority):
+            return set()
         some = self._turns.take([*self.running], STRANGERS)
         return {ws for ws in some if shares.has_place(ws, ws.nthreads, ts.priority)}
 
@@ -294,7 +294,8 @@ class PlacementScheduler(distributed.Scheduler):
         if self.is_rootish(ts):
             slots = self._slots(ts)
             if not slots:
-                return {key: "queued"}, {}, {}  # most tasks of a large graph, without comparisons
+                # Most tasks of a large graph: few workers, if any, have been looked at.
+                return {key: "queued"}, {}, {}
             home = self._home(ts)
             if home is not None and home not in slots:
                 # Tasks of other homes come first; then any idle worker gets this one.

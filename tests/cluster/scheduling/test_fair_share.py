@@ -108,3 +108,20 @@ def test_weights():
             await asyncio.gather(heavy.close(), light.close())
 
     run(main)
+
+
+@pytest.mark.parametrize("now", [0.0, 1e10, 1e15])
+def test_jobs_have_numbers_of_their_own(now):
+    """They increase, however late it is."""
+
+    async def main():
+        async with supervised() as (server, _):
+            server.fair_queue.now = now
+            jobs = [server.join(number, 1.0) for number in range(50)]
+            numbers = [one.number for one in jobs]
+            assert sorted({*numbers}) == numbers
+            assert numbers[0] == now
+            server.fair_queue.now = now + 100
+            assert server.join(0, 1.0).number == now + 100
+
+    run(main)

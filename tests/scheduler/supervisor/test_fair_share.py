@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import heapq
 import math
 
@@ -119,22 +120,62 @@ def test_a_small_job_does_not_wait_for_a_large_one(tasks, threads):
     assert len(cluster.started) - before <= 2 * tasks + threads
 
 
-def test_sessions_are_forgotten_when_nothing_waits():
-    """Those whose virtual time has passed; they begin where the others are."""
+@pytest.mark.parametrize(("weight", "cost"), [(0.01, 8.0), (0.1, 80.0)])
+def test_one_early_task_does_not_hold_up_later_sessions(weight, cost):
+    """However light its session, and however long the task."""
+    cluster = SharedThreads(2)
+    cluster.submit("early", [cost], weight)
+    cluster.submit("other", [0.25])
+    cluster.step()
+    cluster.submit("large", [0.5] * 1700)
+    while cluster.clock < cost:
+        cluster.step()
+    before = len(cluster.started)
+    assert before >= 2 * cost
+    cluster.submit("late", [0.5])
+    while not cluster.served("late"):
+        cluster.step()
+    assert len(cluster.started) - before <= 4
+
+
+def test_times_are_those_of_the_starts():
+    """A task comes after those before it in its session, whatever it takes itself."""
     queue = FairQueue()
-    last = 0.0
+    share = queue.share("one", 2.0)
+    assert queue.times(share, []) == []
+    assert queue.times(share, [0.5, 8.0, 1.0]) == [0.25, 0.5, 4.5]
+    assert queue.times(share, [1.0]) == [5.0]
+    queue.run(4.5)
+    assert queue.times(queue.share("two", 0.1), [1.0, 1.0]) == [5.0, 15.0]
+
+
+def test_few_sessions_are_remembered():
+    """Those that had jobs last, and those that have some: these have one share of the queue."""
+    queue = FairQueue()
+    held = queue.share("held", 1.0)
+    queue.times(held, [1.0] * 5)
     for number in range(3000):
-        (last,) = queue.times(queue.share(number, 1.0), [1.0])
-        queue.run(last)
-    assert len(queue.sessions) < 1100
-    assert queue.times(queue.share(0, 1.0), [1.0]) == [last + 1.0]
+        queue.run(queue.times(queue.share(number, 1.0), [1.0])[0])
+    gc.collect()
+    assert len(queue._sessions) == len(queue.recent) + 1 <= 1100
+    assert queue.share("held", 1.0) is held
+    late = queue.share(2999, 1.0).time
+    assert late > queue.now
+    assert queue.times(queue.share(2999, 1.0), [1.0]) == [late]
+    assert queue.times(queue.share(0, 1.0), [1.0]) == [queue.now + 0.5]
 
 
-@pytest.mark.parametrize("weight", [0, -1, math.inf, math.nan])
-def test_weights_are_positive_numbers(weight):
-    """Others are refused."""
-    with pytest.raises(ValueError, match="weight"):
+@pytest.mark.parametrize("weight", [0, -1, 1e-308, 0.0009, 1001, 1e300, math.inf, math.nan])
+def test_weights_are_in_a_range(weight):
+    """Others are refused: virtual times would overflow, or stand still."""
+    with pytest.raises(ValueError, match=r"from 0\.001 to 1000, not"):
         check_weight(weight)
+
+
+@pytest.mark.parametrize("weight", [0.001, 1, 1000])
+def test_the_range_includes_its_ends(weight):
+    """As numbers of any type."""
+    assert check_weight(weight) == weight
 
 
 def priority(number):
@@ -150,14 +191,16 @@ def priority(number):
 def test_places_on_a_worker(nthreads, there, weight):
     """A session has its share of a worker that others fill, and one place at least."""
     shares = WorkerShares()
-    for number in there:
-        shares.add("worker", priority(number))
-    assert not shares.contended
     shares.join(1, "a", weight)
-    assert shares.contended == (None in there)
+    assert not shares.contended
     shares.join(2, "b", 1.0)
     shares.join(3, "b", 1.0)
     assert shares.contended
+    for number in there:
+        shares.add("worker", priority(number))
+    for number in (None, 1, 2):
+        same = {number, 5 - number if number == 2 else number}
+        assert shares.others_run(priority(number)) == bool({*there} - same)
     own = there.count(1)
     others = {"b" if number else None for number in there if number != 1}
     least = max(1, math.floor(nthreads * weight / (weight + len(others)))) if others else 0
@@ -166,9 +209,30 @@ def test_places_on_a_worker(nthreads, there, weight):
         shares.remove("worker", priority(number))
     shares.remove("worker", priority(1))
     assert not shares._counts
-    assert not shares._stock
+    assert not shares._totals
     for number in (1, 2, 3):
         shares.leave(number)
     assert not shares._sessions
     assert shares._weights == {None: 1.0}
     assert submission(priority(None)) is None
+
+
+def test_jobs_of_one_session_do_not_contend():
+    """Nor with tasks that nobody's job has; those of a job that ended become such tasks."""
+    shares = WorkerShares()
+    for number in (1, 2):
+        shares.join(number, "a", 1.0)
+        shares.add("worker", priority(number))
+    assert not shares.contended
+    assert not shares.others_run(priority(1))
+    shares.leave(2)
+    assert shares.contended
+    assert shares.others_run(priority(1))
+    shares.remove("worker", priority(2))
+    assert not shares.contended
+    assert not shares.others_run(priority(1))
+    shares.join(3, "b", 1.0)
+    assert shares.contended
+    assert not shares.others_run(priority(1)), "a job without tasks"
+    shares.leave(3)
+    assert not shares.contended
