@@ -314,8 +314,8 @@ FRAMES: dict[str, Call] = {
 
 #: What yields values one by one, hands the graph over, or waits for what is wanted.
 NOT_EXECUTED = {
-    "DataFrame": "ewm expanding groupby is_sparse issparse items iterbatch iterrows itertuples keys resample rolling "
-    "to_bag to_dask to_dask_array to_dask_dataframe to_delayed",
+    "DataFrame": "ewm expanding groupby is_sparse issparse items iterbatch iterrows itertuples "
+    "keys resample rolling to_bag to_dask to_dask_array to_dask_dataframe to_delayed",
     "Series": "ewm expanding groupby is_sparse issparse items iterbatch resample rolling to_bag "
     "to_dask to_dask_array to_dask_dataframe to_delayed",
     "Index": "is_sparse issparse iterbatch to_bag to_dask to_delayed",
