@@ -32,6 +32,11 @@ for library, names in {names}.items():
 """
 
 
+@pytest.fixture(autouse=True)
+def _coalesce():
+    """Run once: names have no chunks to merge."""
+
+
 def test_what_stands_for_a_name():
     """It has the methods of the real class, and tells what to install."""
     words = r"Model needs trees, which is not installed: pip install 'marsdask\[forest\]'"

@@ -15,6 +15,11 @@ from marsdask.learn.contrib.pytorch import (
 )
 
 
+@pytest.fixture(autouse=True)
+def _coalesce():
+    """Run once: samplers have no chunks to merge."""
+
+
 def test_in_order():
     """As often as it is asked for."""
     sampler = SequentialSampler(range(4))

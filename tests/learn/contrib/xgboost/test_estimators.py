@@ -27,7 +27,7 @@ def lazy(chunks):
     return mt.tensor(SAMPLES, chunks=chunks)
 
 
-@pytest.mark.parametrize("chunks", [(200, 4), (60, 3), ((1, 0, 99, 100), (4,))])
+@pytest.mark.parametrize("chunks", [(60, 3), ((1, 0, 99, 100), (4,))])
 def test_classes_are_learnt_chunk_by_chunk(chunks):
     """Trees, evaluations and predictions equal XGBoost's; weights count; predictions are lazy."""
     samples, weight = lazy(chunks), np.linspace(0.5, 2.0, 200)

@@ -16,6 +16,11 @@ theirs = pytest.importorskip("xgboost")
 matrix = pytest.importorskip("marsdask.learn.contrib.xgboost.matrix")
 
 
+@pytest.fixture(autouse=True)
+def _coalesce():
+    """Run once: chunks are merged in the tests of estimators."""
+
+
 def _note(seen, **given):
     seen.append(given)
 

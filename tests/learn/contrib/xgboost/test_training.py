@@ -19,6 +19,11 @@ TARGET = SAMPLES @ [1.0, -2.0, 0.5]
 PARAMS = {"max_depth": 2, "max_bin": 32, "nthread": 1}
 
 
+@pytest.fixture(autouse=True)
+def _coalesce():
+    """Run once: chunks are merged in the tests of estimators."""
+
+
 @pytest.fixture(scope="module")
 def expected():
     matrix, results = theirs.QuantileDMatrix(SAMPLES, TARGET, max_bin=32), dict[str, Any]()
@@ -45,7 +50,7 @@ def test_in_this_process(expected):
     np.testing.assert_array_equal(
         ours.predict(trees, ours.MarsDMatrix(samples), run=False).compute(), expected[0]
     )
-    model = ours.XGBRegressor(n_estimators=2).fit(SAMPLES, TARGET)
+    model = ours.XGBRegressor(n_estimators=2, n_jobs=1).fit(SAMPLES, TARGET)
     np.testing.assert_array_equal(ours.predict(model, samples).fetch(), model.predict(SAMPLES))
 
 
