@@ -188,12 +188,15 @@ def variables_of_caller(text: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def scopes_of_caller(options: dict[str, Any]) -> list[Mapping[str, Any]]:
-    """Return where names are looked up: what is given, or the variables where the user called."""
+    """Return where names are looked up: what is given, else the variables where the user called."""
     frame = sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("marsdask."):
         frame = frame.f_back
-    given = [options.get("local_dict"), options.get("global_dict")]
-    return [one for one in given if one is not None] or [frame.f_locals, frame.f_globals]
+    local, shared = options.get("local_dict"), options.get("global_dict")
+    return [
+        frame.f_locals if local is None else local,
+        frame.f_globals if shared is None else shared,
+    ]
 
 
 @dataclass
@@ -234,7 +237,7 @@ def evaluate_variables(
     engine : str, optional
         pandas's argument, which changes nothing.
     local_dict, global_dict : dict, optional
-        What names mean; by default, the variables where it is called.
+        What names mean; by default, the local and global variables where it is called.
     resolvers, level, target, inplace
         Not supported.
 

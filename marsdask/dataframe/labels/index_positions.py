@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool
 
 from marsdask.core.collection import Collection
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
     from ..index import Index
+
+#: Labels for which texts stand.
+_TIMES = (pd.DatetimeIndex, pd.TimedeltaIndex, pd.PeriodIndex)
 
 
 def _at_hand(target: Any, name: str) -> pd.Index[Any]:
@@ -30,16 +35,25 @@ def _at_hand(target: Any, name: str) -> pd.Index[Any]:
 def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
     """Compute the position of a label: a slice or a mask where it repeats.
 
-    See pandas.Index.get_loc. Texts that stand for times are not supported.
+    See pandas.Index.get_loc. Texts that stand for times are not supported, nor are points of
+    intervals.
     """
     is_missing = bool(pd.api.types.is_scalar(key) and pd.isna(key))
     if not isinstance(key, Hashable):
         raise pd.errors.InvalidIndexError(key)
-    if isinstance(key, str) and isinstance(index.node.meta, pd.DatetimeIndex):
+    if isinstance(index.node.meta, _TIMES) and isinstance(key, str | dt.time):
         raise NotImplementedError(
-            "get_loc() of a text among times is not supported; use pd.Timestamp(), or loc[]"
+            "get_loc() of a text among times is not supported; use pd.Timestamp(), pd.Period() or "
+            "pd.Timedelta(), or loc[]"
+        )
+    if isinstance(index.node.meta, pd.IntervalIndex) and not isinstance(key, pd.Interval):
+        raise NotImplementedError(
+            "get_loc() of a point among intervals is not supported; use pd.Interval(), or "
+            "to_pandas()"
         )
     rows = column(index)
+    if is_bool(key) and pd.api.types.is_any_real_numeric_dtype(rows.dtype):
+        raise KeyError(key)  # as in pandas, True is not 1
     mask: Any = rows.isna() if is_missing else rows.isin([key])
     places = np.asarray(mask.to_tensor().nonzero()[0].compute())
     if not len(places):
@@ -53,9 +67,32 @@ def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
     return found
 
 
+def _converted(index: Any, target: pd.Index[Any]) -> pd.Index[Any]:
+    """Return labels as pandas looks for them: texts stand for times."""
+    meta = index.node.meta
+    if isinstance(meta, pd.IntervalIndex) and not isinstance(target, pd.IntervalIndex):
+        raise NotImplementedError(
+            "positions of points among intervals are not supported; use intervals, or to_pandas()"
+        )
+    kind = pd.api.types.infer_dtype(target, skipna=False)
+    if not isinstance(meta, _TIMES) or not len(target):
+        return target
+    if kind in {"date", "mixed"}:
+        raise NotImplementedError(
+            f"positions of values of kind {kind!r} among times are not supported; convert them by "
+            "pd.to_datetime()"
+        )
+    if kind != "string":
+        return target
+    try:
+        return pd.Index(target, dtype=meta.dtype)
+    except ValueError:
+        return target  # not all are times: pandas finds none of them
+
+
 def _met(index: Any, target: pd.Index[Any]) -> tuple[pd.Index[Any], np.ndarray[Any, Any]]:
     """Compute which labels are among others, and their positions."""
-    mask = index.isin(target)
+    mask = index.isin(_converted(index, target))
     places = np.asarray(mask.nonzero()[0].compute(), np.intp)
     labels: Any = chosen(index, mask)
     return labels.compute(), places
@@ -119,6 +156,8 @@ def reindex(
     if level is not None:
         raise NotImplementedError("reindex(level=) is not supported; use get_level_values()")
     wanted = _at_hand(target, "reindex")
+    if not isinstance(target, pd.Index) and not len(wanted):
+        wanted = index.node.meta[:0]
     if not isinstance(target, pd.Index | pd.Series):
         wanted = wanted.rename(index.name)
     if method is None and equals(index, wanted):
@@ -154,6 +193,13 @@ def delete(index: Index, loc: Any) -> Index:
     """
     count = len(index)
     gone = np.arange(count)[loc] if isinstance(loc, slice) else np.atleast_1d(np.asarray(loc))
+    if gone.dtype == bool:
+        if len(gone) != count:
+            raise ValueError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis "
+                f"length of {count}"
+            )
+        gone = np.flatnonzero(gone)
     if len(gone) and not (-count <= gone.min() and gone.max() < count):
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {count}")
     rows = column(index).to_frame("labels").reset_index(drop=True)

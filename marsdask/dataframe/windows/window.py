@@ -82,8 +82,10 @@ class Windows(Generic[S]):
         return found
 
     def __getattr__(self, name: str) -> Any:
-        if name in SETTINGS and hasattr(self._meta, name):
-            return getattr(self._meta, name)
+        if name in SETTINGS:
+            theirs = self._meta
+            if name in vars(theirs) or hasattr(type(theirs), name):  # not a column of that name
+                return getattr(theirs, name)
         meta = self._obj.node.meta
         if isinstance(meta, pd.DataFrame) and name in meta.columns:
             return self[name]

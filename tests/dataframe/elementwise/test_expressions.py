@@ -80,6 +80,11 @@ def test_expressions_of_variables():
     equal(md.eval("lazy.u * 2 > LIMIT & lazy.k < 9"), (frame.u * 2 > LIMIT) & (frame.k < 9))
     equal(md.eval("lazy['k'] - x", local_dict={"lazy": lazy, "x": 3}), frame.k - 3)
     assert md.eval("1 + 2 * LIMIT") == 3
+    assert md.eval("x * LIMIT", local_dict={"x": 3}) == pd.eval("x * LIMIT", local_dict={"x": 3})
+    size = 7
+    equal(md.eval("lazy.k + size - y", global_dict={"y": 2}), frame.k + size - 2)
+    with pytest.raises(pd.errors.UndefinedVariableError, match="LIMIT"):
+        md.eval("LIMIT + y", global_dict={"y": 2})
     for error, words, call in [
         (pd.errors.UndefinedVariableError, "nope", lambda: md.eval("nope + 1")),
         (SyntaxError, "not allowed", lambda: md.eval("@lazy + 1")),

@@ -57,6 +57,9 @@ CALLS: list[Any] = [
     lambda i, few: i.delete(len(few) - 1),
     lambda i, few: i.delete([0, -1]),
     lambda i, few: i.delete(slice(1, 3)),
+    lambda i, few: i.delete(np.arange(len(i)) % 2 == 0),
+    lambda i, few: i.delete([True] * len(i)),
+    lambda i, few: i.delete([True] * (len(i) + 1)),
 ]
 
 
@@ -70,6 +73,24 @@ def test_positions(data: Any, kind: Any, size: int) -> None:
         few = data.draw(st.permutations([*values[:2], "c" if kind is TEXTS else 9]))
         for call in CALLS:
             same(outcome(call, lazy, few), outcome(call, values, few))
+
+
+@pytest.mark.parametrize(
+    "times", [TIMES, TIMES - TIMES[0], TIMES.to_period("D")], ids=["times", "steps", "periods"]
+)
+def test_texts_that_stand_for_times(times: Any) -> None:
+    """Several are converted as in pandas, unless one is no time."""
+    lazy = md.Index(times, chunk_size=2)
+    for few in ([str(times[1]), str(times[0])], [str(times[1]), "word"], [times[2]], []):
+        for call in CALLS[1:5]:
+            same(outcome(call, lazy, few), outcome(call, times, few))
+
+
+def test_truths_are_no_numbers() -> None:
+    """Among numbers they are not found; they are where labels are objects or truths."""
+    for labels in (pd.Index([0, 1, 2]), pd.Index([0.0, 1.0]), pd.Index(["a", 1]), pd.Index([True])):
+        lazy = md.Index(labels, chunk_size=2)
+        same(outcome(lazy.get_loc, True), outcome(labels.get_loc, True))
 
 
 def test_numbers_of_labels() -> None:
@@ -100,6 +121,10 @@ def test_refusals() -> None:
         lambda: lazy.get_indexer(lazy),
         lambda: lazy.reindex([1], level=0),
         lambda: md.Index(TIMES, chunk_size=2).get_loc("2020"),
+        lambda: md.Index(TIMES.to_period("M")).get_loc("2021"),
+        lambda: md.Index(TIMES - TIMES[0]).get_loc("0 days"),
+        lambda: md.Index(pd.interval_range(0, 3)).get_loc(1.5),
+        lambda: md.Index(pd.interval_range(0, 3)).get_indexer([1.5]),
     ):
         with pytest.raises(NotImplementedError, match="use "):
             call()

@@ -24,6 +24,15 @@ def test_what_windows_are():
             assert getattr(found, name, "none") == getattr(wanted, name, "none"), name
 
 
+def test_columns_named_like_settings():
+    """A column is chosen unless windows of that kind have the setting."""
+    frame = table(5)[["u", "f"]].set_axis(["alpha", "span"], axis=1)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.rolling(2).alpha.sum(), frame.rolling(2).alpha.sum())
+    equal(lazy.expanding().span.max(), frame.expanding().span.max())
+    assert lazy.ewm(alpha=0.5).alpha == frame.ewm(alpha=0.5).alpha == 0.5
+
+
 def test_several_statistics():
     """Lists and dicts of names and functions, pairs of columns, shapes of weights."""
     frame = table(9)[["u", "f"]]
