@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final
 
 import marsdask.dataframe as md
@@ -72,7 +72,7 @@ class Filled:
         given = {key: item for key, item in kwargs.items() if item is not None}
         if value is None:
             return method(owner, *args, **kwargs)
-        if args or "value" in given:
+        if "value" in given or any(one is not None for one in args):
             raise ValueError("Cannot specify both 'value' and 'method'.")
         if value not in _WAYS:
             raise ValueError(f"Invalid fill {name}: {value!r}; use one of {', '.join(_WAYS)}")
@@ -141,12 +141,19 @@ def taking(method: Callable[..., Any], title: str, old: dict[str, Keyword]) -> C
 
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        for name in old.keys() & kwargs.keys():
-            value = kwargs.pop(name)
+        given = [name for name in old if name in kwargs]
+        for name in given:
             words = f"{title}({name}=) is gone from pandas"
             warnings.warn(f"{words}: {old[name].word}", DeprecationWarning, stacklevel=2)
-            return old[name].call(call, self, args, kwargs, name, value)
-        return method(self, *args, **kwargs)
+        return apply(given, self, *args, **kwargs)
+
+    def apply(given: Sequence[str], self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not given:
+            return method(self, *args, **kwargs)
+        name, *rest = given
+        value = kwargs.pop(name)
+        following = wraps(method)(partial(apply, rest))
+        return old[name].call(following, self, args, kwargs, name, value)
 
     return call
 

@@ -118,3 +118,15 @@ def test_fillna_takes_one_of_both() -> None:
             pytest.raises(ValueError, match="method"),
         ):
             md.DataFrame(RAW).fillna(**how)
+
+
+def test_several_old_keywords_in_one_call() -> None:
+    """Each is blamed on the call's line, in the order of the table."""
+    with pytest.warns(DeprecationWarning, match="is gone") as seen:
+        found = md.DataFrame(RAW).fillna(None, downcast=None, method="ffill")
+    assert [str(one.message).partition("=")[0] for one in seen] == [
+        "DataFrame.fillna(method",
+        "DataFrame.fillna(downcast",
+    ]
+    assert {one.filename for one in seen} == {__file__}
+    pd.testing.assert_frame_equal(found.to_pandas(), RAW.ffill())
