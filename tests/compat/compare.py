@@ -208,6 +208,23 @@ def allowed_by(known: Iterable[str], tests: Iterable[str]) -> set[str]:
     return {test for test in tests if any(fnmatch.fnmatchcase(test, name) for name in known)}
 
 
+def passing(known: Iterable[str], found: ComparedFile) -> list[str]:
+    """Return the patterns that name tests of a file which all pass with ours."""
+    others = found.neither | found.allowed | found.lost
+    return [
+        name for name in known if allowed_by([name], found.ours) and not allowed_by([name], others)
+    ]
+
+
+def check_wanted(parser: argparse.ArgumentParser, wanted: list[str], among: list[Suite]) -> None:
+    """End with an error if no suite is chosen, or a pattern matches no file of any."""
+    if not among:
+        parser.error("no such suite; distributed's need --distributed")
+    for pattern in wanted:
+        if not any(any(suite.folder.glob(pattern)) for suite in among):
+            parser.error(f"no file of the suites matches {pattern!r}")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Compare suites and print a line for each file; return 1 if tests fail that may not."""
     parser = argparse.ArgumentParser(description="Run others' tests with stock and with ours.")
@@ -218,19 +235,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", help="patterns of files within the suites")
     chosen = parser.parse_args(arguments)
     differences = known_differences()
-    work = [
-        (suite, file, differences.get(suite.like, {}) | differences.get(suite.name, {}))
+    among = [
+        suite
         for suite in suites(chosen.distributed)
         if not chosen.suite or suite.name in chosen.suite
+    ]
+    check_wanted(parser, chosen.files, among)
+    work = [
+        (suite, file, differences.get(suite.like, {}) | differences.get(suite.name, {}))
+        for suite in among
         for file in suite.files(chosen.files)
     ]
-    bad = 0
+    bad = stale = 0
     print(f"{'file':64} {'pass':>6} {'fail with both':>14}  differ")
     # Its threads only wait for the processes that run the tests; map, unlike submit, cancels what
     # has not begun when this is interrupted.
     with ThreadPoolExecutor(chosen.jobs) as pool:
         results = pool.map(compare, *zip(*work, strict=True))
-        for (suite, file, _), found in zip(work, results, strict=True):
+        for (suite, file, known), found in zip(work, results, strict=True):
             name, note = f"{suite.name}: {file}", f"{len(found.allowed)} known"
             counts = f"{len(found.ours):6} {len(found.neither):14}"
             aside = f"  {len(found.apart)} internal" if found.apart else ""
@@ -240,9 +262,15 @@ def main(arguments: list[str] | None = None) -> int:
                     print(f"  INTERNAL, {inner}: {test}", flush=True)
             for test in sorted(found.lost):
                 print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
+            # Of arrays only: the others are known for their timing and placement.
+            for pattern in passing(known, found) if suite.name == "array" else ():
+                print(f"  KNOWN, BUT PASSES: {pattern}", flush=True)
+                stale += 1
             bad += len(found.lost)
     if not chosen.distributed:
         print("distributed's own suite is in no package: give a checkout, DISTRIBUTED=path")
+    if stale:
+        print(f"{stale} known differences pass")
     print(f"{bad} tests fail with ours that pass with stock")
     return 1 if bad else 0
 

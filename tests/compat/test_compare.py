@@ -209,3 +209,32 @@ def test_a_run_that_does_not_start_is_an_error(compare, tmp_path):
     suite = compare.Suite("theirs", tmp_path, plugins=(), ours=(), options=("--no-such-option",))
     with pytest.raises(SystemExit, match="--no-such-option"):
         compare.run(suite, "test_them.py", ours=True)
+
+
+def test_patterns_that_match_no_file_are_errors(compare, capsys):
+    """As are names of suites: nothing compared is not that nothing differs."""
+    for arguments, words in (
+        (["--suite", "array", "dask/array/tests/test_nothing.py"], "test_nothing.py"),
+        (["--suite", "nothing"], "no such suite"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            compare.main(arguments)
+        assert words in capsys.readouterr().err
+
+
+def test_known_differences_that_pass(compare, capsys, monkeypatch):
+    """They are told and counted; a pattern of which one test differs is not."""
+    folder = "dask/array/tests/test_creation.py"
+    found = compare.ComparedFile(
+        frozenset({f"{folder}::test_a[1]", f"{folder}::test_b[1]"}),
+        frozenset(),
+        frozenset({f"{folder}::test_b[2]"}),
+        frozenset(),
+    )
+    known = {f"*/test_creation.py::test_{name}[[]*": "why" for name in "abc"}
+    monkeypatch.setattr(compare, "known_differences", lambda: {"array": known})
+    monkeypatch.setattr(compare, "compare", lambda *_: found)
+    assert compare.main(["--suite", "array", folder]) == 0
+    told = capsys.readouterr().out
+    assert "KNOWN, BUT PASSES: */test_creation.py::test_a[[]*\n" in told
+    assert "1 known differences pass\n" in told
