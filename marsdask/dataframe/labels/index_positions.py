@@ -85,9 +85,10 @@ def _converted(index: Any, target: pd.Index[Any]) -> pd.Index[Any]:
     if kind != "string":
         return target
     try:
-        return pd.Index(target, dtype=meta.dtype)
+        times: pd.Index[Any] = pd.Index(target, dtype=meta.dtype)
     except ValueError:
         return target  # not all are times: pandas finds none of them
+    return times
 
 
 def _met(index: Any, target: pd.Index[Any]) -> tuple[pd.Index[Any], np.ndarray[Any, Any]]:
