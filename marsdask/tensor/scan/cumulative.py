@@ -1,4 +1,8 @@
-"""Cumulative sums and products: the total of a block, and its accumulation from a start."""
+"""Cumulative sums and products: the total of a block, and its accumulation from a start.
+
+Totals of sums are made of each block alone, so one that overflows gives later blocks an infinity
+where a sum from the first block on may have none. Products are made from the first block on.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan as scan_chunks
+from marsdask.core.grids.select import chosen, concatenate_grids
 from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, numbers
 
@@ -66,6 +72,8 @@ class Scan(Node):
             "axis": self.axis,
             "dtype": self.dtype,
         }
+        if self.ufunc is np.multiply and self.dtype.kind in "fc":
+            return chained(a, self.axis, self.meta, {**kwargs, "skips_nan": self.skips_nan})
         return scan_chunks(
             a,
             self.axis,
@@ -89,6 +97,52 @@ def _real(block: Any, ufunc: np.ufunc) -> Any:
 def loop_type(dtype: Any) -> Any:
     """Return a type for ufuncs, which do not accept units or kinds of text."""
     return None if dtype.kind in "mMT" else dtype
+
+
+def chained(a: Grid, axis: int, meta: Any, kwargs: dict[str, Any]) -> Grid:
+    """Accumulate each chunk after the last values of the one before it.
+
+    Products of separate chunks overflow where the product from the first one on does not.
+    """
+    found: list[Grid] = []
+    before: list[Grid] = []
+    for position, size in enumerate(a.chunks[axis]):
+        here = [range(position, position + 1) if i == axis else None for i in range(a.ndim)]
+        block = chosen(a, here)
+        like: Any = {"chunks": block.chunks, "meta": meta}
+        found.append(map_blocks(continued_block, block, *before, **like, kwargs=kwargs))
+        if size != 0 and position + 1 < a.numblocks[axis]:
+            like["chunks"] = (*block.chunks[:axis], (1,), *block.chunks[axis + 1 :])
+            last = map_blocks(last_values, found[-1], *before, **like, kwargs={"axis": axis})
+            before = [last]
+    return concatenate_grids(found, axis, meta)
+
+
+@kernel(scratch=0.05)
+def continued_block(
+    block: Any,
+    before: Any = None,
+    *,
+    ufunc: np.ufunc,
+    axis: int,
+    dtype: Any,
+    skips_nan: bool,
+) -> Any:
+    """Accumulate a block after the values before it; these have no length if there are none."""
+    block = as_array(block)
+    block = _real(block, ufunc) if skips_nan else block
+    out = np.empty_like(block, dtype, order="C", subok=False)
+    none = before is None or not before.shape[axis]
+    accumulate(block, None if none else before, out, ufunc, axis)
+    return out
+
+
+@kernel(scratch=0.0)
+def last_values(block: Any, before: Any = None, *, axis: int) -> Any:
+    """Return the last values of a block, those before it if it is empty."""
+    if before is not None and not block.shape[axis]:
+        return before
+    return block[(slice(None),) * axis + (slice(-1, None),)].copy()
 
 
 @kernel(scratch=0.0)
@@ -214,9 +268,13 @@ def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) ->
     if summable and add_down(block, None if before is None else before[0], out):
         return
     if axis == block.ndim - 1 or block[(slice(None),) * axis + (slice(0, 1),)].size < LONG_ROW:
-        ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
-        if before is not None:
-            ufunc(out, before, out=out)
+        if before is None:
+            ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
+        elif not _accumulated_apart(block, before, out, ufunc, axis):
+            first = (slice(None),) * axis + (slice(0, 1),)
+            out[...] = block
+            ufunc(before, block[first], out=out[first], dtype=loop_type(out.dtype))
+            ufunc.accumulate(out, axis=axis, dtype=loop_type(out.dtype), out=out)
         return
     # NumPy accumulates column by column; whole rows are faster to access.
     if before is not None:
@@ -227,6 +285,21 @@ def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) ->
         else:
             ufunc(before, row, out=target, dtype=loop_type(out.dtype))
         before = target
+
+
+def _accumulated_apart(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> bool:
+    """Accumulate a block first and then add ``before``, which is faster; False if that overflows.
+
+    Products may lose more than infinities show.
+    """
+    inexact = out.dtype.kind in "fc"
+    if inexact and ufunc is np.multiply and block.shape[axis]:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
+        ufunc(out, before, out=out)
+    last = out[(slice(None),) * axis + (slice(-1, None),)]
+    return not inexact or bool(np.isfinite(last).all())
 
 
 @kernel(scratch=1.2)
@@ -260,6 +333,11 @@ def scan(
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
+    if ufunc is np.add:
+        lazy.__doc__ += (
+            "\n\n    Differs from NumPy: the elements of one chunk whose sum overflows make later "
+            "chunks\n    infinite, though those before may balance them."
+        )
     return public(lazy)
 
 

@@ -37,6 +37,41 @@ def test_long_rows(axis: int) -> None:
     assert_same(lazy.cumsum(axis, dtype="f4"), array.cumsum(axis, dtype="f4"))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("name", ["cumprod", "nancumprod"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 1, 1e200, 1e200],
+        [1e200, 1e200, 1e-200, 1e-200],
+        [1e-300, 1, 1e200, 1e200, 1e-50, 1],
+        [1e-200, 1e-200, 1e200, 1e200, 3, 4],
+    ],
+)
+def test_products_that_overflow_in_their_own_block_only(
+    values: list[float], name: str, dtype: str
+) -> None:
+    """Are those of the whole array, zero and infinity included, in every layout."""
+    array = np.array(values, dtype)
+    with np.errstate(all="ignore"), grids(merged=False):
+        for chunks in (2, ((0, 3, 0, len(values) - 3),)):
+            lazy = mt.tensor(array, chunks=chunks)
+            assert_same(getattr(mt, name)(lazy), getattr(np, name)(array))
+        several = np.tile(array[:, None], (1, 3))
+        lazy = mt.tensor(several, chunk_size=2)
+        assert_same(getattr(mt, name)(lazy, axis=0), getattr(np, name)(several, axis=0))
+        grown = mt.tensor(np.append(-1, array), chunk_size=1)
+        found = getattr(mt, name)(grown[grown.real >= 0])
+        np.testing.assert_array_equal(found.compute(), getattr(np, name)(array))
+
+
+def test_sums_that_overflow_in_their_own_block_only() -> None:
+    """Do not, after what is before."""
+    array = np.array([-1e308, -1, 1e308, 1e308])
+    with grids(merged=False):
+        assert_same(mt.cumsum(mt.tensor(array, chunk_size=2)), np.cumsum(array))
+
+
 def test_times() -> None:
     """Durations are added up, in their unit."""
     array = np.arange(6).astype("m8[s]").reshape(3, 2)
