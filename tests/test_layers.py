@@ -135,6 +135,7 @@ WRAPS = {
     "marsdask/tensor/chunkwise/blockwise.py": 1,
     "marsdask/tensor/chunkwise/coarsen.py": 1,
     "marsdask/tensor/chunkwise/gufunc.py": 1,
+    "marsdask/tensor/chunkwise/map_blocks.py": 1,
     "marsdask/tensor/chunkwise/overlap.py": 1,
     "marsdask/tensor/creation/index_arrays.py": 2,
     "marsdask/tensor/dask_names.py": 1,

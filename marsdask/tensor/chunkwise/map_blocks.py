@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from marsdask.core.collection import Collection
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import Cost, cost_of
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import Axes, blockwise
@@ -22,7 +22,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, shape_text, unknown_sizes
 
 from ..operands import as_node, literal
-from ..typing import public, public_view, view_face
+from ..typing import public
 from .rechunk import match_by_position, recut, whole_along
 
 
@@ -567,21 +567,13 @@ class Blocks(Node):
         return chosen(a, self.positions)
 
 
-def _blocks(a: Any, positions: tuple[tuple[int, ...], ...]) -> Node:
-    """Return the tensor of some of the chunks of another."""
-    return Blocks(as_node(a), positions)
-
-
-#: Blocks beside each other are a view. What is written to others is refused.
-near_blocks = public_view(_blocks)
-far_blocks = view_face(writes="untraced")(_blocks)
-
-
 class BlockView:
-    """A tensor's chunks, indexed like items: ``x.blocks[0, :2]`` is a tensor of two chunks."""
+    """A tensor's chunks, indexed like items: ``x.blocks[0, :2]`` is a tensor of two chunks.
+
+    A write to the result does not change the tensor.
+    """
 
     def __init__(self, tensor: Any) -> None:
-        self._tensor = tensor
         self._node: Node = as_node(tensor)
 
     @property
@@ -612,8 +604,7 @@ class BlockView:
         )
         if not all(positions):
             raise IndexError("no blocks are left")
-        near = all(found == tuple(range(found[0], found[-1] + 1)) for found in positions)
-        return (near_blocks if near else far_blocks)(self._tensor, positions)
+        return wrap(Blocks(self._node, positions))
 
     def ravel(self) -> list[Any]:
         """Return a tensor for each chunk, last axis fastest."""

@@ -30,7 +30,7 @@ from ..kernels.assembly import assemble
 from ..kernels.block_views import concatenate_views
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
-from ..typing import public_view
+from ..typing import public
 
 
 def recut(grid: Grid, chunks: Chunks) -> Grid:
@@ -113,7 +113,7 @@ def _balanced(sizes: Sizes) -> Sizes:
     return tuple(length // count + (i < length % count) for i in range(count))
 
 
-@public_view
+@public
 def rechunk(
     tensor: Any,
     chunk_size: Any = "auto",
@@ -123,7 +123,7 @@ def rechunk(
     *,
     chunks: Any = None,
 ) -> Node:
-    """Return the same tensor in other chunks.
+    """Return the same tensor in other chunks; a write to the result does not change it.
 
     An axis that is ``None``, or not named in a dict, is unchanged. ``balance`` makes the chunks of
     an axis equally long. The intermediate steps are chosen at execution: ``threshold`` is ignored.
@@ -159,6 +159,7 @@ def rechunk(
     splits, wants = _splits(node, chunk_size if chunks is None else chunks, block_size_limit)
     if balance:
         splits = tuple(_balanced(sizes) if known(sizes) else sizes for sizes in splits)
+    # A tensor of its own, whatever its chunks: writing to it does not change the given one.
     return node if splits == node.chunks else Rechunk(node, splits, wants)
 
 

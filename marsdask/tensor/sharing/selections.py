@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,11 +10,11 @@ import numpy as np
 
 from marsdask.core.collection import Writes
 from marsdask.core.node import Node, Part
-from marsdask.core.sizes import known, known_chunks, numbers
+from marsdask.core.sizes import known
 from marsdask.core.tokens import values_of
 
-from ..chunkwise.map_blocks import Blocks, MapBlocks
-from ..chunkwise.rechunk import Rechunk, whole_along
+from ..chunkwise.map_blocks import MapBlocks
+from ..chunkwise.rechunk import whole_along
 from ..elementwise.nodes import Elementwise
 from ..elementwise.ufuncs import WithErrstate, apply
 from ..indexing.advanced import Take
@@ -144,10 +143,6 @@ UNTRACED = NotImplementedError(
     "after execute(), or write to a .copy()"
 )
 
-SCATTERED = NotImplementedError(
-    "writing to blocks that are not beside each other is not supported; write to a .copy()"
-)
-
 
 def refusal_of(kinds: set[type[Node]], writes: Writes) -> Exception | None:
     """Return the error of a write to what operations show, ``None`` if it can be traced."""
@@ -166,7 +161,8 @@ def written_back(node: Node, steps: tuple[ViewStep, ...], value: Node) -> tuple[
         sources.append(step.shown(sources[-1]))
     keeps = not (type(value) is SetSlice and all(step.kind in (Slice, View) for step in steps))
     for source, part in zip(sources[-2::-1], sources[:0:-1], strict=True):
-        value = _written(as_node(source), part, as_node(value))
+        if part is not source:  # it is for a sparse tensor that was made dense
+            value = _written(as_node(source), part, as_node(value))
     return value, keeps or not steps
 
 
@@ -180,10 +176,7 @@ def _written(source: Node, part: Any, value: Node) -> Node:
 
 
 def _slice_written(a: Node, part: Slice, value: Node) -> Node:
-    return _taken_written(a, part, value, part.taken)
-
-
-def _taken_written(a: Node, part: Node, value: Node, taken: tuple[Taken, ...]) -> Node:
+    taken = part.taken
     if type(value) is SetSlice and value.a is part:
         # An assignment to a part of the part is one to a part of the whole.
         both = [_within(*pair) for pair in zip(taken, value.taken, strict=True)]
@@ -231,30 +224,6 @@ def _reshape_written(a: Node, part: Reshape, value: Node) -> Node:
             "execute() first, or write to a .copy()"
         )
     return reshape.node(value, tuple(n if known((n,)) else -1 for n in a.shape))
-
-
-def _rechunk_written(a: Node, part: Rechunk, value: Node) -> Node:
-    if type(value) is SetSlice and value.a is part:
-        return SetSlice(a, value.value, value.taken)
-    return value
-
-
-def _blocks_written(a: Node, part: Blocks, value: Node) -> Node:
-    return _taken_written(a, part, value, ranges_of(a, part))
-
-
-def ranges_of(a: Node, part: Blocks) -> tuple[Taken, ...]:
-    """Return which elements neighbouring blocks have."""
-    if not known_chunks(a.chunks):
-        raise NotImplementedError(
-            "writing to blocks of unknown lengths is not supported; "
-            "execute() first, or write to a .copy()"
-        )
-    found = []
-    for sizes, positions in zip(map(numbers, a.chunks), part.positions, strict=True):
-        starts = [0, *itertools.accumulate(sizes)]
-        found.append(range(starts[positions[0]], starts[positions[-1] + 1]))
-    return tuple(found)
 
 
 def _dense_written(a: Node, part: ToDense, value: Node) -> Node:
@@ -323,8 +292,6 @@ _SHOW: dict[type[Node], Written | None] = {
     View: _view_written,
     Element: None,  # shown as a slice
     Reshape: _reshape_written,
-    Rechunk: _rechunk_written,
-    Blocks: _blocks_written,
     ToDense: _dense_written,
     SeenAs: _bytes_written,
     Elementwise: None,  # by its function
@@ -336,7 +303,7 @@ _SHOW: dict[type[Node], Written | None] = {
 }
 
 #: Those of one input, by its name.
-_SIMPLE = {Slice, View, Element, Reshape, Rechunk, Blocks, ToDense, SeenAs, Broadcast}
+_SIMPLE = {Slice, View, Element, Reshape, ToDense, SeenAs, Broadcast}
 
 _SHOW_FUNCTIONS: dict[Any, Written] = {
     np.real: _real_written,

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.node import Node
-from marsdask.core.sizes import Size, known_chunks
+from marsdask.core.sizes import Size
 
-from ..chunkwise.map_blocks import Blocks, MapBlocks
+from ..chunkwise.map_blocks import MapBlocks
 from ..elementwise.nodes import Elementwise
 from ..indexing.advanced import Take
 from ..indexing.getitem import array_field, named_fields
@@ -26,7 +26,7 @@ from ..manipulation.reshape import Reshape, settle
 from ..manipulation.shape import Broadcast, View, reorder
 from ..manipulation.views import SeenAs, seen_as
 from ..memory_order import dense_strides
-from .selections import ViewStep, function_of, ranges_of
+from .selections import ViewStep, function_of
 
 #: Where those begin for which there are too few addresses. It is no address of a process.
 _ADDRESS = 1 << 60
@@ -129,10 +129,6 @@ def _seen(array: Any, step: ViewStep, node: Node) -> Any:
         if func is named_fields:
             return named_fields(array, dict(node.kwargs)["names"])
         return array.view(dict(node.kwargs)["kind"]) if func is seen_as else func(array)
-    if isinstance(node, Blocks):
-        known = known_chunks(node.a.chunks)
-        keys = ranges_of(node.a, node) if known else map(slice, lengths_of(node.shape))
-        return array[tuple(map(_key, keys))]
     if isinstance(node, Take):
         return _diagonal(array, node)
     if isinstance(node, MapBlocks) and node.func is array_field:

@@ -9,14 +9,13 @@ import numpy as np
 from marsdask.core.collection import Collection, Writes, collect, rebind
 from marsdask.core.node import Node
 
-from ..chunkwise.map_blocks import Blocks
 from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
 from ..manipulation.shape import View
 from ..memory_order import in_order, moved
 from .memory import ElementsView, owns, reshaped, share, view_of
 from .parts import PartsView
-from .selections import READ_ONLY, SCATTERED, UNTRACED, distance, function_of, refusal_of
+from .selections import READ_ONLY, UNTRACED, distance, function_of, refusal_of
 from .standins import stand_in
 
 
@@ -28,7 +27,7 @@ def show(
     if type(node) is Elementwise and _is_no_part(node):
         return frozen(node, READ_ONLY)
     if writes == "untraced":
-        return frozen(node, SCATTERED if type(node) is Blocks else UNTRACED)
+        return frozen(node, UNTRACED)
     view = base._view
     ends = (own, view.memory.node) if isinstance(view, ElementsView) else (own,)
     found = distance(node, ends, through)

@@ -101,6 +101,9 @@ def test_copies_are_apart() -> None:
         pickle.loads(pickle.dumps(view)),
         view.persist(),
         mt.array(view),
+        view.rechunk(1),
+        view.rechunk(3),
+        view.blocks[:],
     ]
     view[...] = 9
     assert all(other.compute().tolist() == [1, 2, 3] for other in others)
