@@ -259,6 +259,24 @@ def test_targets_keep_their_order() -> None:
     assert f.T.order == "C"
     f.resize((2, 2), refcheck=False)
     assert f.shape == (2, 2)
+    alone = mt.zeros((3, 4), order="F")
+    part = alone[:2]
+    del part
+    mt.add(mt.ones((3, 4)), 1, out=alone)
+    assert alone.order == "F"
+
+
+@pytest.mark.parametrize("decimals", [-1, 0, 1])
+@pytest.mark.parametrize("kind", ["f8", "i8", "c16"])
+def test_rounded(kind: str, decimals: int) -> None:
+    """NumPy rounds to C order, unless all lies in Fortran's; some types it copies."""
+    array = np.asfortranarray(np.arange(24).reshape(6, 4).astype(kind))
+    turned = np.arange(24).reshape(2, 3, 4).astype(kind).transpose(1, 0, 2)
+    for theirs in (array, array[::2], array[:, 1:], turned, array.T):
+        ours = mt.tensor(array, chunk_size=3) if theirs.base is array else mt.tensor(theirs)
+        if theirs.base is array:
+            ours = {(3, 4): ours[::2], (6, 3): ours[:, 1:], (4, 6): ours.T}[theirs.shape]
+        assert ours.round(decimals).strides == theirs.round(decimals).strides
 
 
 @pytest.mark.parametrize("letter", "CFAKfa")

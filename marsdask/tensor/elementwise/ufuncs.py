@@ -24,7 +24,7 @@ from marsdask.core.sizes import known, numbers, shape_text
 from ..chunks import check_device
 from ..indexing.assignment import assign, into
 from ..indexing.output_rules import OUTPUT, OutputRule, rounded_rule, ufunc_rule
-from ..memory_order import in_order_of, letter_of, ufunc_letter
+from ..memory_order import in_order, in_order_of, letter_of, lies_as, ufunc_letter
 from ..operands import is_masked, meta_of
 from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public, public_view
 from .nodes import (
@@ -504,7 +504,19 @@ def clip(
 def around(a: Any, decimals: int = 0, out: Any = None) -> Node:
     """Round to the given number of decimals. See numpy.round."""
     node = apply(np.round, a, decimals=decimals)
+    if out is None and decimals and node.memory_order is not None and not is_masked(a):
+        node = _rounded_in_order(a, node, decimals)
     return node if out is None else into(out, node, rule=rounded_rule(node, decimals))
+
+
+def _rounded_in_order(a: Any, node: Node, decimals: int) -> Node:
+    """Return rounded values in C order, unless ``a`` lies in Fortran's without gaps.
+
+    So does NumPy, which copies complex numbers and integers that stay as they are.
+    """
+    kind = node.meta.dtype.kind
+    copies = kind == "c" or (kind in "iu" and decimals > 0)
+    return node if copies or lies_as(a, "F") else in_order(node, None)
 
 
 round = around

@@ -21,7 +21,7 @@ from ..memory_order import in_place
 from .selections import ViewStep, shown, steps_between, written_back
 
 #: Writes of several threads to parts of one tensor must not lose each other.
-_LOCK = threading.RLock()
+LOCK = threading.RLock()
 
 Reference = weakref.ref[Collection]
 
@@ -88,7 +88,7 @@ def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
     if found is None:
         return
     found.remove(id(reference))
-    if len(found.users) == 1 and _LOCK.acquire(blocking=False):
+    if len(found.users) == 1 and LOCK.acquire(blocking=False):
         try:
             for last in found.living():
                 # Its values are computed: nobody needs what they were computed from.
@@ -98,7 +98,7 @@ def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
                 if done and owner is not last:
                     leave(last)
         finally:
-            _LOCK.release()
+            LOCK.release()
 
 
 class ElementsView:
@@ -152,7 +152,7 @@ class ElementsView:
 
     def derived(self, user: Collection) -> Node:
         """Return the user's node, made of what was written last."""
-        with _LOCK:
+        with LOCK:
             node = user._own = shown(self.memory.node, self.steps)
             self.memory.fresh.add(self.key)
             return node
@@ -165,11 +165,12 @@ class ElementsView:
     def written(self, user: Collection, node: Node) -> Sequence[Collection]:
         """Let all users see the new values of one; return those that have changed."""
         self.check()
-        with _LOCK:
+        with LOCK:
             memory = self.memory
             if len(memory.users) == 1:
+                old = user._node
                 leave(user)
-                user._own = node
+                user._own = in_place(node, old)
                 return (self._seen(user),)
             whole, keeps = written_back(memory.node, self.steps, node)
             chunks = memory.node.chunks
@@ -189,7 +190,7 @@ class ElementsView:
 
     def adopted(self, user: Collection, stored: Node) -> None:
         """Let a user hold its computed node."""
-        with _LOCK:
+        with LOCK:
             self.settle()
             user._own = self.computed = stored
             self.memory.fresh.add(self.key)
@@ -203,7 +204,7 @@ class ElementsView:
         memory = self.memory
         if memory.owner is None or memory.owner() is not user:
             raise ValueError("cannot resize this array: it does not own its data")
-        with _LOCK:
+        with LOCK:
             if len(memory.users) > 1 and not force:
                 raise ValueError(
                     "cannot resize an array that references or is referenced\nby another array "
@@ -244,7 +245,7 @@ def share(
 
     With ``whole`` they lead from all elements, and not from the base.
     """
-    with _LOCK:
+    with LOCK:
         view = view_of(base)
         made = (None if whole else view, user._node, count)
         memory = view.memory
@@ -253,7 +254,7 @@ def share(
 
 def reshaped(user: Collection, steps: tuple[ViewStep, ...], node: Node) -> None:
     """Let a tensor show its elements by other steps."""
-    with _LOCK:
+    with LOCK:
         view = view_of(user)
         changed = ElementsView(view.memory, steps, view.refusal)
         changed.key, changed.face = view.key, view.face
@@ -265,7 +266,7 @@ def base_of(tensor: Collection) -> Collection | None:
     view = tensor._view
     if not isinstance(view, ElementsView):
         return None
-    with _LOCK:
+    with LOCK:
         memory = view.memory
         owner = None if memory.owner is None else memory.owner()
         if owner is tensor:
