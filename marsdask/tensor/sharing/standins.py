@@ -28,6 +28,11 @@ from ..manipulation.views import SeenAs, seen_as
 from ..memory_order import dense_strides
 from .selections import ViewStep, function_of
 
+try:
+    import resource
+except ImportError:  # other systems
+    resource = None  # type: ignore[assignment]
+
 #: Where those begin for which there are too few addresses. It is no address of a process.
 _ADDRESS = 1 << 60
 
@@ -47,10 +52,17 @@ class StandIn(np.ndarray[Any, Any]):
     __str__ = __repr__
 
 
+def _are_limited() -> bool:
+    """Tell whether the process may have only so many addresses."""
+    if resource is None:
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
 @cache
 def _pages(exponent: int) -> mmap.mmap | None:
     """Return pages of zeros that take addresses and no memory, ``None`` if there are none."""
-    if exponent > _LARGEST:
+    if exponent > _LARGEST or _are_limited():
         return None
     try:
         private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
