@@ -151,7 +151,7 @@ WRAPS = {
     "marsdask/tensor/io/store.py": 4,
     "marsdask/tensor/io/tiledb_arrays.py": 1,
     "marsdask/tensor/linalg/multi_dot.py": 2,
-    "marsdask/tensor/ma/__init__.py": 2,
+    "marsdask/tensor/ma/__init__.py": 3,
     "marsdask/tensor/ma/masked_tensor.py": 9,
     "marsdask/tensor/ma/reductions.py": 3,
     "marsdask/tensor/manipulation/dimensions.py": 2,

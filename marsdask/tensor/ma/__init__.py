@@ -125,8 +125,8 @@ def masked_array(
         hidden = shape.broadcast_to(False, values.shape) if own is None else own
     else:
         hidden = _tensor_of(mask, copy=copy).astype(bool, copy=False)
-        if hidden.size == 1:
-            hidden = shape.broadcast_to(hidden.reshape(()), values.shape)
+        if hidden.size == 1 and hidden.shape != values.shape:
+            hidden = _for_all(hidden, values.shape)
         elif hidden.ndim != values.ndim:
             raise np.ma.MaskError(
                 "Mask and data not compatible: data shape "
@@ -143,6 +143,11 @@ def _tensor_of(obj: Any, chunk_size: Any = None, *, copy: bool) -> Any:
     """Return a tensor of its own; unless ``copy``, it shares the elements of a tensor."""
     shares = isinstance(obj, Collection) and chunk_size is None and not copy
     return views.view(obj) if shares else wrap(as_node(obj, chunk_size))
+
+
+def _for_all(hidden: Any, form: Any) -> Any:
+    """Return a mask of its own of all elements, from one of one element."""
+    return wrap(shape.broadcast_to(hidden.reshape(()), form).node)
 
 
 array = masked_array
@@ -207,10 +212,13 @@ def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
             "Inconsistent shape between the condition and the input "
             f"(got {shapes[0]} and {shapes[1]})"
         )
+    condition = filled(condition, True) if has_mask(condition) else condition
+    hidden = _tensor_of(condition, copy=True).astype(bool, copy=False)
     if copy or not isinstance(a, Collection):
-        return masked_array(a, _tensor_of(condition, copy=True), copy=True)
+        return masked_array(a, hidden, copy=True)
     fill_value = a.fill_value if isinstance(a, MaskedTensor) else None
-    return _masked_in_place(a, _tensor_of(condition, copy=True), fill_value)
+    hidden = hidden if shapes[0] else _for_all(hidden, shapes[1])
+    return _masked_in_place(a, hidden, fill_value)
 
 
 def _masked_in_place(a: Any, condition: Any, fill_value: Any) -> MaskedTensor:

@@ -14,13 +14,14 @@ from ..elementwise.ufuncs import logical_not, subtract
 from ..indexing import boolean
 from ..indexing.assignment import assign
 from ..linalg import dot as plain_dot
+from ..manipulation.diagonals import take_along_axis
 from ..operands import as_node
 from ..quantile.exact import nanmedian
 from ..reduction import reductions
 from ..reduction.argreduce import argmax as plain_argmax
 from ..reduction.argreduce import argmin as plain_argmin
 from ..scan import cumulative
-from ..sorting.sort import sort as plain_sort
+from ..sorting.sort import argsort
 from ..tensor import Tensor
 from ..typing import TensorFunction, public
 from .masked_tensor import (
@@ -182,15 +183,12 @@ def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None
         The sorted values.
     """
     a = _masked(a)
-    mask = mask_of(a)
     if fill_value is None:
-        most = np.nan if a.dtype.kind in "fc" else np.ma.minimum_fill_value(a.node.meta)
+        most = np.nan if a.dtype.kind == "f" else np.ma.minimum_fill_value(a.node.meta)
         fill_value = most if endwith else np.ma.maximum_fill_value(a.node.meta)
-    if not endwith:
-        mask = logical_not(plain_sort(logical_not(mask), axis))
-    else:
-        mask = plain_sort(mask, axis)
-    return with_mask(plain_sort(filled(a, fill_value), axis), mask, a.fill_value)
+    order = argsort(filled(a, fill_value), axis)
+    data, mask = (take_along_axis(part, order, axis) for part in (values_of(a), mask_of(a)))
+    return with_mask(data, mask, a.fill_value)
 
 
 @public

@@ -10,7 +10,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.results.stored import Stored
 
-from .memory import ElementsView, view_of
+from .memory import LOCK, ElementsView, view_of
 
 
 class PartsView:
@@ -44,12 +44,13 @@ class PartsView:
 
     def derived(self, user: Any) -> Node:
         """Return the tensor's node, made anew if a part was written to."""
-        nodes = self._nodes()
-        if user._own is None or any(map(_differ, nodes, self._made_of)):
-            user._own = self.join(*nodes)
-            self._made_of = nodes
-        node: Node = user._own
-        return node
+        with LOCK:  # parts are written to one after the other
+            nodes = self._nodes()
+            if user._own is None or any(map(_differ, nodes, self._made_of)):
+                user._own = self.join(*nodes)
+                self._made_of = nodes
+            node: Node = user._own
+            return node
 
     def seen_by(self, user: Collection) -> None:
         """Let whoever executes what has changed know whose parts these are."""
@@ -58,28 +59,30 @@ class PartsView:
 
     def written(self, user: Collection, node: Node) -> Sequence[Collection]:
         """Let all who share the parts see other values; return those that have changed."""
-        self.seen_by(user)
-        views = [view_of(part) for part in self.parts]
-        for view in views:
-            view.check()
-        touched: dict[int, Collection] = {id(user): user}
-        for part, view, own in zip(self.parts, views, self.split(node), strict=True):
-            touched |= {id(other): other for other in view.written(part, own)}
-        user._own = node
-        self._made_of = self._nodes()
-        return tuple(touched.values())
+        with LOCK:
+            self.seen_by(user)
+            views = [view_of(part) for part in self.parts]
+            for view in views:
+                view.check()
+            touched: dict[int, Collection] = {id(user): user}
+            for part, view, own in zip(self.parts, views, self.split(node), strict=True):
+                touched |= {id(other): other for other in view.written(part, own)}
+            user._own = node
+            self._made_of = self._nodes()
+            return tuple(touched.values())
 
     def adopted(self, user: Any, stored: Stored) -> None:
         """Let a tensor hold its computed node, and the parts what it consists of."""
-        for part, own in zip(self.parts, self.split(stored), strict=True):
-            part._session = user._session
-            view = part._view
-            if isinstance(view, ElementsView):
-                view.adopted(part, own)
-            else:
-                part._own = own
-        user._own = stored
-        self._made_of = self._nodes()
+        with LOCK:
+            for part, own in zip(self.parts, self.split(stored), strict=True):
+                part._session = user._session
+                view = part._view
+                if isinstance(view, ElementsView):
+                    view.adopted(part, own)
+                else:
+                    part._own = own
+            user._own = stored
+            self._made_of = self._nodes()
 
     def leaving(self, user: Any, *, force: bool) -> None:
         """Refuse: such tensors cannot be resized in place."""

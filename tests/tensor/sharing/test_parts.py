@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import sys
+import threading
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.collection import rebind
 from marsdask.core.config import option_context
 from tests.core.recording import recording_session
 from tests.strategies import chunkings, draws
@@ -160,6 +163,112 @@ def test_programs(data: Any) -> None:
     for _ in range(data.draw(st.integers(2, 7))):
         program.step(data.draw)
     program.check()
+
+
+ORDERS: dict[str, Any] = {
+    "last": {},
+    "first": {"endwith": False},
+    "among the others": {"fill_value": 2},
+}
+
+
+@settings(parent=draws(25), suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_masks_of_tensors(data: Any) -> None:
+    """Masks of one element and conditions are made masks of all; sorting moves what is hidden."""
+    shape = data.draw(st.sampled_from([(4,), (2, 3), (1,)]))
+    values = np.arange(float(np.prod(shape))).reshape(shape)[..., ::-1] % 4
+    many = np.arange(values.size).reshape(shape) % 3
+    mask = data.draw(st.sampled_from([True, [True], [0], 2, many, many == 2, many > 5]))
+    lazy = data.draw(st.booleans())
+    tensor = mt.tensor(values, chunk_size=data.draw(chunkings(shape)))
+    in_place = data.draw(st.booleans()) and np.ndim(mask) in (0, values.ndim)
+    in_place = in_place and np.shape(mask) in ((), shape)
+    array, own = values.copy(), mt.tensor(mask) if lazy else mask
+    pairs: list[tuple[Any, Any]] = []
+    for xp, x, hidden in ((np.ma, array, np.array(mask)), (ma, tensor, own)):
+        made = xp.masked_where(hidden, x, copy=False) if in_place else xp.array(x, mask=hidden)
+        pairs.append((x, made))
+    key, how = data.draw(_keys(shape)), data.draw(st.sampled_from(list(ORDERS.values())))
+    for x, m in pairs:
+        m.sort(axis=0, **how)
+        x[-1:] = 9
+        m[key] = 5
+        m[:1] = np.ma.masked
+    assert pairs[1][1].mask.dtype == bool
+    assert pairs[1][1].mask.shape == shape
+    for theirs, ours in zip(*pairs, strict=True):
+        check(ours, theirs)
+
+
+def _keys(shape: tuple[int, ...]) -> Any:
+    return st.sampled_from([0, ..., slice(1, None), (-1,) * len(shape)])
+
+
+def test_sorted_in_place() -> None:
+    """What is hidden moves with its mask, also in those that share it."""
+    for how in ORDERS.values():
+        for values in ([3, 2, 9, 1], [3.0, np.nan, 9.0, 1.0]):
+            array, tensor = np.array(values), mt.tensor(values, chunk_size=3)
+            for xp, x in ((np.ma, array), (ma, tensor)):
+                xp.masked_array(x, mask=[0, 0, 1, 0]).sort(**how)
+            np.testing.assert_array_equal(tensor.compute(), array)
+
+
+def test_masks_of_one_element_can_be_written_to() -> None:
+    """They are made masks of all elements, and nobody shares those."""
+    own = mt.tensor([True])
+    for mask in (True, [True], [[True]], np.True_, own):
+        x = mt.arange(4, chunk_size=2)
+        m = ma.masked_array(x, mask=mask)
+        m[0] = 5
+        assert m.compute().tolist() == [5, None, None, None]
+        assert x.compute().tolist() == [5, 1, 2, 3]
+    assert own.compute().tolist() == [True]
+
+
+def test_conditions_become_masks() -> None:
+    """Of numbers, of one element, of masked ones."""
+    hidden = np.ma.masked_array([0, 0, 0, 1], mask=[False, True, False, False])
+    for condition in ([0, 2, 0, 1], mt.tensor([0, 2, 0, 1]), True, hidden, ma.from_masked(hidden)):
+        m = ma.masked_where(condition, mt.arange(4, chunk_size=2), copy=False)
+        assert (m.mask.dtype, m.mask.shape) == (bool, (4,))
+        m[0] = 7
+        found = [7, None, None, None] if condition is True else [7, None, 2, None]
+        assert m.compute().tolist() == found
+
+
+def test_readers_see_writes_of_other_threads_whole() -> None:
+    """Values and mask are of one write, and the last write is not lost."""
+    m: Any = ma.masked_array(mt.zeros(4, chunk_size=4), mask=[False] * 4)
+    m[1:]  # from now on it is made of parts
+    even = ma.masked_array(mt.zeros(4, chunk_size=4), mask=[False] * 4)
+    odd = ma.masked_array(mt.ones(4, chunk_size=4), mask=[True] * 4)
+    pairs = {tuple(part.name for part in item.node.args): item for item in (even, odd)}
+    split: list[Any] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            split.append(tuple(part.name for part in m.node.args))
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    rebind(m, even.node)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for reader in readers:
+            reader.start()
+        for count in range(400):
+            rebind(m, (odd if count % 2 else even).node)
+        done.set()
+        for reader in readers:
+            reader.join()
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+    assert set(split) <= set(pairs)
+    check(m, odd.compute())
 
 
 def test_the_mask_and_the_fill_value_are_set() -> None:
