@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final, ParamSpec, TypeAlias, TypeVar
 from typing import cast as typed
 
 import numpy as np
-from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.grids.grid import Grid
@@ -147,9 +146,9 @@ class Tensor(Collection):
         return self._node.name
 
     @property
-    def dask(self) -> HighLevelGraph:
+    def dask(self) -> Mapping[Any, Any]:
         """The graph of Dask's tasks."""
-        graph: HighLevelGraph = self.__dask_graph__()
+        graph: Mapping[Any, Any] = self.__dask_graph__()
         return graph
 
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:

@@ -30,8 +30,8 @@ def test_columns_named_like_settings():
     lazy = md.DataFrame(frame, chunk_size=2)
     equal(lazy.rolling(2).alpha.sum(), frame.rolling(2).alpha.sum())
     equal(lazy.expanding().span.max(), frame.expanding().span.max())
-    alpha: object = lazy.ewm(alpha=0.5).alpha
-    assert alpha == frame.ewm(alpha=0.5).alpha == 0.5
+    settings: list[object] = [lazy.ewm(alpha=0.5).alpha, frame.ewm(alpha=0.5).alpha]
+    assert settings == [0.5, 0.5]
 
 
 def test_several_statistics():
