@@ -225,6 +225,26 @@ def check_wanted(parser: argparse.ArgumentParser, wanted: list[str], among: list
             parser.error(f"no file of the suites matches {pattern!r}")
 
 
+def show(
+    suite: Suite, file: str, known: Iterable[str], found: ComparedFile, *, internal: bool
+) -> int:
+    """Print what was found of a file; return how many known differences pass."""
+    note = f"{len(found.allowed)} known" if found.allowed else ""
+    aside = f"  {len(found.apart)} internal" if found.apart else ""
+    counts = f"{len(found.ours):6} {len(found.neither):14}"
+    print(f"{f'{suite.name}: {file}':64} {counts}  {note}{aside}", flush=True)
+    if internal:
+        for test, inner in sorted(found.apart.items()):
+            print(f"  INTERNAL, {inner}: {test}", flush=True)
+    for test in sorted(found.lost):
+        print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
+    # Of arrays only: the others are known for their timing and placement.
+    stale = list(passing(known, found)) if suite.name == "array" else []
+    for pattern in stale:
+        print(f"  KNOWN, BUT PASSES: {pattern}", flush=True)
+    return len(stale)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Compare suites and print a line for each file; return 1 if tests fail that may not."""
     parser = argparse.ArgumentParser(description="Run others' tests with stock and with ours.")
@@ -253,20 +273,8 @@ def main(arguments: list[str] | None = None) -> int:
     with ThreadPoolExecutor(chosen.jobs) as pool:
         results = pool.map(compare, *zip(*work, strict=True))
         for (suite, file, known), found in zip(work, results, strict=True):
-            name, note = f"{suite.name}: {file}", f"{len(found.allowed)} known"
-            counts = f"{len(found.ours):6} {len(found.neither):14}"
-            aside = f"  {len(found.apart)} internal" if found.apart else ""
-            print(f"{name:64} {counts}  {note if found.allowed else ''}{aside}", flush=True)
-            if chosen.internal:
-                for test, inner in sorted(found.apart.items()):
-                    print(f"  INTERNAL, {inner}: {test}", flush=True)
-            for test in sorted(found.lost):
-                print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
-            # Of arrays only: the others are known for their timing and placement.
-            for pattern in passing(known, found) if suite.name == "array" else ():
-                print(f"  KNOWN, BUT PASSES: {pattern}", flush=True)
-                stale += 1
             bad += len(found.lost)
+            stale += show(suite, file, known, found, internal=chosen.internal)
     if not chosen.distributed:
         print("distributed's own suite is in no package: give a checkout, DISTRIBUTED=path")
     if stale:
