@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
+from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
@@ -56,6 +57,12 @@ def _row_bytes(meta: Any) -> float:
 def dtypes_of(meta: Any) -> list[Any]:
     """Return the type of each column, or the one of a series or an index."""
     return list(meta.dtypes) if isinstance(meta, pd.DataFrame) else [meta.dtype]
+
+
+def is_masked(dtype: Any) -> bool:
+    """Tell whether a type is a number or truth value of pandas, with a mask of missing values."""
+    made = getattr(dtype, "construct_array_type", None)
+    return made is not None and issubclass(made(), IntegerArray | FloatingArray | BooleanArray)
 
 
 def _index_bytes(index: pd.Index) -> float:

@@ -10,7 +10,6 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
-from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
@@ -26,7 +25,7 @@ from marsdask.core.traits import Traits
 from ..create import in_memory, series_from_tensor
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
-from ..frame_node import FrameNode, S, axis_number
+from ..frame_node import FrameNode, S, axis_number, is_masked
 from ..ordered.row_numbers import reset_index
 from ..reduction.fold import assembled
 from ..reduction.quantiles import columns_of, stacked
@@ -277,8 +276,7 @@ def distinct_values(series: Series) -> Tensor:
     Differs from pandas: they are a tensor, of objects where NumPy has no type for the values.
     """
     values = drop_duplicates(series)
-    masked = isinstance(series.node.meta.array, IntegerArray | FloatingArray | BooleanArray)
-    return to_tensor(values.astype(object) if masked else values)
+    return to_tensor(values.astype(object) if is_masked(series.node.meta.dtype) else values)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
 
 from ..elementwise.rowwise import Method, rowwise
-from ..frame_node import SameKind, SameRows, dtypes_of
+from ..frame_node import SameKind, SameRows, dtypes_of, is_masked
 from ..tensors import to_tensor
 
 if TYPE_CHECKING:
@@ -81,8 +81,17 @@ def start_rows(totals: list[list[Any]], name: str, skipna: bool) -> list[Any]:
     starts: list[Any] = [None, totals[0]]
     for total in totals[1:]:
         pairs = zip(starts[-1], total, strict=True)
-        starts.append([b if a is None else a if b is None else combine(a, b) for a, b in pairs])
+        starts.append([_total(a, b, combine, skipna) for a, b in pairs])
     return starts
+
+
+def _total(a: Any, b: Any, combine: np.ufunc, skipna: bool) -> Any:
+    """Combine two totals; ``None`` has no rows, and NA no value."""
+    if a is None or (skipna and a is pd.NA):
+        return b
+    if b is None or (skipna and b is pd.NA):
+        return a
+    return pd.NA if a is pd.NA or b is pd.NA else combine(a, b)
 
 
 def _combination(name: str, skipna: bool) -> np.ufunc:
@@ -100,7 +109,7 @@ def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, s
         return found
     combine = _combination(name, skipna)
     columns = [
-        column if start is None else _joined(combine, column, start)
+        _joined(combine, column, start, skipna=skipna)
         for column, start in zip(_columns(found), starts[position], strict=True)
     ]
     if isinstance(found, pd.Series):
@@ -110,8 +119,12 @@ def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, s
     return found
 
 
-def _joined(combine: np.ufunc, column: Any, start: Any) -> Any:
+def _joined(combine: np.ufunc, column: Any, start: Any, *, skipna: bool) -> Any:
     """Combine the rows of a chunk with what is before it; missing values stay missing."""
+    if start is None or (start is pd.NA and skipna):
+        return column
+    if start is pd.NA:
+        return column.where(np.zeros(len(column), bool))
     found = combine(column, start).astype(column.dtype)
     return found.where(column.notna()) if combine in {np.fmax, np.fmin} else found
 
@@ -167,6 +180,11 @@ def searchsorted(series: Series, value: Any, side: str = "left", sorter: None = 
     return mt.searchsorted(to_tensor(series), lazy, side)
 
 
+def _is_number(dtype: Any) -> bool:
+    """Tell whether a type is numeric, of NumPy or with a mask."""
+    return _is_plain(dtype) or is_masked(dtype)
+
+
 def _is_plain(dtype: Any) -> bool:
     """Tell whether a type is numeric, and NumPy's."""
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
@@ -174,7 +192,7 @@ def _is_plain(dtype: Any) -> bool:
 
 def _check_numeric(rows: Any, name: str) -> None:
     for dtype in dtypes_of(rows.node.meta):
-        if not _is_plain(dtype):
+        if not _is_number(dtype):
             raise NotImplementedError(
                 f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy"
             )

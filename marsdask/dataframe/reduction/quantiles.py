@@ -12,8 +12,8 @@ import pandas as pd
 from marsdask.tensor.quantile.exact import Quantile
 from marsdask.tensor.quantile.methods import MIDDLE
 
-from ..elementwise.rowwise import column_at, rowwise
-from ..frame_node import axis_number, dtypes_of
+from ..elementwise.rowwise import Method, column_at, rowwise
+from ..frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .fold import assembled
 from .reductions import RowReduction, collection_of, one_row
@@ -54,17 +54,24 @@ def column_quantile_of_all(
 
 def selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
     """Return quantiles of a column as a tensor."""
+    if is_masked(column.node.meta.dtype):
+        column = rowwise(Method("astype"), column, dtype="float64")
     values = to_tensor(column).node
     return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
 
 
-def numeric_columns(obj: Any, name: str, *, numeric_only: bool) -> Any:
-    """Return the columns that are numbers; raise if others are there and are not left out."""
+def numeric_columns(obj: Any, name: str, *, numeric_only: bool, masked: bool = True) -> Any:
+    """Return the columns that are numbers; raise if others are there and are not left out.
+
+    Without ``masked`` those with a mask are others, but floats.
+    """
     meta = obj.node.meta
     if numeric_only and isinstance(meta, pd.DataFrame):
         obj = obj[list(meta.select_dtypes(include=["number", "bool"]).columns)]
     for dtype in dtypes_of(obj.node.meta):
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            continue
+        if is_masked(dtype) and (masked or dtype.kind == "f"):
             continue
         if not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM":
             raise TypeError(f"Cannot perform reduction {name!r} with {dtype} dtype")
@@ -105,6 +112,19 @@ def beside(*values: Any, rows: Any, columns: Any, dtypes: Any, name: Any = None)
     return frame.set_axis(columns, axis=1)
 
 
+def _missing_as_na(found: Tensor, dtype: Any) -> Tensor:
+    """Return a scalar, NA in place of NaN if the column has a mask."""
+    if not is_masked(dtype):
+        return found
+    scalar: Tensor = assembled(na_of_nan, [found], np.float64(), title="quantile")
+    return scalar
+
+
+def na_of_nan(found: Any) -> Any:
+    """Return a scalar, NA in place of NaN."""
+    return pd.NA if np.isnan(found) else np.float64(found)
+
+
 def median(
     obj: Any, axis: Any = 0, *, skipna: bool = True, numeric_only: bool = False
 ) -> Series | Tensor:
@@ -124,7 +144,7 @@ def median(
     obj = numeric_columns(obj, "median", numeric_only=numeric_only)
     found = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     if isinstance(meta, pd.Series):
-        tensor: Tensor = found[0]
+        tensor: Tensor = _missing_as_na(found[0], meta.dtype)
         return tensor
     like = one_row(obj.node.meta).median(skipna=skipna)
     options = {"labels": like.index, "name": None, "dtype": like.dtype}
@@ -151,7 +171,7 @@ def quantile(
         how = {"numeric_only": numeric_only, "interpolation": interpolation}
         across: Series = rowwise(RowReduction("quantile"), frame, q=q, **how)
         return across
-    frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
+    frame = numeric_columns(frame, "quantile", numeric_only=numeric_only, masked=False)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
     found = [selected(column, q, interpolation) for column in columns_of(frame)]
@@ -166,11 +186,11 @@ def quantile(
 
 def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:
     """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
-    series = numeric_columns(series, "quantile", numeric_only=False)
+    series = numeric_columns(series, "quantile", numeric_only=False, masked=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
     found: Tensor = selected(series, q, interpolation)
     if np.ndim(q) == 0:
-        return found
+        return _missing_as_na(found, series.node.meta.dtype)
     labels = {"rows": like.index, "columns": None, "dtypes": (like.dtype,)}
     several: Series = assembled(beside, [found], like, title="quantile", name=like.name, **labels)
     return several

@@ -24,7 +24,7 @@ from marsdask.core.sizes import Chunks, total
 
 from ..create import series_from_tensor
 from ..elementwise.rowwise import rowwise
-from ..frame_node import FrameNode, row_bytes
+from ..frame_node import FrameNode, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
 from ..schemas.schema import interned, result_of
@@ -110,6 +110,8 @@ class FrameReduction(FrameNode):
     def _computed(self, *, none: bool) -> tuple[Any, Chunks]:
         over = self.a.meta if none else one_row(self.a.meta)
         whole = reduce_whole(over, self.recipe, self.kwargs)
+        if whole is pd.NA and not none:  # one row has no deviation, and NA has no dtype
+            whole = np.nan
         if isinstance(whole, pd.Series):
             return interned(whole.iloc[:0]), ((len(whole),),)
         meta = np.empty((), np.asarray(whole).dtype)
@@ -215,7 +217,10 @@ def finish(
     result = RECIPES[recipe].finalize(partial, **options)
     if dtype == np.float32 or isinstance(dtype, pd.Float64Dtype):
         result = result.astype(dtype)
-    return result.iloc[0] if isinstance(like, pd.Series) else result
+    if isinstance(like, pd.DataFrame):
+        return result
+    scalar = result.iloc[0]
+    return pd.NA if is_masked(like.dtype) and pd.isna(scalar) else scalar
 
 
 def add(a: Any, b: Any) -> Any:
