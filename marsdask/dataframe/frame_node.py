@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionDtype
 from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 
 from marsdask.core.collection import Collection
@@ -61,8 +62,9 @@ def dtypes_of(meta: Any) -> list[Any]:
 
 def is_masked(dtype: Any) -> bool:
     """Tell whether a type is a number or truth value of pandas, with a mask of missing values."""
-    made = getattr(dtype, "construct_array_type", None)
-    return made is not None and issubclass(made(), IntegerArray | FloatingArray | BooleanArray)
+    if not isinstance(dtype, ExtensionDtype):
+        return False
+    return issubclass(dtype.construct_array_type(), IntegerArray | FloatingArray | BooleanArray)
 
 
 def _index_bytes(index: pd.Index) -> float:

@@ -9,6 +9,8 @@ import pandas as pd
 
 from marsdask.core.traits import Level, SortKey
 
+from .index_methods import is_sorted
+
 
 def has_label(block: Any, labels: Any) -> Any:
     """Tell of each row whether its label is among some."""
@@ -27,15 +29,15 @@ def is_between(block: Any, start: Any, stop: Any) -> Any:
 
 
 def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
-    """Return the bounds of a slice of labels that are known to rise."""
+    """Return the bounds of a slice of labels that rise, which is computed where it is not known."""
     if key.step not in {None, 1}:
         raise NotImplementedError("loc[::step] is not supported; use iloc[::step]")
     labels = obj.node.meta.index
     traits = obj.node.traits
     rising = any(traits.is_sorted([SortKey(Level(), na_first=first)]) for first in (None, False))
-    if labels.nlevels > 1 or not rising:
+    if labels.nlevels > 1 or not (rising or is_sorted(obj)):
         raise NotImplementedError(
-            f"loc[{key.start!r}:{key.stop!r}] of labels that may not rise is not supported; use "
+            f"loc[{key.start!r}:{key.stop!r}] of labels that do not rise is not supported; use "
             "sort_index() first"
         )
     return label_bounds(labels, key)
