@@ -37,12 +37,15 @@ from .placement import (
     RoundRobin,
     TaskView,
     resident,
+    share,
 )
 from .replicas import MarsMemoryManager, keep_shared
 from .waiting_tasks import HeadReservation, QueueGroups
 
-#: Maximum number of sources on all workers beyond their threads.
+#: Maximum number of sources on all workers beyond their threads, ...
 _AHEAD = 2
+#: ... unless the expected result is at most this share of the memory of each worker.
+_SMALL = 1 / 256
 
 #: Short tasks are sent in batches: at most this many for each thread of a worker, ...
 _BATCH = 32
@@ -66,10 +69,17 @@ def task_view(ts: TaskState) -> TaskView[WorkerState]:
     )
 
 
-def is_tiny(ts: TaskState) -> bool:
-    """Return whether the hint of a task's result is at most some bytes."""
+def hinted_bytes(ts: TaskState) -> int:
+    """Return the hint of the bytes of a task's result, 0 without one."""
     annotations: Any = ts.annotations
-    return 0 < int((annotations and annotations.get("mars_out")) or 0) <= _TINY
+    return int((annotations and annotations.get("mars_out")) or 0)
+
+
+def mean_bytes(ts: TaskState) -> float:
+    """Return the mean of the results of a task's group, 0 if there is none yet."""
+    group: Any = ts.group
+    made = group.states["memory"] + group.states["forgotten"]
+    return group.nbytes_total / made if made else 0.0
 
 
 def ends_soon(ws: WorkerState) -> bool:
@@ -101,6 +111,8 @@ class PlacementScheduler(distributed.Scheduler):
         """Workers with more tasks than threads."""
         self._batching: set[WorkerState] = set()
         """Workers that get more tasks only because theirs are short."""
+        self._least_memory = math.inf
+        """The least memory limit of any worker that has been here."""
         self._looking = False
         """Whether a pass over the queue is scheduled after the transitions."""
         self._waiting: QueueGroups[TaskState] | None = None
@@ -192,18 +204,21 @@ class PlacementScheduler(distributed.Scheduler):
 
         distributed sends each worker a source beyond its threads. That source runs before the
         consumers of the previous one, which costs memory for a chunk on each worker. This scheduler
-        sends at most two such sources in total.
+        sends at most two such sources in total, unless their results are small.
         """
         found = self._regular_slots(ts)
         return found or self._fair_slots(ts)
 
     def _regular_slots(self, ts: TaskState) -> set[WorkerState]:
         """Return the workers whose tasks leave a slot for a source."""
-        if not ts.dependents or is_tiny(ts):
+        hinted = hinted_bytes(ts)
+        if not ts.dependents or 0 < hinted <= _TINY:
             return self.idle_task_count
         self._open &= self.idle_task_count  # without closed and paused workers
         if self._open:
             return self._open
+        if 0 < (hinted or mean_bytes(ts)) <= _SMALL * self._least_memory:
+            return self.idle_task_count - self._batching
         self._ahead &= self.running
         if len(self._ahead) < _AHEAD and sum(map(_beyond, self._ahead)) < _AHEAD:
             return self.idle_task_count - self._ahead - self._batching
@@ -235,6 +250,7 @@ class PlacementScheduler(distributed.Scheduler):
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
         """Record the load of a worker; one with short tasks may get more of them."""
         super().check_idle_saturated(ws, occ)
+        self._least_memory = min(self._least_memory, share(ws))
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
         ahead = self.policy is not None and self.WORKER_SATURATION > 1
