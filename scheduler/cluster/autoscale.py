@@ -128,7 +128,7 @@ def start(server: Any) -> Autoscaler | None:
     limits = AutoscaleLimits.configured()
     if limits is None:
         return None
-    if server.rescaling is None:
+    if server.rescaling.scaler is None:
         logger.warning("ignoring %s: nothing here starts and ends workers", _SECTION)
         return None
     found = Autoscaler(server, limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Coroutine
 from typing import Any, Final, Protocol
 
 from distributed.core import Status
@@ -42,11 +42,15 @@ class Scaler(Protocol):
 
 
 class Rescaling:
-    """Rescales the cluster of ``server``, a supervisor, with ``scaler``."""
+    """Rescales the cluster of ``server``, a supervisor, with ``scaler``.
 
-    def __init__(self, server: Any, scaler: Scaler) -> None:
+    Without a scaler somebody else starts and ends hosts, and asks to :meth:`vacate` them first.
+    """
+
+    def __init__(self, server: Any, scaler: Scaler | None) -> None:
         self.server = server
         self.scaler = scaler
+        self._vacated: list[str] = []
         self.target: int | None = None
         self.state = "idle"
         self.error: str | None = None
@@ -55,7 +59,14 @@ class Rescaling:
 
     def start(self, count: int) -> asyncio.Task[None]:
         """Begin to rescale, after a change that has not ended."""
-        self._task = asyncio.ensure_future(self.rescale(count))
+        return self._begin(self.rescale(count), count)
+
+    def start_vacating(self, names: Collection[str]) -> asyncio.Task[None]:
+        """Begin to vacate hosts, after a change that has not ended."""
+        return self._begin(self.vacate(names), None)
+
+    def _begin(self, change: Coroutine[Any, Any, None], count: int | None) -> asyncio.Task[None]:
+        self._task = asyncio.ensure_future(change)
         self._task.add_done_callback(_retrieve)
         self.target, self.state, self.error = count, "moving", None
         return self._task
@@ -71,6 +82,8 @@ class Rescaling:
 
     async def rescale(self, count: int) -> None:
         """Move results off the workers that will end, then start or end hosts."""
+        if self.scaler is None:
+            raise CannotScale("nothing here starts and ends workers")
         async with self._lock:
             self.target, self.state, self.error = count, "moving", None
             retired: list[str] = []
@@ -83,6 +96,22 @@ class Rescaling:
                 await self.scaler.scale(count)
             except BaseException as error:
                 self._restore(retired)
+                self.state, self.error = "failed", str(error) or repr(error)
+                raise
+            self.state = "done"
+
+    async def vacate(self, names: Collection[str]) -> None:
+        """Move results off the workers of hosts that somebody ends; all others get tasks."""
+        async with self._lock:
+            self.target, self.state, self.error = None, "moving", None
+            hosts = self.hosts()
+            leaving = [address for name in names for address in hosts.get(name, ())]
+            self._restore([one for one in self._vacated if one not in leaving])
+            self._vacated = leaving
+            try:
+                await self._retire(leaving)
+            except BaseException as error:
+                self._restore(leaving)
                 self.state, self.error = "failed", str(error) or repr(error)
                 raise
             self.state = "done"

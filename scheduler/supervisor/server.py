@@ -73,7 +73,7 @@ class Supervisor(PlacementScheduler):
         self.advertise = advertise
         self.web = web
         self.supervisors = tuple(supervisors)
-        self.rescaling = None if scaler is None else Rescaling(self, scaler)
+        self.rescaling = Rescaling(self, scaler)
         self.failover = Failover(self, supervisors, arbiter)
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(

@@ -31,15 +31,22 @@ async def show_workers(call: Api) -> Any:
     action = call.get_argument("action", "")
     if action == "count":
         return len(call.server.workers)
-    if action == "scale" and call.server.rescaling is not None:
+    if action == "scale":
         return call.server.rescaling.progress()
     return worker_nodes(call.server, time.time(), ("env", "resource", "detail"))
 
 
 async def scale_workers(call: Api) -> dict[str, Any]:
-    """Change the number of workers; with ``wait=1`` answer once it has changed."""
+    """Change the number of workers; with ``wait=1`` answer once it has changed.
+
+    With ``action=vacate`` somebody else will end the hosts of the body: move their results first.
+    """
     rescaling = call.server.rescaling
-    if rescaling is None:
+    if call.get_argument("action", "") == "vacate":
+        rescaling.start_vacating(_hosts(call))
+        progress: dict[str, Any] = rescaling.progress()
+        return progress
+    if rescaling.scaler is None:
         endpoint = endpoint_of(call.server.address)
         raise ApiError(
             501,
@@ -62,6 +69,17 @@ async def scale_workers(call: Api) -> dict[str, Any]:
             raise ApiError(409, str(error)) from None
     found: dict[str, Any] = rescaling.progress()
     return found
+
+
+def _hosts(call: Api) -> list[str]:
+    """Return the names of hosts, of workers that will end."""
+    try:
+        names: Any = json.loads(call.request.body or "{}")["hosts"]
+    except (ValueError, KeyError, TypeError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise ApiError(400, 'invalid body; give {"hosts": ["job-worker-2"]}, or [] to take it back')
+    return names
 
 
 def _counts(call: Api) -> tuple[int, int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,10 +15,10 @@ from ..kubernetes.cluster import ClusterClient, RunningCluster, deleted_on_failu
 from ..kubernetes.manifests import owned, secrets
 from ..kubernetes.secrets import new_certificates, new_token
 from ..kubernetes.spec import ClusterSpec
-from ..kubernetes.watch import explain, late_pods, trouble
+from ..kubernetes.watch import explain, late_pods, refusals, trouble
 from ..kubernetes.web_port import WebPort
 from .arguments import endpoint, job_spec, least_workers, replaced_image, worker_count
-from .mars_job import KIND, VERSION, mars_job
+from .mars_job import KIND, VERSION, mars_job, worker_name
 from .reading import read_job
 
 if TYPE_CHECKING:
@@ -98,42 +99,58 @@ class KubeDLClusterClient(ClusterClient):
     ) -> int:
         """Change the number of workers of the MarsJob, and return how many there are.
 
-        Fewer workers raise NotImplementedError: KubeDL ends pods without asking them, and results
-        that only they have would be lost.
+        KubeDL ends the last ones, which move their results to others first. More workers are
+        waited for until ``min_workers`` of them, by default all, have joined.
         """
         cluster = self._cluster
         if isinstance(new_scale, bool) or not isinstance(new_scale, int) or new_scale < 0:
             raise ValueError(f"invalid new_scale: {new_scale!r}; give an integer of at least 0")
         least = new_scale if min_workers is None else least_workers(min_workers, new_scale)
-        self._grow(new_scale)
         port = WebPort(cluster.endpoint, cluster.token)
-        return port.wait_for(least, timeout=timeout) if wait else port.count()
+        self._scale(new_scale, port, timeout)
+        return port.wait_for(least, new_scale, timeout) if wait else port.count()
 
-    def _grow(self, workers: int) -> None:
-        """Change the number of workers; if the job has changed meanwhile, check it again."""
+    def _scale(self, workers: int, port: WebPort, timeout: float | None) -> None:
+        """Vacate the last workers, if there will be fewer, and change the job."""
+        vacated = False
+        try:
+            for job in self._attempts():
+                leaving = range(workers, worker_count(job))
+                if leaving or vacated:
+                    vacated = True
+                    port.vacate([worker_name(self._cluster.name, i) for i in leaving], timeout)
+                if self._changed(job, workers):
+                    return
+        except BaseException:
+            if vacated:
+                with contextlib.suppress(KubernetesError, OSError):
+                    port.vacate(())  # they remain, and get tasks again
+            raise
+
+    def _attempts(self) -> Iterator[dict[str, Any]]:
+        """Yield the job as it is now; if it has changed meanwhile, again."""
         cluster = self._cluster
-        where = VERSION, KIND, cluster.namespace, cluster.name
         for _ in range(_ATTEMPTS):
-            job = cluster.api.get(*where)
-            before = worker_count(job)
-            if workers < before:
-                raise NotImplementedError(
-                    f"a MarsJob cannot go from {before} to {workers} workers without a loss of "
-                    "results; create a smaller one, or use deploy.kubernetes.new_cluster"
-                )
-            if "Worker" not in job["spec"]["marsReplicaSpecs"]:
-                raise ValueError(f"the MarsJob {cluster.name} has no template of workers")
-            change = {
-                "metadata": {"resourceVersion": job["metadata"]["resourceVersion"]},
-                "spec": {"marsReplicaSpecs": {"Worker": {"replicas": workers}}},
-            }
-            with contextlib.suppress(AlreadyExists):  # the job has changed meanwhile
-                cluster.api.patch(*where, change)
-                return
+            yield cluster.api.get(VERSION, KIND, cluster.namespace, cluster.name)
         raise KubernetesError(
             f"the MarsJob {cluster.name} has changed at each of {_ATTEMPTS} attempts to change its "
             "number of workers; try again"
         )
+
+    def _changed(self, job: dict[str, Any], workers: int) -> bool:
+        """Change the number of workers, unless the job is another one than it was."""
+        cluster = self._cluster
+        if "Worker" not in job["spec"]["marsReplicaSpecs"]:
+            raise ValueError(f"the MarsJob {cluster.name} has no template of workers")
+        change = {
+            "metadata": {"resourceVersion": job["metadata"]["resourceVersion"]},
+            "spec": {"marsReplicaSpecs": {"Worker": {"replicas": workers}}},
+        }
+        try:
+            cluster.api.patch(VERSION, KIND, cluster.namespace, cluster.name, change)
+        except AlreadyExists:  # the job has changed meanwhile
+            return False
+        return True
 
 
 def new_cluster(
@@ -280,11 +297,22 @@ def _wait(running: RunningJob, least: int, timeout: float | None, deadline: floa
                 return
             told = f"{count} of {least} workers have joined"
         pods = _pods(running)
+        refused = _refusals(running)
         if deadline is not None and time.monotonic() > deadline:
             lines = [f"after {timeout} s the MarsJob {running.name} is not ready: {told}"]
-            lines += [] if pods is None else late_pods(running.api, running.namespace, pods)
+            if pods is not None:
+                lines += late_pods(running.api, running.namespace, pods, refused)
             raise TimeoutError("\n".join(lines))
         time.sleep(_ROUND)
+
+
+def _refusals(running: RunningJob) -> list[str]:
+    """Return why the operator could not create pods; a quota that is too small is an error."""
+    job = running.api.get(VERSION, KIND, running.namespace, running.name)
+    begun = job["metadata"].get("creationTimestamp") or ""
+    return refusals(
+        running.api, running.namespace, re.escape(running.name), begun, "FailedCreatePod"
+    )
 
 
 def _pods(running: RunningJob) -> list[dict[str, Any]] | None:

@@ -62,6 +62,11 @@ def service_name(job: str) -> str:
     return f"{job}-webservice-0"
 
 
+def worker_name(job: str, index: int) -> str:
+    """Return the name of the pod of a worker."""
+    return f"{job}-worker-{index}"
+
+
 def web_path(namespace: str, job: str) -> str:
     """Return the path at which the operator's ingress shows the web service."""
     return f"/mars/{namespace}/{service_name(job)}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from .client import Forbidden, KubernetesApi, KubernetesError
-from .pods import COMPONENT
+from .client import Forbidden, KubernetesApi, KubernetesError, NotFound
+from .pods import COMPONENT, INSTANCE
 
 Manifest = dict[str, Any]
 
@@ -19,6 +20,9 @@ _RESTARTS: Final = 3
 
 #: Lines of a pod's log, and events of it, in an error.
 _LINES, _EVENTS = 15, 5
+
+#: Later than any time of Kubernetes, and the letters of names that Deployments make.
+_LATEST, _HASH = "~", "bcdfghjklmnpqrstvwxz2456789"
 
 #: Reasons to wait that do not pass, and what to do.
 _HOPELESS: Final = {
@@ -76,28 +80,29 @@ def _events(api: KubernetesApi, namespace: str, name: str) -> list[str]:
 def wait_ready(
     api: KubernetesApi,
     namespace: str,
-    selector: str,
+    instance: str,
     needed: Mapping[str, int],
     timeout: float | None,
     deadline: float | None = None,
 ) -> dict[str, Manifest]:
-    """Wait until enough pods of each role are ready, and return all pods by name.
+    """Wait until enough pods of each role of a cluster are ready, and return all pods by name.
 
     ``deadline`` is the moment at which ``timeout`` ends, if that has begun. Raises KubernetesError
     as soon as a pod cannot get ready, and TimeoutError, with what the pods said last.
     """
     if deadline is None and timeout is not None:
         deadline = time.monotonic() + timeout
+    selector = f"{INSTANCE}={instance}"
     while True:
         listing = api.list("v1", "Pod", namespace, selector)
         pods = {pod["metadata"]["name"]: pod for pod in listing["items"]}
         since = listing["metadata"]["resourceVersion"]
         if _enough(api, namespace, pods, needed):
             return pods
-        _refuse_quota(api, namespace)
+        refused = _refusals(api, namespace, instance)
         left = _ROUND if deadline is None else min(_ROUND, deadline - time.monotonic())
         if left <= 0:
-            raise TimeoutError(_late(api, namespace, pods, needed, timeout))
+            raise TimeoutError(_late(api, namespace, pods, needed, timeout, refused))
         for change in api.watch("v1", "Pod", namespace, since, left, selector):
             pod = change["object"]
             if change["type"] == "ERROR":
@@ -128,15 +133,39 @@ def _enough(
     return False
 
 
-def _refuse_quota(api: KubernetesApi, namespace: str) -> None:
-    """Raise the error that controllers report as an event only: a quota that is too small."""
+def refusals(
+    api: KubernetesApi, namespace: str, owners: str, begun: str, reason: str = "FailedCreate"
+) -> list[str]:
+    """Return why pods could not be created since a moment; controllers report it as events only.
+
+    ``owners`` is a pattern of their workloads' names, since others of the namespace have events.
+    """
     try:
-        events = api.list("v1", "Event", namespace, fieldSelector="reason=FailedCreate")["items"]
-    except Forbidden:
-        return
-    for event in events:
-        if "exceeded quota" in event.get("message", ""):
-            raise Forbidden(f"the namespace's quota is too small: {event['message']}")
+        found = api.list("v1", "Event", namespace, fieldSelector=f"reason={reason}")["items"]
+    except KubernetesError:
+        return []  # what else is known is better than another error
+    messages = [
+        one.get("message") or ""
+        for one in found
+        if re.fullmatch(owners, one["involvedObject"].get("name", ""))
+        and (one.get("lastTimestamp") or _LATEST) >= begun
+    ]
+    for message in messages:
+        if "exceeded quota" in message:
+            raise Forbidden(f"the namespace's quota is too small: {message}")
+    return messages
+
+
+def _refusals(api: KubernetesApi, namespace: str, instance: str) -> list[str]:
+    """Return why pods of a cluster could not be created; a quota that is too small is an error."""
+    try:
+        root = api.get("v1", "ConfigMap", namespace, instance)
+    except NotFound:
+        return []
+    # A cluster of before may have had the name.
+    begun = root["metadata"].get("creationTimestamp") or ""
+    owners = rf"{re.escape(instance)}-(supervisor|web|worker)(-[{_HASH}]+)?"
+    return refusals(api, namespace, owners, begun)
 
 
 def _late(
@@ -145,18 +174,27 @@ def _late(
     pods: Mapping[str, Manifest],
     needed: Mapping[str, int],
     timeout: float | None,
+    refused: Sequence[str],
 ) -> str:
     wanted = ", ".join(f"{count} {role}" for role, count in needed.items())
     lines = [f"after {timeout} s not all pods are ready ({wanted})"]
-    return "\n".join(lines + late_pods(api, namespace, pods.values()))
+    return "\n".join(lines + late_pods(api, namespace, pods.values(), refused))
 
 
-def late_pods(api: KubernetesApi, namespace: str, pods: Collection[Manifest]) -> list[str]:
-    """Return what pods that are not ready said last."""
-    if not pods:
+def late_pods(
+    api: KubernetesApi, namespace: str, pods: Collection[Manifest], refused: Sequence[str] = ()
+) -> list[str]:
+    """Return what pods that are not ready said last, and why others could not be created."""
+    if not pods and not refused:
         return ["there are no pods: does a controller of Kubernetes run?"]
     late = [pod for pod in pods if not is_ready(pod)]
-    return [explain(api, namespace, pod, _phase(pod)) for pod in late[:3]]
+    told = [explain(api, namespace, pod, _phase(pod)) for pod in late[:3]]
+    if refused:
+        told += [
+            "pods that could not be created:",
+            *(f"  event: {one}" for one in refused[-_EVENTS:]),
+        ]
+    return told
 
 
 def _phase(pod: Mapping[str, Any]) -> str:

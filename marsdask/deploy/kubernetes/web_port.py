@@ -7,6 +7,7 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from typing import Any, Final
 
 from .client import KubernetesError
@@ -84,15 +85,29 @@ class WebPort:
         body = {"new_scale": count, "min_workers": least}
         progress = self.ask("PATCH", "/api/worker?action=count", body)
         if wait:
-            for _ in _rounds(timeout, f"the change to {count} workers"):
-                progress = self.ask("GET", "/api/worker?action=scale")
-                if progress["state"] not in ("moving", "scaling"):
-                    break
-            if progress["state"] == "failed":
-                raise KubernetesError(f"cannot rescale: {progress['error']}")
+            self._wait_change(f"the change to {count} workers", timeout, body)
             return self.wait_for(count if least is None else least, count, timeout)
         found: int = progress["count"]
         return found
+
+    def vacate(self, hosts: Sequence[str], timeout: float | None = None) -> None:
+        """Move the results of hosts that will end to others; none of ``hosts`` takes it back."""
+        self.ask("PATCH", "/api/worker?action=vacate", {"hosts": list(hosts)})
+        self._wait_change(f"results of {', '.join(hosts)} to be moved", timeout)
+
+    def _wait_change(self, what: str, timeout: float | None, body: Any = None) -> None:
+        """Wait for the end of a change; raise KubernetesError if it fails."""
+        for _ in _rounds(timeout, what):
+            progress = self.ask("GET", "/api/worker?action=scale")
+            if progress["state"] == "idle" and body is not None:
+                # Another supervisor has taken over, and knows nothing of it.
+                progress = self.ask("PATCH", "/api/worker?action=count", body)
+            if progress["state"] == "failed":
+                raise KubernetesError(f"cannot rescale: {progress['error']}")
+            if progress["state"] == "done":
+                return
+            if progress["state"] == "idle":
+                raise KubernetesError("cannot rescale: another supervisor has taken over")
 
 
 def _rounds(timeout: float | None, what: str) -> Any:

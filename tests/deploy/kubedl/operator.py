@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from tests.deploy.kubernetes.controllers import owned, reference, wanted_objects
-from tests.deploy.kubernetes.store import Object, Store
+from tests.deploy.kubernetes.store import Denied, Object, Store
 
 PORT = 11111
 
@@ -151,6 +151,8 @@ def _reconcile(store: Store, job: Object) -> None:
     for role, replica in _ordered(job):
         for index in range(replica["replicas"]):
             _replica(store, job, role, index, pods)
+        for name in owned_beyond(pods, job, role, replica["replicas"]):
+            store.delete("pods", job["metadata"]["namespace"], name)
         mine = [pods.get(name_of(job, role, i)) for i in range(replica["replicas"])]
         phases = [pod["status"].get("phase") if pod else None for pod in mine]
         if role == "Scheduler":
@@ -167,6 +169,18 @@ def _reconcile(store: Store, job: Object) -> None:
         _finish(store, job, "Running", "a worker runs")
 
 
+def owned_beyond(pods: dict[str, Object], job: Object, role: str, count: int) -> list[str]:
+    """Return the pods of a role whose index is not below a number; the job has had more."""
+    labels = {name: pod["metadata"]["labels"] for name, pod in pods.items()}
+    return [
+        name
+        for name, told in labels.items()
+        if told["replica-type"] == ROLES[role]
+        and int(told["replica-index"]) >= count
+        and "deletionTimestamp" not in pods[name]["metadata"]
+    ]
+
+
 def _ordered(job: Object) -> list[tuple[str, Object]]:
     replicas = job["spec"]["marsReplicaSpecs"]
     return [(role, replicas[role]) for role in ROLES if role in replicas]
@@ -177,7 +191,12 @@ def _replica(store: Store, job: Object, role: str, index: int, pods: dict[str, O
     name, space = name_of(job, role, index), job["metadata"]["namespace"]
     pod = pods.get(name)
     if pod is None:
-        store.create("pods", space, pod_of(job, role, index))
+        try:
+            store.create("pods", space, pod_of(job, role, index))
+        except Denied as error:
+            if error.status == 403:
+                store.event(job, "FailedCreatePod", f"Error creating: {error}")
+            raise
     elif pod["status"].get("phase") == "Failed":
         policy = job["spec"]["marsReplicaSpecs"][role].get("restartPolicy") or POLICIES[role]
         (container,) = pod["status"]["containerStatuses"]

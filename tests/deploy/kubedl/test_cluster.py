@@ -113,27 +113,43 @@ def test_the_documents_job(kubedl):
         kubedl.kube.store.get("marsjobs", "default", "mars-test-demo")
 
 
-def grows(kubedl, client):
-    """Add a worker to the job; fewer of them are refused."""
-    with pytest.raises(NotImplementedError, match=r"from 1 to 0 workers without a loss"):
-        client.rescale_workers(0)
+def grows_and_shrinks(kubedl, client):
+    """Add a worker to the job, and end it: what only it holds is there afterwards."""
     with pytest.raises(ValueError, match="invalid new_scale: -1"):
         client.rescale_workers(-1)
+    scheduler = client.session.scheduler.client
+    sent = scheduler.scatter({f"x{i}": i for i in range(20)}, hash=False)
+    with pytest.raises(KubernetesError, match="no other worker has room"):
+        client.rescale_workers(0)
+    (first,) = scheduler.nthreads()
     assert client.rescale_workers(2, timeout=DEADLINE) == 2
     assert "mine-worker-1" in pods(kubedl, "mine")
+    (last,) = set(scheduler.nthreads()) - {first}
+    sent = scheduler.scatter({f"y{i}": i for i in range(20)}, workers=[last], hash=False)
+    assert client.rescale_workers(1, timeout=DEADLINE) == 1
+    assert scheduler.gather(sent) == {f"y{i}": i for i in range(20)}
+    assert list(scheduler.nthreads()) == [first]
+    store = kubedl.kube.store
+    wait_until(lambda: "mine-worker-1" not in pods(kubedl, "mine"), store, DEADLINE)
+
+
+def last(*indices):
+    return [f"j-worker-{index}" for index in indices]
 
 
 @pytest.mark.parametrize(
-    ("others", "refusal", "left"),
+    ("others", "vacated", "refusal"),
     [
-        ([5], (NotImplementedError, "from 5 to 4 workers"), 5),
-        ([3, 4], None, 4),
-        ([3, 2, 3, 2, 3, 2], (KubernetesError, "changed at each of 5 attempts"), 3),
+        ([5], [last(4)], None),
+        ([3, 4], [], None),
+        ([5, 6, 3], [last(4), last(4, 5), []], None),
+        ([3, 2, 3, 2, 3, 2], [], "changed at each of 5 attempts"),
+        ([5, 6] * 3, [last(4), last(4, 5), last(4), last(4, 5), []], "changed at each of 5"),
     ],
 )
-def test_two_that_rescale_at_the_same_time(others, refusal, left, tmp_path, monkeypatch):
-    """What another one has asked for meanwhile is not undone."""
-    changes = iter(others)
+def test_two_that_rescale_at_the_same_time(others, vacated, refusal, tmp_path, monkeypatch):
+    """What another one has asked for meanwhile is not undone; workers that remain get tasks."""
+    changes, told = iter(others), []
 
     class SharedApi(KubernetesApi):
         """Another one changes the job after an answer."""
@@ -147,10 +163,11 @@ def test_two_that_rescale_at_the_same_time(others, refusal, left, tmp_path, monk
     def workers(number):
         return {"marsReplicaSpecs": {"Worker": {"replicas": number}}}
 
-    def port(*where):
-        return SimpleNamespace(wait_for=lambda least, timeout: least)
-
-    monkeypatch.setattr(kubedl_cluster, "WebPort", port)
+    port = SimpleNamespace(
+        wait_for=lambda least, most, timeout: least,
+        vacate=lambda hosts, timeout=None: told.append(list(hosts)),
+    )
+    monkeypatch.setattr(kubedl_cluster, "WebPort", lambda *where: port)
     metadata = {"name": "j", "namespace": "default"}
     job = {"apiVersion": VERSION, "kind": KIND, "metadata": metadata, "spec": workers(2)}
     with api_server(tmp_path) as server:
@@ -160,10 +177,11 @@ def test_two_that_rescale_at_the_same_time(others, refusal, left, tmp_path, monk
         client = KubeDLClusterClient(running)
         if refusal is None:
             assert client.rescale_workers(4) == 4
+            assert api.get(VERSION, KIND, "default", "j")["spec"] == workers(4)
         else:
-            with pytest.raises(refusal[0], match=refusal[1]):
+            with pytest.raises(KubernetesError, match=refusal):
                 client.rescale_workers(4)
-        assert api.get(VERSION, KIND, "default", "j")["spec"] == workers(left)
+        assert told == vacated
 
 
 def test_a_job_of_arguments(kubedl):
@@ -190,7 +208,7 @@ def test_a_job_of_arguments(kubedl):
         scheduler: Any = client.session.scheduler
         (worker,) = scheduler.client.nthreads()
         assert worker.startswith("tls://")
-        grows(kubedl, client)
+        grows_and_shrinks(kubedl, client)
         before = pods(kubedl, "mine")["mine-worker-0"]["metadata"]["uid"]
         process(kubedl, "mine-worker-0").send_signal(signal.SIGTERM)
         wait_until(
@@ -221,6 +239,11 @@ def test_failures_leave_nothing(kubedl):
     fails(TimeoutError, "(?s)not ready: .*pod failing-scheduler-0", image=SLOW, timeout=0.1)
     wrong = {"MARS_WEB_TOKEN_FILE": "/none"}
     fails(KubernetesError, "(?s)has failed: .*/none", scheduler_extra_env=wrong)
+    store.create(
+        "resourcequotas", "default", {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
+    )
+    fails(Forbidden, "quota is too small: Error creating: .*few")
+    store.delete("resourcequotas", "default", "few")
     store.create("marsjobs", "default", {"metadata": {"name": "failing"}, "spec": {}})
     failed = {"status": {"conditions": [{"type": "Failed"}]}}
     store.patch("marsjobs", "default", "failing", failed, "status")

@@ -9,7 +9,7 @@ from marsdask.deploy.kubernetes.client import Forbidden, KubernetesApi, Kubernet
 from marsdask.deploy.kubernetes.watch import is_ready, trouble, wait_ready
 from tests.kube.servers import api_server
 
-SELECTOR = "app.kubernetes.io/instance=mars"
+INSTANCE = "mars"
 
 
 def pod(name, role="worker", *, ready=False, waiting=None, restarts=0, deleted=False, last=None):
@@ -74,6 +74,7 @@ def server(tmp_path, monkeypatch):
     monkeypatch.setattr(watch, "_ROUND", 0.2)
     with api_server(tmp_path) as running:
         running.store.create("namespaces", "", {"metadata": {"name": "n"}})
+        running.store.create("configmaps", "n", {"metadata": {"name": INSTANCE}})
         running.log = lambda namespace, name, previous: f"{name} wrote\nthis\n"
         yield running
 
@@ -85,7 +86,7 @@ def put(server, one):
 
 
 def wait(server, timeout=5, **needed):
-    return wait_ready(KubernetesApi(server.client()), "n", SELECTOR, needed, timeout)
+    return wait_ready(KubernetesApi(server.client()), "n", INSTANCE, needed, timeout)
 
 
 def test_enough_pods_are_waited_for(server):
@@ -126,7 +127,7 @@ def test_a_deadline_that_has_begun(server):
     """Creating the objects has taken the time: nothing is left of it for the pods."""
     api, began = KubernetesApi(server.client()), time.monotonic()
     with pytest.raises(TimeoutError, match=r"after 60 s not all pods are ready"):
-        wait_ready(api, "n", SELECTOR, {"worker": 1}, 60, began)
+        wait_ready(api, "n", INSTANCE, {"worker": 1}, 60, began)
     assert time.monotonic() - began < 30
 
 
@@ -136,9 +137,38 @@ def test_no_pods_at_all(server):
         wait(server, 0.1, worker=1)
 
 
+def test_pods_that_could_not_be_created(server):
+    """For another reason than a quota: it may pass, and is told at the end."""
+    owner = {"kind": "StatefulSet", "metadata": {"name": "mars-worker", "namespace": "n"}}
+    server.store.event(owner, "FailedCreate", 'create Pod w-0 failed: violates PodSecurity "x"')
+    with pytest.raises(TimeoutError) as caught:
+        wait(server, 0.3, worker=1)
+    first, *rest = str(caught.value).splitlines()
+    assert first == "after 0.3 s not all pods are ready (1 worker)"
+    reason = '  event: create Pod w-0 failed: violates PodSecurity "x"'
+    assert rest == ["pods that could not be created:", reason]
+
+
 def test_quotas_are_told_at_once(server):
     """Controllers report them as events only."""
-    owner = {"kind": "StatefulSet", "metadata": {"name": "w", "namespace": "n"}}
+    owner = {"kind": "StatefulSet", "metadata": {"name": "mars-worker", "namespace": "n"}}
     server.store.event(owner, "FailedCreate", "create Pod w-0 failed: exceeded quota: few")
     with pytest.raises(Forbidden, match=r"quota is too small.*few"):
         wait(server, worker=1)
+
+
+def test_quotas_of_others(server):
+    """Events of another workload, or of a cluster of before, say nothing about this one."""
+    for name in ("w", "mars-2-worker"):
+        owner = {"kind": "StatefulSet", "metadata": {"name": name, "namespace": "n"}}
+        server.store.event(owner, "FailedCreate", "create Pod w-0 failed: exceeded quota: few")
+    involved = {"kind": "StatefulSet", "name": "mars-worker", "namespace": "n"}
+    old = {"reason": "FailedCreate", "message": "exceeded quota: few", "involvedObject": involved}
+    server.store.create(
+        "events", "n", {"metadata": {"name": "old"}, "lastTimestamp": "2020-01-01T00:00:00Z"} | old
+    )
+    server.store.delete("configmaps", "n", INSTANCE)
+    root = {"metadata": {"name": INSTANCE, "creationTimestamp": "2026-01-01T00:00:00Z"}}
+    server.store.create("configmaps", "n", root)
+    with pytest.raises(TimeoutError, match="does a controller"):
+        wait(server, 0.1, worker=1)

@@ -153,7 +153,7 @@ def test_the_load_is_counted_in_hosts(workers, hosts, queued, wanted):
 
 def test_where_nothing_scales(caplog):
     """A supervisor whose workers somebody else starts says so."""
-    server = SimpleNamespace(rescaling=None)
+    server = SimpleNamespace(rescaling=SimpleNamespace(scaler=None))
     with (
         dask.config.set({"marsdask.autoscale": CONFIGURED}),
         caplog.at_level(logging.WARNING, "marsdask"),

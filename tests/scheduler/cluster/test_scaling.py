@@ -129,6 +129,39 @@ def test_results_without_room_keep_their_workers():
     run(main)
 
 
+def test_hosts_that_somebody_else_ends():
+    """Their results are moved on request; who is no longer named gets tasks again."""
+
+    async def main():
+        async with visited(workers=({},) * 3) as (server, client, visit):
+            addresses = [worker.address for worker in server.test_workers]
+            for number, address in enumerate(addresses):
+                server.nodes.told[address]["k8s_pod_name"] = f"pod-{number}"
+            sent = await client.scatter({"x": 1, "y": 2}, workers=addresses[1:], hash=False)
+
+            async def vacate(*names):
+                path, body = "/api/worker?action=vacate", json.dumps({"hosts": names})
+                code, told = await visit.json(path, "PATCH", body=body)
+                assert (code, told["state"]) == (200, "moving")
+                await server.rescaling._task
+                return [server.workers[one].status is Status.running for one in addresses]
+
+            assert await vacate("pod-1", "pod-2", "none") == [True, False, False]
+            for key in sent:
+                assert addresses[0] in {ws.address for ws in server.tasks[key].who_has}
+            await vacate("pod-2")
+            assert await client.submit(len, "abc", workers=[addresses[1]], pure=False) == 3
+            with pytest.raises(CannotScale, match="no other worker has room"):
+                await vacate("pod-0", "pod-1", "pod-2")
+            for body in ("", "[]", '{"hosts": "pod-1"}', '{"hosts": [1]}'):
+                code, _ = await visit.json("/api/worker?action=vacate", "PATCH", body=body)
+                assert code == 400
+            with pytest.raises(CannotScale, match="nothing here starts and ends workers"):
+                await server.rescaling.rescale(1)
+
+    run(main)
+
+
 def test_long_tasks_run_elsewhere(monkeypatch):
     """A change does not wait forever for a task: it runs again on another worker."""
     monkeypatch.setattr(scaling, "_PATIENCE", 0.0)
