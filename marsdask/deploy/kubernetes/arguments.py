@@ -93,12 +93,19 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
     kind = _choice("workload_kind", given["workload_kind"], WorkloadKind)
     name, namespace = _names(given)
     worker = _role("worker", roles["worker"], given)
-    # The documents give web_num or the like to ask for pods of their own.
-    web = _role("web", roles["web"], given) if roles["web"] else None
+    supervisor = _role("supervisor", _autoscaled(roles["supervisor"], given), given)
+    # The documents give web_num or the like to ask for pods of their own. Of several supervisors
+    # only one accepts sessions: pods of the web service know which one.
+    web = _role("web", roles["web"], given) if roles["web"] or supervisor.count > 1 else None
+    if supervisor.count > 1 and web is not None and web.count == 0:
+        raise ValueError(
+            f"web_num=0 needs supervisor_num=1: of {supervisor.count} supervisors sessions find "
+            "the active one by the web service"
+        )
     return ClusterSpec(
         name=name,
         namespace=namespace,
-        supervisor=_role("supervisor", _autoscaled(roles["supervisor"], given), given),
+        supervisor=supervisor,
         worker=worker,
         web=None if web is None or web.count == 0 else web,
         service=_service(given, name),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlencode
@@ -22,6 +23,15 @@ _PATIENCE: Final = 30.0
 
 #: Plural names that are not the kind's with an s.
 _PLURALS: Final = {"Ingress": "ingresses", "NetworkPolicy": "networkpolicies"}
+
+#: Verbs of rights for methods but GET, and for a GET that watches.
+_VERBS: Final = {
+    "POST": "create",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "PUT": "update",
+    "WATCH": "watch",
+}
 
 #: Kinds that are in no namespace.
 _GLOBAL: Final = ("Namespace", "Node", "CustomResourceDefinition")
@@ -148,6 +158,45 @@ class KubernetesApi:
         finally:
             answer.close()
 
+    def websocket(self, path: str, protocol: str) -> Any:
+        """Open a connection that lasts, such as to a port of a pod."""
+        from kubernetes.stream.ws_client import websocket_proxycare
+        from websocket import WebSocket
+
+        url = self._settings.host.rstrip("/").replace("http", "ws", 1) + path
+        options: dict[str, Any] = {"header": self._headers("GET"), "subprotocols": [protocol]}
+        options["timeout"] = _PATIENCE
+        if self._settings.proxy:
+            options = websocket_proxycare(options, self._settings, url, {})
+        found: Any = WebSocket(sslopt=self._encryption(), enable_multithread=True)
+        try:
+            found.connect(url, **options)
+            found.settimeout(None)
+            return found
+        except Exception as error:
+            if "websocket" not in type(error).__module__:
+                raise
+            status = getattr(error, "status_code", None)
+            if status is not None:
+                content = getattr(error, "resp_body", None) or b""
+                raise_for(status, content, "GET", path.partition("?")[0], None)
+            raise KubernetesError(
+                f"no answer from Kubernetes at {self._settings.host}: {error}"
+            ) from error
+
+    def _encryption(self) -> dict[str, Any]:
+        """Return the options of Python's ssl, as the official package has them."""
+        settings = self._settings
+        known = {
+            "cert_reqs": ssl.CERT_REQUIRED if settings.verify_ssl else ssl.CERT_NONE,
+            "check_hostname": settings.verify_ssl and settings.assert_hostname is not False,
+            "ca_certs": settings.ssl_ca_cert,
+            "certfile": settings.cert_file,
+            "keyfile": settings.key_file,
+            "server_hostname": getattr(settings, "tls_server_name", None),
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
     def request(
         self,
         method: str,
@@ -201,6 +250,7 @@ class KubernetesApi:
                 f"no answer from Kubernetes at {self._settings.host}: {error}"
             ) from error
         if answer.status >= 400:
+            method = "WATCH" if query and "watch" in query else method
             raise_for(answer.status, answer.read(), method, path, body)
         return answer
 
@@ -224,31 +274,45 @@ def raise_for(
         told, message = {}, content.decode(errors="replace").strip()
     kind = (body or {}).get("kind", "")
     subject = f"{kind} {(body or {}).get('metadata', {}).get('name', '')}".strip() or path
+    if status == 404 and message.startswith("namespaces "):
+        raise NotFound(f"there is no such namespace: {message}; create it for {subject}")
     if status == 404:
         raise NotFound(f"Kubernetes does not know {subject}: {message}")
     if status == 409:
         raise AlreadyExists(f"Kubernetes refuses {subject}: {message}")
-    if status == 403 and "exceeded quota" in message:
-        raise Forbidden(f"the namespace's quota is too small for {subject}: {message}")
-    if status in (401, 403):
-        raise Forbidden(_no_right(status, message, method, path))
+    if status == 401:
+        raise Forbidden(f"Kubernetes does not accept the credentials: {message}")
+    if status == 403:
+        raise Forbidden(_forbidden(message, method, path, subject, body))
     if status in (400, 422):
         raise Refused(f"Kubernetes finds {subject} invalid: {message}")
     raise KubernetesError(f"Kubernetes answers {status} for {method} {path}: {message}")
 
 
-def _no_right(status: int, message: str, method: str, path: str) -> str:
+def _forbidden(message: str, method: str, path: str, subject: str, body: Manifest | None) -> str:
+    """Return why a request is forbidden: by a quota, a right, or a rule of the cluster."""
+    if "exceeded quota" in message:
+        return f"the namespace's quota is too small for {subject}: {message}"
+    if "being terminated" in message:
+        return f"the namespace is being deleted, wait or choose another one: {message}"
+    if "permissions not currently held" in message:
+        # The right to create roles is there. Nobody may give rights that they lack.
+        rules = json.dumps((body or {}).get("rules", []))
+        advice = f"ask for a Role with its rules {rules}"
+        return f"{subject} gives rights that you lack: {advice} ({message})"
+    if " cannot " in message:
+        return _no_right(message, method, path)
+    return f"Kubernetes forbids {subject}: {message}"
+
+
+def _no_right(message: str, method: str, path: str) -> str:
     """Return who needs which right, and the rule of a Role that gives it."""
-    if status == 401:
-        return f"Kubernetes does not accept the credentials: {message}"
     parts = path.strip("/").split("/")
     group, rest = ("", parts[2:]) if parts[0] == "api" else (parts[1], parts[3:])
     inside = len(rest) > 2 and rest[0] == "namespaces"
     namespace, rest = (rest[1], rest[2:]) if inside else (None, rest)
     resource = "/".join((rest[0], *rest[2:]))
-    verb = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update"}.get(
-        method, "get" if len(rest) > 1 else "list"
-    )
+    verb = _VERBS.get(method, "get" if len(rest) > 1 else "list")
     kind, where = ("Role", f" in the namespace {namespace}") if inside else ("ClusterRole", "")
     rule = {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
     advice = f"ask for a {kind} with the rule {json.dumps(rule)}"

@@ -7,19 +7,22 @@ import contextlib
 import os
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from marsdask.core.session import Session, new_session
 
 from .arguments import cluster_spec
-from .client import KubernetesApi, KubernetesError, NotFound
+from .client import Forbidden, KubernetesApi, KubernetesError, NotFound
 from .manifests import manifests, owned
 from .pods import INSTANCE, SERVICE_TYPE
+from .port_forward import PortForward
 from .secrets import AUTHORITY, new_certificates, new_token
 from .spec import ClusterSpec
-from .watch import is_ready, wait_ready
+from .watch import is_ready, late_pods, wait_ready
 from .web_port import WebPort
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at what is not watched.
 _PAUSE: Final = 0.2
+
+#: The variable that every pod has: names of services are known there.
+INSIDE: Final = "KUBERNETES_SERVICE_HOST"
 
 #: Versions of groups with the same fields, for Kubernetes 1.20 and before.
 _OLDER: Final = {"policy/v1": "policy/v1beta1"}
@@ -44,6 +50,7 @@ class RunningCluster:
     token: str | None = None
     authority: bytes | None = None
     """The certificate of the authority of the web port, if it is the cluster's own."""
+    _forward: PortForward | None = field(default=None, repr=False, compare=False)
 
     @contextlib.contextmanager
     def authority_file(self) -> Iterator[str | None]:
@@ -58,6 +65,27 @@ class RunningCluster:
         finally:
             os.unlink(file.name)
 
+    def web_pod(self) -> dict[str, Any]:
+        """Return a pod that serves the web port."""
+        for role in ("marsweb", "marssupervisor"):
+            selector = f"{INSTANCE}={self.name},{SERVICE_TYPE}={role}"
+            listing: Any = self.api.list("v1", "Pod", self.namespace, selector)
+            for pod in filter(is_ready, listing["items"]):
+                found: dict[str, Any] = pod
+                return found
+        raise KubernetesError("no pod of the web service is ready")
+
+    def forward(self, port: int) -> str:
+        """Return an address of this host, of which Kubernetes forwards connections to the web port.
+
+        It is open until the cluster is stopped, or nobody refers to it.
+        """
+        if self._forward is None:
+            choose = partial(_web_pod_name, weakref.ref(self))
+            self._forward = PortForward(self.api, self.namespace, port, choose)
+            weakref.finalize(self, self._forward.close)
+        return self._forward.address
+
     def secret(self, name: str, key: str) -> bytes:
         """Return the content of a secret; NotFound if there is none."""
         found = self.api.get("v1", "Secret", self.namespace, f"{self.name}-{name}")
@@ -65,9 +93,26 @@ class RunningCluster:
 
     def delete(self) -> None:
         """Delete all objects."""
+        if self._forward is not None:
+            self._forward.close()
+        claims = [] if self.own_namespace else self._claims()
         self.api.delete("v1", "ConfigMap", self.namespace, self.name)
+        for name in claims:
+            self.api.delete("v1", "PersistentVolumeClaim", self.namespace, name)
         if self.own_namespace:
             self.api.delete("v1", "Namespace", None, self.namespace)
+
+    def _claims(self) -> list[str]:
+        """Return the claims of its workers, which a StatefulSet keeps before Kubernetes 1.27."""
+        try:
+            root = self.api.get("v1", "ConfigMap", self.namespace, self.name)
+            if root.get("data", {}).get("claims", "0") == "0":
+                return []
+            kind, selector = "PersistentVolumeClaim", f"{INSTANCE}={self.name}"
+            found = self.api.list("v1", kind, self.namespace, selector)["items"]
+        except (NotFound, Forbidden):
+            return []
+        return [one["metadata"]["name"] for one in found]
 
     def wait_deleted(self, timeout: float | None) -> None:
         """Wait until nothing is left."""
@@ -87,6 +132,14 @@ class RunningCluster:
             return bool(self.api.list("v1", "Pod", self.namespace, selector)["items"])
         except NotFound:
             return False
+
+
+def _web_pod_name(cluster: weakref.ref[RunningCluster]) -> str:
+    found = cluster()
+    if found is None:
+        raise KubernetesError("the cluster's client has ended")
+    name: str = found.web_pod()["metadata"]["name"]
+    return name
 
 
 class ClusterClient:
@@ -195,7 +248,15 @@ class KubernetesClusterClient(ClusterClient):
         """
         cluster = self._cluster
         port = WebPort(cluster.endpoint, cluster.token, cluster.authority)
-        return port.rescale(new_scale, min_workers, wait=wait, timeout=timeout)
+        try:
+            return port.rescale(new_scale, min_workers, wait=wait, timeout=timeout)
+        except TimeoutError as error:
+            selector = f"{INSTANCE}={cluster.name},{SERVICE_TYPE}=marsworker"
+            lines = [str(error)]
+            with contextlib.suppress(KubernetesError):
+                pods = cluster.api.list("v1", "Pod", cluster.namespace, selector)["items"]
+                lines += late_pods(cluster.api, cluster.namespace, pods)
+            raise TimeoutError("\n".join(lines)) from None
 
 
 def find_cluster(
@@ -274,7 +335,7 @@ def new_cluster(
         needed = {"supervisor": spec.supervisor.count, "worker": spec.min_workers}
         if spec.web is not None:
             needed["web"] = spec.web.count
-        wait_ready(api, spec.namespace, f"{INSTANCE}={spec.name}", needed, timeout, deadline)
+        wait_ready(api, spec.namespace, spec.name, needed, timeout, deadline)
         cluster.endpoint = _endpoint(cluster, spec.service.host, deadline)
         if spec.service.type == "Ingress":
             cluster.authority = None  # the ingress shows a certificate of its own
@@ -340,8 +401,12 @@ def _endpoint(
         return f"{'https' if ingress.get('tls') else 'http'}://{ingress['rules'][0]['host']}"
     service = api.get("v1", "Service", namespace, name)
     (port,) = service["spec"]["ports"]
-    if kind == "ClusterIP":
+    if kind == "ClusterIP" and host is not None:
+        return f"{scheme}://{host}:{port['port']}"
+    if kind == "ClusterIP" and INSIDE in os.environ:
         return f"{scheme}://{name}.{namespace}.svc:{port['port']}"
+    if kind == "ClusterIP":
+        return f"{scheme}://{cluster.forward(port['port'])}"
     if kind == "LoadBalancer":
         return f"{scheme}://{host or _balancer(cluster, name, deadline)}:{port['port']}"
     return f"{scheme}://{host or _host_ip(cluster)}:{port['nodePort']}"
@@ -349,13 +414,8 @@ def _endpoint(
 
 def _host_ip(cluster: RunningCluster) -> str:
     """Return the address of a node with a pod that serves."""
-    for role in ("marsweb", "marssupervisor"):
-        selector = f"{INSTANCE}={cluster.name},{SERVICE_TYPE}={role}"
-        for pod in cluster.api.list("v1", "Pod", cluster.namespace, selector)["items"]:
-            if is_ready(pod):
-                address: str = pod["status"]["hostIP"]
-                return f"[{address}]" if ":" in address else address
-    raise KubernetesError("no pod of the web service is ready")
+    address: str = cluster.web_pod()["status"]["hostIP"]
+    return f"[{address}]" if ":" in address else address
 
 
 def _balancer(cluster: RunningCluster, name: str, deadline: float | None) -> str:

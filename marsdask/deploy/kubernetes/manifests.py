@@ -89,6 +89,7 @@ def root(spec: ClusterSpec) -> Manifest:
         "workers": f"{spec.workload_kind}/{spec.object_name('worker')}",
         "service": f"{spec.service.type}/{spec.service.name}",
         "namespace": "own" if spec.create_namespace else "shared",
+        "claims": str(len(claims(spec))),
     }
     return _object(spec, "v1", "ConfigMap", spec.name, data=data)
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from marsdask.deploy.kubernetes.secrets import AUTHORITY, CERTIFICATE, KEY, new_certificates
+from tests.deploy.kubernetes.port_forwards import forward
 from tests.deploy.kubernetes.store import (
     RESOURCES,
     Change,
@@ -100,6 +101,8 @@ class ApiServer:
     rules: dict[str, list[Object]] = field(default_factory=dict)
     """Rights of users beside those of roles."""
     log: Callable[[str, str, bool], str] = lambda namespace, pod, previous: ""
+    address: Callable[[str, str], str] = lambda namespace, pod: "127.0.0.1"
+    """Where a pod is."""
     requests: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -171,6 +174,20 @@ class ApiServer:
             f'group "{group_of(target.plural)}" {space}',
         )
 
+    def check_role(self, token: str, target: RequestTarget, role: Object) -> None:
+        """Raise 403 if a role would give rights that the user lacks."""
+        user = self.users[token]
+        held = self._rules(user, target)
+        missing = [one for one in role["rules"] if not any(_covers(rule, one) for rule in held)]
+        if user != ADMIN and missing:
+            subject = f'{qualified("roles", "roles")} "{role["metadata"]["name"]}"'
+            raise Denied(
+                403,
+                f'{subject} is forbidden: user "{user}" (groups=["system:authenticated"]) is '
+                "attempting to grant RBAC permissions not currently held:\n"
+                + "\n".join(map(_rule_text, missing)),
+            )
+
     def _rules(self, user: str, target: RequestTarget) -> list[Object]:
         found = list(self.rules.get(user, ()))
         for binding in self.store.list("rolebindings", target.namespace):
@@ -190,6 +207,31 @@ def _allows(rule: Object, verb: str, target: RequestTarget) -> bool:
         and verb in rule["verbs"]
         and (names is None or target.name in names)
     )
+
+
+def _covers(rule: Object, other: Object) -> bool:
+    """Say whether a rule gives all that another one gives."""
+    names = rule.get("resourceNames")
+    fields = "apiGroups", "resources", "verbs"
+    return all(set(other[name]) <= set(rule[name]) for name in fields) and (
+        names is None or set(other.get("resourceNames") or [None]) <= set(names)
+    )
+
+
+def _rule_text(rule: Object) -> str:
+    """Return a rule as messages of the server have it."""
+    words = {
+        "APIGroups": "apiGroups",
+        "Resources": "resources",
+        "ResourceNames": "resourceNames",
+        "Verbs": "verbs",
+    }
+    parts = (
+        f"{word}:[{' '.join(map(json.dumps, rule[name]))}]"
+        for word, name in words.items()
+        if name in rule
+    )
+    return "{" + ", ".join(parts) + "}"
 
 
 class HttpServer(ThreadingHTTPServer):
@@ -238,11 +280,16 @@ class _Handler(BaseHTTPRequestHandler):
             verb = VERBS[self.command]
             verb = "list" if verb == "get" and not target.name else verb
             verb = "watch" if query.get("watch") else verb
-            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            token = self._token
             server.requests.append((server.users.get(token, ""), verb, parts.path))
             server.check(token, verb, target)
             if verb == "watch":
                 self._watch(target, query)
+                return
+            if target.part == "portforward":
+                self._store.get(target.plural, target.namespace, target.name)
+                address = server.address(target.namespace, target.name)
+                forward(self, address, int(query["ports"]))
                 return
             found = getattr(self, f"_{verb}")(target, query, body)
             self._send(201 if verb == "create" else 200, found)
@@ -260,6 +307,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    @property
+    def _token(self) -> str:
+        return self.headers.get("Authorization", "").removeprefix("Bearer ")
 
     @property
     def _store(self) -> Store:
@@ -284,6 +335,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _create(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:
         if target.part == "eviction":
             return evict(self._store, target.namespace, target.name)
+        if target.plural == "roles":
+            self.server_of.check_role(self._token, target, body)
         return self._store.create(target.plural, target.namespace, body)
 
     def _patch(self, target: RequestTarget, query: dict[str, str], body: Object) -> Object:

@@ -50,13 +50,15 @@ class Kubelet:
         self.environment = environment
         self._network = server.host.rpartition(".")[0].rpartition(".")[0]
         self._numbers = iter(range(2, 60_000))
+        self.idle: Callable[[str], bool] = lambda name: False
+        """Whether a pod runs nothing, and is ready."""
         self.names = folder / "names.json"
         self.names.write_text("{}")
         self.pods: dict[str, RunningPod] = {}
         self.stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        server.log = self.log
+        server.log, server.address = self.log, self.address
 
     def _run(self) -> None:
         while not self.stopped.is_set():
@@ -112,9 +114,17 @@ class Kubelet:
 
     def log(self, namespace: str, name: str, previous: bool) -> str:
         """Return what a container has written."""
+        log_file = self._pod(namespace, name).log_file
+        return log_file.read_text(errors="replace") if log_file.exists() else ""
+
+    def address(self, namespace: str, name: str) -> str:
+        """Return the address of a pod."""
+        return self._pod(namespace, name).address
+
+    def _pod(self, namespace: str, name: str) -> RunningPod:
         for pod in reversed(self.pods.values()):  # an older one may have had the same name
             if (pod.namespace, pod.name) == (namespace, name):
-                return pod.log_file.read_text(errors="replace") if pod.log_file.exists() else ""
+                return pod
         raise Denied(404, f'pods "{name}" not found')
 
     def close(self) -> None:
@@ -140,7 +150,7 @@ class RunningPod:
         self.labels = pod["metadata"].get("labels") or {}
         (self.container,) = pod["spec"]["containers"]
         self.folder = kubelet.folder / f"{self.name}-{uuid.uuid4().hex[:6]}"
-        self.log_file = self.folder / "log"
+        self.log_file, self.cut = self.folder / "log", self.folder / "cut"
         self.ending, self.ended = threading.Event(), threading.Event()
         self.restarts = 0
         self.codes: list[int] = []
@@ -154,7 +164,10 @@ class RunningPod:
                 self._with_server(self._mount)
             except Denied:
                 return  # its namespace ends already
-            if self.container["image"] in IMAGES:
+            if self.kubelet.idle(self.name):
+                self._report(phase="Running", running=True, ready=True)
+                self.ending.wait()
+            elif self.container["image"] in IMAGES:
                 self._live()
             elif self.container["image"] == SLOW:
                 self._report(waiting={"reason": "ContainerCreating"})
@@ -224,6 +237,7 @@ class RunningPod:
             "TMPDIR": temporary,
             "POD_ADDRESS": self.address,
             "POD_NAMES": str(self.kubelet.names),
+            "POD_CUT": str(self.cut),
             "KUBERNETES_SERVICE_HOST": self.kubelet.server.host,
             "KUBERNETES_SERVICE_PORT": str(self.kubelet.server.port),
             "PYTHONUNBUFFERED": "1",
@@ -298,11 +312,12 @@ class RunningPod:
 
     def kill(self) -> None:
         """End the container's processes at once, as for want of memory."""
-        assert self.process is not None
+        process = self.process  # the pod's thread starts another one
+        assert process is not None
         first, *children = self.tree()
         first.kill()
         self._reap(children)
-        self.process.wait()
+        process.wait()
 
     def freeze(self) -> list[psutil.Process]:
         """Stop the container's processes, which may be resumed, and return them."""

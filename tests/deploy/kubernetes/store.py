@@ -25,6 +25,7 @@ RESOURCES = {
     "secrets": ("/api/v1", "Secret", True),
     "serviceaccounts": ("/api/v1", "ServiceAccount", True),
     "services": ("/api/v1", "Service", True),
+    "persistentvolumeclaims": ("/api/v1", "PersistentVolumeClaim", True),
     "events": ("/api/v1", "Event", True),
     "resourcequotas": ("/api/v1", "ResourceQuota", True),
     "replicationcontrollers": ("/api/v1", "ReplicationController", True),
@@ -166,7 +167,7 @@ class Store:
                 made["status"] = {}
             made.setdefault("status", {})
             if plural == "services":
-                self._allocate(made["spec"])
+                self._allocate(name, made["spec"])
             if plural == "marsjobs":  # pruned, for the definition does not have it
                 made["spec"].pop("memoryTuningPolicy", None)
             return self._put(plural, "ADDED", made)
@@ -211,10 +212,17 @@ class Store:
                 )
                 raise Denied(403, message)
 
-    def _allocate(self, spec: Object) -> None:
+    def _allocate(self, name: str, spec: Object) -> None:
         if spec.get("type") in ("NodePort", "LoadBalancer"):
-            for port in spec["ports"]:
-                port.setdefault("nodePort", next(self._ports))
+            for index, port in enumerate(spec["ports"]):
+                number = port.setdefault("nodePort", next(self._ports))
+                if not 30_000 <= number <= 32_767:
+                    raise Denied(
+                        422,
+                        f'Service "{name}" is invalid: spec.ports[{index}].nodePort: '
+                        f"Invalid value: {number}: provided port is not in the valid range. "
+                        "The range of valid ports is 30000-32767",
+                    )
 
     def patch(
         self, plural: str, namespace: str, name: str, change: Object, part: str = ""

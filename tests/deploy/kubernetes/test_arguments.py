@@ -29,6 +29,16 @@ def test_both_words_mean_supervisors():
         cluster_spec(scheduler_num=2, supervisor_num=2)
 
 
+def test_several_supervisors_have_a_web_service():
+    """Which leads to the active one: the others would refuse sessions."""
+    web = cluster_spec(supervisor_num=2).web
+    assert web is not None
+    assert web.count == 1
+    assert cluster_spec(supervisor_num=1).web is None
+    with pytest.raises(ValueError, match="web_num=0 needs supervisor_num=1"):
+        cluster_spec(supervisor_num=2, web_num=0)
+
+
 def test_the_documents_example():
     """One scheduler, one web service and a hundred workers, of which 95 are enough."""
     spec = cluster_spec(

@@ -1,6 +1,8 @@
 """Requests to Kubernetes, and what people read when it refuses them."""
 
+import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -69,7 +71,8 @@ def test_conflicts_and_errors_have_types(api):
     with pytest.raises(AlreadyExists, match="ConfigMap twice"):
         api.create(config_map("twice"))
     missing = config_map("lost") | {"metadata": {"name": "lost", "namespace": "nowhere"}}
-    with pytest.raises(NotFound, match='namespaces "nowhere" not found'):
+    words = r'no such namespace: namespaces "nowhere" not found; create it for ConfigMap lost'
+    with pytest.raises(NotFound, match=words):
         api.create(missing)
     with pytest.raises(Refused, match="ConfigMap Upper invalid"):
         api.create(config_map("Upper"))
@@ -90,8 +93,38 @@ def test_a_missing_right_names_its_role(server):
         api.patch("apps/v1", "StatefulSet", "n", "w", {"spec": {"replicas": 1}}, "scale")
     with pytest.raises(Forbidden, match="to list pods"):
         api.list("v1", "Pod", "n")
+    with pytest.raises(Forbidden, match="to watch pods"):
+        next(api.watch("v1", "Pod", "n", "1", 1))
     with pytest.raises(Forbidden, match="credentials"):
         KubernetesApi(server.client("nobody")).list("v1", "Pod", "n")
+
+
+def test_rights_that_nobody_may_give(server):
+    """Who may create roles, but lacks what one of them gives, needs that and no other right."""
+    creates = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"]}
+    user = server.user("giver", creates | {"verbs": ["create"]})
+    rule = {"apiGroups": ["apps"], "resources": ["statefulsets/scale"], "verbs": ["get", "patch"]}
+    role: Any = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "rules": [rule]}
+    role |= {"metadata": {"name": "scales", "namespace": "n"}}
+    words = r'Role scales gives rights that you lack: .*its rules \[\{"apiGroups": \["apps"\]'
+    with pytest.raises(Forbidden, match=words) as caught:
+        KubernetesApi(user).create(role)
+    assert "no permission to create roles" not in str(caught.value)
+    KubernetesApi(server.user("holder", rule, creates | {"verbs": ["create"]})).create(role)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ('pods "p" is forbidden: violates PodSecurity "restricted"', "forbids ConfigMap x: pods"),
+        ("content in namespace n because it is being terminated", "is being deleted, wait"),
+    ],
+)
+def test_refusals_that_are_no_missing_right(message, words):
+    """Rules of a cluster, and a namespace that ends."""
+    told = json.dumps({"message": message}).encode()
+    with pytest.raises(Forbidden, match=words):
+        client.raise_for(403, told, "POST", "/api/v1/namespaces/n/configmaps", config_map("x"))
 
 
 def test_quotas_are_named(server, api):

@@ -1,12 +1,15 @@
 """Clusters in a Kubernetes whose containers really run: created, used, rescaled, stopped."""
 
 import contextlib
+import gc
 import json
+import threading
 import time
 import urllib.error
 from typing import Any
 
 import pytest
+import yaml
 from distributed import Event
 
 import marsdask.tensor as mt
@@ -17,11 +20,14 @@ from marsdask.deploy.kubernetes.client import (
     Forbidden,
     KubernetesApi,
     KubernetesError,
+    NotFound,
+    Refused,
 )
 from marsdask.deploy.kubernetes.web_port import WebPort
 from tests.deploy.kubernetes.kubelet import SLOW, wait_until
 from tests.deploy.kubernetes.store import RESOURCES, Denied
 from tests.kube.real_server import programs
+from tests.source import ROOT
 
 #: Seconds for pods to start or end, on a busy machine.
 DEADLINE = 120
@@ -134,6 +140,27 @@ def test_scaling_by_load(kube):
         grown.stop(wait=True, timeout=DEADLINE)
 
 
+def test_through_the_api_server(kube):
+    """A service of the cluster's own addresses: Kubernetes forwards what the session sends."""
+    arguments: Any = {"service_type": "ClusterIP", "worker_mem": "512m", "timeout": DEADLINE}
+    client = new_cluster(kube.client(), default=False, **arguments)
+    try:
+        assert client.endpoint.startswith("https://127.0.0.1:")
+        with client.session.as_default():
+            value = mt.arange(100_000, chunk_size=50_000).execute()
+            assert value.fetch().sum() == 4_999_950_000
+        other = KubernetesClusterClient(kube.client(), client.namespace)
+        assert other.endpoint != client.endpoint
+        with other.session as session:
+            assert not session.closed
+        assert WebPort(other.endpoint, other.token, other._cluster.authority).count() == 1
+        del other
+        gc.collect()
+    finally:
+        client.stop(wait=True, timeout=DEADLINE)
+    assert not [one for one in threading.enumerate() if one.name == "port-forward"]
+
+
 def test_the_api_server_may_be_away(kube, running):
     """Jobs run on; changes of the number of workers fail, lose nothing, and succeed later."""
     with running.session.as_default():
@@ -196,6 +223,7 @@ FAILURES: dict[str, tuple[Any, Any, str]] = {
     "image": ({"image": "no/such:image"}, KubernetesError, "ImagePullBackOff: .*no/such:image"),
     "crash": ({"supervisor_extra_env": {"MARS_WEB_TOKEN_FILE": "/none"}}, KubernetesError, "log: "),
     "late": ({"timeout": 0.5, "image": SLOW}, TimeoutError, "not all pods are ready"),
+    "port": ({"node_port": 80}, Refused, r"Service marsservice invalid: .*nodePort.*30000-32767"),
 }
 
 
@@ -208,6 +236,48 @@ def test_failures_leave_nothing(kube, name):
     with pytest.raises(error, match=words):
         new_cluster(kube.client(), **arguments)
     wait_until(lambda: gone(kube, space), kube.store, DEADLINE)
+
+
+def left_in(kube, space):
+    """Return what a cluster has left in a namespace."""
+    kinds = set(RESOURCES) - {"events", "namespaces", "nodes", "resourcequotas"}
+    return [
+        one["metadata"]["name"]
+        for kind in kinds
+        for one in kube.store.list(kind, space, "app.kubernetes.io/instance=mine")
+    ]
+
+
+def test_failures_in_a_shared_namespace(kube):
+    """One that does not exist, and one whose quota is too small: nothing is left there."""
+    arguments: Any = {"create_namespace": False, "cluster_name": "mine", "timeout": DEADLINE}
+    with pytest.raises(NotFound, match='no such namespace: namespaces "nowhere" not found'):
+        new_cluster(kube.client(), namespace="nowhere", **arguments)
+    kube.store.create("namespaces", "", {"metadata": {"name": "small"}})
+    quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
+    kube.store.create("resourcequotas", "small", quota)
+    with pytest.raises(Forbidden, match=r"quota is too small: .*few"):
+        new_cluster(kube.client(), namespace="small", **arguments)
+    wait_until(lambda: not left_in(kube, "small"), kube.store, DEADLINE)
+    assert kube.store.get("namespaces", "", "small")
+
+
+@pytest.mark.skipif(programs() is not None, reason="nothing ends claims on the real server")
+def test_claims_end_with_the_cluster(kube, monkeypatch):
+    """In a shared namespace, where older StatefulSets keep them; those of others stay."""
+    monkeypatch.setattr(cluster, "wait_ready", lambda *args: {})
+    monkeypatch.setattr(KubernetesClusterClient, "start", lambda self, default: None)
+    kube.store.create("namespaces", "", {"metadata": {"name": "claims"}})
+    for name in ("mine", "other"):
+        labels = {"app.kubernetes.io/instance": name}
+        claim = {"metadata": {"name": f"spill-0-{name}-worker-0", "labels": labels}}
+        kube.store.create("persistentvolumeclaims", "claims", claim)
+    template: Any = {"volumeClaimTemplate": {"accessModes": ["ReadWriteOnce"]}}
+    arguments: Any = {"namespace": "claims", "create_namespace": False, "worker_num": 0}
+    arguments |= {"service_type": "ClusterIP", "worker_spill_paths": [template]}
+    new_cluster(kube.client(), "none", cluster_name="mine", **arguments).stop()
+    left = kube.store.list("persistentvolumeclaims", "claims")
+    assert [one["metadata"]["name"] for one in left] == ["spill-0-other-worker-0"]
 
 
 def test_failures_may_be_looked_at(kube):
@@ -229,25 +299,27 @@ def test_what_is_there_stays(kube):
     assert not gone(kube, "theirs")
 
 
-def test_clusters_of_a_shared_namespace(kube):
+def documented_rights():
+    """Return the rules of the Role in the documents: groups, resources and verbs."""
+    page = (ROOT / "docs/kubernetes.md").read_text()
+    role = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    fields = "apiGroups", "resources", "verbs"
+    return [tuple(",".join(rule[name]) for name in fields) for rule in role["rules"]]
+
+
+def test_clusters_of_a_shared_namespace(kube, monkeypatch):
     """Without the right to create namespaces; the end deletes its own objects only."""
-    rules = [
-        ("", f"{kinds},events", "create,get,list,watch,delete")
-        for kinds in ("pods,configmaps,secrets,serviceaccounts,services",)
-    ]
-    groups = {
-        "apps": "statefulsets,deployments",
-        "rbac.authorization.k8s.io": "roles,rolebindings",
-        "policy": "poddisruptionbudgets",
-        "networking.k8s.io": "networkpolicies",
-    }
-    rules += [(group, kinds, "create") for group, kinds in groups.items()]
-    # Nobody gives rights that they lack.
-    rules += [("apps", "statefulsets/scale", "get,patch")]
-    user = kube.user("tenant", *rules)
+    user = kube.user("tenant", *documented_rights())
     with pytest.raises(Forbidden, match="create namespaces"):
         new_cluster(user)
     kube.store.create("namespaces", "", {"metadata": {"name": "tenants"}})
+    with monkeypatch.context() as patched:
+        patched.setattr(cluster, "wait_ready", lambda *args: {})
+        patched.setattr(KubernetesClusterClient, "start", lambda self, default: None)
+        arguments: Any = {"namespace": "tenants", "create_namespace": False, "web_num": 1}
+        arguments |= {"supervisor_num": 2, "ingress_host": "a.b", "image": "none"}
+        new_cluster(user, cluster_name="all", **arguments).stop()
+    wait_until(lambda: not kube.store.list("configmaps", "tenants"), kube.store, DEADLINE)
     other = {"metadata": {"name": "other", "labels": {"app.kubernetes.io/name": "marsdask"}}}
     kube.store.create("configmaps", "tenants", other)
     client = new_cluster(
@@ -294,7 +366,9 @@ def test_budgets_of_older_versions(kube, monkeypatch):
     ("arguments", "endpoint"),
     [
         ({"service_type": "LoadBalancer", "tls": False}, "http://192.0.2.1:7104"),
-        ({"service_type": "ClusterIP"}, "https://marsservice.{}.svc:7104"),
+        ({"service_type": "ClusterIP"}, "https://127.0.0.1:"),
+        ({"service_type": "ClusterIP", "in_pod": True}, "https://marsservice.{}.svc:7104"),
+        ({"service_type": "ClusterIP", "endpoint_host": "gate"}, "https://gate:7104"),
         ({"ingress_host": "mars.example.com"}, "http://mars.example.com"),
         ({"ingress_host": "a.b", "ingress_tls_secret": "s"}, "https://a.b"),
         ({"endpoint_host": "gate", "node_port": 31999}, "https://gate:31999"),
@@ -310,10 +384,13 @@ def test_endpoints(kube, monkeypatch, arguments, endpoint):
 
     monkeypatch.setattr(cluster, "wait_ready", ready)
     monkeypatch.setattr(KubernetesClusterClient, "start", lambda self, default: None)
-    arguments |= {"image": "none", "worker_num": 0, "timeout": 9}
+    arguments = arguments | {"image": "none", "worker_num": 0, "timeout": 9}
+    if arguments.pop("in_pod", False):
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
     client = new_cluster(kube.client(), **arguments)
     try:
-        assert client.endpoint == endpoint.format(client.namespace)
+        found = client.endpoint.rstrip("0123456789") if endpoint.endswith(":") else client.endpoint
+        assert found == endpoint.format(client.namespace)
         assert 0 < left[0] < 9
     finally:
         client.stop(wait=True, timeout=DEADLINE)
