@@ -23,7 +23,7 @@ def budgets(store: Any) -> None:
             "desiredHealthy": desired,
             "disruptionsAllowed": max(0, healthy - desired),
         }
-        if status.items() - one["status"].items():
+        if any(one["status"].get(field) != value for field, value in status.items()):
             store.patch("poddisruptionbudgets", space, name, {"status": status}, "status")
 
 

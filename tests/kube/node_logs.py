@@ -1,4 +1,4 @@
-"""The port of a node where the API server asks for the logs of containers."""
+"""The port of a node where the API server asks for the logs and the ports of containers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from marsdask.deploy.kubernetes.secrets import CERTIFICATE, KEY
 from tests.deploy.kubernetes.apiserver import HttpServer
+from tests.deploy.kubernetes.port_forwards import forward
 from tests.deploy.kubernetes.store import Denied
 
 
@@ -44,7 +45,10 @@ class _LogHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         query = dict(parse_qsl(parts.query))
-        _, kind, namespace, pod, _ = parts.path.split("/")
+        _, kind, namespace, pod, *_ = parts.path.split("/")
+        if kind == "portForward":
+            forward(self, self.server_of.address(namespace, pod), int(query["port"]))
+            return
         assert kind == "containerLogs", kind
         try:
             status = 200

@@ -28,7 +28,7 @@ from tests.kube.remote_store import NODE, RemoteStore
 VARIABLE = "MARSDASK_KUBE_APISERVER"
 
 #: Seconds for the server to be ready, or to end.
-_START, _END = 120.0, 20.0
+_START, _END = 300.0, 30.0
 
 #: Whose requests are the tests' controllers, node and fixtures.
 HARNESS = "harness"
@@ -57,6 +57,7 @@ class RealServer:
         self.host, self.folder = host, folder
         self.port, self._etcd_port, self._peer_port = free_port(), free_port(), free_port()
         self.log: Callable[[str, str, bool], str] = lambda namespace, pod, previous: ""
+        self.address: Callable[[str, str], str] = lambda namespace, pod: self.host
         self._write_files()
         self.authority = str(folder / AUTHORITY)
         self._processes: dict[str, subprocess.Popen[bytes]] = {}

@@ -25,7 +25,7 @@ from tests.deploy.kubernetes.store import (
 )
 
 #: Seconds for an answer, for a watch to see a change, and between two tries of a watch.
-_PATIENCE, _SEEN, _PAUSE = 30.0, 10.0, 0.2
+_PATIENCE, _SEEN, _PAUSE = 60.0, 60.0, 0.2
 
 #: Seconds after which the server ends a watch that has nothing to say.
 _WATCH = 60

@@ -62,6 +62,15 @@ SERVICE = {
     "spec": {"type": "NodePort", "selector": {"a": "1"}, "ports": [{"name": "web", "port": 80}]},
 }
 
+LOW_PORT = {
+    **SERVICE,
+    "spec": {
+        "type": "NodePort",
+        "selector": {"a": "1"},
+        "ports": [{"name": "web", "port": 80, "nodePort": 80}],
+    },
+}
+
 JOB = {
     "kind": "MarsJob",
     "apiVersion": "training.kubedl.io/v1alpha1",
@@ -86,6 +95,30 @@ NAMESPACE = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": SPACE
 
 EVICTION = {"kind": "Eviction", "metadata": {"name": "p", "namespace": SPACE}}
 
+SCALE = {
+    "apiGroups": ["apps"],
+    "resources": ["statefulsets/scale"],
+    "resourceNames": ["w"],
+    "verbs": ["get", "patch"],
+}
+
+ROLE = {
+    "kind": "Role",
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "metadata": {"name": "r"},
+    "rules": [SCALE],
+}
+
+ROLES = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{SPACE}/roles"
+
+#: Users with some rights, in all namespaces.
+RIGHTS: dict[str, list[Any]] = {
+    "guest": [],
+    "giver": [
+        {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"], "verbs": ["create"]}
+    ],
+}
+
 FOREGROUND = {"propagationPolicy": "Foreground"}
 
 #: Requests in their order: who asks what, and which fields of the answer matter.
@@ -102,6 +135,8 @@ REQUESTS: list[tuple[str, str, str, Any, tuple[str, ...]]] = [
     ("guest", "GET", core("pods"), None, ()),
     ("guest", "POST", "/api/v1/namespaces", NAMESPACE, ()),
     ("guest", "PATCH", apps("w", "scale"), {"spec": {"replicas": 1}}, ()),
+    ("giver", "POST", ROLES, ROLE, ()),
+    ("admin", "POST", ROLES, ROLE, ("kind",)),
     ("admin", "POST", core("configmaps"), config_map("a", labels={"x": "1"}), ("kind",)),
     ("admin", "POST", core("configmaps"), config_map("b", labels={"x": "2"}), ("apiVersion",)),
     ("admin", "GET", core("configmaps?labelSelector=x=2"), None, ("items.metadata.name",)),
@@ -115,6 +150,7 @@ REQUESTS: list[tuple[str, str, str, Any, tuple[str, ...]]] = [
     ("admin", "PATCH", apps("w", "scale"), {"spec": {"replicas": 3}}, ("spec.replicas", "kind")),
     ("admin", "GET", apps("w"), None, ("spec.replicas",)),
     ("admin", "PATCH", apps("w", "status"), {"status": {"replicas": 9}}, ("status.replicas",)),
+    ("admin", "POST", core("services"), LOW_PORT, ()),
     ("admin", "POST", core("services"), SERVICE, ("spec.type", "spec.ports.name")),
     ("admin", "POST", core("pods"), pod("p"), ("metadata.labels", "spec.nodeName")),
     ("admin", "GET", core("pods", "none", "log"), None, ()),
@@ -163,7 +199,7 @@ def fields(found, path):
 
 def ask(server, user, method, path, body):
     """Return the status and the content of an answer."""
-    client = server.user(user) if user == "guest" else server.client(user)
+    client = server.user(user, *RIGHTS[user]) if user in RIGHTS else server.client(user)
     method, _, kind = method.partition(" ")
     kind = kind or ("application/merge-patch+json" if method == "PATCH" else "application/json")
     token = client.configuration.api_key["authorization"]
