@@ -19,7 +19,7 @@ from distributed.comm import get_address_host_port, normalize_address
 from distributed.core import rpc
 from distributed.security import Security
 
-from . import tls_handshake  # noqa: F401 - imported for its effect
+from . import tls_handshake, websocket_messages  # noqa: F401 - imported for their effect
 
 #: Timeout for the answer of one supervisor, in seconds.
 PATIENCE = 5.0

@@ -37,6 +37,7 @@ PRIVATE = {
     ("distributed.comm.tcp", "TLSConnector.connect"): "connections closed before the handshake",
     ("distributed.comm.tcp", "set_tcp_timeout"): "keepalive of websockets",
     ("distributed.comm.ws", "WSSConnector.connect"): "connections closed before the handshake",
+    ("distributed.comm.ws", "WS.read"): "connections closed within a message",
     ("distributed.comm.ws", "WSHandler"): "the websocket server on the web port",
     ("distributed.core", "Server.__init__"): "configuration by class name",
     ("distributed.core", "Server.listen"): "advertised addresses",
