@@ -116,6 +116,10 @@ class System:
         """Compute and bring the results to the caller."""
         return lazy
 
+    def computed(self, lazy: Any) -> Any:
+        """Compute and bring one result, without keeping it."""
+        return self.bring(lazy)[0]
+
     def value(self, x: Any) -> Any:
         """Bring one held result to the caller."""
         return x
@@ -330,6 +334,9 @@ class MarsDask(Chunked):
     def hold(self, *lazy: Any) -> tuple[Any, ...]:
         self.module.execute(*lazy)
         return lazy
+
+    def computed(self, lazy: Any) -> Any:
+        return lazy.compute()
 
     def bring(self, *lazy: Any) -> tuple[Any, ...]:
         # What an estimator has learnt is an array already.

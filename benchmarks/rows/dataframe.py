@@ -153,7 +153,7 @@ def ten_operations(rows: Any, weights: Any) -> Any:
 def repeated(s: System, rows: Any, weights: Any) -> Data:
     """Run ten operations on little data, so often that it can be measured."""
     for _ in range(TIMES - 1):
-        s.bring(ten_operations(rows, weights))
+        s.computed(ten_operations(rows, weights))
     return (ten_operations(rows, weights),)
 
 
