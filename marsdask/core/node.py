@@ -310,6 +310,13 @@ class Node(metaclass=_NodeType):
         del index
         return ""
 
+    def runs_inline(self) -> bool:
+        """Tell whether a program of little data may run it without tasks.
+
+        It calls no function of the user.
+        """
+        return False
+
     def at_hand(self, session: Session) -> Any:
         """Return the value if it can be stored without a graph, else ``None``."""
         del session

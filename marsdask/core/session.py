@@ -636,6 +636,12 @@ class Session(MarsSession):
         self.close()
 
 
+def is_watched() -> bool:
+    """Tell whether callbacks see the tasks that run here."""
+    with observing() as observers:
+        return bool(observers)
+
+
 def _embed(node: Stored) -> Node:
     try:
         return node.embedded()

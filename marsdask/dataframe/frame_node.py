@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,10 @@ from .relations.inputs import held
 from .relations.planning import plan_relations, tell_relations
 from .relations.relation import Table
 from .schemas.schema import once_a_schema
+from .small_programs import value_of
+
+if TYPE_CHECKING:
+    from marsdask.core.session import Session
 
 S = TypeVar("S", bound=Any)
 """A DataFrame, Series or Index; mypy does not see their common methods."""
@@ -87,6 +91,9 @@ class FrameNode(Node):
     def itemsize(self) -> float:
         """Bytes of one row."""
         return row_bytes(self.meta)
+
+    def at_hand(self, session: Session) -> Any:
+        return value_of(self, session)
 
     def grid(self, rule: Any, sizes: Sizes, *, partitioning: Partitioning | None = None) -> Grid:
         """Return this node's grid."""
@@ -187,6 +194,9 @@ class FromPandas(FrameNode):
     """What stands for the object in the name; by default a hash of all values."""
     lent: bool = field(default=False, repr=False, kw_only=True)
     """Whether the memory is the user's, who promised not to change it."""
+
+    def runs_inline(self) -> bool:
+        return True
 
     @property
     def _content(self) -> str:

@@ -37,6 +37,9 @@ class Filter(FrameNode):
     a: Node
     mask: Node
 
+    def runs_inline(self) -> bool:
+        return True
+
     @property
     def meta(self) -> Any:
         return self.a.meta

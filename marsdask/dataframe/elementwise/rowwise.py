@@ -88,6 +88,11 @@ class Rowwise(FrameNode):
         by_values = depends_on_values(self.func) or isinstance(self.func, Unsettled)
         return not by_values and all(child.settled for child in self.inputs)
 
+    def runs_inline(self) -> bool:
+        given = (*self.args, *(one for _, one in self.kwargs))
+        known = isinstance(self.func, Method | Member) or self.func in TRANSLATIONS
+        return known and not any(map(callable, given))
+
     @property
     def _rows(self) -> tuple[Node, ...]:
         return tuple(node for node in self.inputs if not is_row(node)) or self.inputs
@@ -306,7 +311,8 @@ class Method:
         found = getattr(owner, self.name)(*args, **kwargs)
         if self.name in PLACES and self.accessor == "str" and found.dtype == object:
             return found.astype(float)  # pandas returns objects if all text of a chunk is missing
-        if self.name in LISTS and self.accessor == "str" and found.dtype == float:
+        lists = self.name in LISTS and self.accessor == "str" and found.ndim == 1
+        if lists and found.dtype == float:
             return found.astype(object)  # and floats in place of objects
         return found
 

@@ -112,6 +112,10 @@ class GroupByCall:
             check_form(found, self.like, self.method)
         return found
 
+    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a sample that show types."""
+        return rows
+
     def has_groups(self, frame: pd.DataFrame) -> bool:
         """Tell whether any row is in a group."""
         if not self.dropna:
@@ -193,6 +197,9 @@ class GroupByAggregation(FrameNode):
     @property
     def label(self) -> str:
         return "groupby"
+
+    def runs_inline(self) -> bool:
+        return self.call.like is None and not _has_function(self.call)
 
     @property
     def meta(self) -> Any:
@@ -444,7 +451,7 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return call(rows).iloc[:0]
+            return call(call.sampled(rows)).iloc[:0]
     except Exception as error:
         if not user:
             raise

@@ -19,7 +19,7 @@ from marsdask.core.traits import Level, Partitioning, Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import without_numbers
-from ..relations.joins import join
+from ..relations.joins import join, right_join
 from ..relations.relation import Table
 from ..rows import as_one_chunk
 from ..schemas.samples import row, without_rows
@@ -139,6 +139,9 @@ class Merge(FrameNode):
     right: Node
     how: MergeOptions
 
+    def runs_inline(self) -> bool:
+        return True
+
     @property
     def meta(self) -> Any:
         """The types if some row has no match, which is unknown before the merge."""
@@ -254,7 +257,7 @@ class Merge(FrameNode):
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         how = self.how
         plain = how.validate is None and how.indicator is False and how.numbers
-        if not plain or how.how not in {"inner", "left"}:
+        if not plain or how.how not in {"inner", "left", "right"}:
             return None
         sides = self.left.meta.columns, self.right.meta.columns
         if any(labels.nlevels > 1 or not labels.is_unique for labels in sides):
@@ -267,7 +270,10 @@ class Merge(FrameNode):
             right for left, right in zip(*keys, strict=True) if sides[0][left] == sides[1][right]
         }
         left, right = inputs
-        found = join(left, right, (keys[0], keys[1]), how.how, shared)
+        if how.how == "right":
+            found = right_join(left, right, (keys[0], keys[1]), shared)
+        else:
+            found = join(left, right, (keys[0], keys[1]), how.how, shared)
         return found if found and len(found.columns) == len(self.meta.columns) else None
 
     def tile(self, left: Grid, right: Grid) -> Any:

@@ -54,6 +54,9 @@ class DropDuplicates(FrameNode):
     a: Node
     options: tuple[tuple[str, Any], ...]
 
+    def runs_inline(self) -> bool:
+        return True
+
     @property
     def label(self) -> str:
         return "drop_duplicates"

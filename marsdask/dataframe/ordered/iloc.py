@@ -58,6 +58,9 @@ class Positions(FrameNode):
     a: Node
     rows: slice
 
+    def runs_inline(self) -> bool:
+        return True
+
     @property
     def label(self) -> str:
         return "iloc"

@@ -59,6 +59,9 @@ class ResetIndex(FrameNode):
     drop: bool
     options: tuple[tuple[str, Any], ...] = ()
 
+    def runs_inline(self) -> bool:
+        return True
+
     @property
     def label(self) -> str:
         # New numbers are part of the operation that made the rows: a merge, a sort.

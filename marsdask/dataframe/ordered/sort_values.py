@@ -38,6 +38,9 @@ class SortValues(FrameNode):
     ascending: tuple[bool, ...]
     na_first: bool
 
+    def runs_inline(self) -> bool:
+        return True
+
     @property
     def label(self) -> str:
         return "sort_index" if self.by == () else "sort_values"

@@ -77,6 +77,8 @@ def _dtype(function: str, terms: Sequence[Expression]) -> Any:
     if function in ARITHMETIC:
         # Truth values alone are no numbers: their sum is a truth value.
         return _arithmetic(function, terms) if set("b") != set(kinds) <= set("biuf") else None
+    if function in DIVISIONS:
+        return _divided(*terms)
     if function in COMPARISONS:
         return np.dtype(bool) if _comparable(terms, kinds) else None
     if function in {"and_", "or_", "xor", "invert"}:
@@ -99,6 +101,18 @@ def _arithmetic(function: str, terms: Sequence[Expression]) -> Any:
     except OverflowError:
         return None  # a constant that the type of the column does not hold
     return found if is_supported(found) else None
+
+
+def _divided(of: Expression, by: Expression) -> Any:
+    """Return the type of a quotient or remainder of integers by a positive constant.
+
+    Others are pandas's: of floats the last bits differ, and zero makes floats of integers.
+    """
+    positive = isinstance(by, Constant) and type(by.value) is int and by.value > 0
+    if not positive or isinstance(of, Constant) or kind_of(of.dtype) not in {"i", "u"}:
+        return None
+    fits = by.value <= np.iinfo(of.dtype).max  # type: ignore[union-attr,operator]
+    return of.dtype if fits else None
 
 
 def _comparable(terms: Sequence[Expression], kinds: str) -> bool:
@@ -129,6 +143,7 @@ def _width(term: Expression) -> int:
 #: Arithmetic, and NumPy's functions that tell its types.
 ARITHMETIC = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide"}
 COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
+DIVISIONS = {"floordiv", "mod"}
 
 Translation: TypeAlias = Callable[[Operation], Table | None]
 
@@ -308,6 +323,8 @@ OPERATORS: dict[Callable[..., Any], Translation] = {
     operator.sub: elementwise("sub"),
     operator.mul: elementwise("mul"),
     operator.truediv: elementwise("truediv"),
+    operator.floordiv: elementwise("floordiv"),
+    operator.mod: elementwise("mod"),
     **{getattr(operator, name): elementwise(name) for name in sorted(COMPARISONS)},
     operator.and_: elementwise("and_"),
     operator.or_: elementwise("or_"),

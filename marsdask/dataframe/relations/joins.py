@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,34 @@ def join(
     theirs = tuple(one if one is None or how == "inner" else _with_gaps(one) for one in theirs)
     kept = [one for place, one in enumerate(theirs) if place not in shared]
     return Table(relation, (*mine, *kept))
+
+
+def right_join(
+    left: Table,
+    right: Table,
+    keys: tuple[Sequence[int], Sequence[int]],
+    shared: Collection[int],
+) -> Table | None:
+    """Return all rows of the right table beside those of the left one with equal keys.
+
+    Columns that the result has once have the values of the right side.
+    """
+    left_on, right_on = keys
+    once = dict(zip(left_on, right_on, strict=True))
+    once = {mine: theirs for mine, theirs in once.items() if theirs in shared}
+    found = join(right, left, (right_on, left_on), "left", ())
+    if found is None or any(_types(left, one) != _types(right, once[one]) for one in once):
+        return None
+    count = len(right.columns)
+    theirs, mine = found.columns[:count], found.columns[count:]
+    first = [theirs[once[at]] if at in once else one for at, one in enumerate(mine)]
+    rest = [one for at, one in enumerate(theirs) if at not in shared]
+    return Table(found.relation, (*first, *rest))
+
+
+def _types(table: Table, place: int) -> Any:
+    column = table.columns[place]
+    return None if column is None else column.dtype
 
 
 def _comparable(one: Expression | None, other: Expression | None) -> bool:

@@ -442,7 +442,7 @@ def _bound(method: str) -> Callable[..., pl.Expr]:
 
 
 FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
-    **{name: _arithmetic(name) for name in ("add", "sub", "mul", "truediv")},
+    **{name: _arithmetic(name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod")},
     **{name: _comparison(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     "and_": lambda _, left, right: left & right,
     "or_": lambda _, left, right: left | right,

@@ -55,13 +55,18 @@ MASKS: list[Callable[[Any], Any]] = [
     lambda d: d.i.between(0, 1, "neither") | d.f.between(0, 1),
     lambda d: d.i / d.tiny > 0.5,
     lambda d: abs(d.tiny) * 2 - d.i == -d.i,
+    lambda d: (d.i - 2) // 2 == -1,
+    lambda d: (d.tiny - 2) % 3 == 1,
 ]
 
 OTHERS: list[Callable[[Any], Any]] = [
     lambda d: d.c == "x",
     lambda d: d.s + "!",
     lambda d: d.large > d.i,
-    lambda d: d.i // 2,
+    lambda d: d.i // -2,
+    lambda d: d.i // 0,
+    lambda d: d.f % 0.1,
+    lambda d: 7 // d.i,
     lambda d: d.s.str.contains("a.b"),
     lambda d: d.s.str.contains("[ab]"),
     lambda d: d.s.str.upper(),

@@ -1,0 +1,142 @@
+"""Programs of few rows run in the caller's thread, with the values and the errors of tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pytest
+from dask.callbacks import Callback
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask
+import marsdask.dataframe as md
+from marsdask.core.config import option_context
+from marsdask.dataframe import small_programs
+from marsdask.session import get_default_session
+from tests.dataframe.relations.programs import STEPS
+from tests.dataframe.relations.test_planning import values
+from tests.strategies import draws
+
+FRAME = values(40, 0)
+
+#: Steps that need no task, and no look.
+PLAIN = sorted(
+    {
+        *("where of columns", "right", "left by text", "left by floats", "inner by two"),
+        *("label and back", "labels sorted", "labels of two", "numbers as labels", "round"),
+        *("sorted by labels", "replace", "query", "eval", "some rows", "upper text", "months"),
+        *("text joined", "nullable", "set", "merge with groups", "clip by columns"),
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def _coalesce() -> Iterator[None]:
+    """Let programs run as users' do: plans that are checked have tasks."""
+    plain = {"verify": False, "coalesce": True, "dataframe.kernels": "auto"}
+    with option_context(plain), marsdask.new_session("threads", nthreads=1):
+        yield
+
+
+def direct(lazy: Any) -> Any:
+    """Return what runs without tasks."""
+    session = get_default_session()
+    assert session is not None
+    return small_programs.value_of(lazy.node, session)
+
+
+@draws(12)
+@given(steps=st.lists(st.sampled_from(PLAIN), min_size=1, max_size=5))
+def test_values(steps):
+    """They are those of pandas, and of tasks, in whatever order the steps come."""
+    frame: Any = FRAME
+    lazy: Any = md.DataFrame(frame)
+    for name in steps:
+        frame, lazy = STEPS[name](pd, frame), STEPS[name](md, lazy)
+        if len(frame) > 400:
+            break
+    pd.testing.assert_frame_equal(direct(lazy), frame)
+    with mock.patch.object(small_programs, "ROWS", -1):
+        pd.testing.assert_frame_equal(lazy.compute(), frame)
+
+
+def ten(d: Any, weights: Any) -> Any:
+    """Return a program of ten operations."""
+    d = d[d.f > -1]
+    d = d.assign(z=d.f * d.u + 1).merge(weights, on="k")
+    d = d[d.w < 0.9]
+    d = d.assign(v=d.z * d.w).fillna({"v": 0.0})
+    return d.groupby("s").agg({"v": "sum", "z": "mean"}).reset_index().sort_values("v").head(3)
+
+
+def test_ten_operations():
+    """Filters, a merge, groups, a sort and a head need no task; results are the caller's."""
+    weights = pd.DataFrame({"k": range(5), "w": np.linspace(0, 1, 5)})
+    lazy = ten(md.DataFrame(FRAME), md.DataFrame(weights))
+    found = direct(lazy)
+    pd.testing.assert_frame_equal(found, ten(FRAME, weights))
+    pd.testing.assert_frame_equal(lazy.compute(), found)
+    source = md.DataFrame(weights)
+    for _ in range(2):
+        for own in (source.rename(columns={"w": "x"}).compute(), source[["k", "w"]].compute()):
+            own.iloc[0, 1] = 99.0
+            own["k"] = 0
+            pd.testing.assert_frame_equal(source.compute(), weights)
+        source.execute()  # then of what a session holds
+    pd.testing.assert_frame_equal(direct(source[source.k > 2]), weights[weights.k > 2])
+
+
+def double(value: Any) -> Any:
+    """Return a value twice: a function of the user."""
+    return value * 2
+
+
+OTHERS: dict[str, Any] = {
+    "a function": lambda d: d.u.map(double) + 1,
+    "a function of groups": lambda d: d.groupby("k").u.agg(double).sort_index(),
+    "a number": lambda d: d.u.sum(),
+    "with a number": lambda d: d.u - d.u.mean(),
+    "several chunks": lambda d: md.DataFrame(FRAME, chunk_size=9).u + 1,
+    "many rows": lambda d: md.Series(np.arange(small_programs.ROWS + 1)) + 1,
+    "the source": lambda d: d,
+    "executed in chunks": lambda d: md.DataFrame(FRAME, chunk_size=9).execute().u * 2,
+}
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS))
+def test_what_tasks_run(name):
+    """Functions of the user, numbers of all rows, several chunks, and what is held."""
+    assert direct(OTHERS[name](md.DataFrame(FRAME))) is None
+
+
+def test_who_watches_sees_tasks():
+    """Callbacks of Dask, checked plans, chunks that users see, and other schedulers."""
+    lazy = md.DataFrame(FRAME).u + 1
+    assert direct(lazy) is not None
+    for options in ({"verify": True}, {"coalesce": False}):
+        with option_context(options):
+            assert direct(lazy) is None
+    seen: list[Any] = []
+    with Callback(pretask=lambda key, *_: seen.append(key)):
+        lazy.compute()
+    assert seen
+    with marsdask.new_session("synchronous", default=False) as session:
+        assert small_programs.value_of(lazy.node, session) is None
+
+
+def test_errors_are_those_of_tasks():
+    """They name the operation."""
+    frame = pd.DataFrame({"a": ["1", "x"]})
+    lazy = md.DataFrame(frame).a.astype("int64").to_frame()
+    with pytest.raises(ValueError, match=re.escape("'x'")) as found:
+        lazy.compute()
+    with mock.patch.object(small_programs, "ROWS", -1), pytest.raises(ValueError) as wanted:  # noqa: PT011
+        lazy.compute()
+    assert str(found.value) == str(wanted.value)
+    assert found.value.__notes__ == wanted.value.__notes__
