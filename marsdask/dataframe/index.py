@@ -23,6 +23,7 @@ from .elementwise.operands import binary
 from .elementwise.rowwise import rowwise
 from .labels import index_methods as methods
 from .labels import index_positions as positions
+from .labels import index_times as by_time
 from .missing_names import CONVERSIONS, missing_name
 from .partitions import repartition as moves
 from .reduction import properties
@@ -221,10 +222,18 @@ class Index(Rows):
     rechunk: Final = method(moves.rechunk)
     reindex: Final = method(positions.reindex)
 
+    asof: Final = method(by_time.asof)
+    get_slice_bound: Final = method(by_time.get_slice_bound)
+    groupby: Final = method(by_time.groupby)
+    join: Final = method(by_time.join)
+    slice_indexer: Final = method(by_time.slice_indexer)
+    slice_locs: Final = method(by_time.slice_locs)
+
     diff: Final = methods.through_column("diff")
     drop_duplicates: Final = methods.through_column("drop_duplicates")
     dropna: Final = methods.through_column("dropna")
     fillna: Final = methods.through_column("fillna")
+    infer_objects: Final = methods.through_column("infer_objects")
     map: Final = methods.through_column("map")
     repeat: Final = methods.through_column("repeat")
     sort_values: Final = methods.through_column("sort_values")
@@ -269,8 +278,10 @@ class Index(Rows):
             return fields
         if name in FLAGS and isinstance(self._node.meta, pd.DatetimeIndex):
             return to_tensor(getattr(methods.column(self).dt, name))
-        if name in {"tz", "tzinfo", "unit"} and isinstance(self._node.meta, pd.DatetimeIndex):
+        if name in {"tz", "tzinfo", "unit"} and self._node.meta.dtype.kind in "mM":
             return getattr(self._node.meta, name)
+        if (found := by_time.attribute(self, name)) is not ...:
+            return found
         raise missing_name(self, name, type(self._node.meta), CONVERSIONS)
 
     __hash__ = None  # type: ignore[assignment]

@@ -342,6 +342,8 @@ def frame_names() -> set[str]:
     looking = "crosstab factorize pivot pivot_table qcut Series.factorize Series.unstack "
     looking += "DataFrame.pivot DataFrame.pivot_table DataFrame.transpose DataFrame.unstack"
     looking += " wide_to_long Index.symmetric_difference Index.union Index.factorize"
+    looking += " Index.asof Index.get_slice_bound Index.slice_locs Index.slice_indexer"
+    looking += " Index.groupby Resampler.get_group"
     looking += " Index.get_indexer Index.get_indexer_for Index.get_indexer_non_unique Index.reindex"
     refused = {*looking.split()}
     refused |= {"Series.filter"}  # rows by label are for loc[]

@@ -269,6 +269,8 @@ CALLS: dict[str, Call] = {
     ),
     "Index.difference": lambda a: a.i.difference([1]),
     "Index.intersection": lambda a: a.i.intersection([1]),
+    "Index.join": lambda a: a.i.join([1, 2]),
+    "Index.infer_objects": lambda a: a.i.infer_objects(),
     "Index.as_unit": lambda a: a.days.as_unit("ms"),
     "Index.droplevel": lambda a: a.labels_of_two.droplevel(0),
     "Index.identical": lambda a: a.i.identical(a.i),

@@ -17,3 +17,10 @@ def _coalesce() -> Iterator[None]:
 
 
 coalesce = _coalesce
+
+
+@pytest.fixture(autouse=True)
+def as_given() -> Iterator[None]:
+    """Take the place of the fixture of all modes: every test runs once, on the chunks it says."""
+    with option_context({"verify": True, "coalesce": False}):
+        yield

@@ -90,7 +90,7 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "sort=True",
         "sort_values()",
     ),
-    "grouper": (lambda xd, d: d.groupby(pd.Grouper(key="a")), "groupby(pd.Grouper())", "floor"),
+    "grouper": (lambda xd, d: d.groupby(pd.Grouper(key="a")), "groupby(pd.Grouper())", "resample"),
     "observed": (
         lambda xd, d: d.assign(a=d.a.astype(pd.CategoricalDtype([1]))).groupby("a", observed=False),
         "observed=False",

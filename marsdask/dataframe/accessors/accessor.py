@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import FunctionWrapper
 
 from ..elementwise.rowwise import Member, Method, rowwise
 from ..schemas.dtypes import OneType
+from . import all_rows
 
 if TYPE_CHECKING:
     from ..series import Series
-
-#: What needs all values of a column at once, and what to use instead.
-NEEDS_ALL_ROWS: dict[tuple[str, str], str] = {
-    ("str", "extractall"): "str.findall(), and explode() of its lists",
-    ("str", "get_dummies"): "str.contains() for each of the words",
-    ("dt", "freq"): "diff() of the values",
-    ("dt", "to_pytimedelta"): "the values as they are, or compute() first",
-    ("cat", "remove_unused_categories"): "cat.set_categories(column.unique().compute())",
-}
 
 #: Methods of ``.str`` whose results have as many columns as the longest list of any row.
 WIDE = {"split", "rsplit"}
@@ -57,20 +48,17 @@ class Accessor:
         found = getattr(getattr(self._meta, self._kind), name)
         if callable(found):
             return partial(self._call, name)
-        self._check(name)
+        if computed := all_rows.PROPERTIES.get((self._kind, name)):
+            return computed(self._rows)
         if not isinstance(found, pd.Series | pd.DataFrame):
             return found  # a fact of the type: the unit, the time zone, the categories
         return rowwise(Member(name, self._kind), self._rows)
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        self._check(name)
-        if (self._kind, name) == ("str", "cat"):
-            return _joined(self._rows, *args, **kwargs)
+        if method := all_rows.METHODS.get((self._kind, name)):
+            return method(self._rows, *args, **kwargs)
         if name in WIDE and kwargs.get("expand"):
-            raise NotImplementedError(
-                f"str.{name}(expand=True) is not supported, since the longest list decides how "
-                f"many columns there are; use str.{name}(), and str.get() for each column"
-            )
+            return all_rows.split(self._rows, name, *args, **kwargs)
         if name == "tz_localize" and _is_by_neighbours(*args, **kwargs):
             raise NotImplementedError(
                 "dt.tz_localize(ambiguous='infer') is not supported, since it looks at all rows; "
@@ -80,12 +68,6 @@ class Accessor:
         if name in THREE and kwargs.get("expand", True):
             func = ThreeColumns(func)
         return rowwise(func, self._rows, *args, **kwargs)
-
-    def _check(self, name: str) -> None:
-        if instead := NEEDS_ALL_ROWS.get((self._kind, name)):
-            raise NotImplementedError(
-                f"{self._kind}.{name} is not supported, since it needs all rows; use {instead}"
-            )
 
 
 @dataclass(frozen=True)
@@ -103,25 +85,3 @@ class ThreeColumns(FunctionWrapper):
 def _is_by_neighbours(tz: Any = None, ambiguous: Any = "raise", **options: Any) -> bool:
     del tz, options
     return isinstance(ambiguous, str) and ambiguous == "infer"
-
-
-def _joined(
-    rows: Any, others: Any = None, sep: str | None = None, na_rep: str | None = None, join: str = ""
-) -> Any:
-    """Return the texts of rows, with those of other columns behind. See pandas.Series.str.cat."""
-    del join  # the labels are equal
-    if others is None:
-        raise NotImplementedError(
-            "str.cat() of one column is not supported; use sep.join(column.dropna().compute())"
-        )
-    several = others if isinstance(others, list | tuple) else [others]
-    if not all(isinstance(one, Collection) for one in several):
-        raise NotImplementedError(
-            "str.cat() with values in memory is not supported; use assign(), then the column"
-        )
-    return rowwise(join_texts, rows, *several, sep=sep, na_rep=na_rep)
-
-
-def join_texts(block: Any, *others: Any, sep: str | None, na_rep: str | None) -> Any:
-    """Return the texts of rows with those of other columns behind."""
-    return block.str.cat(list(others), sep=sep, na_rep=na_rep)

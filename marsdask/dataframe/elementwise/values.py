@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,16 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray, no_default
 
 from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Blockwise
+from marsdask.core.grids.grid import Grid
+from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 
-from ..frame_node import S, axis_number, dtypes_of, is_row
+from ..create import FromTensor
+from ..frame_node import S, SameRows, axis_number, dtypes_of, is_row
+from ..reduction.reductions import collection_of
+from ..rows import as_one_chunk
 from ..schemas.dtypes import OneType
 from .operands import BROADCAST, aligned_values
 from .rowwise import Method, check_not_in_place, rowwise
@@ -51,14 +59,55 @@ def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S
 
 
 def isin(obj: S, values: Any) -> S:
-    """Tell for each value whether it is in ``values``. See pandas.DataFrame.isin."""
-    if isinstance(values, Collection):
-        raise NotImplementedError(
-            "isin() of lazy values is not supported; use isin(values.compute()), or "
+    """Tell for each value whether it is in ``values``. See pandas.DataFrame.isin.
+
+    Values of a lazy column are made distinct, and are one chunk, which all tasks need. For a frame
+    they are not supported, nor is a lazy frame.
+    """
+    if not isinstance(values, Collection):
+        found: S = rowwise(Method("isin"), obj, values)
+        return found
+    if isinstance(obj.node.meta, pd.DataFrame) or isinstance(values.node.meta, pd.DataFrame):
+        raise NotImplementedError(  # pandas aligns them
+            "isin() of lazy values is not supported for frames; use isin(values.compute()), or "
             "merge(how='left', indicator=True)"
         )
-    found: S = rowwise(Method("isin"), obj, values)
-    return found
+    mask: S = collection_of(ValuesAmong(obj.node, "isin", _distinct(values).node))
+    return mask
+
+
+def _distinct(values: Any) -> Any:
+    """Return the distinct values of a column, of labels or of a tensor, as rows."""
+    if isinstance(values.node.meta, np.ndarray):
+        column = FromTensor(values.ravel().node, None, pd.Series)
+        return collection_of(column).drop_duplicates()
+    if isinstance(values.node.meta, pd.Index):
+        values = values.to_series()
+    return values.reset_index(drop=True).drop_duplicates()
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesAmong(SameRows):
+    """Whether each value is among others, all of which are one chunk."""
+
+    values: Node
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta.isin([])
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return wanted, None
+
+    def tile(self, a: Grid, values: Grid) -> Grid:
+        grids = (a, as_one_chunk(values))
+        return self.grid(Blockwise(among, grids, ((0,), (None,)), {}), a.chunks[0])
+
+
+@kernel(scratch=1.0)
+def among(block: Any, values: Any) -> Any:
+    """Tell for each value whether it is among others."""
+    return block.isin(values)
 
 
 def where(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:

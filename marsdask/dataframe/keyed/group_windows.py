@@ -13,11 +13,12 @@ from pandas.api.typing import ExponentialMovingWindow as PandasEwm
 from pandas.api.typing import Resampler as PandasResampler
 from pandas.api.typing import Rolling as PandasRolling
 
+from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
 
 from ..missing_names import missing_name
 from .aggregation import R
-from .group_aggregation import GroupByCall
+from .group_aggregation import GroupByCall, Pairs
 
 if TYPE_CHECKING:
     from .groupby import GroupBy
@@ -43,11 +44,16 @@ class WindowCall(GroupByCall):
         """Whether the result has one row for each group."""
         return False
 
+    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows that have keys: pandas fails with functions of windows of others."""
+        return rows.dropna(subset=list(self.by))
+
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Group a frame, make windows and call their method."""
         kind, options = self.window
         windows = getattr(self.grouped(frame), kind)(**dict(options))
-        return getattr(windows, self.method)(*self.args, **dict(self.kwargs))
+        args = (dict(arg) if isinstance(arg, Pairs) else arg for arg in self.args)
+        return getattr(windows, self.method)(*args, **dict(self.kwargs))
 
 
 class WindowMethod(Protocol):
@@ -58,6 +64,11 @@ class WindowMethod(Protocol):
 
 def _aggregation(name: str) -> WindowMethod:
     def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(one, Collection) for one in (*args, *kwargs.values())):
+            raise NotImplementedError(
+                f"{name}() of windows of groups with a lazy object is not supported; use "
+                f"{name}() of both columns"
+            )
         return self._aggregate(name, *args, **kwargs)
 
     aggregate.__name__ = name
@@ -93,18 +104,46 @@ class GroupWindows(Generic[R]):
         self._groups = groups
         self._window = (kind, tuple(options.items()))
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return the windows of some columns."""
+        kind, options = self._window
+        return type(self)(self._groups[key], kind, dict(options))
+
     def __getattr__(self, name: str) -> Any:
+        options = dict(self._window[1])
+        if name in options:
+            return options[name]
+        meta = self._groups._node.meta
+        if not name.startswith("_") and name in meta.columns:
+            return self[name]
         raise missing_name(self, name, self.theirs, WINDOW_CONVERSIONS)
 
     def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         call: Any = self._groups._call(WindowCall, method, args, kwargs)
         return self._groups._result(dataclasses.replace(call, window=self._window))
 
+    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> object:
+        """Call a function with the windows. See pandas.api.typing.Rolling.pipe."""
+        return type(self._groups).pipe(typed("Any", self), func, *args, **kwargs)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of what is in a window."""
+        return self._groups.ndim
+
 
 @public_methods
 class GroupRolling(GroupWindows[R]):
     """The result of ``rolling`` or ``expanding`` of groups: methods aggregate each window."""
 
+    agg: Final = _aggregation("agg")
+    aggregate: Final = _aggregation("aggregate")
+    apply: Final = _aggregation("apply")
+    corr: Final = _aggregation("corr")
+    cov: Final = _aggregation("cov")
+    first: Final = _aggregation("first")
+    last: Final = _aggregation("last")
+    nunique: Final = _aggregation("nunique")
     count: Final = _aggregation("count")
     kurt: Final = _aggregation("kurt")
     max: Final = _aggregation("max")
@@ -126,6 +165,10 @@ class GroupEwm(GroupWindows[R]):
 
     theirs = PandasEwm
 
+    agg: Final = _aggregation("agg")
+    aggregate: Final = _aggregation("aggregate")
+    corr: Final = _aggregation("corr")
+    cov: Final = _aggregation("cov")
     mean: Final = _aggregation("mean")
     std: Final = _aggregation("std")
     sum: Final = _aggregation("sum")
@@ -138,6 +181,13 @@ class GroupBins(GroupWindows[R]):
 
     theirs = PandasResampler
 
+    agg: Final = _aggregation("agg")
+    aggregate: Final = _aggregation("aggregate")
+    apply: Final = _aggregation("apply")
+    interpolate: Final = _aggregation("interpolate")
+    nearest: Final = _aggregation("nearest")
+    size: Final = _aggregation("size")
+    transform: Final = _aggregation("transform")
     count: Final = _aggregation("count")
     first: Final = _aggregation("first")
     last: Final = _aggregation("last")

@@ -9,7 +9,7 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
-from pandas.api.typing import DataFrameGroupBy
+from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.display.suggestions import suggesting_methods
@@ -27,6 +27,7 @@ from ..ordered.row_numbers import reset_index
 from ..partitions.arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
+from ..windows.bins import bins_among
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_corrwith import corrwith
@@ -607,7 +608,7 @@ def groupby(
     labels: list[Any] = []
     names: list[Any] = []
     for position, key in enumerate(keys):
-        label, name, values = _key(source, key)
+        label, name, values = _key(source, key, alone=len(keys) == 1)
         if values is not None:
             # A column of its own, since one of the same name may hold other values.
             label = f"by {position}"
@@ -631,22 +632,29 @@ def _levels(index: pd.Index, level: Any) -> list[LevelNumber]:
     return list(map(LevelNumber, numbers))
 
 
-def _key(obj: Any, key: Any) -> tuple[Any, Any, Any]:
+def _key(obj: Any, key: Any, *, alone: bool = False) -> tuple[Any, Any, Any]:
     """Return the label, the name and the values of a key; no values for a column."""
     meta = obj.node.meta
     if isinstance(key, Collection):
         return None, key.node.meta.name, key
     if isinstance(key, LevelNumber):
         return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
+    if isinstance(key, pd.Grouper) and alone:
+        raise NotImplementedError(
+            "groupby(pd.Grouper()) without other keys is not supported; use resample(freq, on=) or "
+            "the column's name"
+        )
+    if isinstance(key, TimeGrouper):
+        return None, meta.index.name if key.key is None else key.key, bins_among(obj, key)
     if isinstance(key, pd.Grouper):
-        raise NotImplementedError(
-            "groupby(pd.Grouper()) is not supported; use a column of the values, such as "
-            "df.time.dt.floor('h')"
-        )
-    if callable(key):
-        raise NotImplementedError(
-            "groupby(function) is not supported; use a Series of the same rows as the key"
-        )
+        return _key(obj, key.key if key.level is None else _levels(meta.index, key.level)[0])
+    if callable(key) or isinstance(key, dict):
+        if meta.index.nlevels > 1:
+            raise NotImplementedError(
+                "groupby() by a function of labels of several levels is not supported; use a "
+                "Series of the same rows as the key"
+            )
+        return None, None, rowwise(level_values, obj, level=0).map(key)
     if isinstance(key, np.ndarray):
         return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
     columns = meta.columns if isinstance(meta, pd.DataFrame) else ()

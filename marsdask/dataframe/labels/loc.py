@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import IndexingError
 
-from marsdask.core.collection import Collection
+from marsdask.core.collection import Collection, compute
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
@@ -21,6 +21,8 @@ from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, S
 from ..rows import concat
 from .assignment import assign_iloc, assign_loc
+from .index_methods import is_sorted
+from .index_times import finest
 from .masks import check_labels, has_label, is_between, slice_bounds
 
 
@@ -74,6 +76,33 @@ def rows_of_label(obj: Any, label: Any) -> Any:
     if not count:
         raise KeyError(label)
     return rows.iloc[0] if count == 1 else rows
+
+
+def rows_of_time(obj: Any, text: str) -> Any:
+    """Return the row at a time, or the rows of a day or month; computes how fine the labels are.
+
+    As in pandas, a text that is as fine as all labels is one time.
+    """
+    labels = obj.node.meta.index
+    try:
+        time, fineness = labels._parse_with_reso(text)
+    except ValueError as error:
+        raise KeyError(text) from error
+    found = finest(obj.index)
+    if found is None or fineness <= found:
+        label = pd.Timestamp(time)
+        zone = labels.tz if label.tz is None else None
+        return rows_of_label(obj, label.tz_localize(zone) if zone is not None else label)
+    start, stop = labels._parsed_string_to_bounds(fineness, time)
+    rows = obj[rowwise(is_between, obj, start=start, stop=stop)]
+    if is_sorted(obj):
+        first, last = compute(obj.index.min(), obj.index.max())
+        outside = stop < first or start > last
+    else:
+        outside = not len(rows)
+    if outside:
+        raise KeyError(text)
+    return rows
 
 
 def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False) -> S:
@@ -151,6 +180,8 @@ def _rows(obj: Any, key: Any) -> Any:
             complaint = "Boolean index has wrong length: {} instead of {}"
             return obj[aligned_values(obj, list(key), complaint)]
         return rows_of_labels(obj, key)
+    if isinstance(key, str) and isinstance(obj.node.meta.index, pd.DatetimeIndex):
+        return rows_of_time(obj, key)
     return rows_of_label(obj, key)
 
 

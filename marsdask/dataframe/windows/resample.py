@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self
 from typing import cast as typed
 
-import numpy as np
 import pandas as pd
 from pandas.api.typing import Resampler as PandasResampler
-from pandas.tseries.frequencies import to_offset
-from pandas.tseries.offsets import Tick
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.public import public_methods
@@ -20,17 +17,24 @@ from ..elementwise.rowwise import rowwise
 from ..frame_node import S, dtypes_of
 from ..keyed.groupby import GroupBy, groupby
 from ..missing_names import missing_name
-from ..reduction.fold import Assembly, FrameFold
-from ..reduction.reductions import collection_of
+from ..reduction.fold import Assembly
+from ..rows import alignment
 from ..schemas.samples import column
+from .bins import (
+    Bins,
+    Bounds,
+    anchored,
+    call_of_bins,
+    has_origin,
+    labels_of_bins,
+    times_of,
+)
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
 
 Options = tuple[tuple[str, Any], ...]
-#: The first and the last time, ``None`` if there is none.
-Bounds = tuple[Any, Any] | None
 
 
 class ResampleMethod(Protocol):
@@ -49,64 +53,12 @@ BY_ORDER = {"first", "last", "ohlc"}
 PRICES = {"open": "first", "high": "max", "low": "min", "close": "last"}
 
 
-def time_bounds(block: Any) -> Bounds:
-    """Return the first and the last time of a chunk."""
-    times = block.dropna()
-    return (times.min(), times.max()) if len(times) else None
-
-
-def join_bounds(a: Bounds, b: Bounds) -> Bounds:
-    """Return the bounds of two chunks."""
-    if a is None or b is None:
-        return a or b
-    return min(a[0], b[0]), max(a[1], b[1])
-
-
-def as_bounds(bounds: Bounds) -> Any:
-    """Return bounds as they are passed to every chunk."""
-    found = np.empty((), dtype=object)
-    found[()] = bounds
-    return found
-
-
-def has_origin(rule: Any, tz: Any) -> bool:
-    """Tell whether bins are counted from an origin, and not by the calendar."""
-    freq = to_offset(rule)
-    return isinstance(freq, Tick) or (isinstance(freq, pd.offsets.Day) and tz is None)
-
-
-def _anchored(how: Options, bounds: Bounds) -> dict[str, Any]:
-    """Return the arguments of ``resample`` with an origin that does not depend on the rows."""
-    given = dict(how)
-    if bounds is None or not has_origin(given["rule"], bounds[0].tz):
-        return given
-    if given["origin"] in ("start", "start_day"):
-        given["origin"] = bounds[0].normalize() if given["origin"] == "start_day" else bounds[0]
-    return given
-
-
-@kernel(scratch=4.0)
-def bin_labels(times: Any, bounds: Any, how: Options) -> Any:
-    """Return the label of the bin of each time."""
-    found = times.copy()
-    seen = times.notna().to_numpy()
-    if seen.any():
-        values = pd.DatetimeIndex(times[seen])
-        order = np.argsort(values.asi8, kind="stable")
-        rows = pd.Series(0, index=values[order])
-        counts = rows.resample(**_anchored(how, bounds.item())).size()
-        labels = np.empty(len(order), dtype=np.intp)
-        labels[order] = np.repeat(np.arange(len(counts)), counts)
-        found[seen] = counts.index.take(labels)
-    return found
-
-
 def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
     """Return the labels of all bins."""
     if bounds is None:
         return pd.Series(0, index=like[:0]).resample(**dict(how)).size().index
     ends = pd.DatetimeIndex(bounds).astype(like.dtype)
-    return pd.Series(0, index=ends).resample(**_anchored(how, bounds)).size().index
+    return pd.Series(0, index=ends).resample(**anchored(how, bounds)).size().index
 
 
 def fill_bins(groups: Any, bounds: Any, how: Options, fills: tuple[Any, ...]) -> Any:
@@ -182,32 +134,33 @@ class Resampler(Generic[S]):
             self, name, PandasResampler, "a named aggregation, or groupby() by a column of times"
         )
 
+    def _in_order(self) -> Any:
+        """Return the rows in the order of time."""
+        obj: Any = self._obj
+        if self._on is not None:
+            return obj.sort_values(self._on, kind="stable")
+        rises = obj.node.traits.is_sorted([SortKey(Level())])
+        return obj if rises else obj.sort_index(kind="stable")
+
     def _rows(self, *, in_order: bool) -> tuple[Any, Any]:
         """Return the chosen columns and the times of their rows."""
-        obj: Any = self._obj
-        if in_order:
-            rises = obj.node.traits.is_sorted([SortKey(Level())])
-            if self._on is not None:
-                obj = obj.sort_values(self._on, kind="stable")
-            elif not rises:
-                obj = obj.sort_index(kind="stable")
+        obj: Any = self._in_order() if in_order else self._obj
         times = rowwise(times_of, obj, on=self._on)
         if self._selection is not None:
             return obj[self._selection], times
         return (obj if self._on is None else obj.drop(columns=self._on)), times
 
-    def _bounds(self, times: Any) -> Any:
-        steps = (time_bounds, join_bounds, as_bounds)
-        return FrameFold(np.empty((), dtype=object), None, False, "resample", times.node, steps)
+    def _labelled(self, *, in_order: bool) -> tuple[Any, Any, Any]:
+        """Return the chosen columns, the label of each row's bin, and the bounds of all times."""
+        rows, times = self._rows(in_order=in_order)
+        return rows, *labels_of_bins(times, self._how)
 
     def _aggregate(self, name: str, *args: Any, **options: Any) -> Any:
         if name == "ohlc":
             return self._prices()
         functions = args[:1] or tuple(options.values()) if name == "agg" else ()
         in_order = name in BY_ORDER or any(one in str(functions) for one in BY_ORDER)
-        rows, times = self._rows(in_order=in_order)
-        bounds = self._bounds(times)
-        labels = rowwise(bin_labels, times, collection_of(bounds), how=self._how)
+        rows, labels, bounds = self._labelled(in_order=in_order)
         groups = groupby(rows, labels)
         found: Any = getattr(groups, name)(*args, **options)
         fill = EMPTY.get(name)
@@ -218,7 +171,11 @@ class Resampler(Generic[S]):
             fills = tuple(EMPTY.get(how[1]) for how in options.values())
         how = (("how", self._how), ("fills", fills))
         like = fill_like(found.node.meta, fills)
-        node = Assembly(like, None, False, "resample", (found.node, bounds), fill_bins, how)
+        # Equal rows have equal bins, whatever columns are aggregated.
+        same = self._obj if self._on is None else self._obj[self._on]
+        same = alignment(same.node) if self._on is None else same.node.name
+        parts = (found.node, bounds)
+        node = Bins(like, None, False, "resample", parts, fill_bins, how, rows_name=same)
         return type(found)(node)
 
     def _prices(self) -> Any:
@@ -244,33 +201,94 @@ class Resampler(Generic[S]):
         like = resampled(obj.node.meta, **dict(kwargs))
         return type(obj)(Assembly(like, None, False, name, (obj.node,), resampled, kwargs))
 
-    def agg(self, func: Any = None, **named: Any) -> S | DataFrame:
-        """Return one or several aggregations of each bin, by their names.
+    def agg(self, func: Any = None, *args: Any, **named: Any) -> S | DataFrame:
+        """Return one or several aggregations of each bin, by their names or by functions.
 
-        See pandas.api.typing.Resampler.agg. Functions of the user are not supported.
+        See pandas.api.typing.Resampler.agg. For functions of the user all rows meet in one task,
+        and a sample of rows shows what they return.
+
+        Parameters
+        ----------
+        func : str, callable, list or dict
+            The aggregations.
+        *args : object
+            Further arguments of a function.
+        **named : object
+            Pairs of a column and its aggregation by the name of the result, or arguments of
+            ``func``.
+
+        Returns
+        -------
+        DataFrame or Series
+            A row for each bin.
+
+        Raises
+        ------
+        ValueError
+            If a function fails on the sample.
+
+        Examples
+        --------
+        >>> days = pd.date_range("2026-01-01", periods=4, freq="12h")
+        >>> md.Series([1, 2, 3, 5], index=days).resample("D").agg(np.ptp).compute().tolist()
+        [1, 2]
         """
-        functions = [*_flat(func), *(how[1] for how in named.values())]
-        if not all(isinstance(one, str) for one in functions):
-            raise NotImplementedError(
-                "resample().agg() of a function is not supported; use names such as 'sum', or "
-                "groupby() by a column of times"
-            )
-        if isinstance(func, str):
-            found: S = getattr(self, func)()
-            return found
-        several: DataFrame = self._aggregate("agg", *(() if func is None else (func,)), **named)
-        return several
+        return self._called("agg", func, args, named)
 
     aggregate = agg
-    apply = agg
+
+    def apply(self, func: Any = None, *args: Any, **kwargs: Any) -> S | DataFrame:
+        """Return what a function, or an aggregation by its name, makes of each bin.
+
+        See pandas.api.typing.Resampler.apply. All rows meet in one task, and a sample of rows shows
+        what the function returns.
+
+        Parameters
+        ----------
+        func : str or callable
+            The function.
+        *args, **kwargs : object
+            Its further arguments.
+
+        Returns
+        -------
+        DataFrame or Series
+            What it returns of each bin.
+
+        Raises
+        ------
+        ValueError
+            If the function fails on the sample.
+
+        Examples
+        --------
+        >>> days = pd.date_range("2026-01-01", periods=4, freq="12h")
+        >>> md.Series([1, 2, 3, 5], index=days).resample("D").apply(len).compute().tolist()
+        [2, 2]
+        """
+        return self._called("apply", func, args, kwargs)
+
+    def _called(
+        self, method: str, func: Any, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> S | DataFrame:
+        functions = [func] if func is not None else [how[1] for how in named.values()]
+        plain = func is None or not (args or named)
+        if plain and all(isinstance(one, str) for how in functions for one in _flat(how)):
+            if isinstance(func, str):
+                found: S = getattr(self, func)()
+                return found
+            given = () if func is None else (func,)
+            return typed("DataFrame", self._aggregate("agg", *given, **named))
+        how = {"method": method, "how": self._how, "on": self._on}
+        several: DataFrame = call_of_bins(self._obj, how, self._selection, (func, *args), named)
+        return several
 
     def transform(self, func: Any, *args: Any, **kwargs: Any) -> S:
         """Return a value for each row, from all rows of its bin; rows are in the order of time.
 
         See pandas.api.typing.Resampler.transform. Rows of a bin meet in one task.
         """
-        rows, times = self._rows(in_order=True)
-        labels = rowwise(bin_labels, times, collection_of(self._bounds(times)), how=self._how)
+        rows, labels, _ = self._labelled(in_order=True)
         found: S = groupby(rows, labels).transform(func, *args, **kwargs)
         return found
 
@@ -279,6 +297,58 @@ class Resampler(Generic[S]):
     ) -> object:
         """Call a function with the bins. See pandas.api.typing.Resampler.pipe."""
         return GroupBy.pipe(typed("Any", self), func, *args, **kwargs)
+
+    def _computed(self) -> Any:
+        """Compute the times, and return pandas's bins of them."""
+        times = rowwise(times_of, self._obj, on=self._on).compute()
+        return pd.Series(0, index=pd.DatetimeIndex(times)).resample(**dict(self._how))
+
+    @property
+    def groups(self) -> Mapping[Hashable, int]:
+        """Where the rows of each bin end, in the order of time; computes the times."""
+        groups: Mapping[Hashable, int] = self._computed().groups
+        return groups
+
+    @property
+    def indices(self) -> Mapping[Hashable, list[int]]:
+        """The positions of the rows of each bin, in the order of time; computes the times."""
+        indices: Mapping[Hashable, list[int]] = self._computed().indices
+        return indices
+
+    def get_group(self, name: Any) -> S:
+        """Return the rows of one bin, in the order of time; computes whether there are any.
+
+        See pandas.api.typing.Resampler.get_group.
+
+        Parameters
+        ----------
+        name : datetime or str
+            The label of the bin.
+
+        Returns
+        -------
+        DataFrame or Series
+            Its rows.
+
+        Raises
+        ------
+        KeyError
+            If there are none.
+
+        Examples
+        --------
+        >>> days = pd.date_range("2026-01-01", periods=4, freq="12h")
+        >>> bins = md.Series([1, 2, 3, 5], index=days).resample("D")
+        >>> bins.get_group("2026-01-02").compute().tolist()
+        [3, 5]
+        """
+        label = pd.Timestamp(name)
+        rows, labels, _ = self._labelled(in_order=True)
+        rows = rows if self._on is None or self._selection is not None else self._in_order()
+        found: Any = rows[labels == label]
+        if not len(found):
+            raise KeyError(name)
+        return typed("S", found)
 
     @property
     def ngroups(self) -> int:
@@ -358,14 +428,6 @@ def _gapped(values: Any) -> Any:
     if values.dtype == bool:
         return values.astype(float)
     return values.astype(pd.Series(column(values.dtype).array).reindex([0, 99]).dtype)
-
-
-@kernel(scratch=3.0)
-def times_of(block: Any, on: Any) -> Any:
-    """Return the times of rows."""
-    if on is not None:
-        return block[on]
-    return pd.Series(block.index, index=block.index, name=block.index.name)
 
 
 @kernel(scratch=3.0)

@@ -55,3 +55,18 @@ def test_what_is_not_supported():
     ]:
         with pytest.raises(error, match=words):
             call()
+
+
+@draws(4)
+@given(both=tables())
+def test_values_among_lazy_ones(both):
+    """Of a column, of labels and of a tensor; what is missing meets what is missing."""
+    frame, lazy = both
+    others = pd.DataFrame({"k": [2, 0, 2, 7], "s": ["a", None, "q", "bb"], "f": [0.5, None, 1, 0]})
+    apart = md.DataFrame(others, chunk_size=3)
+    for name in others.columns:
+        equal(lazy[name].isin(apart[name]), frame[name].isin(others[name]))
+        equal(lazy[~lazy[name].isin(apart[name])], frame[~frame[name].isin(others[name])])
+    equal(lazy.k.isin(lazy[lazy.u > 1].k), frame.k.isin(frame[frame.u > 1].k))
+    equal(lazy.k.isin(apart.index), frame.k.isin(others.index))
+    equal(lazy.k.isin(apart.k.to_tensor()), frame.k.isin(others.k.to_numpy()))

@@ -160,6 +160,10 @@ def test_meta_declares_what_a_function_returns():
         lazy.groupby("b").apply(choosy, meta=meta.rename("x")).compute()
 
 
+def half(label):
+    return label // 2
+
+
 def test_refused_groups():
     """What is not supported says what to use instead."""
     frame = table(5)
@@ -170,10 +174,10 @@ def test_refused_groups():
         lazy.groupby("k", as_index=False).apply(_largest)
     with pytest.raises(TypeError, match="agg"):
         lazy.groupby("k").apply("sum")  # type: ignore[arg-type]
-    with pytest.raises(NotImplementedError, match="floor"):
+    with pytest.raises(NotImplementedError, match="resample"):
         lazy.groupby(pd.Grouper(key="t", freq="D"))
     with pytest.raises(NotImplementedError, match="Series"):
-        lazy.groupby(len)
+        lazy.set_index(["k", "u"]).groupby(len)
     with pytest.raises(KeyError):
         lazy.groupby("nope")
     with pytest.raises(IndexError):
@@ -192,3 +196,32 @@ def test_what_distinct_values_take_is_declared():
         assert kernels_of(lazy.node.call) == (count_distinct, count_distinct_in_chunk)
     assert kernels_of(groups.f.median().node.call) == (aggregate_groups, groups_of)
     assert cost_of(count_distinct).scratch > cost_of(aggregate_groups).scratch
+
+
+@pytest.mark.parametrize("key", [half, {0: "a", 1: "b", 3: "a"}, [half, "k"]], ids=repr)
+def test_functions_and_dicts_of_labels(key):
+    """They tell the groups of rows by their labels."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy.groupby(key).u.sum(), frame.groupby(key).u.sum())
+    if not isinstance(key, list):
+        equal(lazy.u.groupby(key).agg(["sum", "max"]), frame.u.groupby(key).agg(["sum", "max"]))
+
+
+def test_groupers():
+    """Bins of time among other keys are those that have rows; columns and levels by name."""
+    frame = table(12).assign(t=pd.date_range("2024", periods=12, freq="50min"))
+    lazy = md.DataFrame(frame, chunk_size=5)
+    for keys in (
+        [pd.Grouper(key="t", freq="2h"), "k"],
+        ["b", pd.Grouper(key="t", freq="D", closed="right", label="right")],
+        [pd.Grouper(key="t", freq="3h", origin="epoch", offset="1h"), pd.Grouper(key="k")],
+    ):
+        equal(lazy.groupby(keys).u.sum(), frame.groupby(keys).u.sum())
+    found, wanted = (one.set_index("t") for one in (lazy, frame))
+    keys = [pd.Grouper(freq="MS"), "b"]
+    equal(found.groupby(keys)[["u", "f"]].max(), wanted.groupby(keys)[["u", "f"]].max())
+    with pytest.raises(NotImplementedError, match="name"):
+        lazy.groupby(pd.Grouper("k"))
+    with pytest.raises(TypeError, match="Only valid with DatetimeIndex"):
+        lazy.groupby([pd.Grouper(freq="D"), "k"])

@@ -29,6 +29,12 @@ CALLS = {
     "prices of a column": lambda g: g.u.ohlc(),
     "taken": lambda g: g[["u", "t"]].take([0, -1]),
     "rising": lambda g: g.u.is_monotonic_increasing,
+    "several of windows": lambda g: g[["u", "f"]].rolling(2).agg({"u": "sum", "f": ["max", "min"]}),
+    "column of windows": lambda g: g.rolling(2)["f"].nunique(),
+    "first of windows": lambda g: g.rolling(2).u.first(),
+    "pairs of windows": lambda g: g[["u", "f"]].rolling(3).corr(),
+    "pipe of windows": lambda g: g.u.expanding().pipe(total),
+    "exponential of several": lambda g: g.f.ewm(com=1).agg(["mean"]),
     "number": lambda g: g.ngroup(),
     "number from the end": lambda g: g.ngroup(ascending=False),
     "draw": lambda g: g.sample(1, random_state=5),
@@ -36,6 +42,11 @@ CALLS = {
     "corr": lambda g: g[["u", "f"]].corr(),
     "cov": lambda g: g[["u", "f"]].cov(ddof=0),
 }
+
+
+def total(windows):
+    """Sum windows; options are attributes of theirs."""
+    return windows.sum() if windows.min_periods else None
 
 
 @draws(14)
@@ -55,18 +66,26 @@ def test_groups(both, what, by, sort, mode):
                 equal(CALLS[what](e.groupby(by, sort=sort)), CALLS[what](d.groupby(by, sort=sort)))
 
 
+@pytest.mark.parametrize("by", ["k", ["b", "k"]], ids=str)
+def test_functions_of_windows(by):
+    """Of groups that all rows are in: pandas fails with others."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy.groupby(by).u.rolling(2).apply(sum), frame.groupby(by).u.rolling(2).apply(sum))
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out; text has no sums."""
     groups = md.DataFrame(table(5), chunk_size=2).groupby("k")
     with pytest.raises(NotImplementedError, match="take"):
         groups.sample(1, weights=[1])
-    with pytest.raises(NotImplementedError, match="apply"):
-        groups.u.rolling(2).cov()
+    with pytest.raises(NotImplementedError, match="of both columns"):
+        groups.u.rolling(2).cov(groups.u.sum())
     with pytest.raises(ValueError, match="window"):
         groups.u.rolling(typed("int", "a")).sum()
 
 
-BINS = ("count", "first", "max", "mean", "nunique", "ohlc", "std", "sum", "ffill", "asfreq")
+BINS = ("count", "first", "max", "mean", "nunique", "ohlc", "std", "sum", "size", "ffill", "asfreq")
 
 
 @pytest.mark.parametrize("mode", ["as it comes", "tight"])
@@ -111,8 +130,8 @@ def test_what_bins_need():
         groups.resample("D")
     with pytest.raises(NotImplementedError, match="times"):
         groups.ewm(1, times=[1])
-    with pytest.raises(NotImplementedError, match="size is not supported"):
-        groups.resample("D", on="t").size()
+    with pytest.raises(NotImplementedError, match="online is not supported"):
+        groups.ewm(1).online()
 
 
 @pytest.mark.parametrize("dropna", [True, False])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -63,15 +64,39 @@ def test_labels_that_are_nowhere():
 
 
 def test_times_and_levels_as_labels():
-    """A slice may be of texts; other texts, and several levels, are refused."""
+    """A slice may be of texts; several levels are refused."""
     frame = table(6).set_index("t").sort_index()
     lazy = md.DataFrame(table(6), chunk_size=2).set_index("t").sort_index()
     equal(lazy.loc["1970-01-03":"1970-01-06"], frame.loc["1970-01-03":"1970-01-06"])
     day = frame.index[0]
     equal(lazy.loc[[day]], frame.loc[[day]])
-    with pytest.raises(NotImplementedError, match="Timestamp"):
-        lazy.loc["1970-01-03"]
     with pytest.raises(NotImplementedError, match="reset_index"):
         lazy.set_index("k", append=True).loc[pd.Timestamp(day)]
     with pytest.raises(NotImplementedError, match="iloc"):
         lazy.loc["1970-01-03"::2]
+
+
+@pytest.mark.parametrize("tz", [None, "Europe/Berlin"])
+def test_texts_of_times(tz):
+    """A text is one time where labels are as coarse; otherwise it stands for all times in it."""
+    days = pd.DataFrame({"a": range(40)}, pd.date_range("2024-01-15", periods=40, tz=tz))
+    hours = days.set_axis(pd.date_range("2024-01-15", periods=40, freq="7h", tz=tz))
+    for frame, texts in (
+        (days, ("2024-02-01", "2024-02", "2024", "2023", "soon")),
+        (hours, ("2024-01-20", "2024-01-15 07", "2024-01-15 07:00:00", "2024-01-15 08:00:00")),
+        (hours.iloc[::-1], ("2024-01-20", "2022-01-20")),
+    ):
+        lazy = md.DataFrame(frame, chunk_size=17)
+        for text in texts:
+            for call in (lambda d, one=text: d.loc[one], lambda d, one=text: d.loc[one, "a"]):
+                try:
+                    wanted = call(frame)
+                except KeyError:
+                    with pytest.raises(KeyError):
+                        call(lazy)
+                else:
+                    equal(call(lazy), wanted, **({} if np.ndim(wanted) == 0 else FREQ))
+
+
+#: Frequencies of labels are those of whole indexes.
+FREQ: dict[str, Any] = {"check_freq": False}

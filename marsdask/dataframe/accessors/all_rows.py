@@ -1,0 +1,140 @@
+"""Methods of accessors for which values of all rows are computed at the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import FunctionWrapper, kernel
+
+from ..elementwise.operands import aligned_values
+from ..elementwise.rowwise import Method, rowwise
+from ..reshape.flat_map import flat_map
+from ..tensors import to_tensor
+
+
+@dataclass(frozen=True)
+class NumberedColumns(FunctionWrapper):
+    """Gives a result a number of columns, also where the texts of a chunk make fewer."""
+
+    count: int
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        found = self.func(block, *args, **kwargs)
+        # A text of fewer parts has None, or NaN where text is of a type of its own.
+        short = block.where(block.isna(), None)
+        values = {at: found.get(at, short) for at in range(self.count)}
+        return pd.DataFrame(values, index=block.index, dtype=block.dtype)
+
+
+@dataclass(frozen=True)
+class Indicators(FunctionWrapper):
+    """Gives indicators a column for each of some words."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        words = list(self.words)
+        dtype: Any = kwargs.get("dtype") or "int64"
+        if not block.notna().any():  # pandas raises for them
+            return pd.DataFrame(0, block.index, words).astype(dtype)
+        found = self.func(block, *args, **kwargs)
+        return found.reindex(columns=words, fill_value=0).astype(dtype)
+
+
+def split(rows: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return a column for each part of texts; counts the parts of the longest one."""
+    lists = rowwise(Method(name, "str"), rows, *args, **{**kwargs, "expand": False})
+    longest = lists.str.len().max().compute()
+    func: Callable[..., Any] = Method(name, "str")
+    count = 1 if pd.isna(longest) and len(rows) else 0 if pd.isna(longest) else int(longest)
+    return rowwise(NumberedColumns(func, count), rows, *args, **kwargs)
+
+
+def get_dummies(rows: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return an indicator for each word of any text; computes the distinct texts."""
+    texts = rows.dropna().drop_duplicates().compute()
+    words = texts.str.get_dummies(*args, **kwargs).columns
+    func = Indicators(Method("get_dummies", "str"), tuple(words))
+    return rowwise(func, rows, *args, **kwargs)
+
+
+def extractall(rows: Any, pat: Any, flags: int = 0) -> Any:
+    """Return a row for each match of a pattern, in the order of the texts."""
+    rows.node.meta.str.extractall(pat, flags)  # raises pandas's errors
+    return flat_map(matches, rows, pat=pat, flags=flags)
+
+
+@kernel(scratch=2.0)
+def matches(block: Any, pat: str, flags: int) -> Any:
+    """Return a row for each match of a pattern."""
+    return block.str.extractall(pat, flags)
+
+
+def cat(
+    rows: Any, others: Any = None, sep: str | None = None, na_rep: str | None = None, join: str = ""
+) -> Any:
+    """Return the texts of rows with those of other columns behind; without any, all in one text."""
+    del join  # the labels are equal
+    if others is None:
+        return rows.compute().str.cat(sep=sep, na_rep=na_rep)
+    listed = isinstance(others, list | tuple) and any(
+        pd.api.types.is_list_like(one) or isinstance(one, Collection) for one in others
+    )
+    several = [_column(rows, one) for one in (others if listed else [others])]
+    return rowwise(join_texts, rows, *several, sep=sep, na_rep=na_rep)
+
+
+def _column(rows: Any, values: Any) -> Any:
+    if isinstance(values, Collection):
+        return values
+    if isinstance(values, pd.Series | pd.DataFrame):
+        raise NotImplementedError(
+            "str.cat() with a pandas object in memory is not supported; use its values, or "
+            "md.Series(x)"
+        )
+    message = "If `others` contains arrays or lists (or other list-likes without an index), these "
+    return aligned_values(
+        rows, values, message + "must all be of the same length as the calling Series/Index."
+    )
+
+
+def join_texts(block: Any, *others: Any, sep: str | None, na_rep: str | None) -> Any:
+    """Return the texts of rows with those of other columns behind."""
+    return block.str.cat(list(others), sep=sep, na_rep=na_rep)
+
+
+def freq(rows: Any) -> Any:
+    """Compute the distance of times that are equally far apart, ``None`` for others."""
+    return rows.compute().dt.freq
+
+
+def to_pytimedelta(rows: Any) -> Any:
+    """Return the standard library's objects, as an array."""
+    return to_tensor(rowwise(durations, rows))
+
+
+def durations(block: Any) -> Any:
+    """Return durations as objects of the standard library."""
+    return pd.Series(block.array.to_pytimedelta(), index=block.index, dtype=object)
+
+
+def remove_unused_categories(rows: Any) -> Any:
+    """Drop the categories that no row has; computes the distinct ones."""
+    found = rows.drop_duplicates().compute().cat.remove_unused_categories()
+    return rowwise(Method("set_categories", "cat"), rows, found.cat.categories)
+
+
+#: The methods by accessor and name, and the properties.
+METHODS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("str", "cat"): cat,
+    ("str", "extractall"): extractall,
+    ("str", "get_dummies"): get_dummies,
+    ("dt", "to_pytimedelta"): to_pytimedelta,
+    ("cat", "remove_unused_categories"): remove_unused_categories,
+}
+PROPERTIES: dict[tuple[str, str], Callable[..., Any]] = {("dt", "freq"): freq}

@@ -1,0 +1,204 @@
+"""Results over bins of time: rows of equal bins are aligned, and functions see whole bins."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.typing import TimeGrouper
+from pandas.tseries.frequencies import to_offset
+from pandas.tseries.offsets import Tick
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.tokens import token
+from marsdask.core.traits import Traits
+
+from ..elementwise.rowwise import rowwise
+from ..keyed.group_aggregation import Pairs
+from ..reduction.fold import Assembly, FrameFold
+from ..reduction.reductions import collection_of
+from ..schemas.samples import ROWS, column, sample
+
+Options = tuple[tuple[str, Any], ...]
+#: The first and the last time, ``None`` if there is none.
+Bounds = tuple[Any, Any] | None
+
+
+def time_bounds(block: Any) -> Bounds:
+    """Return the first and the last time of a chunk."""
+    times = block.dropna()
+    return (times.min(), times.max()) if len(times) else None
+
+
+def join_bounds(a: Bounds, b: Bounds) -> Bounds:
+    """Return the bounds of two chunks."""
+    if a is None or b is None:
+        return a or b
+    return min(a[0], b[0]), max(a[1], b[1])
+
+
+def as_bounds(bounds: Bounds) -> Any:
+    """Return bounds as they are passed to every chunk."""
+    found = np.empty((), dtype=object)
+    found[()] = bounds
+    return found
+
+
+def has_origin(rule: Any, tz: Any) -> bool:
+    """Tell whether bins are counted from an origin, and not by the calendar."""
+    freq = to_offset(rule)
+    return isinstance(freq, Tick) or (isinstance(freq, pd.offsets.Day) and tz is None)
+
+
+def anchored(how: Options, bounds: Bounds) -> dict[str, Any]:
+    """Return the arguments of ``resample`` with an origin that does not depend on the rows."""
+    given = dict(how)
+    if bounds is None or not has_origin(given["rule"], bounds[0].tz):
+        return given
+    if given["origin"] in ("start", "start_day"):
+        given["origin"] = bounds[0].normalize() if given["origin"] == "start_day" else bounds[0]
+    return given
+
+
+@kernel(scratch=4.0)
+def bin_labels(times: Any, bounds: Any, how: Options) -> Any:
+    """Return the label of the bin of each time."""
+    found = times.copy()
+    seen = times.notna().to_numpy()
+    if seen.any():
+        values = pd.DatetimeIndex(times[seen])
+        order = np.argsort(values.asi8, kind="stable")
+        rows = pd.Series(0, index=values[order])
+        counts = rows.resample(**anchored(how, bounds.item())).size()
+        labels = np.empty(len(order), dtype=np.intp)
+        labels[order] = np.repeat(np.arange(len(counts)), counts)
+        found[seen] = counts.index.take(labels)
+    return found
+
+
+@kernel(scratch=3.0)
+def times_of(block: Any, on: Any) -> Any:
+    """Return the times of rows."""
+    if on is not None:
+        return block[on]
+    return pd.Series(block.index, index=block.index, name=block.index.name)
+
+
+def labels_of_bins(times: Any, how: Options) -> tuple[Any, Node]:
+    """Return the label of the bin of each time, and the bounds of all times."""
+    steps = (time_bounds, join_bounds, as_bounds)
+    none = np.empty((), dtype=object)
+    bounds = FrameFold(none, None, False, "resample", times.node, steps)
+    return rowwise(bin_labels, times, collection_of(bounds), how=how), bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Bins(Assembly):
+    """Aggregated groups and the bins without rows: the bins do not depend on the aggregation."""
+
+    rows_name: str = field(kw_only=True)
+    """What tells rows of equal times."""
+
+    @property
+    def traits(self) -> Traits:
+        how = dict(self.kwargs)["how"]
+        return Traits(f"bins:{self.rows_name}:{token(how)}")
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.alignment, [None]),)
+
+
+def bins_among(obj: Any, key: TimeGrouper) -> Any:
+    """Return the labels of bins of time as a key of groups, which others stand beside."""
+    if key.level is not None:
+        raise NotImplementedError(
+            "pd.Grouper(level=, freq=) is not supported; use reset_index() and key="
+        )
+    times = rowwise(times_of, obj, on=key.key)
+    if times.dtype.kind != "M":
+        raise TypeError(
+            "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an instance of "
+            f"'{type(obj.node.meta.index).__name__}'"
+        )
+    how: dict[str, Any] = {"rule": key.freq, "closed": key.closed, "label": key.label}
+    tz = times.dtype.tz if isinstance(times.dtype, pd.DatetimeTZDtype) else None
+    if has_origin(key.freq, tz):
+        how |= {"origin": key.origin, "offset": key.offset}
+    else:
+        how |= {"origin": "start_day", "offset": None}  # they take no effect
+    return labels_of_bins(times, tuple(how.items()))[0]
+
+
+def call_of_bins(
+    obj: Any,
+    how: Mapping[str, Any],
+    selection: Any,
+    args: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Any:
+    """Return what pandas's ``agg`` or ``apply`` of bins returns for functions of the user.
+
+    ``how`` has the method, the options of the bins, and the column of times.
+    """
+    on = how["on"]
+    if selection is not None:
+        several = selection if isinstance(selection, list) else [selection]
+        obj = obj[list(dict.fromkeys([*several, *(() if on is None else (on,))]))]
+    given = tuple((name, _frozen(one)) for name, one in options.items())
+    call = {"selection": selection, "args": tuple(map(_frozen, args)), "options": given, **how}
+    like = _of_sample(obj.node.meta, on, call)
+    kwargs = tuple(call.items())
+    return collection_of(Assembly(like, None, False, "resample", (obj.node,), bins_called, kwargs))
+
+
+def _frozen(arg: Any) -> Any:
+    return Pairs(arg.items()) if isinstance(arg, dict) else arg
+
+
+def _thawed(arg: Any) -> Any:
+    return dict(arg) if isinstance(arg, Pairs) else arg
+
+
+@kernel(scratch=4.0)
+def bins_called(
+    rows: Any,
+    method: str,
+    how: Options,
+    on: Any,
+    selection: Any,
+    args: tuple[Any, ...],
+    options: Options,
+) -> Any:
+    """Return the aggregation of bins by functions of the user."""
+    bins = rows.resample(**dict(how), **({} if on is None else {"on": on}))
+    if selection is not None:
+        bins = bins[selection]
+    kwargs = {name: _thawed(one) for name, one in options}
+    return getattr(bins, method)(*map(_thawed, args), **kwargs)
+
+
+def _of_sample(meta: Any, on: Any, kwargs: dict[str, Any]) -> Any:
+    """Return the types of the result: those of a few rows of one time."""
+    rows = sample(meta)
+    times = column(meta.index.dtype if on is None else meta[on].dtype)
+    times = pd.DatetimeIndex(times.iloc[[0] * ROWS], name=meta.index.name)
+    if on is None:
+        rows = rows.set_axis(times, axis=0)
+    else:
+        rows[on] = np.asarray(times) if times.tz is None else times
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return bins_called(rows, **kwargs).iloc[:0]
+    except Exception as error:
+        raise ValueError(
+            f"{kwargs['method']}() of a sample of rows raised {error!r}; use groupby().apply(meta=)"
+            " by a column of times, which declares what the function returns"
+        ) from error
