@@ -2,6 +2,7 @@
 
 import signal
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,9 +23,9 @@ from marsdask.deploy.kubernetes.client import (
     NotFound,
 )
 from marsdask.deploy.kubernetes.web_port import WebPort
+from tests.deploy.kubernetes.apiserver import ApiServer
 from tests.deploy.kubernetes.kubelet import SLOW, wait_until
 from tests.deploy.kubernetes.store import Denied
-from tests.kube.servers import api_server
 
 #: Seconds for pods to start or end, on a busy machine.
 DEADLINE = 120
@@ -170,7 +171,9 @@ def test_two_that_rescale_at_the_same_time(others, vacated, refusal, tmp_path, m
     monkeypatch.setattr(kubedl_cluster, "WebPort", lambda *where: port)
     metadata = {"name": "j", "namespace": "default"}
     job = {"apiVersion": VERSION, "kind": KIND, "metadata": metadata, "spec": workers(2)}
-    with api_server(tmp_path) as server:
+    # Not the server where the operator works: it would take the job for one of its own.
+    with closing(ApiServer("127.0.0.1", tmp_path)) as server:
+        server.store.create("namespaces", "", {"metadata": {"name": "default"}})
         api = KubernetesApi(server.client())
         api.create(job)
         running = RunningJob(SharedApi(server.client()), "default", "j", own_namespace=False)
