@@ -39,6 +39,7 @@ LAZY_IMPORTS = {
     "marsdask/dataframe/relations/query.py": {
         "marsdask.dataframe.relations.polars_engine": "heavy: imports polars, and pandas may do"
     },
+    "marsdask/tensor/chunks.py": {"dask.array.core": "heavy: only where chunks start from others"},
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
     "marsdask/compat/xarray.py": {
         "dask.array.core": "heavy: only where xarray cuts files",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+from numpy import nan
 
 from marsdask.scheduler.errors import MarsdaskError
 
@@ -100,8 +101,8 @@ def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
 
 
 def known_or_nan(size: Size) -> int | float:
-    """Return the size for users: nan while unknown."""
-    return math.nan if isinstance(size, Unknown) else size
+    """Return the size for users: NumPy's nan while unknown, so that equal chunks compare equal."""
+    return nan if isinstance(size, Unknown) else size
 
 
 def shape_text(shape: Iterable[Size]) -> str:

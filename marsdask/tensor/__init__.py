@@ -645,5 +645,6 @@ tile = ma.accepts_masked(tile)
 transpose = ma.accepts_masked(transpose)
 vsplit = ma.accepts_masked(vsplit)
 vstack = ma.accepts_masked(vstack)
+tensordot = ma.or_masked(tensordot, ma.tensordot)
 # The function, which the submodule of this name would hide.
 tensor: Final = from_data.tensor

@@ -217,8 +217,10 @@ def svg(tensor: Any, size: int = 500) -> str:
 
     if any(math.isnan(length) for length in tensor.shape):
         raise NotImplementedError(
-            "drawing chunks of unknown sizes is not supported; use execute() first"
+            "drawing unknown chunk sizes is not supported; use execute() or compute_chunk_sizes() "
+            "first"
         )
-    if not tensor.ndim:
-        raise NotImplementedError("drawing a tensor without axes is not supported; use repr()")
+    if not tensor.ndim or not tensor.size:
+        lacks = "0-length dimensions" if tensor.ndim else "0 dimensions"
+        raise NotImplementedError(f"drawing a tensor of {lacks} is not supported; use repr()")
     return str(dask.array.svg.svg(tensor.chunks, size=size))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+import dask.config
 import numpy as np
 from dask.utils import parse_bytes
 
@@ -19,6 +20,10 @@ from marsdask.core.sizes import (
 )
 
 _WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {!r}"
+
+
+#: The default of the bytes of a chunk, with us and with Dask.
+_LIMIT: Final = 128 * 2**20
 
 
 def whole_number(length: Any) -> int:
@@ -42,12 +47,31 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
+def store_limit() -> float:
+    """Return the most bytes of a chunk that is chosen: the option, or Dask's if only that is set."""
+    ours: float = options.chunk_store_limit
+    return ours if ours != _LIMIT else parse_bytes(dask.config.get("array.chunk-size", _LIMIT))
+
+
+def chunk_tolerance() -> float:
+    """Return how many times as long as before a chunk may become, which Dask is told."""
+    return float(dask.config.get("array.chunk-size-tolerance", 1.25))
+
+
+def normalize_chunks(
+    chunk_size: Any,
+    shape: Any,
+    dtype: Any,
+    *,
+    limit: float | str | None = None,
+    previous: Chunks | None = None,
+) -> Chunks:
     """Return the sizes of all chunks along each axis.
 
     ``chunk_size`` is an int for every axis, or has one item per axis (a tuple or a dict). Items are
     an int, explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` for the byte limit, or
-    a text like ``"16MiB"`` as the limit.
+    a text like ``"16MiB"`` as the limit. With ``previous`` chunks, ``"auto"`` starts from them, as
+    in Dask; ``limit`` is the most bytes of a chunk that is chosen.
     """
     shape = as_shape(shape)
     if not shape:
@@ -73,8 +97,27 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
         per_axis = [chunk_size] * len(shape)
     sizes = [_axis_sizes(item, length) for item, length in zip(per_axis, shape, strict=True)]
     texts = [item for item in per_axis if isinstance(item, str) and item != "auto"]
-    limit = min(map(bytes_of, texts), default=options.chunk_store_limit)
-    return _fill_auto(sizes, shape, np.dtype(dtype).itemsize, limit)
+    if limit is None:
+        limit = min(map(bytes_of, texts), default=store_limit())
+    kind = np.dtype(dtype)
+    if previous and None in sizes and 0 not in shape and not kind.hasobject:
+        return _chosen_as_dask(sizes, shape, kind, limit, previous)
+    return _fill_auto(sizes, shape, kind.itemsize, bytes_of(limit) if isinstance(limit, str) else limit)
+
+
+def _chosen_as_dask(
+    sizes: list[Sizes | None],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    limit: float | str,
+    previous: Chunks,
+) -> Chunks:
+    """Return what Dask chooses for undecided axes of an array that has chunks already."""
+    from dask.array.core import normalize_chunks as choose  # heavy
+
+    wanted = tuple("auto" if item is None else item for item in sizes)
+    found = choose(wanted, shape, limit=limit, dtype=dtype, previous_chunks=previous)
+    return tuple(tuple(map(int, axis)) for axis in found)
 
 
 def bytes_of(text: str) -> int:
@@ -101,7 +144,9 @@ def _axis_sizes(item: Any, length: int) -> Sizes | None:
             raise TypeError(_WANTED.format(item))
         sizes = tuple(operator.index(size) for size in item)
         if any(size < 0 for size in sizes) or sum(sizes) != length:
-            raise ValueError(f"chunks {tuple(item)} do not add up to the axis of length {length}")
+            raise ValueError(
+                f"Chunks do not add up to shape. Got chunks={tuple(item)}, axis of length {length}"
+            )
         return sizes or (0,)
     if isinstance(item, bool) or not isinstance(item, int | np.integer):
         raise TypeError(_WANTED.format(item))

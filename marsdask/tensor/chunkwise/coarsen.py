@@ -6,22 +6,19 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.grids.grid import Call, Grid, Ref, Rule
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, known_chunks, numbers, shape_of
 
-from ..chunks import as_shape
+from ..chunks import as_shape, chunk_tolerance
 from ..indexing.getitem import take
-from ..manipulation.reshape import groups, reform
+from ..manipulation.reshape import ReshapeBlocks, groups
 from ..manipulation.shape import normalize_axis
-from ..operands import as_node, empty
+from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .map_blocks import map_blocks
@@ -39,12 +36,21 @@ def _coarsened(
     reduction: Callable[..., Any], x: Any, axes: Mapping[int, int], kwargs: Any, **_: Any
 ) -> ResultSpec:
     node = as_node(x)
+    reduction = _of_blocks(reduction)
     factors = _factors(axes, len(node.chunks))
     lengths = (
         (size // factor,) if isinstance(size, int) else None
         for size, factor in zip(node.shape, factors, strict=True)
     )
     return ResultSpec(_kind(reduction, factors, node.meta.dtype, kwargs), tuple(lengths))
+
+
+def _of_blocks(reduction: Callable[..., Any]) -> Callable[..., Any]:
+    """Return NumPy's function for a lazy one, which would return tensors of blocks."""
+    if getattr(reduction, "__module__", "").partition(".")[0] not in ("marsdask", "dask"):
+        return reduction
+    found: Callable[..., Any] = getattr(np, reduction.__name__, reduction)
+    return found
 
 
 def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
@@ -82,6 +88,7 @@ def coarsen(
         One element for each group.
     """
     x = wrap(as_node(x))
+    reduction = _of_blocks(reduction)
     factors = _factors(axes, x.ndim)
     lengths = numbers(x.node.shape)
     excess = [n % factor for n, factor in zip(lengths, factors, strict=True)]
@@ -145,8 +152,8 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
     (length,) = numbers((x.shape[axis],))
     flat = [position for group in indexer for position in group]
     if flat and (min(flat) < 0 or max(flat) >= length):
-        raise IndexError(f"indexer has positions beyond the axis of length {length}")
-    limit = max(*numbers(x.chunks[axis]), 1) * 1.25
+        raise IndexError(f"Indexer contains out of bounds index for an axis of length {length}")
+    limit = max(*numbers(x.chunks[axis]), 1) * chunk_tolerance()
     sizes: list[int] = []
     for group in filter(None, indexer):
         if sizes and sizes[-1] + len(group) <= limit:
@@ -155,53 +162,6 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
             sizes.append(len(group))
     found = take.node(x, np.asarray(flat, np.intp), axis)
     return rechunk.node(found, {axis: tuple(sizes) or (0,)})
-
-
-@dataclass(frozen=True, eq=False)
-class ReshapeBlockwise(Rule):
-    """Each chunk is a chunk of the source in another shape, in the order of the chunks."""
-
-    source: Grid
-    target: Chunks
-
-    @property
-    def label(self) -> str:
-        return "reshape"
-
-    @cached_property
-    def _counts(self) -> Index:
-        return tuple(map(len, self.target))
-
-    def cell(self, index: Index) -> Call:
-        flat = int(np.ravel_multi_index(index, self._counts)) if index else 0
-        there = tuple(int(i) for i in np.unravel_index(flat, self.source.numblocks))
-        shape = tuple(sizes[i] for sizes, i in zip(self.target, index, strict=True))
-        return Call(reform, (Ref(self.source, there), shape))
-
-
-@dataclass(frozen=True, eq=False)
-class ReshapeBlocks(Node):
-    """Reshape every chunk; the element order may change."""
-
-    pins_grid: ClassVar[bool] = True
-
-    a: Node
-    splits: Chunks
-
-    @property
-    def label(self) -> str:
-        return "reshape"
-
-    @property
-    def meta(self) -> Any:
-        return empty(self.a.meta.dtype, len(self.splits))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.splits
-
-    def tile(self, a: Grid) -> Grid:
-        return Grid(ReshapeBlockwise(a, self.splits), self.splits, self.meta)
 
 
 @public
@@ -217,18 +177,18 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
     """
     node = as_node(x)
     if not known_chunks(node.chunks):
-        raise ValueError("reshape_blockwise() needs known lengths: execute() first")
+        raise ValueError("Array chunk size or shape is unknown: execute() first")
     old = numbers(node.shape)
     new = as_shape(shape)
     if math.prod(new) != math.prod(old):
-        raise ValueError(f"cannot reshape array of size {math.prod(old)} into shape {new}")
+        raise ValueError(
+            f"total size of new array must be unchanged: cannot reshape array of size "
+            f"{math.prod(old)} into shape {new}"
+        )
     if chunks is not None:
-        splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
-        if shape_of(splits) != new:
-            raise ValueError(f"chunks {chunks} do not add up to the shape {new}")
-        return ReshapeBlocks(node, splits)
+        return ReshapeBlocks(node, _given_chunks(node, new, chunks))
     if len(new) > len(old):
-        raise TypeError("reshape_blockwise() that splits axes needs chunks=")
+        raise TypeError("Need to specify chunks if expanding dimensions.")
     found: list[Sizes] = []
     axis = 0
     for group in groups(old, new):
@@ -237,5 +197,23 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
         if len(group.new) == 1:
             found.append(tuple(math.prod(sizes) for sizes in itertools.product(*own)))
         elif group.new:
-            raise TypeError("reshape_blockwise() that splits axes needs chunks=")
+            raise NotImplementedError(
+                "reshape_blockwise not implemented for expanding dimensions without chunks="
+            )
     return ReshapeBlocks(node, tuple(found))
+
+
+def _given_chunks(node: Node, shape: tuple[int, ...], chunks: Any) -> Chunks:
+    """Return the chunks that a user gave; raise if not each is as large as the one it is made of."""
+    if len(shape) < len(node.chunks):
+        raise ValueError("Setting chunks is not allowed when reducing the number of dimensions.")
+    splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
+    cells = [map(math.prod, itertools.product(*map(numbers, cut))) for cut in (node.chunks, splits)]
+    unlike = [pair for pair in itertools.zip_longest(*cells) if pair[0] != pair[1]]
+    if shape_of(splits) != shape or unlike:
+        raise ValueError(
+            f"Chunk sizes do not match for the following chunks: {chunks} of the shape {shape} for "
+            f"the elements of {node.chunks}"
+        )
+    return splits
+

@@ -73,6 +73,8 @@ def settle_axes(
         axes = [(int(axis),) * len(group) for group in (*inputs, *outputs)]
     if axes is None:
         axes = [tuple(range(-len(group), 0)) for group in (*inputs, *outputs)]
+    if not isinstance(axes, list | tuple):
+        raise ValueError(f"`axes` has to be of type list, not {type(axes).__name__}")
     found = [(one,) if isinstance(one, int | np.integer) else tuple(one) for one in list(axes)]
     if len(found) == len(inputs) and not any(outputs):
         found += [()] * len(outputs)

@@ -21,7 +21,8 @@ from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, shape_text, unknown_sizes
 
-from ..operands import as_node, literal
+from ..operands import as_node, literal, sparse_empty
+from ..sparse.blocks import is_sparse, to_csr
 from ..typing import public
 from .rechunk import match_by_position, recut, whole_along
 
@@ -72,6 +73,21 @@ class ChunkMaker:
         if kwargs.get("block_info"):
             kwargs["block_info"] = {None: kwargs["block_info"][None]}
         return self.func(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class SparseChunk:
+    """Calls a user's function that returns sparse matrices, and makes them what tensors hold."""
+
+    func: Callable[..., Any]
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self.func(*args, **kwargs)
+        return to_csr(found) if is_sparse(found) else found
 
 
 @dataclass(frozen=True)
@@ -128,6 +144,8 @@ class ChunkFacts:
     output: Chunks
     dtype: Any
     places: tuple[int, ...]
+    axes: tuple[int | None, ...]
+    """The axis of the result that each axis of the inputs is, matched from the last."""
 
     def __call__(self, index: Index) -> tuple[Any, ...]:
         makers: dict[str, Callable[[Index], Any]] = {
@@ -140,17 +158,19 @@ class ChunkFacts:
     def _info(self, index: Index) -> dict[int | None, Any]:
         info: dict[int | None, Any] = {}
         for place, chunks in zip(self.places, self.inputs, strict=True):
-            info[place] = _facts(chunks, _own(index, chunks))
+            info[place] = _facts(chunks, self._own(index, chunks))
         facts = _facts(self.output, index)
         shape = tuple(known_or_nan(sizes[i]) for sizes, i in zip(self.output, index, strict=True))
         info[None] = {**facts, "chunk-shape": shape, "dtype": self.dtype}
         return info
 
-
-def _own(index: Index, chunks: Chunks) -> Index:
-    """Return the index of the broadcast input's chunk; axes that were dropped have one."""
-    last = (0,) * (len(chunks) - len(index)) + index[max(0, len(index) - len(chunks)) :]
-    return tuple(0 if len(sizes) == 1 else i for sizes, i in zip(chunks, last, strict=True))
+    def _own(self, index: Index, chunks: Chunks) -> Index:
+        """Return the index of the broadcast input's chunk; axes that were dropped have one."""
+        axes = self.axes[len(self.axes) - len(chunks) :]
+        return tuple(
+            0 if len(sizes) == 1 or axis is None else index[axis]
+            for sizes, axis in zip(chunks, axes, strict=True)
+        )
 
 
 def _facts(chunks: Chunks, index: Index) -> dict[str, Any]:
@@ -237,7 +257,7 @@ class MapBlocks(Node):
             )
             inputs.append((grid, own))
         func: Any = UserFunction(self.func, self.arguments, self.places, self.keywords)
-        varying: Any = self._facts(grids, out) if self.keywords else None
+        varying: Any = self._facts(grids, out, axes) if self.keywords else None
         if self.checks and self.out_sizes is not None:
             func, varying = ShapeCheck(func), PromisedShape(varying, out)
         return blockwise(
@@ -252,9 +272,9 @@ class MapBlocks(Node):
         where = {source: place for place, source in enumerate(result) if source is not None}
         return [where.get(axis) for axis in range(ndim)]
 
-    def _facts(self, grids: Sequence[Grid], out: Chunks) -> ChunkFacts:
+    def _facts(self, grids: Sequence[Grid], out: Chunks, axes: Sequence[int | None]) -> ChunkFacts:
         inputs = tuple(grid.chunks for grid in grids)
-        return ChunkFacts(self.keywords, inputs, out, self.meta.dtype, self.places)
+        return ChunkFacts(self.keywords, inputs, out, self.meta.dtype, self.places, tuple(axes))
 
 
 def most_chunks(cuts: Sequence[Chunks]) -> Chunks:
@@ -357,9 +377,13 @@ def map_blocks(
     if meta is None and dtype is None:
         call = UserFunction(func, arguments, places)
         meta = infer(call, arrays, {**kwargs, **dict.fromkeys(keywords)}, "map_blocks")
-    kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
-    masked = isinstance(meta, np.ma.MaskedArray)
-    empty: Any = (np.ma if masked else np).empty((0,) * out_ndim, kind)
+    kind = np.dtype(dtype) if dtype is not None else _dtype_of(meta)
+    empty: Any
+    if is_sparse(meta) and out_ndim in (1, 2):
+        func, empty = SparseChunk(func), sparse_empty(kind, out_ndim)
+    else:
+        masked = isinstance(meta, np.ma.MaskedArray)
+        empty = (np.ma if masked else np).empty((0,) * out_ndim, kind)
     inputs = (arrays, arguments, places, kwargs or None, keywords)
     return MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays)
 
@@ -469,6 +493,10 @@ def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tup
     return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
 
 
+def _dtype_of(meta: Any) -> np.dtype[Any]:
+    return meta.dtype if is_sparse(meta) else np.asarray(meta).dtype
+
+
 def _several(axes: int | Sequence[int] | None) -> Sequence[int]:
     if axes is None:
         return ()
@@ -535,8 +563,9 @@ def infer(
         if fallback is not None:
             return fallback
         raise ValueError(
-            f"{name} cannot tell the dtype: the function raises {type(error).__name__} for chunks "
-            f"of one item ({error}); pass dtype="
+            f"`dtype` inference failed in {name}: the function raises {type(error).__name__} for "
+            f"chunks of one item ({error}). Please specify the dtype explicitly, by dtype= or "
+            "output_dtypes="
         ) from error
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import warnings
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.config import option_context
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import join_pieces
@@ -99,6 +100,9 @@ def _cut_unknown(old: tuple[int, ...], want: int | None) -> Sizes:
 def _wanted(chunk_size: Any, ndim: int) -> list[Any]:
     """Return the requested chunks of each axis; ``None`` keeps them."""
     if isinstance(chunk_size, Mapping):
+        for axis in chunk_size:
+            if not isinstance(axis, int | np.integer):
+                raise TypeError(f"an axis of chunks is an int, not {axis!r}")
         names = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in chunk_size]
         found = dict(zip(names, chunk_size.values(), strict=True))
         return [found.get(axis) for axis in range(ndim)]
@@ -108,9 +112,23 @@ def _wanted(chunk_size: Any, ndim: int) -> list[Any]:
 
 
 def _balanced(sizes: Sizes) -> Sizes:
-    """Return the same number of chunks, with sizes that differ by at most one."""
-    length, count = sum(numbers(sizes)), len(sizes)
-    return tuple(length // count + (i < length % count) for i in range(count))
+    """Return chunks of equal lengths but for the last, one fewer where that one is short.
+
+    A chunk is half to one and a half times as long as the median of the given ones.
+    """
+    lengths = numbers(sizes)
+    count = len(lengths) - (min(lengths) <= max(lengths) / 2)
+    if count < 1:
+        return sizes
+    length, median = sum(lengths), int(np.median(lengths))
+    step = max(-(-length // count), median - median // 2)
+    if step > median + median // 2 or not step or -(-length // step) != count:
+        warnings.warn(
+            "chunk size balancing not possible with given chunks. Try increasing the chunk size.",
+            stacklevel=2,
+        )
+        return sizes
+    return regular(length, step)
 
 
 @public
@@ -125,8 +143,8 @@ def rechunk(
 ) -> Node:
     """Return the same tensor in other chunks; a write to the result does not change it.
 
-    An axis that is ``None``, or not named in a dict, is unchanged. ``balance`` makes the chunks of
-    an axis equally long. The intermediate steps are chosen at execution: ``threshold`` is ignored.
+    An axis that is ``None``, or not named in a dict, is unchanged. "auto" starts from the chunks
+    that are there, and ``balance`` makes the chunks of an axis as equal as Dask does. The intermediate steps are chosen at execution: ``threshold`` is ignored.
 
     Parameters
     ----------
@@ -176,12 +194,14 @@ def _splits(
             kept = tuple(
                 old if new is None else new for old, new in zip(node.chunks, wanted, strict=True)
             )
-        with option_context({} if limit is None else {"chunk_store_limit": limit}):
-            return normalize_chunks(kept, node.shape, node.meta.dtype), (None,) * ndim
+        found = normalize_chunks(
+            kept, node.shape, node.meta.dtype, limit=limit, previous=node.chunks
+        )
+        return found, (None,) * ndim
     splits: list[Sizes] = []
     wants: list[int | None] = []
     for old, want in zip(node.chunks, _wanted(chunk_size, ndim), strict=True):
-        keeps = want is None or want == "auto"
+        keeps = want is None or want == "auto" or _same_chunks(old, want)
         number = None if keeps or isinstance(want, tuple | list) else operator.index(want)
         if keeps:
             splits.append(old)
@@ -190,12 +210,25 @@ def _splits(
             splits.append(sizes)
         elif number is None or number == 0 or number < -1:
             raise UnknownShapeError(
-                "an axis whose length is unknown is cut by -1 or an int; execute() first"
+                "Chunks must be unchanging along dimensions with missing values, or -1 or an int; "
+                "execute() first"
             )
         else:
             splits.append((total(old),))
         wants.append(number)
     return tuple(splits), tuple(wants)
+
+
+def _same_chunks(old: Sizes, want: Any) -> bool:
+    """Tell whether chunks are named that are there, with nan for those of unknown length."""
+    return (
+        isinstance(want, tuple | list)
+        and len(want) == len(old)
+        and all(
+            new == size if isinstance(size, int) else math.isnan(new)
+            for size, new in zip(old, want, strict=True)
+        )
+    )
 
 
 def whole_along(node: Node, axes: tuple[int, ...], ndim: int) -> Node:

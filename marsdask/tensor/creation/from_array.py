@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from marsdask.core.collection import Collection
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
@@ -12,7 +14,7 @@ from ..manipulation.reshape import reshape
 from ..memory_order import in_order_of, letter_of
 from ..operands import as_node
 from ..typing import itself, public
-from .from_data import array, asarray
+from .from_data import array, asarray, read_lazily
 
 #: NumPy's names of what can be required of an array.
 _REQUIREMENTS = {
@@ -27,19 +29,32 @@ _REQUIREMENTS = {
 
 @public
 def from_array(
-    x: Any, chunks: Any = "auto", name: Any = None, *, copy: bool | None = None, **hints: Any
+    x: Any,
+    chunks: Any = "auto",
+    name: Any = None,
+    lock: Any = False,
+    *,
+    getitem: Any = None,
+    copy: bool | None = None,
+    **hints: Any,
 ) -> Node:
     """Return a tensor over an array; see dask.array.from_array.
 
-    ``name``, ``lock``, ``asarray``, ``fancy``, ``getitem``, ``meta`` and ``inline_array`` have no
-    effect. Names depend on the values, and blocks are NumPy arrays.
+    ``name``, ``asarray``, ``fancy``, ``meta`` and ``inline_array`` have no effect. Names depend on
+    the values, and blocks are NumPy arrays.
 
     Parameters
     ----------
     x : array_like
-        A NumPy array, or what has a shape, a dtype and takes slices, such as an h5py dataset.
+        A NumPy array, or what has a shape, a dtype and takes slices, such as an h5py dataset. What
+        NumPy makes no array of is read chunk by chunk when it is computed.
     chunks : int, str, tuple or dict
         The sizes of chunks; "auto" chooses them.
+    lock : bool or lock
+        A lock that is held while a chunk is read; True makes one.
+    getitem : callable, optional
+        What is called with the object and slices in place of ``x[slices]``. It is not used for
+        NumPy arrays.
     copy : bool, optional
         Whether to copy an array, as for :func:`tensor`. ``copy=False`` shares it: no operation
         writes to it, but the array itself stays writeable. Leave it as it is while the tensor is in
@@ -62,9 +77,21 @@ def from_array(
     >>> mt.from_array(np.arange(6), chunks=4).chunks
     ((4, 2),)
     """
-    check_keywords(hints, {"lock", "asarray", "fancy", "getitem", "meta", "inline_array"})
+    check_keywords(hints, {"asarray", "fancy", "meta", "inline_array"})
     del name
+    plain = isinstance(x, Collection | np.ndarray) or not hasattr(x, "shape")
+    if (lock and not isinstance(x, Collection)) or (
+        not plain and (getitem is not None or _only_slices(x))
+    ):
+        source = x if hasattr(x, "shape") else np.asarray(x)
+        return read_lazily(source, chunks, None if plain else getitem, lock)
     return array.node(x, chunk_size=chunks, copy=copy)
+
+
+def _only_slices(x: Any) -> bool:
+    """Tell whether NumPy would call an object with a shape once for each of its items."""
+    reads = ("__array__", "__array_interface__", "__array_struct__", "__buffer__", "todense")
+    return hasattr(x, "__getitem__") and not any(hasattr(x, word) for word in reads)
 
 
 @public

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, collect
+from marsdask.core.config import options
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
@@ -120,7 +123,7 @@ def _stored_array(data: Any, chunk_size: Any) -> Node | None:
     if library == "h5py" and hasattr(data, "chunks") and os.path.exists(data.file.filename):
         return from_hdf5.node(data, chunk_size=chunk_size)
     if library == "zarr" and hasattr(data, "store_path"):
-        return from_zarr.node(data, chunk_size=chunk_size)
+        return from_zarr.node(data, chunk_size="auto" if chunk_size is None else chunk_size)
     return None
 
 
@@ -279,6 +282,56 @@ class ZarrReader:
         return np.asarray(self.array[parts])
 
 
+@dataclass(frozen=True)
+class ArrayReader:
+    """Reads parts of an object that takes slices, one at a time if there is a lock."""
+
+    array: Any = field(repr=False)
+    name: str
+    getitem: Callable[[Any, tuple[slice, ...]], Any] = operator.getitem
+    lock: Any = None
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        if self.lock is not None:
+            self.lock.acquire()
+        try:
+            found = self.getitem(self.array, parts)
+            # Another thread may be faster at what is only read now.
+            block = found if isinstance(found, np.ma.MaskedArray) else np.asarray(found)
+        finally:
+            if self.lock is not None:
+                self.lock.release()
+        return block
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedObject(Dataset):
+    """An object that is asked for the chunks that its user chose, and no others."""
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> None:
+        """Keep the chunks."""
+        del new
+
+
+def read_lazily(array: Any, chunks: Any, getitem: Any, lock: Any) -> Node:
+    """Return the node of an object that has a shape and takes slices, read chunk by chunk."""
+    reader = ArrayReader(
+        array,
+        uuid.uuid4().hex,
+        operator.getitem if getitem is None else getitem,
+        SerializableLock() if lock is True else lock or None,
+    )
+    dtype = getattr(array, "dtype", None)
+    if dtype is None:
+        dtype = reader((slice(0, 0),) * len(array.shape)).dtype
+    splits = normalize_chunks(chunks, array.shape, dtype)
+    return SlicedObject(reader, (reader.name,), np.dtype(dtype), splits)
+
+
 @public
 def from_hdf5(
     data: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
@@ -367,8 +420,9 @@ def from_zarr(
         The group in which the array lies.
     dataset : str, optional
         The name of the array.
-    chunk_size : int, tuple or dict, optional
-        The sizes of chunks; by default they are chosen.
+    chunk_size : int, str, tuple or dict, optional
+        The sizes of chunks, by default those of the array or its shards; "auto" chooses several of
+        them.
     component : str, optional
         Dask's name of the path inside.
     storage_options : dict, optional
@@ -398,6 +452,8 @@ def from_zarr(
         source = zarr.open_array(path, mode="r", path=where, storage_options=storage_options)
     name = str(source.store_path)
     version = file_version(name.removeprefix("file://"))
+    if chunk_size is None and options.chunk_size is None:
+        chunk_size = _stored_chunks(source)
     splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
     return Dataset(ZarrReader(source, name), version, source.dtype, splits)
 
@@ -407,13 +463,19 @@ fromzarr = from_zarr
 
 def _fitting(chunk_size: Any, source: Any) -> Any:
     """Choose whole storage chunks of a good total size, unless chunks are given."""
-    if chunk_size is not None or not source.chunks:
+    stored = _stored_chunks(source)
+    if not stored or not (chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto")):
         return chunk_size
     wanted = normalize_chunks(None, source.shape, source.dtype)
     return tuple(
-        max(stored, max(numbers(sizes)) // stored * stored)
-        for sizes, stored in zip(wanted, source.chunks, strict=True)
+        max(size, max(numbers(sizes)) // size * size)
+        for sizes, size in zip(wanted, stored, strict=True)
     )
+
+
+def _stored_chunks(source: Any) -> Any:
+    """Return the lengths of what an array in a file is stored in: shards, if it has them."""
+    return getattr(source, "shards", None) or source.chunks
 
 
 def file_version(path: str) -> tuple[Any, ...]:

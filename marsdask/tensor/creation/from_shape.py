@@ -162,6 +162,13 @@ def full(
     if fill.ndim:
         shape = as_shape(shape)
         splits = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
+        if fill.ndim > len(shape) or any(
+            n not in (1, own) for n, own in zip(fill.shape[::-1], shape[::-1], strict=False)
+        ):
+            raise ValueError(
+                f"fill_value must be scalar, or of a shape that broadcasts to {shape}, not "
+                f"{fill.shape}"
+            )
         filled = as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
         return in_order_of(filled, letter)
     return create_node(
@@ -399,6 +406,8 @@ def eye(
     **extra: Any,
 ) -> Node:
     """Return a matrix with ones on a diagonal and zeros elsewhere. See numpy.eye."""
+    if isinstance(M, str | tuple):  # Dask has chunks here
+        M, chunk_size = None, M
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     shape = (N, N if M is None else M)
     return create_node(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
@@ -451,7 +460,10 @@ def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
 def indices(
     dimensions: Any, dtype: Any = int, sparse: bool = False, chunk_size: Any = None, **extra: Any
 ) -> Any:
-    """Return the positions of a grid's elements along each axis. See numpy.indices."""
+    """Return the positions of a grid's elements along each axis. See numpy.indices.
+
+    Chunks are those of the grid, or of the grid and of the axis before it that tells the axes.
+    """
     dtype = np.dtype(dtype)
     shape = as_shape(dimensions)
     if sparse:
@@ -461,7 +473,10 @@ def indices(
         return tuple(_axis_of(length, sizes, dtype, axis, ndim) for axis, (length, sizes) in axes)
     if not shape:
         return zeros.node((0,), dtype)
-    return create_node(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
+    chunk_size = chunks_from(chunk_size, extra)
+    if isinstance(chunk_size, tuple | list) and len(chunk_size) == len(shape):
+        chunk_size = (1, *chunk_size)
+    return create_node(indices_of, (len(shape), *shape), dtype, chunk_size, {}, "indices")
 
 
 def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Node:

@@ -40,7 +40,8 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Node, ...
     node = as_node(indices)
     in_memory = not isinstance(indices, Collection | Node) and np.size(indices)
     # NumPy raises for invalid types and shapes, and for positions in memory out of bounds.
-    np.unravel_index(indices if in_memory else np.zeros(0, node.meta.dtype), shape, order)
+    few = np.zeros((0,) if shape or node.meta.ndim else (), node.meta.dtype)
+    np.unravel_index(indices if in_memory else few, shape, order)
     how = {"shape": shape, "order": order}
     return ExecutableTuple(apply(place_along, node, axis=axis, **how) for axis in range(len(shape)))
 

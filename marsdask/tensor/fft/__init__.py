@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -58,6 +59,8 @@ class Transform(Node):
     """The lengths given, to which input is cut or padded; ``None`` for an axis's own."""
     axes: tuple[int, ...]
     norm: str | None
+    func: Any = None
+    """A library's function for blocks; by default the one that is fastest for a block."""
 
     @property
     def label(self) -> str:
@@ -105,6 +108,7 @@ class Transform(Node):
             "lengths": self.points(a.chunks),
             "axes": self.axes,
             "norm": self.norm,
+            "func": self.func,
         }
         chunks = self._result(a.chunks)
         return map_blocks(transform, a, chunks=chunks, meta=self.meta, kwargs=options)
@@ -129,9 +133,14 @@ def _changed(size: Size, change: Callable[[int], int]) -> Size:
 
 @kernel(scratch=3.0)
 def transform(
-    block: Any, name: str, lengths: tuple[int, ...], axes: tuple[int, ...], norm: str | None
+    block: Any,
+    name: str,
+    lengths: tuple[int, ...],
+    axes: tuple[int, ...],
+    norm: str | None,
+    func: Callable[..., Any] | None = None,
 ) -> Any:
-    """Call the transform of that name on whole lanes.
+    """Call the transform of that name on whole lanes, if no other function is given.
 
     SciPy's is faster for several strided lanes, NumPy's for one; only NumPy's keeps float16.
     """
@@ -141,19 +150,28 @@ def transform(
     if empty:
         # No lanes: NumPy's n-dimensional functions fail for them.
         one = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
-        made = transform(one.astype(block.dtype), name, lengths, axes, norm)
+        made = transform(one.astype(block.dtype), name, lengths, axes, norm, func)
         return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
-    func = getattr(np.fft if block.dtype == np.float16 else fft, name)
+    if func is None:
+        func = getattr(np.fft if block.dtype == np.float16 else fft, name)
     if name.endswith("n"):
         return func(block, lengths, axes, norm)
     return func(block, lengths[0], axes[0], norm)
 
 
+#: What NumPy says.
+_NO_AXES = "`axes` should not be `None` if `s` is not `None`: give the axes"
+
 _NORMS = (None, "backward", "ortho", "forward")
 
 
 def _transformed(
-    name: str, a: Any, lengths: Sequence[Any] | None, axes: Sequence[int], norm: str | None
+    name: str,
+    a: Any,
+    lengths: Sequence[Any] | None,
+    axes: Sequence[int],
+    norm: str | None,
+    func: Callable[..., Any] | None,
 ) -> Node:
     node = as_node(a)
     normalize = np.lib.array_utils.normalize_axis_index
@@ -165,24 +183,24 @@ def _transformed(
     if name in ("rfft", "rfftn", "ihfft") and node.meta.dtype.kind == "c":
         raise TypeError(f"{name} takes real input; take the real part or use the complex transform")
     if len(set(axes)) < len(axes):
-        raise NotImplementedError("an axis given twice is not supported; use two calls")
+        raise ValueError("all axes must be unique; for an axis given twice, use two calls")
     given = None
     if lengths is not None:
         given = tuple(
             None if length in (None, -1) else operator.index(length) for length in lengths
         )
-    made = Transform(name, node, given, axes, norm)
+    made = Transform(name, node, given, axes, norm, func)
     made.points(node.chunks)  # refuses no points
     return made
 
 
-def one_axis(name: str) -> TensorFunction:
-    """Return the lazy form of a transform along one axis."""
+def one_axis(name: str, func: Callable[..., Any] | None = None) -> TensorFunction:
+    """Return the lazy form of a transform along one axis, of a library's function if one is given."""
 
     def lazy(
         a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None
     ) -> Any:
-        found = _transformed(name, a, None if n is None else [n], [axis], norm)
+        found = _transformed(name, a, None if n is None else [n], [axis], norm, func)
         return into(out, found)
 
     lazy.__name__ = lazy.__qualname__ = name
@@ -190,20 +208,27 @@ def one_axis(name: str) -> TensorFunction:
     return public(lazy)
 
 
-def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> TensorFunction:
-    """Return the lazy form of a transform along several axes."""
+def many_axes(
+    name: str,
+    kernel_name: str,
+    default: tuple[int, ...] | None,
+    func: Callable[..., Any] | None = None,
+) -> TensorFunction:
+    """Return the lazy form of a transform along several axes, of a function if one is given."""
 
     def lazy(
         a: Any, s: Any = None, axes: Any = default, norm: str | None = None, out: Any = None
     ) -> Any:
         if axes is None:
+            if s is not None:
+                warnings.warn(_NO_AXES, DeprecationWarning, stacklevel=3)
             ndim = as_node(a).meta.ndim
             axes = range(-(ndim if s is None else len(s)), 0)
         if s is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
         if not axes:
             raise ValueError("at least 1 axis must be transformed")
-        found = _transformed(kernel_name, a, s, axes, norm)
+        found = _transformed(kernel_name, a, s, axes, norm, func)
         return into(out, found)
 
     lazy.__name__ = lazy.__qualname__ = name
@@ -242,7 +267,7 @@ def fft_wrap(
     dtype: Any = None,
     allow_fftpack: bool = False,
 ) -> Any:
-    """Return the lazy form of a transform of NumPy's or SciPy's, told by its name.
+    """Return the lazy form of a transform of NumPy's or SciPy's.
 
     See dask.array.fft.fft_wrap.
 
@@ -255,7 +280,8 @@ def fft_wrap(
     dtype : dtype, optional
         Has no effect: types are those of the transform.
     allow_fftpack : bool
-        Has no effect: the transform is NumPy's whatever module the function is from.
+        Whether a function of ``scipy.fftpack`` gives no warning. The transform is NumPy's: theirs
+        of real input has another form.
 
     Returns
     -------
@@ -272,11 +298,23 @@ def fft_wrap(
     >>> mt.fft.fft_wrap(np.fft.fft)([1.0, 0.0]).compute()
     array([1.-0.j, 1.-0.j])
     """
-    del dtype, allow_fftpack
+    del dtype
     name = kind or fft_func.__name__
     if name not in TRANSFORMS:
         raise ValueError(f"Given unknown `kind` {name}.")
-    return TRANSFORMS[name]
+    library = getattr(fft_func, "__module__", None) or ""
+    if library.startswith("scipy.fftpack"):
+        if not allow_fftpack:
+            warnings.warn(
+                "scipy.fftpack does not match NumPy's API and is considered legacy; use scipy.fft",
+                FutureWarning,
+                stacklevel=2,
+            )
+        return TRANSFORMS[name]
+    if name.endswith(("2", "n")):
+        axes = (-2, -1) if name.endswith("2") else None
+        return many_axes(name, f"{name[:-1]}n", axes, fft_func)
+    return one_axis(name, fft_func)
 
 
 def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:

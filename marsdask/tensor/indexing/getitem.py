@@ -413,10 +413,11 @@ class PointView:
     """Indexing point by point: ``x.vindex[i, :, j]`` puts the axes of the points first."""
 
     def __init__(self, tensor: Any) -> None:
-        self._node: Node = as_node(tensor)
+        self._tensor = tensor
 
     def __getitem__(self, key: Any) -> Any:
-        ndim = len(self._node.chunks)
+        node = as_node(self._tensor)
+        ndim = len(node.chunks)
         items = list(key) if isinstance(key, tuple) else [key]
         if any(item is None for item in items):
             raise IndexError("vindex does not support indexing with None (np.newaxis)")
@@ -424,11 +425,19 @@ class PointView:
             raise IndexError("vindex does not support indexing with an ellipsis; name every axis")
         items += [EVERYTHING] * (ndim - len(items))
         points = [axis for axis, item in enumerate(items) if not isinstance(item, slice)]
-        if any(isinstance(item, slice) and item != EVERYTHING for item in items):
-            raise IndexError("vindex takes whole slices only; slice with [] before or after")
         if len(items) > ndim:
             raise IndexError(f"{len(items)} indices for {ndim} axes")
+        slices = tuple(item if isinstance(item, slice) else EVERYTHING for item in items)
+        partial = any(
+            _slice(item, length) != EVERYTHING
+            for item, length in zip(slices, node.shape, strict=True)
+        )
+        if not points and partial:
+            raise IndexError(
+                "vindex requires at least one non-slice indexer; use [] for slices alone"
+            )
         if not points:
-            raise IndexError("vindex requires at least one non-slice indexer")
+            return self._tensor
+        node = as_node(getitem.node(node, slices)) if partial else node
         rest = [axis for axis in range(ndim) if axis not in points]
-        return getitem(view(self._node, [*points, *rest]), tuple(items[i] for i in points))
+        return getitem(view(node, [*points, *rest]), tuple(items[i] for i in points))

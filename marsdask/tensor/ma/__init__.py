@@ -44,6 +44,7 @@ from .reductions import (
     median,
     nonzero,
     sort,
+    tensordot,
 )
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "set_fill_value",
     "sort",
     "stack",
+    "tensordot",
     "where",
     "zeros_like",
 ]
@@ -288,6 +290,17 @@ def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
         if isinstance(args[0], MaskedTensor) and data is _data_in(args[0]):
             return args[0]  # nothing to do
         return _rejoined(data, mask, _fill_of(args[0]))
+
+    return typed("Public[P, N, R]", public_like(func, call))
+
+
+def or_masked(func: Public[P, N, R], masked_func: Any) -> Public[P, N, R]:
+    """Make a function that calls another one where an argument is a masked tensor or array."""
+
+    @wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        stands = masked_func if any(map(has_mask, args[:2])) else func.node
+        return stands(*args, **kwargs)
 
     return typed("Public[P, N, R]", public_like(func, call))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..elementwise.ufuncs import logical_not, subtract
 from ..indexing import boolean
 from ..indexing.assignment import assign
 from ..linalg import dot as plain_dot
+from ..linalg import tensordot as plain_tensordot
 from ..manipulation.diagonals import take_along_axis
 from ..operands import as_node
 from ..quantile.exact import nanmedian
@@ -216,9 +217,30 @@ def dot(a: Any, b: Any) -> Any:
     MaskedTensor
         The product.
     """
+    return _product(plain_dot, a, b)
+
+
+@public
+def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Any:
+    """Sum over pairs of axes; masked values are ignored. See numpy.tensordot.
+
+    The result is masked where no pair of values is unmasked, as that of numpy.ma.dot.
+
+    Returns
+    -------
+    MaskedTensor
+        The sums.
+    """
+    if sparse:
+        raise NotImplementedError("sparse masked tensors are not supported; use sparse=False")
+    return _product(plain_tensordot, a, b, axes)
+
+
+def _product(sums: Callable[..., Any], a: Any, b: Any, *how: Any) -> Any:
+    """Return sums of products of unmasked values, masked where there are none."""
     a, b = _masked(a), _masked(b)
-    product = plain_dot(filled(a, 0), filled(b, 0))
-    seen = plain_dot(logical_not(mask_of(a)), logical_not(mask_of(b)))
+    product = sums(filled(a, 0), filled(b, 0), *how)
+    seen = sums(logical_not(mask_of(a)), logical_not(mask_of(b)), *how)
     return with_mask(product, logical_not(seen), None)
 
 

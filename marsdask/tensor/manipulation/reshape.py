@@ -6,14 +6,15 @@ import itertools
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
-from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import (
@@ -30,7 +31,7 @@ from marsdask.core.sizes import (
 )
 
 from ..chunks import whole_number
-from ..chunkwise.rechunk import recut
+from ..chunkwise.rechunk import rechunk, recut
 from ..memory_order import is_dense, letter_of, reshaped
 from ..operands import as_node, empty
 from ..signatures import shows
@@ -245,6 +246,76 @@ class Reshape(Node):
         return reshape_grid(a, settle(shape_of(a.chunks), self.form))
 
 
+@dataclass(frozen=True, eq=False)
+class ReshapeBlockwise(Rule):
+    """Each chunk is a chunk of the source in another shape, in the order of the chunks."""
+
+    source: Grid
+    target: Chunks
+
+    @property
+    def label(self) -> str:
+        return "reshape"
+
+    @cached_property
+    def _counts(self) -> Index:
+        return tuple(map(len, self.target))
+
+    def cell(self, index: Index) -> Call:
+        flat = int(np.ravel_multi_index(index, self._counts)) if index else 0
+        there = tuple(int(i) for i in np.unravel_index(flat, self.source.numblocks))
+        shape = tuple(sizes[i] for sizes, i in zip(self.target, index, strict=True))
+        return Call(reform, (Ref(self.source, there), shape))
+
+
+@dataclass(frozen=True, eq=False)
+class ReshapeBlocks(Node):
+    """Reshape every chunk; the element order may change."""
+
+    pins_grid: ClassVar[bool] = True
+
+    a: Node
+    splits: Chunks
+
+    @property
+    def label(self) -> str:
+        return "reshape"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, len(self.splits))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, a: Grid) -> Grid:
+        return Grid(ReshapeBlockwise(a, self.splits), self.splits, self.meta)
+
+
+def by_blocks(node: Node, shape: Shape) -> Node:
+    """Return a reshape that joins no chunks, if it only merges axes; else any.
+
+    Of axes that become one, all but the last are cut into single elements: what is left of a chunk
+    is a chunk of the result.
+    """
+    if not known_chunks(node.chunks) or 0 in shape:
+        return Reshape(node, shape)
+    matched = groups(numbers(node.shape), shape)
+    if any(len(group.new) > 1 for group in matched):
+        return Reshape(node, shape)
+    before: list[Sizes] = []
+    after: list[Sizes] = []
+    for group in matched:
+        first = len(before)
+        before.extend((1,) * length for length in group.old[:-1])
+        before.extend(node.chunks[first + len(group.old) - 1 :][: bool(group.old)])
+        if group.new:
+            whole = before[-1] if group.old else (1,)
+            after.append(whole * math.prod(group.old[:-1]))
+    return ReshapeBlocks(as_node(rechunk.node(node, tuple(before))), tuple(after))
+
+
 def settle(old: tuple[Size, ...], new: Shape) -> Shape:
     """Return the new shape with -1 replaced; raises ``ValueError`` if the elements do not fit."""
     if new.count(-1) > 1:
@@ -278,9 +349,11 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     """Give the elements another shape; one length may be -1. See numpy.reshape.
 
     Differs from NumPy: a wrong length of an axis of unknown chunks may raise only when it runs.
+    With ``merge_chunks=False`` axes are merged without joining chunks, as in Dask.
     """
     shape = kwargs.pop("newshape", shape)
-    for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are chosen here
+    merges = kwargs.pop("merge_chunks", True)
+    for name in ("limit", "copy"):  # of Dask and NumPy; chunks are chosen here
         kwargs.pop(name, None)
     check_keywords(kwargs, ())
     if shape is None:
@@ -296,7 +369,7 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     form = settle(node.shape, wanted)
     if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
         return node
-    return Reshape(node, form)
+    return Reshape(node, form) if merges else by_blocks(node, form)
 
 
 def _lengths(shape: Any, more: tuple[Any, ...]) -> Shape:

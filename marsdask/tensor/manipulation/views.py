@@ -26,6 +26,7 @@ from ..typing import public, public_view
 from ..unknown_lengths import like, waits_for_lengths
 from .join import length
 from .reshape import ravel, reshape
+from .shape import transpose
 
 
 class Flat:
@@ -134,16 +135,22 @@ def swap_bytes(block: Any) -> Any:
 def view(a: Any, dtype: Any = None, order: Any = "C") -> Node:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.
 
+    With Dask's ``order="F"`` the elements of the first axis are seen as others, not those of the
+    last.
+
     Returns
     -------
     Tensor
         The same bytes.
     """
-    del order
+    if order not in ("C", "F"):
+        raise ValueError(f"Order must be one of 'C' or 'F', not {order!r}")
     tensor = as_node(a)
     if dtype is None:
         return tensor
     dtype = np.dtype(dtype)
+    if order == "F" and tensor.meta.ndim > 1:
+        return transpose.node(as_node(view.node(transpose.node(tensor), dtype)))
     old, new = tensor.meta.dtype.itemsize, dtype.itemsize
     if old == new:
         return apply(seen_as, tensor, kind=dtype)

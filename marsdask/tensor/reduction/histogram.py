@@ -17,7 +17,7 @@ from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
 from ..manipulation.join import length, stack
 from ..operands import as_node
-from ..typing import public
+from ..typing import itself, public
 from .bin_widths import estimate_edges, extent
 
 
@@ -29,6 +29,8 @@ def edges_over(ends: Any, bins: int) -> Any:
 def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
     """Return the edges of the bins as a node, and whether they are equally spaced."""
     none = np.empty(0, a.meta.dtype)
+    if range is not None and np.shape(range) != (2,):
+        raise ValueError(f"range must be a pair of numbers, not of shape {np.shape(range)}")
     if isinstance(bins, Collection) and len(bins.node.chunks) == 1:
         return as_node(bins), False
     bins = bins.compute() if isinstance(bins, Collection) else bins
@@ -121,7 +123,8 @@ def histogram(
     counts: Node = Summary(count_in_bins, np.add, arrays, (edges,), lengths, dtype, options)
     if density:
         counts = once(density_of, counts, edges, shape=lengths, dtype=np.float64)
-    return ExecutableTuple((counts, edges))
+    given_edges = isinstance(bins, Collection) and as_node(bins) is edges
+    return ExecutableTuple((counts, itself(bins) if given_edges else edges))
 
 
 def _weights(weights: Any, like: Node) -> Node:
