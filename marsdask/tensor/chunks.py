@@ -48,7 +48,7 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 
 
 def store_limit() -> float:
-    """Return the most bytes of a chunk that is chosen: the option, or Dask's if only that is set."""
+    """Return the most bytes of a chosen chunk: the option, or Dask's if only that is set."""
     ours: float = options.chunk_store_limit
     return ours if ours != _LIMIT else parse_bytes(dask.config.get("array.chunk-size", _LIMIT))
 
@@ -102,7 +102,9 @@ def normalize_chunks(
     kind = np.dtype(dtype)
     if previous and None in sizes and 0 not in shape and not kind.hasobject:
         return _chosen_as_dask(sizes, shape, kind, limit, previous)
-    return _fill_auto(sizes, shape, kind.itemsize, bytes_of(limit) if isinstance(limit, str) else limit)
+    return _fill_auto(
+        sizes, shape, kind.itemsize, bytes_of(limit) if isinstance(limit, str) else limit
+    )
 
 
 def _chosen_as_dask(

@@ -44,6 +44,13 @@ SHARED = (
 )
 
 
+#: xarray's files of tests that are about arrays in chunks, or of which some are.
+CHUNKED = (
+    *("accessor_dt", "coarsen", "coding_times", "computation", "dask", "dataarray", "dataset"),
+    *("duck_array_ops", "groupby", "interp", "missing", "rolling", "variable", "weighted"),
+)
+
+
 @dataclass(frozen=True)
 class Suite:
     """A package's tests: where, and what puts ours in place."""
@@ -84,6 +91,10 @@ def suites(checkout: str | None) -> Iterator[Suite]:
     threads = {"MARSDASK_GET": "threads"}
     yield Suite("dask", packages, dask, ("our_get",), (), threads, (array, frame))
     yield Suite("array", packages, dask, ("our_arrays",), (), {}, (array,))
+    if find_spec("xarray"):
+        fixtures = ("chunked_only", "xarray.tests.conftest")
+        tests = tuple(f"xarray/tests/test_{name}.py" for name in CHUNKED)
+        yield Suite("xarray", packages, fixtures, ("our_xarray",), (), {}, tests)
     cluster = {"MARSDASK_GET": "cluster"}
     shared = ("our_servers", "share_all")
     ours = (*shared, "our_get")
@@ -135,7 +146,8 @@ def run(
         found: dict[str, str] = {}
         for line in outcomes.read_text(encoding="utf-8").splitlines():
             outcome, _, test = line.partition("\t")
-            if found.get(test) != "failed":  # a test may pass, and its teardown fail
+            # A test may pass, and its teardown fail.
+            if outcome == "refused" or found.get(test) not in ("failed", "refused"):
                 found[test] = outcome
         return found
 
@@ -147,7 +159,8 @@ def passed(outcomes: dict[str, str]) -> set[str]:
 
 def failed(outcomes: dict[str, str]) -> set[str]:
     """Return the tests that failed or, in a crash or for want of time, were not reached."""
-    return {test for test, outcome in outcomes.items() if outcome in {"failed", "collected"}}
+    bad = {"failed", "refused", "collected"}
+    return {test for test, outcome in outcomes.items() if outcome in bad}
 
 
 @dataclass(frozen=True)
@@ -163,6 +176,8 @@ class ComparedFile:
     lost: frozenset[str]
     #: Tests that are not run, for they name what is internal: {test: the name}.
     apart: dict[str, str] = field(default_factory=dict)
+    #: Of those that fail with ours only, the ones that want an error where ours returns a result.
+    refused: frozenset[str] = frozenset()
 
 
 def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
@@ -183,8 +198,10 @@ def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
         # A run of its own for each: some tests only fail after others.
         good |= passed(run(patient, file, ours=True, only=[test]))
     known_ones, bad = frozenset(allowed - good), frozenset(lost - good)
+    refused = {test for test, outcome in outcomes.items() if outcome == "refused"}
+    differ = frozenset(refused & (known_ones | bad))
     apart = internal(outcomes)
-    return ComparedFile(frozenset(good), frozenset(neither), known_ones, bad, apart)
+    return ComparedFile(frozenset(good), frozenset(neither), known_ones, bad, apart, differ)
 
 
 def internal(outcomes: dict[str, str]) -> dict[str, str]:
@@ -200,6 +217,10 @@ def known_differences() -> dict[str, dict[str, str]]:
     for group in (*groups["difference"], *groups["open"]):
         for test in group["tests"]:
             known.setdefault("array", {})[f"*/{test}"] = group["reason"]
+    groups = tomllib.loads((HERE / "xarray_differences.toml").read_text())
+    for group in groups["difference"]:
+        for test in group["tests"]:
+            known.setdefault("xarray", {})[f"*/{test}"] = group["reason"]
     return known
 
 
@@ -238,11 +259,26 @@ def show(
             print(f"  INTERNAL, {inner}: {test}", flush=True)
     for test in sorted(found.lost):
         print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
-    # Of arrays only: the others are known for their timing and placement.
-    stale = list(passing(known, found)) if suite.name == "array" else []
+    # Of arrays only: the other suites' are known for their timing and placement.
+    stale = list(passing(known, found)) if suite.name in ("array", "xarray") else []
     for pattern in stale:
         print(f"  KNOWN, BUT PASSES: {pattern}", flush=True)
     return len(stale)
+
+
+def shares(files: list[ComparedFile]) -> str:
+    """Tell how many tests that pass with stock pass with ours, and how many of the rest refuse.
+
+    Those want an error where ours returns a result.
+    """
+    good = sum(len(found.ours) for found in files)
+    others = sum(len(found.allowed | found.lost) for found in files)
+    refused = sum(len(found.refused) for found in files)
+    return (
+        f"{good} of {good + others} tests that pass with stock pass with ours "
+        f"({100 * good / max(1, good + others):.1f} %); {refused} of the others want an error "
+        "where ours returns a result"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -267,6 +303,7 @@ def main(arguments: list[str] | None = None) -> int:
         for file in suite.files(chosen.files)
     ]
     bad = stale = 0
+    files: dict[str, list[ComparedFile]] = {}
     print(f"{'file':64} {'pass':>6} {'fail with both':>14}  differ")
     # Its threads only wait for the processes that run the tests; map, unlike submit, cancels what
     # has not begun when this is interrupted.
@@ -275,8 +312,11 @@ def main(arguments: list[str] | None = None) -> int:
         for (suite, file, known), found in zip(work, results, strict=True):
             bad += len(found.lost)
             stale += show(suite, file, known, found, internal=chosen.internal)
+            files.setdefault(suite.name, []).append(found)
     if not chosen.distributed:
         print("distributed's own suite is in no package: give a checkout, DISTRIBUTED=path")
+    for name, found_in in files.items():
+        print(f"{name}: {shares(found_in)}")
     if stale:
         print(f"{stale} known differences pass")
     print(f"{bad} tests fail with ours that pass with stock")

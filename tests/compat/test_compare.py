@@ -134,6 +134,68 @@ def test_what_cannot_be_imported(compare, tmp_path):
     assert found == compare.ComparedFile(set(), set(), set(), {"test_it.py::test_a"})
 
 
+REFUSED = """
+import pytest
+from dask.array import ones
+
+def test_refused():
+    with pytest.raises(ValueError):
+        ones(3)
+
+def test_other():
+    assert ones(3) is None
+
+def test_both():
+    assert ones(3).sum().compute() == 3
+"""
+
+
+def test_what_wants_an_error(compare, tmp_path):
+    """Is told from other failures by code, and counted."""
+    (tmp_path / "conftest.py").write_text("")
+    (tmp_path / "test_it.py").write_text(REFUSED)
+    suite = compare.Suite("it", tmp_path, (), ours=("our_arrays",), limit=None)
+    outcomes = compare.run(suite, "test_it.py", ours=True)
+    names = ("refused", "other", "both")
+    told = [outcomes[f"test_it.py::test_{name}"] for name in names]
+    assert told == ["refused", "failed", "passed"]
+    assert compare.failed(outcomes) == {f"test_it.py::test_{name}" for name in names[:2]}
+    found = compare.ComparedFile({"a", "b"}, {"e"}, {"c"}, {"d"}, {}, {"c"})
+    assert compare.shares([found, found]).startswith("4 of 8 tests")
+    assert "(50.0 %); 2 of the others" in compare.shares([found, found])
+
+
+def test_tests_without_chunks_are_left_out(compare, tmp_path):
+    """Of xarray's tests those that say nothing of chunks, and forms of others without them."""
+    (tmp_path / "test_it.py").write_text(CHUNKED)
+    suite = compare.Suite("it", tmp_path, ("chunked_only",), ours=(), limit=None)
+    outcomes = compare.run(suite, "test_it.py", ours=False)
+    found = {test.partition("::test_")[2] for test in outcomes}
+    assert found == {"words", "forms[True]", "fixture"}
+
+
+CHUNKED = """
+import pytest
+
+@pytest.fixture
+def backend():
+    return 1
+
+def test_words():
+    "Says chunks."
+
+def test_none():
+    pass
+
+@pytest.mark.parametrize("use_dask", [True, False])
+def test_forms(use_dask):
+    pass
+
+def test_fixture(backend):
+    pass
+"""
+
+
 def test_each_known_difference_has_a_reason(compare):
     """The list names suites that exist, and says why for each test."""
     known = tomllib.loads((HERE / "differences.toml").read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from marsdask.core.sizes import (
@@ -66,3 +67,8 @@ def test_numbers_refuses_what_is_unknown():
     assert known_chunks(((1,), (2,)))
     with pytest.raises(UnknownShapeError, match="execute"):
         numbers((1, Unknown("x")))
+
+
+def test_unknown_lengths_compare_equal():
+    """Users compare chunks of unknown lengths: they are NumPy's nan itself."""
+    assert (known_or_nan(Unknown("mask-1")),) == (np.nan,)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask.array as da
+import dask.config
 import numpy as np
 import pytest
 
@@ -64,3 +66,17 @@ def test_shapes() -> None:
     assert as_shape(np.int64(3)) == (3,)
     assert as_shape([2, np.int8(3)]) == (2, 3)
     assert as_shape(()) == ()
+
+
+def test_dasks_settings() -> None:
+    """Dask's size of chunks holds unless ours is set; "auto" starts from chunks that are there."""
+    with dask.config.set({"array.chunk-size": "80B"}):
+        assert normalize_chunks("auto", (20,), "f8") == ((10, 10),)
+        with option_context({"chunk_store_limit": 40.0}):
+            assert normalize_chunks("auto", (20,), "f8") == ((5,) * 4,)
+    previous = ((1,) * 6, (2, 2, 2))
+    for wanted, limit in (("auto", 96), ((3, "auto"), 48), (("auto", -1), "96B"), (2, None)):
+        found = normalize_chunks(wanted, (6, 6), "f8", limit=limit, previous=previous)
+        assert found == da.core.normalize_chunks(
+            wanted, (6, 6), limit, np.dtype("f8"), previous_chunks=previous
+        )

@@ -69,6 +69,10 @@ def test_backends_and_drawings() -> None:
         x.to_backend("cupy")
     assert x.to_svg().startswith("<svg")
     assert x.name == x.__dask_keys__()[0][0][0]
-    for bad in (x[x > 3], x.sum()):
-        with pytest.raises(NotImplementedError):
+    for bad, words in (
+        (x[x > 3], "unknown chunk sizes"),
+        (x.sum(), "0 dimensions"),
+        (x[:0], "0-length dimensions"),
+    ):
+        with pytest.raises(NotImplementedError, match=words):
             bad.to_svg()

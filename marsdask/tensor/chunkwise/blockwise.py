@@ -21,8 +21,9 @@ from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known
 from ..manipulation.shape import whole
 from ..operands import as_node
 from ..typing import public
-from .map_blocks import UserFunction, infer
+from .map_blocks import infer
 from .rechunk import rechunk, recut
+from .user_functions import UserFunction, delayed_keywords, delayed_value
 
 Labels = tuple[Any, ...]
 
@@ -256,7 +257,8 @@ def blockwise(
 ) -> Node:
     """Call ``func`` with chunks whose axes are matched by labels. See dask.array.blockwise.
 
-    ``args`` are tensors and their labels alternately; the labels of a constant are ``None``. For a
+    ``args`` are tensors and their labels alternately; the labels of a constant are ``None``. What
+    is delayed is computed first. For a
     label that is not in the output, the function gets all chunks along it: a list, or one array if
     ``concatenate``.
 
@@ -269,7 +271,12 @@ def blockwise(
     if len(args) % 2:
         raise ValueError("blockwise() takes tensors and their labels in turn")
     out, added = tuple(out_ind), {k: _as_sizes(v) for k, v in (new_axes or {}).items()}
-    values, given = args[::2], args[1::2]
+    func, kwargs, late = delayed_keywords(func, kwargs)
+    values = (*map(delayed_value, args[::2]), *late)
+    given = tuple(
+        () if labels is None and isinstance(value, Node) else labels
+        for value, labels in itertools.zip_longest(values, args[1::2])
+    )
     places = tuple(i for i, labels in enumerate(given) if labels is not None)
     arrays = tuple(as_node(values[i]) for i in places)
     labels = tuple(tuple(given[i]) for i in places)

@@ -204,7 +204,7 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
 
 
 def _given_chunks(node: Node, shape: tuple[int, ...], chunks: Any) -> Chunks:
-    """Return the chunks that a user gave; raise if not each is as large as the one it is made of."""
+    """Return the chunks that a user gave; raise if one is not as large as what it is made of."""
     if len(shape) < len(node.chunks):
         raise ValueError("Setting chunks is not allowed when reducing the number of dimensions.")
     splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
@@ -216,4 +216,3 @@ def _given_chunks(node: Node, shape: tuple[int, ...], chunks: Any) -> Chunks:
             f"the elements of {node.chunks}"
         )
     return splits
-

@@ -23,7 +23,8 @@ from ..manipulation.shape import expand_dims, moveaxis, whole
 from ..operands import as_node
 from ..typing import public
 from .blockwise import Labels, aligned_labels, sizes_by_label
-from .map_blocks import UserFunction, infer
+from .map_blocks import infer
+from .user_functions import UserFunction
 
 _NAME = r"[^\d\W]\w*"
 _GROUP = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"

@@ -13,126 +13,26 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import Cost, cost_of
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, shape_text, unknown_sizes
+from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 
 from ..operands import as_node, literal, sparse_empty
-from ..sparse.blocks import is_sparse, to_csr
+from ..sparse.blocks import is_sparse
 from ..typing import public
 from .rechunk import match_by_position, recut, whole_along
-
-
-@dataclass(frozen=True)
-class UserFunction:
-    """Calls a user function with its chunks and constants in the user's order."""
-
-    func: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    """Constants, and ``None`` where a chunk goes."""
-    places: tuple[int, ...]
-    """Where the chunks go."""
-    keywords: tuple[str, ...] = ()
-    """Names of the constants of the chunk, which come last."""
-
-    @property
-    def cost(self) -> Cost:
-        """The cost of the function; it may modify its chunks unless declared otherwise."""
-        known = isinstance(self.func, np.ufunc) or cost_of(self.func) != Cost()
-        return Cost(least=2**20, shares=True, writes=not known)
-
-    @property
-    def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
-
-    def __call__(self, *given: Any, **kwargs: Any) -> Any:
-        arguments = list(self.arguments)
-        count = len(self.places)
-        for place, block in zip(self.places, given[:count], strict=True):
-            arguments[place] = block
-        named = dict(zip(self.keywords, given[count:], strict=True))
-        return self.func(*arguments, **named, **kwargs)
-
-
-@dataclass(frozen=True)
-class ChunkMaker:
-    """Calls a user's function that takes no chunk, once for each chunk of its result."""
-
-    func: Callable[..., Any]
-
-    @property
-    def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
-
-    def __call__(self, position: Any, *args: Any, **kwargs: Any) -> Any:
-        del position
-        if kwargs.get("block_info"):
-            kwargs["block_info"] = {None: kwargs["block_info"][None]}
-        return self.func(*args, **kwargs)
-
-
-@dataclass(frozen=True)
-class SparseChunk:
-    """Calls a user's function that returns sparse matrices, and makes them what tensors hold."""
-
-    func: Callable[..., Any]
-
-    @property
-    def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = self.func(*args, **kwargs)
-        return to_csr(found) if is_sparse(found) else found
-
-
-@dataclass(frozen=True)
-class ShapeCheck:
-    """Calls a user's function and refuses a result of another shape than ``chunks=`` promised."""
-
-    func: UserFunction
-
-    @property
-    def cost(self) -> Cost:
-        """What the function takes."""
-        return self.func.cost
-
-    @property
-    def __name__(self) -> str:
-        return self.func.__name__
-
-    def __call__(self, *given: Any, **kwargs: Any) -> Any:
-        *arguments, promised = given
-        found = self.func(*arguments, **kwargs)
-        shape = getattr(found, "shape", promised)
-        # As in Dask a chunk may lack leading axes of length one.
-        lacking = len(promised) - len(shape)
-        whole = (1,) * lacking + shape
-        if lacking < 0 or any(
-            size not in (own, None) for own, size in zip(whole, promised, strict=True)
-        ):
-            raise ValueError(
-                f"{self.__name__} returned a chunk of shape {shape_text(shape)}, but chunks= says "
-                f"{shape_text(promised)}"
-            )
-        return found[(None,) * lacking] if lacking else found
-
-
-@dataclass(frozen=True)
-class PromisedShape:
-    """Gives a function what it asks to know of its chunk, and the shape that its result has."""
-
-    facts: Callable[[Index], tuple[Any, ...]] | None
-    output: Chunks
-
-    def __call__(self, index: Index) -> tuple[Any, ...]:
-        sizes = (sizes[i] for sizes, i in zip(self.output, index, strict=True))
-        shape = tuple(size if isinstance(size, int) else None for size in sizes)
-        return (*(self.facts(index) if self.facts else ()), shape)
+from .user_functions import (
+    ChunkMaker,
+    PromisedShape,
+    ShapeCheck,
+    SparseChunk,
+    UserFunction,
+    delayed_keywords,
+    delayed_value,
+)
 
 
 @dataclass(frozen=True)
@@ -208,9 +108,13 @@ class MapBlocks(Node):
     """Whether arrays that are cut in other ways are cut alike first, rather than taken as are."""
     checks: bool = True
     """Whether results of other sizes than ``out_sizes`` are refused."""
+    title: str | None = None
+    """What the tasks are called, if not by the function's name."""
 
     @property
     def label(self) -> str:
+        if self.title is not None:
+            return self.title
         return getattr(self.func, "__name__", type(self.func).__name__).strip("<>")
 
     @property
@@ -314,16 +218,16 @@ def map_blocks(
 
     As in dask.array.map_blocks, the function may have the parameters ``block_id`` and
     ``block_info``. Without ``align_arrays``, chunks are matched by position, whatever their sizes.
-    ``name``, ``token`` and ``enforce_ndim`` have no effect. The function may modify its chunks: it
-    gets copies of shared ones.
+    The function may modify its chunks: it gets copies of shared ones. ``enforce_ndim`` has no
+    effect: sizes that ``chunks`` promises are always checked.
 
     Parameters
     ----------
     func : callable
         Gets the matching chunks of the arguments, and returns a chunk.
     *args : array_like
-        Tensors and arrays are given chunk by chunk, other values whole. Without any of them
-        ``chunks`` says how often the function is called.
+        Tensors and arrays are given chunk by chunk, other values whole; delayed ones are computed
+        first. Without any of them ``chunks`` says how often the function is called.
     dtype : dtype, optional
         The type of the result; by default that of a call with small arrays.
     chunks : tuple, optional
@@ -337,8 +241,10 @@ def map_blocks(
         An empty array of the type that the function returns.
     align_arrays : bool
         Whether to cut axes of equal length alike.
-    name, token, enforce_ndim : optional
-        Have no effect.
+    name, token : str, optional
+        What the names of the tensor and of its tasks begin with; by default the function's name.
+    enforce_ndim : bool
+        Has no effect.
     **kwargs
         Further arguments of the function.
 
@@ -358,8 +264,10 @@ def map_blocks(
     >>> mt.map_blocks(lambda chunk: chunk - chunk.max(), x, dtype=int).compute()
     array([-1,  0, -1,  0])
     """
-    del name, token, enforce_ndim
+    del enforce_ndim
     keywords = tuple(word for word in ("block_id", "block_info") if takes(func, word))
+    func, kwargs, late = delayed_keywords(func, kwargs)
+    args = (*map(delayed_value, args), *late)
     if chunks is not None and not any(map(_is_array, args)):
         func, args, chunks = ChunkMaker(func), *_positions(args, chunks)
     arrays, arguments, places = _arrays(args)
@@ -385,7 +293,9 @@ def map_blocks(
         masked = isinstance(meta, np.ma.MaskedArray)
         empty = (np.ma if masked else np).empty((0,) * out_ndim, kind)
     inputs = (arrays, arguments, places, kwargs or None, keywords)
-    return MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays)
+    return MapBlocks(
+        func, *inputs, empty, dropped, added, sizes, aligns=align_arrays, title=name or token
+    )
 
 
 @public

@@ -144,7 +144,8 @@ def rechunk(
     """Return the same tensor in other chunks; a write to the result does not change it.
 
     An axis that is ``None``, or not named in a dict, is unchanged. "auto" starts from the chunks
-    that are there, and ``balance`` makes the chunks of an axis as equal as Dask does. The intermediate steps are chosen at execution: ``threshold`` is ignored.
+    that are there, and ``balance`` makes the chunks of an axis as equal as Dask does. The
+    intermediate steps are chosen at execution: ``threshold`` is ignored.
 
     Parameters
     ----------

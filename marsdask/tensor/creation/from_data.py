@@ -464,7 +464,9 @@ fromzarr = from_zarr
 def _fitting(chunk_size: Any, source: Any) -> Any:
     """Choose whole storage chunks of a good total size, unless chunks are given."""
     stored = _stored_chunks(source)
-    if not stored or not (chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto")):
+    if not stored or not (
+        chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto")
+    ):
         return chunk_size
     wanted = normalize_chunks(None, source.shape, source.dtype)
     return tuple(

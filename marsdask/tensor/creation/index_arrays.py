@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from dask.delayed import Delayed
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.compilation.costs import kernel
@@ -56,6 +57,10 @@ def flat_place(*places: Any, dims: Any, mode: Any, order: Any) -> Any:
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Node:
     """Return the flat positions of positions along each axis. See numpy.ravel_multi_index."""
     places = list(multi_index)
+    if any(
+        isinstance(one, Delayed) for one in (dims if isinstance(dims, list | tuple) else [dims])
+    ):
+        raise NotImplementedError("Dask types are not supported in `dims`: compute() them first")
     dims = (dims,) if np.ndim(dims) == 0 else tuple(map(operator.index, dims))
     if len(places) != len(dims):
         raise ValueError(

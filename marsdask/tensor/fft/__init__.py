@@ -195,7 +195,7 @@ def _transformed(
 
 
 def one_axis(name: str, func: Callable[..., Any] | None = None) -> TensorFunction:
-    """Return the lazy form of a transform along one axis, of a library's function if one is given."""
+    """Return the lazy form of a transform along one axis, or of a library's function."""
 
     def lazy(
         a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dask.delayed import Delayed
+from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.collection import Collection
@@ -186,10 +186,10 @@ def from_delayed(
 
     Parameters
     ----------
-    value : dask.delayed.Delayed
+    value : dask.delayed.Delayed or distributed.Future
         What makes the array.
     shape : tuple of int
-        Its shape, which nothing checks.
+        Its shape, which nothing checks; nan is a length that is not known yet.
     dtype : dtype, optional
         Its type.
     meta : array, optional
@@ -215,10 +215,16 @@ def from_delayed(
     del name
     if dtype is None and meta is None:
         raise TypeError("from_delayed() takes the type of the array: dtype= or meta=")
-    chunks: Chunks = tuple((size,) for size in as_shape(shape))
+    value = value if hasattr(value, "__dask_graph__") else delayed(value)
+    name = f"delayed-{value.key}"
+    lengths = [shape] if isinstance(shape, int) else list(shape)
+    unknown = [isinstance(size, float) and math.isnan(size) for size in lengths]
+    known = iter(as_shape([n for n, lacks in zip(lengths, unknown, strict=True) if not lacks]))
+    chunks: Chunks = tuple(
+        (Unknown(name, axis) if lacks else next(known),) for axis, lacks in enumerate(unknown)
+    )
     meta = np.empty((0,) * len(chunks), meta.dtype if dtype is None else np.dtype(dtype))
     keys = {(0,) * len(chunks): value.key}
-    name = f"delayed-{value.key}"
     return FromDask(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys)
 
 

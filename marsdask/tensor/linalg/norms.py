@@ -12,7 +12,7 @@ from marsdask.core.collection import ExecutableTuple, collect
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.elementwise import ufuncs
-from marsdask.tensor.elementwise.ufuncs import where
+from marsdask.tensor.elementwise.ufuncs import astype, where
 from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.random import RandomState
@@ -189,7 +189,10 @@ def randomized_svd(
     width = min(count + n_oversamples, rank)
     state = random_state if isinstance(random_state, RandomState) else RandomState(random_state)
     adjoint = conjugated(transposed(tensor))
-    found, _ = qr.node(matmul.node(tensor, state.normal(size=(tensor.shape[1], width))))
+    directions = as_node(state.normal(size=(tensor.shape[1], width)))
+    if tensor.meta.dtype.kind == "f":
+        directions = as_node(astype.node(directions, tensor.meta.dtype))
+    found, _ = qr.node(matmul.node(tensor, directions))
     for _ in range(operator.index(n_iter)):  # type: ignore[arg-type]
         across, _ = qr.node(matmul.node(adjoint, found))
         found, _ = qr.node(matmul.node(tensor, across))

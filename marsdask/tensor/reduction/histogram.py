@@ -30,7 +30,8 @@ def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
     """Return the edges of the bins as a node, and whether they are equally spaced."""
     none = np.empty(0, a.meta.dtype)
     if range is not None and np.shape(range) != (2,):
-        raise ValueError(f"range must be a pair of numbers, not of shape {np.shape(range)}")
+        error = ValueError if np.shape(range) else TypeError
+        raise error(f"range must be a pair of numbers, not of shape {np.shape(range)}")
     if isinstance(bins, Collection) and len(bins.node.chunks) == 1:
         return as_node(bins), False
     bins = bins.compute() if isinstance(bins, Collection) else bins

@@ -23,7 +23,8 @@ def check_output(
         return
     out = target.node.shape
     if len(out) != len(reduced):
-        operation = combine.__name__ if isinstance(combine, np.ufunc) else "add"
+        named = isinstance(combine, np.ufunc) or combine.__name__ in ("fmin", "fmax")
+        operation = combine.__name__ if named else "add"
         raise ValueError(
             f"output parameter for reduction operation {operation} has the wrong number of "
             f"dimensions: Found {len(out)} but expected {len(reduced)}"

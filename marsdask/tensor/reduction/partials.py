@@ -161,12 +161,43 @@ def nan_total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **ke
 
 def nan_minimum(block: Any, axis: Axis, **kwargs: Any) -> Any:
     """Return the minimum of values other than nan; nan without any."""
+    if block.dtype == object:
+        return _object_extreme(np.minimum, np.inf, block, axis, **kwargs)
     return np.fmin.reduce(block, axis=axis, **kwargs)
 
 
 def nan_maximum(block: Any, axis: Axis, **kwargs: Any) -> Any:
     """Return the maximum of values other than nan; nan without any."""
+    if block.dtype == object:
+        return _object_extreme(np.maximum, -np.inf, block, axis, **kwargs)
     return np.fmax.reduce(block, axis=axis, **kwargs)
+
+
+def _object_extreme(
+    ufunc: np.ufunc, worst: float, block: Any, axis: Axis, where: Any = True, **kwargs: Any
+) -> Any:
+    """Return the extreme of objects other than nan: NumPy's fmin and fmax of objects see no nan."""
+    gone = np.not_equal(block, block).astype(bool)
+    found = ufunc.reduce(np.where(gone, worst, block), axis=axis, where=where, **kwargs)
+    keepdims = kwargs.get("keepdims", False)
+    none = np.logical_and.reduce(gone | ~np.asarray(where), axis=axis, keepdims=keepdims)
+    return np.where(none, np.nan, found) if np.any(none) and "initial" not in kwargs else found
+
+
+def fmin(a: Any, b: Any) -> Any:
+    """Return the lesser values, those other than nan where there are any."""
+    return np.fmin(a, b) if np.asarray(a).dtype != object else _object_pair(np.minimum, a, b)
+
+
+def fmax(a: Any, b: Any) -> Any:
+    """Return the greater values, those other than nan where there are any."""
+    return np.fmax(a, b) if np.asarray(a).dtype != object else _object_pair(np.maximum, a, b)
+
+
+def _object_pair(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    first, second = (np.not_equal(x, x).astype(bool) for x in (a, b))
+    with np.errstate(invalid="ignore"):
+        return np.where(first, b, np.where(second, a, ufunc(a, b)))
 
 
 def warn_all_nan(partial: Any) -> Any:

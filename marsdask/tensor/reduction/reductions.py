@@ -252,7 +252,7 @@ nansum: Final = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=
 nanprod: Final = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
 nanmax: Final = reduction(
     partials.nan_maximum,
-    np.fmax,
+    partials.fmax,
     partials.warn_all_nan,
     whole=np.nanmax,
     takes=_MAX,
@@ -260,7 +260,7 @@ nanmax: Final = reduction(
 )
 nanmin: Final = reduction(
     partials.nan_minimum,
-    np.fmin,
+    partials.fmin,
     partials.warn_all_nan,
     whole=np.nanmin,
     takes=_MAX,

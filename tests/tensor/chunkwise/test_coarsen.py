@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dask.array as da
+import dask.config
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,5 +68,38 @@ def test_reshaping_chunk_by_chunk_is_dasks() -> None:
     for bad, error in [((5, 3), ValueError), ((4, 6, 3, 1), TypeError)]:
         with pytest.raises(error):
             mt.reshape_blockwise(ours, bad)
-    with pytest.raises(ValueError, match="add up"):
-        mt.reshape_blockwise(ours, (24, 3), ((1,), (3,)))
+    with pytest.raises(ValueError, match="do not match"):
+        mt.reshape_blockwise(ours, (4, 18, 1), ((1,), (3,), (1,)))
+
+
+def test_lazy_reductions_of_groups() -> None:
+    """A function of ours or of Dask's stands for NumPy's of its name."""
+    lazy = mt.tensor(X, chunk_size=3)
+    expected = X.reshape(3, 2, 4, 2).mean((1, 3))
+    for func in (mt.mean, da.mean):
+        assert_same(mt.coarsen(func, lazy, {0: 2, 1: 2}), expected)
+
+
+def test_what_reshape_blockwise_refuses() -> None:
+    """With Dask's words: chunks where none may be, missing ones, ones of other sizes."""
+    x = mt.ones((6, 3, 3), chunk_size=(3, 2, 2))
+    for shape, chunks, error, words in (
+        ((2, 3, 3, 3), None, TypeError, "Need to specify chunks"),
+        ((3, 2, 9), None, NotImplementedError, "not implemented for expanding"),
+        ((18, 3), x.chunks, ValueError, "Setting chunks is not allowed"),
+        ((6, 3, 3), ((3, 3), (1, 2), (2, 1)), ValueError, "Chunk sizes do not match"),
+        ((6, 6), None, ValueError, "total size of new array must be unchanged"),
+    ):
+        with pytest.raises(error, match=words):
+            mt.reshape_blockwise(x, shape, chunks)
+    with pytest.raises(ValueError, match="shape is unknown"):
+        mt.reshape_blockwise(x[x[:, 0, 0] > 0], (54,))
+
+
+def test_shuffled_chunks_have_dasks_tolerance() -> None:
+    """Small groups share a chunk up to a size that Dask is told."""
+    groups = [[1, 5, 6], [0, 3], [4, 2, 7]]
+    for tolerance, sizes in ((1.0, (3, 2, 3)), (1.4, (5, 3))):
+        with dask.config.set({"array.chunk-size-tolerance": tolerance}):
+            found = mt.shuffle(mt.tensor(X, chunks=(3, 4)), groups, axis=1)
+        assert found.chunks[1] == sizes

@@ -9,6 +9,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import marsdask.tensor as mt
 from marsdask import new_session
@@ -290,3 +291,43 @@ def test_the_signature_of_a_function_is_read_once(monkeypatch: Any) -> None:
         x = x + mt.reduction(x, largest, largest, dtype=float)
     assert [read.count(func) for func in (shifted, largest)] == [1, 1]
     np.testing.assert_array_equal(mt.map_blocks(np.negative, x).compute(), -x.compute())
+
+
+PLACES: list[Any] = []
+
+
+def recorded(block, other, block_info=None):
+    """Note where the chunks lie."""
+    PLACES.append([tuple(block_info[key]["chunk-location"]) for key in (0, 1, None)])
+    return np.zeros((1, 1))
+
+
+def test_facts_of_chunks_whose_axes_come_and_go():
+    """``block_info`` says where chunks of the arguments lie, whatever axes the result has."""
+
+    def places(xp, x, row, **how):
+        PLACES.clear()
+        result = xp.map_blocks(recorded, x, row, dtype=float, meta=np.zeros((0, 0)), **how)
+        result.compute(scheduler="sync")
+        return sorted(PLACES)
+
+    row = np.arange(6.0)
+    for how in (
+        {"drop_axis": 1, "new_axis": 0, "chunks": ((1,), (1,) * 3)},
+        {"drop_axis": 1, "new_axis": 1, "chunks": ((1,) * 3, (1,))},
+    ):
+        pairs = (
+            (mt, tensor(), mt.tensor(row, chunk_size=3)),
+            (da, da.from_array(DATA, chunks=(2, 3)), da.from_array(row, chunks=3)),
+        )
+        ours, theirs = (places(xp, x, y, **how) for xp, x, y in pairs)
+        assert ours == theirs
+
+
+def test_functions_that_return_sparse_matrices():
+    """The tensor has sparse chunks."""
+    found = tensor().map_blocks(csr_matrix)
+    assert mt.issparse(found)
+    assert (found.compute().toarray() == DATA).all()
+    assert found[[0, 3], :].sum().compute() == DATA[[0, 3]].sum()
+    assert (mt.concatenate([found, found]).compute().toarray() == np.vstack([DATA, DATA])).all()

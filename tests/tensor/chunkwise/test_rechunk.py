@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+
+import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,11 +49,6 @@ def test_ways_to_say_chunks(chunk_size, expected):
     x = mt.ones((6, 8), chunk_size=(2, 3))
     assert x.rechunk(chunk_size).chunks == expected
     assert x.rechunk(chunks=chunk_size).chunks == expected
-
-
-def test_balance():
-    """Chunks of an axis become equally long."""
-    assert mt.ones(10).rechunk(4, balance=True).chunks == ((4, 3, 3),)
 
 
 @pytest.mark.parametrize("chunk_size", [0, -2, 1.5, (2, 2, 2), {5: 1}, ((1, 1), 8)], ids=str)
@@ -99,3 +97,31 @@ def test_writing_to_other_chunks_leaves_the_given_tensor(chunk_size, executed):
     assert given.compute().tolist() == [0, 1, 2, 3, 4, 8]
     assert cut.compute().tolist() == [9, 1, 2, 3, 4, 5]
     assert cut.base is None
+
+
+@pytest.mark.parametrize("length", [7, 13, 100, 220, 1031])
+def test_balanced_chunks_are_dasks(length):
+    """Equal ones but for the last; where there are none, a warning and what was asked for."""
+    for step in (3, length // 8 or 1, length // 11 or 1, 100):
+        ours, theirs = [], []
+        for found, x in ((ours, mt.ones(length)), (theirs, da.ones(length))):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found.append(x.rechunk(step, balance=True).chunks)
+                found.append([str(one.message)[:30] for one in told])
+        assert ours == theirs
+
+
+def test_unknown_chunks_can_be_named():
+    """Chunks of unknown length are nan, and stay as they are."""
+    x = mt.arange(8, chunk_size=4)
+    x = mt.concatenate([x, x[x > 2]])[:, None] * mt.ones(4)
+    assert x.chunks == ((4, 4, np.nan, np.nan), (4,))
+    cut = x.rechunk(((4, 4, np.nan, np.nan), (2, 2)))
+    assert cut.chunks == ((4, 4, np.nan, np.nan), (2, 2))
+    assert cut.sum().compute() == x.compute().sum()
+    for other in ((4, 4, np.nan), (8, np.nan, np.nan)):
+        with pytest.raises(UnknownShapeError, match="must be unchanging"):
+            x.rechunk((other, -1))
+    with pytest.raises(TypeError, match="'rows'"):
+        x.rechunk({"rows": 2})

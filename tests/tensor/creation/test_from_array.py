@@ -73,3 +73,73 @@ def test_require():
             package.require(x, requirements="CF")
         with pytest.raises(KeyError):
             package.require(x, requirements="Z")
+
+
+class Sliced:
+    """Has a shape and takes slices; NumPy would ask it for each of its items."""
+
+    def __init__(self, values):
+        self.values, self.asked = values, []
+        self.shape, self.dtype = values.shape, values.dtype
+
+    def __getitem__(self, key):
+        self.asked.append(key)
+        return self.values[key]
+
+
+class Lock:
+    """Counts."""
+
+    count = 0
+    free = True
+
+    def acquire(self):
+        if not self.free:
+            raise RuntimeError("locked")
+        self.count, self.free = self.count + 1, False
+
+    def release(self):
+        self.free = True
+
+
+def test_objects_are_asked_for_their_chunks():
+    """Once each, when they are computed; with a function of the user's in place of [], too."""
+    values = np.arange(12.0).reshape(4, 3)
+    given = Sliced(values)
+    lazy = mt.from_array(given, chunks=(2, 3))
+    assert not given.asked
+    assert (lazy + 1).sum().compute() == (values + 1).sum()
+    assert len(given.asked) == 2
+    calls = []
+
+    def getitem(x, key):
+        calls.append(key)
+        return x[key]
+
+    assert (mt.from_array(given, 2, getitem=getitem).compute() == values).all()
+    assert len(calls) == 4
+    assert (mt.from_array(values, 2, getitem=getitem).compute() == values).all()
+    assert len(calls) == 4
+    del given.dtype
+    assert mt.from_array(given, chunks=(2, 3)).dtype == values.dtype
+    assert mt.from_array(Sliced(np.array(3)), 1).compute() == 3
+
+
+def test_a_lock_is_held_while_a_chunk_is_read():
+    """Also if the reading fails."""
+    lock = Lock()
+    lazy = mt.from_array(np.arange(10), chunks=5, lock=lock)
+    assert lazy.sum().compute() == 45
+    assert lock.count == 2
+    lock.free = False
+    with pytest.raises(RuntimeError, match="locked"):
+        lazy.compute()
+    lock.free = True
+
+    def fails(x, key):
+        raise OSError(key)
+
+    with pytest.raises(OSError, match="slice"):
+        mt.from_array(Sliced(np.arange(3)), getitem=fails, lock=lock).compute()
+    assert lock.free
+    assert mt.from_array([1, 2], lock=True).sum().compute() == 3

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
+from marsdask.core.config import option_context
 from tests.strategies import assert_same
 
 
@@ -71,13 +72,20 @@ def test_hdf5(tmp_path: Path) -> None:
 
 
 def test_zarr(tmp_path: Path) -> None:
-    """A zarr array, by handle and by path; chunks are whole ones of the store."""
+    """A zarr array, by handle and by path; chunks are those of the store, or whole ones of it."""
     zarr = pytest.importorskip("zarr")
     array = np.arange(24.0).reshape(6, 4)
     stored = zarr.create_array(tmp_path / "data.zarr", shape=(6, 4), chunks=(2, 4), dtype="f8")
     stored[...] = array
     assert_same(mt.from_zarr(stored, chunk_size=2).sum(axis=0), array.sum(axis=0))
-    assert_same(mt.fromzarr(str(tmp_path / "data.zarr")), array)
+    lazy = mt.fromzarr(str(tmp_path / "data.zarr"))
+    assert lazy.chunks == ((2, 2, 2), (4,))
+    assert_same(lazy, array)
+    assert mt.from_array(stored).chunks == ((6,), (4,))
+    shards = zarr.create_array({}, shape=(9, 4), chunks=(1, 4), shards=(3, 4), dtype="f8")
+    assert mt.from_zarr(shards).chunks == ((3, 3, 3), (4,))
+    with option_context({"chunk_store_limit": 7 * 32.0}):
+        assert mt.from_array(shards).chunks == ((6, 3), (4,))
 
 
 def test_open_files_are_not_read(tmp_path: Path) -> None:

@@ -114,6 +114,10 @@ def test_matrices(name: str, k: int) -> None:
 def test_grids_of_indices() -> None:
     """``indices``, ``meshgrid``, ``fromfunction`` and ``identity`` equal NumPy's."""
     assert_same(mt.indices((4, 3), chunk_size=2), np.indices((4, 3)))
+    assert mt.indices((4, 3), chunks=(2, 3)).chunks == ((1, 1), (2, 2), (3,))
+    assert_same(mt.indices((4, 3), chunks=(2, 3)), np.indices((4, 3)))
+    assert mt.eye(4, (2, 4)).chunks == ((2, 2), (4,))
+    assert_same(mt.eye(4, "auto"), np.eye(4))
     for mine, other in zip(
         mt.indices((4, 3), sparse=True), np.indices((4, 3), sparse=True), strict=True
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,3 +76,11 @@ def test_what_brackets_refuse() -> None:
     with pytest.raises(ValueError, match="stop"):
         mt.r_[1:]
     assert_same(mt.c_[mt.ones(2), mt.ones(2)], np.ones((2, 2)))
+
+
+def test_positions_without_axes_and_delayed_lengths() -> None:
+    """A position of no axes has no places; lengths that are delayed are refused."""
+    assert mt.unravel_index(mt.tensor(np.array(0)), ()) == ()
+    for dims in (dask.delayed((2, 2)), [2, dask.delayed(2)]):
+        with pytest.raises(NotImplementedError, match="Dask types are not supported"):
+            mt.ravel_multi_index((1, 1), dims)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.fft
+import scipy.fftpack
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,3 +106,31 @@ def test_only_numbers_are_transformed(name, dtype):
         getattr(np.fft, name)(x)
     with pytest.raises(TypeError, match="numbers"):
         getattr(fft, name)(tensor(x))
+
+
+@pytest.mark.parametrize("module", [np.fft, scipy.fft], ids=["numpy", "scipy"])
+@pytest.mark.parametrize("name", ["fft", "irfft", "fft2", "rfftn"])
+def test_wrapped_functions_are_called(name, module):
+    """Results are those of the function, to the last bit."""
+    x = RNG.normal(size=(4, 6)).astype("f4")
+    func = getattr(module, name)
+    lazy = fft.fft_wrap(func)(tensor(x, (4, 2)))
+    np.testing.assert_array_equal(lazy.compute(), func(x), strict=True)
+
+
+def test_wrapped_functions_of_fftpack():
+    """Are told to be legacy, unless they are allowed."""
+    x = RNG.normal(size=8)
+    with pytest.warns(FutureWarning, match="legacy"):
+        wrapped = fft.fft_wrap(scipy.fftpack.rfft)
+    check(wrapped(tensor(x)), np.fft.rfft(x))
+    check(fft.fft_wrap(scipy.fftpack.fft, allow_fftpack=True)(tensor(x)), np.fft.fft(x))
+
+
+def test_axes_are_named_once():
+    """Lengths want axes, as in NumPy, and no axis comes twice, as in SciPy."""
+    x = values("fftn")
+    with pytest.warns(DeprecationWarning, match="`axes` should not be `None`"):
+        check(fft.fftn(tensor(x, 3), (3, 4)), np.fft.fftn(x, (3, 4), axes=(-2, -1)))
+    with pytest.raises(ValueError, match="unique"):
+        fft.fftn(tensor(x), axes=(0, 0))

@@ -219,7 +219,17 @@ def test_points_one_by_one(key):
     assert_same(mt.tensor(array, chunk_size=2).vindex[key], expected.compute(scheduler="sync"))
 
 
-@pytest.mark.parametrize("key", [None, ..., slice(1), slice(None), (0, 0, 0, 0)])
+def test_points_beside_slices():
+    """Slices are taken first; those of whole axes alone give the tensor itself."""
+    array = np.arange(60).reshape(3, 4, 5)
+    x = mt.tensor(array, chunk_size=2)
+    assert_same(x.vindex[[0, 2], ::-1], array[[0, 2], ::-1])
+    assert_same(x.vindex[1:, [0, 2], [1, 1]], np.moveaxis(array[1:, [0, 2], [1, 1]], -1, 0))
+    assert x.vindex[:] is x
+    assert x.vindex[:3, :, :5] is x
+
+
+@pytest.mark.parametrize("key", [None, ..., slice(1), slice(None, None, -1), (0, 0, 0, 0)])
 def test_what_points_are_not(key):
     """Refused at the call."""
     with pytest.raises(IndexError):

@@ -77,6 +77,9 @@ def test_delayed_values_become_chunks():
     np.testing.assert_array_equal(x.to_dask().compute(scheduler="sync"), np.ones((2, 3)))
     scalar = mt.from_delayed(delayed(float)(3), shape=(), dtype=float)
     assert scalar.compute(scheduler="sync") == scalar.compute() == 3
+    parts = [mt.from_delayed(delayed(np.arange)(n), (np.nan,), dtype=int) for n in (2, 3)]
+    assert np.isnan(parts[0].shape[0])
+    assert mt.concatenate(parts).compute().tolist() == [0, 1, 0, 1, 2]
 
 
 def test_chunks_become_delayed_values():

@@ -55,6 +55,9 @@ def test_few_singular_vectors_of_a_matrix_of_low_rank():
         product = u.compute() * s.compute() @ v.compute()
         np.testing.assert_allclose(product, x if len(product) == 60 else x.T, atol=1e-9)
         assert s.shape == (5,)
+    single = linalg.svd_compressed(tensor(x.astype("f4"), 13), 5, seed=0)
+    assert {part.dtype for part in single} == {np.dtype("f4")}
+    np.testing.assert_allclose(single[1].compute(), s.compute(), rtol=1e-3)
     u = linalg.randomized_svd(tensor(x, 13), 5, flip_sign=True, random_state=0)[0].compute()
     assert (u.max(axis=0) > -u.min(axis=0)).all()
 

@@ -316,3 +316,23 @@ def test_nan_beside_the_mask(name: str) -> None:
     for axis in (None, 1):
         expected = getattr(hidden, name.removeprefix("nan"))(axis=axis)
         assert_alike(getattr(mt, name)(mt.tensor(x, chunk_size=2), axis=axis), expected)
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ((0, 1), (1, 0)), (-1, 0)])
+def test_sums_over_pairs_of_axes(axes):
+    """Masked values count as missing; a sum of none is masked, as in numpy.ma.dot."""
+    x, y = np.arange(12).reshape(3, 4) % 5, np.arange(12).reshape(4, 3) % 4
+    y = y.T if axes in (0, 2) else y
+    first, second = np.ma.masked_equal(x, 2), np.ma.masked_less(y, 2)
+    lazy = (mt.ma.masked_equal(mt.tensor(x, chunk_size=2), 2), mt.ma.masked_array(second))
+    sums = mt.tensordot(*lazy, axes=axes).compute()
+    values = np.tensordot(first.filled(0), second.filled(0), axes)
+    seen = np.tensordot(~first.mask, ~second.mask, axes)
+    np.testing.assert_array_equal(np.ma.filled(sums, -1), np.where(seen, values, -1))
+    half = mt.tensordot(x, lazy[1], axes)
+    np.testing.assert_array_equal(
+        np.ma.filled(half.compute(), 0), np.tensordot(x, second.filled(0), axes)
+    )
+    assert mt.tensordot(x, y, axes).shape == values.shape
+    with pytest.raises(NotImplementedError, match="sparse=False"):
+        mt.tensordot(*lazy, axes, sparse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,3 +121,20 @@ def test_orders_in_small_letters(order):
     x = mt.tensor(array, chunk_size=2)
     assert_same(x.reshape(2, 6, order=order), array.reshape(2, 6, order=order))
     assert_same(x.ravel(order), array.ravel(order))
+
+
+@given(data=st.data())
+def test_axes_are_merged_without_joining_chunks(data):
+    """With ``merge_chunks=False`` chunks are those of dask.array, and values NumPy's."""
+    shape = data.draw(st.lists(st.integers(1, 3), min_size=2, max_size=4))
+    chunks = data.draw(chunkings(tuple(shape)))
+    first = data.draw(st.integers(0, len(shape) - 2))
+    last = data.draw(st.integers(first + 2, len(shape)))
+    new = (*shape[:first], int(np.prod(shape[first:last])), *shape[last:])
+    array = np.arange(np.prod(shape)).reshape(shape)
+    lazy = tensor_of(array, chunks).reshape(new, merge_chunks=False)
+    theirs = da.from_array(array, chunks=chunks).reshape(new, merge_chunks=False)
+    if all(length > 1 for length in shape):  # of axes of length one theirs merge others
+        assert lazy.chunks == theirs.chunks
+    assert_same(lazy, array.reshape(new))
+    assert_same(lazy.reshape(shape, merge_chunks=False), array)

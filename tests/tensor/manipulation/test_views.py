@@ -78,3 +78,13 @@ def test_methods_in_place() -> None:
     assert_same(mt.tensor([0, 1]).choose([[5, 6], [7, 8]]), [5, 8])
     assert_same(mt.arange(5, chunk_size=2).searchsorted([2, 3]), [2, 3])
     assert lazy.flags.c_contiguous
+
+
+def test_bytes_of_the_first_axis() -> None:
+    """Dask's ``order="F"``: what follows an element is the next of its column."""
+    x = np.asfortranarray(np.arange(48).reshape(8, 6))
+    lazy = mt.tensor(x, chunk_size=(2, 3))
+    for dtype in ("i4", "i2", "f8"):
+        assert_same(lazy.view(dtype, order="F"), x.T.view(dtype).T)
+    with pytest.raises(ValueError, match="'C' or 'F'"):
+        lazy.view("i4", order="A")

@@ -119,3 +119,18 @@ def test_many_equal_bins() -> None:
     lazy = mt.tensor(x, chunk_size=1300)
     assert_same(mt.histogram(lazy, 3000)[0], np.histogram(x, 3000)[0])
     assert_same(mt.histogram(lazy, 3000, (-1, 1))[0], np.histogram(x, 3000, (-1, 1))[0])
+
+
+def test_edges_that_are_a_tensor_are_returned() -> None:
+    """As NumPy returns the array that it is given."""
+    edges: Any = mt.tensor([0, 2, 5.0], chunk_size=2)
+    counts, found = mt.histogram(mt.arange(5, chunk_size=2), edges)
+    assert found is edges
+    assert counts.compute().tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("ends", [1, [0], [0, 1, 2], np.ones((1, 2)), mt.ones((1, 2))], ids=str)
+def test_a_range_is_a_pair(ends: Any) -> None:
+    """What is none is told by its shape."""
+    with pytest.raises((TypeError, ValueError), match="range must be a pair"):
+        mt.histogram(mt.arange(5), 3, ends)

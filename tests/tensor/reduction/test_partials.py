@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from marsdask.tensor.reduction import partials
 
@@ -44,3 +46,18 @@ def test_accumulating_types() -> None:
     assert partials.accurate(np.dtype("f2"), None) == np.float32
     assert partials.accurate(np.dtype("f4"), None) == np.float32
     assert partials.accurate(np.dtype("f4"), "f8") == np.float64
+
+
+@given(st.data())
+def test_extremes_of_objects(data: st.DataObject) -> None:
+    """Nan is no value among objects either, whatever the parts."""
+    items = st.lists(st.sampled_from([1, 2.5, 7, float("nan")]), min_size=2, max_size=6)
+    block = np.array(data.draw(items), object)
+    cut = data.draw(st.integers(1, len(block) - 1))
+    for name, extreme, join in (
+        ("nanmin", partials.nan_minimum, partials.fmin),
+        ("nanmax", partials.nan_maximum, partials.fmax),
+    ):
+        parts = (extreme(part, (0,), keepdims=True) for part in (block[:cut], block[cut:]))
+        expected = getattr(np, name)(block.astype(float)) if (block == block).any() else np.nan
+        np.testing.assert_array_equal(join(*parts).astype(float), [expected])
