@@ -68,6 +68,7 @@ BEYOND_CONTRACT = {
 DASK_USERS = {
     "marsdask/core/compilation/lowering.py": "makes dask.task_spec Tasks",
     "marsdask/tensor/chunks.py": "reads sizes such as '128MiB' as Dask does",
+    "marsdask/tensor/creation/from_data.py": "reads under locks that can be pickled",
     "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/dask/source.py": "takes in the tasks of Dask's graphs",
     "marsdask/core/dask/context.py": "asks Dask where it computes",

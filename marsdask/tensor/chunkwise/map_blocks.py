@@ -266,32 +266,24 @@ def map_blocks(
     """
     del enforce_ndim
     keywords = tuple(word for word in ("block_id", "block_info") if takes(func, word))
+    alone = chunks is not None and not any(map(_is_array, args))
     func, kwargs, late = delayed_keywords(func, kwargs)
     args = (*map(delayed_value, args), *late)
-    if chunks is not None and not any(map(_is_array, args)):
+    if alone:
         func, args, chunks = ChunkMaker(func), *_positions(args, chunks)
     arrays, arguments, places = _arrays(args)
     ndim = max(len(node.chunks) for node in arrays)
     dropped = tuple(sorted(normalize_axis_index(axis, ndim) for axis in _several(drop_axis)))
-    if new_axis is None and isinstance(chunks, tuple | list):
-        new_axis = range(len(chunks) - ndim + len(dropped))
-    added = tuple(sorted(_several(new_axis)))
+    added = _added(new_axis, chunks, ndim - len(dropped))
     out_ndim = ndim - len(dropped) + len(added)
-    if added and not 0 <= added[0] <= added[-1] < out_ndim:
-        raise ValueError(f"new_axis={new_axis}: the result has {out_ndim} axes")
     arrays = tuple(whole_along(node, dropped, ndim) for node in arrays)
     align_arrays = align_arrays and not match_by_position(arrays)
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
         call = UserFunction(func, arguments, places)
         meta = infer(call, arrays, {**kwargs, **dict.fromkeys(keywords)}, "map_blocks")
-    kind = np.dtype(dtype) if dtype is not None else _dtype_of(meta)
-    empty: Any
-    if is_sparse(meta) and out_ndim in (1, 2):
-        func, empty = SparseChunk(func), sparse_empty(kind, out_ndim)
-    else:
-        masked = isinstance(meta, np.ma.MaskedArray)
-        empty = (np.ma if masked else np).empty((0,) * out_ndim, kind)
+    empty = _empty_like(meta, dtype, out_ndim)
+    func = SparseChunk(func) if is_sparse(empty) else func
     inputs = (arrays, arguments, places, kwargs or None, keywords)
     return MapBlocks(
         func, *inputs, empty, dropped, added, sizes, aligns=align_arrays, title=name or token
@@ -403,8 +395,23 @@ def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tup
     return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
 
 
-def _dtype_of(meta: Any) -> np.dtype[Any]:
-    return meta.dtype if is_sparse(meta) else np.asarray(meta).dtype
+def _added(new_axis: Any, chunks: Any, kept: int) -> tuple[int, ...]:
+    """Return the axes that are added to those that are kept: the last ones of chunks."""
+    if new_axis is None and isinstance(chunks, tuple | list):
+        new_axis = range(len(chunks) - kept)
+    added = tuple(sorted(_several(new_axis)))
+    if added and not 0 <= added[0] <= added[-1] < kept + len(added):
+        raise ValueError(f"new_axis={new_axis}: the result has {kept + len(added)} axes")
+    return added
+
+
+def _empty_like(meta: Any, dtype: Any, ndim: int) -> Any:
+    """Return an array without elements of the kind that a function returns."""
+    if dtype is None:
+        dtype = meta.dtype if is_sparse(meta) else np.asarray(meta).dtype
+    if is_sparse(meta) and ndim in (1, 2):
+        return sparse_empty(np.dtype(dtype), ndim)
+    return (np.ma if isinstance(meta, np.ma.MaskedArray) else np).empty((0,) * ndim, dtype)
 
 
 def _several(axes: int | Sequence[int] | None) -> Sequence[int]:

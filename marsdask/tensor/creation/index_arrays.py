@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from dask.delayed import Delayed
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.compilation.costs import kernel
@@ -53,13 +52,15 @@ def flat_place(*places: Any, dims: Any, mode: Any, order: Any) -> Any:
     return np.ravel_multi_index(places, dims, mode, order)
 
 
+def _is_delayed(length: Any) -> bool:
+    return hasattr(length, "__dask_graph__") and not isinstance(length, Collection)
+
+
 @public
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Node:
     """Return the flat positions of positions along each axis. See numpy.ravel_multi_index."""
     places = list(multi_index)
-    if any(
-        isinstance(one, Delayed) for one in (dims if isinstance(dims, list | tuple) else [dims])
-    ):
+    if any(map(_is_delayed, dims if isinstance(dims, list | tuple) else [dims])):
         raise NotImplementedError("Dask types are not supported in `dims`: compute() them first")
     dims = (dims,) if np.ndim(dims) == 0 else tuple(map(operator.index, dims))
     if len(places) != len(dims):

@@ -36,6 +36,8 @@ def test_delayed_arguments_are_computed_first(scheduler: str):
     ):
         assert lazy.compute(scheduler=scheduler).tolist() == [110, 111, 112, 113]
     assert (np.asarray(x.map_blocks(np.add, ten)) == np.arange(4) + 10).all()
+    made = mt.map_blocks(np.full, 2, ten, chunks=((2, 2),), dtype=int)
+    assert made.compute(scheduler=scheduler).tolist() == [10] * 4
 
 
 def test_names_of_tasks():
