@@ -296,7 +296,7 @@ def fft_wrap(
     Examples
     --------
     >>> mt.fft.fft_wrap(np.fft.fft)([1.0, 0.0]).compute()
-    array([1.-0.j, 1.-0.j])
+    array([1.+0.j, 1.+0.j])
     """
     del dtype
     name = kind or fft_func.__name__

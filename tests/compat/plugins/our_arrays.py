@@ -319,9 +319,10 @@ def _values(frame: Any) -> Any:
 
 
 frame_from_array: Any = dask.dataframe.from_array
-frame_values: Any = dask.dataframe.DataFrame.values.fget
+FRAME: Any = dask.dataframe.DataFrame
+frame_values: Any = FRAME.values.fget
 dask.dataframe.from_array = _from_array
-dask.dataframe.DataFrame.values = property(_values)
+FRAME.values = property(_values)
 stock_check: Any = dask.array.utils._check_chunks
 dask.array.utils._check_chunks = _check_chunks
 dask.array.utils._check_dsk = _check_graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -103,7 +104,8 @@ def test_writing_to_other_chunks_leaves_the_given_tensor(chunk_size, executed):
 def test_balanced_chunks_are_dasks(length):
     """Equal ones but for the last; where there are none, a warning and what was asked for."""
     for step in (3, length // 8 or 1, length // 11 or 1, 100):
-        ours, theirs = [], []
+        ours: list[Any] = []
+        theirs: list[Any] = []
         for found, x in ((ours, mt.ones(length)), (theirs, da.ones(length))):
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
