@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from xarray.core.indexing import DaskIndexingAdapter
 from xarray.namedarray.daskmanager import DaskManager
 from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 
@@ -28,6 +29,18 @@ def from_array(self: DaskManager, data: Any, chunks: Any, **kwargs: Any) -> Any:
     return make(self, data, chunks, **kwargs)
 
 
+def along_each_axis(self: DaskIndexingAdapter, indexer: Any) -> Any:
+    """Index axis by axis: several lists are points to tensors, as to NumPy, and Dask refuses them."""
+    value = self.array
+    if not is_tensor(value):
+        return outer(self, indexer)
+    for axis, part in reversed(list(enumerate(indexer.tuple))):
+        value = value[(*(slice(None),) * axis, part)]
+    return value
+
+
+outer: Callable[[DaskIndexingAdapter, Any], Any] = DaskIndexingAdapter._oindex_get
+DaskIndexingAdapter._oindex_get = along_each_axis
 take: Callable[[DaskManager, Any], bool] = DaskManager.is_chunked_array
 make: Callable[..., Any] = DaskManager.from_array
 # xarray refuses arrays that two managers take, and Dask's takes every collection (ADR 0061).

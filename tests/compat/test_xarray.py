@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,3 +129,16 @@ def test_dask_arrays_stay_dask(plain):
     import dask.array as da
 
     assert isinstance(plain.chunk({"t": 4}).mean("t").data, da.Array)
+
+
+@pytest.mark.parametrize("keys", [([0, 2], [1, 3]), ([2, 0], [0, 1, 3]), (1, [0, 3]), ([1], 2)])
+def test_lists_choose_along_their_own_axes(keys: Any) -> None:
+    """Several at once, too: ``isel`` is no point-by-point indexing as NumPy's is."""
+    array = xr.DataArray(np.arange(24).reshape(4, 6), dims=("x", "y"))
+    ours = array.chunk({"x": 3, "y": 2}, chunked_array_type="marsdask")
+    wanted = dict(zip(("x", "y"), keys, strict=True))
+    found = ours.isel(wanted)
+    assert isinstance(found.data, mt.Tensor)
+    xr.testing.assert_identical(found.compute(), array.isel(wanted))
+    theirs = array.chunk({"x": 3, "y": 2}).isel(wanted)
+    xr.testing.assert_identical(theirs.compute(), array.isel(wanted))
