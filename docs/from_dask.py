@@ -25,6 +25,9 @@ With `compute(scheduler=)` and Dask's other verbs, an operation whose tasks depe
 (`zeros_like` of unknown lengths, `x[x.nonzero()]`) is refused: call `execute()` or `compute()`
 without `scheduler`.
 
+Of the tests of arrays that count and can run without optional packages, 3,431 of 3,899 pass
+(88.0 %, November 2026, dask 2026.8.0): 136 of the others want an error where a result is returned.
+
 ## xarray
 
 With the extra `xarray`, `chunk(chunked_array_type="marsdask")` and `open_zarr(...,
@@ -37,6 +40,9 @@ xarray's own:
 * `xarray.map_blocks` builds Dask's graphs, and returns Dask's arrays of the right values;
 * a `chunk` without `chunked_array_type` keeps tensors, but the length of an axis, written as a
   number, leaves the chunks of that axis as they are if other axes are cut. Write `-1`.
+
+`make compat COMPAT="--suite xarray"` runs xarray's own tests of arrays in chunks with tensors in
+their place; what differs is in `tests/compat/xarray_differences.toml`, with the reasons.
 """
 
 

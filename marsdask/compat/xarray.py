@@ -30,7 +30,7 @@ def from_array(self: DaskManager, data: Any, chunks: Any, **kwargs: Any) -> Any:
 
 
 def along_each_axis(self: DaskIndexingAdapter, indexer: Any) -> Any:
-    """Index axis by axis: several lists are points to tensors, as to NumPy, and Dask refuses them."""
+    """Index axis by axis: several lists are points to tensors, and Dask refuses them."""
     value = self.array
     if not is_tensor(value):
         return outer(self, indexer)
