@@ -35,6 +35,10 @@ _PROBES, _SENDERS = 64, 8
 #: Timeout for a worker's id, and time until a worker without an answer is asked again, in seconds.
 _REACH, _AGAIN = 3.0, 60.0
 
+#: Number of workers that are asked while none has answered, and the longest time, in seconds, until
+#: one is asked again: the time is doubled after each question without an answer.
+_FEW, _RARELY = 8, 3600.0
+
 #: Minimum bytes that a worker sends a second.
 _RATE: Final = 1e6
 
@@ -50,10 +54,10 @@ class ResultTransfers:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._found: dict[str, tuple[str, Mapping[str, Any]]] = {}
-        """The workers that have answered: their ids, and what they said."""
-        self._silent: dict[str, float] = {}
-        """The time at which a worker without an answer is asked again."""
+        self._found: dict[str, tuple[str, bool]] = {}
+        """The workers that have answered: their ids, and whether they send shared memory."""
+        self._silent: dict[str, tuple[float, float]] = {}
+        """Workers without an answer: the time at which each is asked again, and the pause."""
         self._senders = asyncio.Semaphore(_SENDERS)
         self._probes = asyncio.Semaphore(_PROBES)
 
@@ -88,8 +92,7 @@ class ResultTransfers:
         values: dict[Key, Any],
     ) -> None:
         """Add the values that workers send."""
-        answers = await asyncio.gather(*(self._reach(address, ids[address]) for address in ids))
-        reached = {address for address, answers in zip(ids, answers, strict=True) if answers}
+        reached = await self._reached(ids)
         chosen: dict[str, list[Key]] = {}
         load: Counter[str] = Counter()
         for key, addresses in holders.items():
@@ -101,44 +104,70 @@ class ResultTransfers:
         requests = (self._from_worker(*one, sizes, values) for one in chosen.items())
         await asyncio.gather(*requests)
 
-    async def _reach(self, address: str, worker: str) -> bool:
-        """Return whether this worker answers at its address."""
-        if self._found.get(address, ("",))[0] == worker:
-            return True
-        if time.monotonic() < self._silent.get(address, 0.0):
-            return False
+    async def _reached(self, ids: Mapping[str, str]) -> set[str]:
+        """Return the addresses at which these workers answer.
+
+        Few are asked while none answers: a client outside of the cluster reaches none of them.
+        """
+        now = time.monotonic()
+        ends = {address: end for address, (end, _) in self._silent.items()}
+        for address in [one for one, end in ends.items() if end + _RARELY < now]:
+            del self._silent[address]
+        paused = {address for address, end in ends.items() if now < end}
+        due = [one for one in ids if not self._knows(one, ids[one]) and one not in paused]
+        due.sort(key=self._silent.__contains__)
+        few = len(due) if self._found else max(0, _FEW - len(paused))
+        await self._probe(due[:few], ids)
+        if self._found:
+            await self._probe(due[few:], ids)
+        return {address for address in ids if self._knows(address, ids[address])}
+
+    def _knows(self, address: str, worker: str) -> bool:
+        return self._found.get(address, ("",))[0] == worker
+
+    async def _probe(self, addresses: Sequence[str], ids: Mapping[str, str]) -> None:
+        """Find out which of these workers answer, and for how long not to ask the others again."""
+        pauses = {address: pause for address, (_, pause) in self._silent.items()}
+        await asyncio.gather(*(self._reach(address, ids[address]) for address in addresses))
+        longest = 0.0 if self._found else max(pauses.values(), default=0.0)
+        for address in addresses:
+            if not self._knows(address, ids[address]):
+                pause = min(max(_AGAIN, 2 * max(longest, pauses.get(address, 0.0))), _RARELY)
+                self._silent[address] = time.monotonic() + pause, pause
+
+    async def _reach(self, address: str, worker: str) -> None:
+        """Ask this worker for its id, and note what it says."""
         told: Mapping[str, Any] = {}
         with suppress(Exception):  # another server may send any answer
             async with self._probes, asyncio.timeout(_REACH):
                 told = await self._client.rpc(address).identity()
         if told.get("id") != worker:
-            self._silent[address] = time.monotonic() + _AGAIN
             logger.info("%s does not answer as %s: using the supervisor", address, worker)
-            return False
-        self._found[address] = worker, told
-        return True
+            return
+        if not self._found:
+            self._silent.clear()  # the way to the others may be open now, too
+        self._silent.pop(address, None)
+        self._found[address] = worker, NAME in told
 
     async def _from_worker(
         self, address: str, keys: Sequence[Key], sizes: Mapping[Key, int], values: dict[Key, Any]
     ) -> None:
         """Add the values that one worker sends; the others are requested from the supervisor."""
-        _, told = self._found[address]
+        _, shares = self._found.get(address, ("", False))  # given up in another gather, maybe
         async with self._senders:
             try:
                 for part in parts(keys, sizes):
                     nbytes = sum(sizes.get(key, 0) for key in part)
                     async with asyncio.timeout(_AGAIN + nbytes / _RATE):  # it may be frozen
-                        values.update(await self._request(address, part, told))
+                        values.update(await self._request(address, part, shares))
             except Exception as error:  # noqa: BLE001 - unpickling may raise any exception
                 # The supervisor sends the same value, or knows another holder.
                 logger.info("%s sends no more results: %r", address, error)
                 self._found.pop(address, None)
 
-    async def _request(
-        self, address: str, keys: Sequence[Key], told: Mapping[str, Any]
-    ) -> Mapping[Key, Any]:
+    async def _request(self, address: str, keys: Sequence[Key], shares: bool) -> Mapping[Key, Any]:
         message: dict[str, Any] = {"op": "get_data", "who": None}
-        if NAME in told:  # it can send handles of shared memory
+        if shares:  # it can send handles of shared memory
             message = {"op": "mars_results", "client": self._client.id, "place": introduction()}
         while True:
             comm = await self._client.rpc.connect(address)

@@ -1,35 +1,60 @@
-"""Jobs end right or with a clear error, whatever dies meanwhile, and nothing is left behind."""
+"""Jobs end right or with the error of a fault, whatever fails meanwhile, and nothing is left."""
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import time
+import warnings
 
-from tests.chaos.random_failures import SLACK, FailureInjector, open_files
+import pytest
+
+from tests.chaos.cluster import ChaosCluster, open_files
+from tests.chaos.faults import FAULTS
+from tests.chaos.steps import Steps
+from tests.cluster.hosts import problem
 
 #: ``make chaos`` sets them; here a few steps that are always the same.
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "0"))
+FIRST = int(os.environ.get("CHAOS_FIRST", "0"))
+KINDS = [name for name in os.environ.get("CHAOS_FAULTS", "").split(",") if name]
 
-#: Steps, whatever time they take.
-STEPS = 3
+#: The faults of these few steps.
+FEW = ("kill_worker", "kill_supervisor", "freeze_worker")
+
+#: Open files by which this process may have grown in the end: connections that come and go.
+SLACK = 8
 
 #: Empty files of distributed's, one each in a directory, that stay for the next worker.
 LOCKS = {"global.lock", "purge.lock"}
 
 
+# A connection that is given up while the network is cut is closed by the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_random_failures(tmp_path):
-    """Workers, their nannies, clients and the supervisor are killed in the middle of jobs."""
+    """Supervisors, workers, networks, disks, clocks and clients fail in the middle of jobs."""
+    gc.collect()
     before = open_files()
+    apart = SECONDS > 0 and problem() is None
+    cluster = ChaosCluster(tmp_path, 2 if SECONDS else 1, apart=apart)
     end = time.monotonic() + SECONDS
-    with FailureInjector(SEED, tmp_path).cluster() as injector:
-        while len(injector.failures) < STEPS or time.monotonic() < end:
-            injector.step()
-        injector.shut_down()
-    print(f"{injector.right} of {len(injector.failures)} jobs were right; seed {SEED}")  # noqa: T201
-    print("\n".join(injector.errors))  # noqa: T201
-    unexpected = [error for error in injector.errors if not error.startswith("kill_supervisor")]
-    assert len(unexpected) <= len(injector.failures) // 4, unexpected
+    with cluster.running():
+        steps = Steps(cluster, SEED, KINDS or (() if SECONDS else FEW))
+        for number in itertools.count(FIRST):
+            if time.monotonic() > end and number >= FIRST + (1 if SECONDS else len(FEW)):
+                break
+            steps.run(number)
+        cluster.shut_down()
+    print(f"{steps.right} jobs were right; seed {SEED}", *steps.errors, sep="\n")  # noqa: T201
+    if SECONDS > 300 and not KINDS:
+        assert steps.shared, "no result was in shared memory"
+        assert steps.spilled, "no result was spilled"
+    gc.collect()
     assert open_files() <= before + SLACK
     left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in LOCKS]
     assert not left
+    if SECONDS and not apart:
+        missing = ", ".join(name for name, fault in FAULTS.items() if fault.apart)
+        warnings.warn(f"NOT TESTED WITHOUT ROOT: {missing} ({problem()})", stacklevel=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +14,7 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import SpillFull
 from tests.cluster.commands import DEADLINE, Command, free_port, running
+from tests.cluster.hosts import Disk, problem, skip
 
 MIB = 2**20
 
@@ -24,20 +25,13 @@ SMALL, LARGE, MEMORY = 4, 96, 400
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory):
     """Return two directories on file systems of their own."""
+    if problem() is not None:
+        skip("it needs disks")
     paths = [tmp_path_factory.mktemp(name) for name in ("small", "large")]
-    mounted = []
-    try:
+    with ExitStack() as mounted:
         for path, size in zip(paths, (SMALL, LARGE), strict=True):
-            line = ["mount", "-t", "tmpfs", "-o", f"size={size}m", "marsdask-test", str(path)]
-            try:
-                subprocess.run(line, check=True, capture_output=True, timeout=DEADLINE)
-            except (OSError, subprocess.CalledProcessError) as error:
-                pytest.skip(f"no file system can be mounted here ({error})")
-            mounted.append(path)
+            mounted.callback(Disk(path, size).close)
         yield paths
-    finally:
-        for path in mounted:
-            subprocess.run(["umount", "--lazy", str(path)], check=True, timeout=DEADLINE)
 
 
 @pytest.fixture(scope="module")

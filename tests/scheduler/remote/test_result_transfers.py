@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -157,6 +158,7 @@ class SimulatedWorkers:
     def __call__(self, address):
         async def identity():
             self.probed.append(address)
+            await asyncio.sleep(0)
             return {"id": None if address in self.silent else self.ids[address]}
 
         return SimpleNamespace(identity=identity)
@@ -203,6 +205,62 @@ def test_a_worker_that_freezes_after_its_id(busy, monkeypatch):
     values = asyncio.run(main())["data"]
     assert values == dict.fromkeys("abc", "supervisor")
     assert busy or client.aborted == 2
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """Return the time, in a list."""
+    found = [1000.0]
+    monkeypatch.setattr(result_transfers, "time", SimpleNamespace(monotonic=lambda: found[0]))
+    return found
+
+
+def test_a_client_that_reaches_no_worker(now):
+    """It asks a few, not all of them, and more and more rarely."""
+    client = SimulatedWorkers(100)
+    client.silent = set(client.ids)
+    keys = [f"k{number}" for number in range(100)]
+    asked: list[tuple[float, int]] = []
+
+    async def main():
+        transfers = ResultTransfers(client)
+        for _ in range(12 * 60):
+            answers = await asyncio.gather(transfers.gather(keys), transfers.gather(keys))
+            assert all(one["data"] == dict.fromkeys(keys, "supervisor") for one in answers)
+            if client.probed:
+                asked.append((now[0] - 1000.0, len(client.probed)))
+                client.probed.clear()
+            now[0] += 60.0
+
+    asyncio.run(main())
+    assert {count for _, count in asked} == {2 * result_transfers._FEW}
+    times = [time for time, _ in asked]
+    pauses = [later - time for time, later in pairwise(times)]
+    assert pauses[:7] == [60.0, 120.0, 240.0, 480.0, 960.0, 1920.0, 3600.0]
+    assert set(pauses[7:]) == {3600.0}
+
+
+def test_a_worker_that_answers_later(now, monkeypatch):
+    """Then all are asked; one that remains silent is asked rarely, and forgotten in the end."""
+    monkeypatch.setattr(ResultTransfers, "_from_worker", lambda *some: asyncio.sleep(0))
+    client = SimulatedWorkers(20)
+    client.silent = set(client.ids)
+
+    async def main():
+        transfers = ResultTransfers(client)
+        await transfers.gather(list("abcdefghijklmnopqrst"))
+        client.silent = {"tcp://3:1"}
+        now[0] += 60.0
+        client.probed.clear()
+        await transfers.gather(list("abcdefghijklmnopqrst"))
+        assert sorted(client.probed) == sorted(client.ids)
+        assert set(transfers._silent) == client.silent
+        del client.ids["tcp://3:1"]
+        now[0] += 3 * result_transfers._RARELY
+        await transfers.gather(["a"])
+        assert not transfers._silent
+
+    asyncio.run(main())
 
 
 @pytest.mark.skipif(shared_segment.problem() is not None, reason=str(shared_segment.problem()))

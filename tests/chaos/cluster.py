@@ -1,0 +1,202 @@
+"""A cluster of processes on hosts of its own: two supervisors, and hosts of workers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psutil
+from distributed import Client
+from distributed.security import Security
+
+from marsdask.scheduler.cluster.leader import find_leader
+from tests.cluster.commands import Command, free_port
+from tests.cluster.hosts import Disk, Hosts
+
+#: Seconds for a job to end, right or with an error, and for a cluster to be whole again.
+DEADLINE = 180
+
+#: Worker processes and megabytes of each host of workers: results of 8 MiB spill.
+PROCESSES, MEMORY, DISK = 2, 760, 256
+
+#: Supervisors and workers that are silent count as dead soon. distributed allows no less than 11 s.
+FAST = {
+    "MARS_CPU_TOTAL": str(PROCESSES),
+    "DASK_MARSDASK__FAILOVER__TIMEOUT": "5s",
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s",
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s",
+}
+
+
+class ChaosCluster:
+    """Two supervisors and ``workers`` hosts with worker processes.
+
+    With ``hosts`` each has a network of its own, and each host of workers a disk of its own to
+    spill to; without, all are on the loopback interface.
+    """
+
+    def __init__(self, folder: Path, workers: int, *, apart: bool) -> None:
+        self.folder = folder
+        self.count = workers
+        self.apart = apart
+        self.hosts: Hosts | None = None
+        self.commands: dict[int, Command] = {}
+        """By the number of the host: the supervisors' are 0 and 1."""
+        self._ports: list[int] = []
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[ChaosCluster]:
+        """Start the cluster, and kill its processes at the end."""
+        numbers = range(2 + self.count)
+        with ExitStack() as stack:
+            if self.apart:
+                self.hosts = Hosts(len(numbers))
+                stack.callback(self.hosts.close)
+            self._ports = [7001 if self.apart else free_port() for _ in range(2)]
+            for number in numbers:
+                spill = self.place(number) / "spill"
+                spill.mkdir(parents=True)
+                if self.apart and number > 1:
+                    stack.callback(Disk(spill, DISK).close)
+            stack.callback(self._kill)
+            for number in numbers:
+                self.start(number)
+            for command in self.commands.values():
+                command.wait_for("started at")
+            yield self
+
+    def _kill(self) -> None:
+        for command in self.commands.values():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self.signal(command, signal.SIGCONT)
+            command.kill()
+
+    def place(self, number: int) -> Path:
+        """Return the folder of a host."""
+        return self.folder / f"host-{number}"
+
+    def ip(self, number: int) -> str:
+        """Return the address of a host."""
+        return "127.0.0.1" if self.hosts is None else self.hosts.ip(number)
+
+    @property
+    def supervisors(self) -> list[str]:
+        """The addresses of the supervisors."""
+        return [f"{self.ip(number)}:{port}" for number, port in enumerate(self._ports)]
+
+    @property
+    def worker_hosts(self) -> Sequence[int]:
+        """The numbers of the hosts of workers."""
+        return range(2, 2 + self.count)
+
+    def start(self, number: int) -> None:
+        """Start the command of a host."""
+        where = f"-H {self.ip(number)} -s {','.join(self.supervisors)}"
+        if number < 2:
+            line = f"mars-supervisor {where} -p {self._ports[number]}"
+        else:
+            line = (
+                f"mars-worker {where} --processes {PROCESSES} --no-bind-cpu --mem-bytes {MEMORY}m "
+                f"--ignore-avail-mem --cache-mem 200m --spill-dirs {self.place(number) / 'spill'}"
+            )
+        within = () if self.hosts is None else self.hosts.within(number)
+        self.commands[number] = Command(
+            f"{line} --load-modules tests.chaos.injection",
+            within=within,
+            TMPDIR=str(self.place(number)),
+            MARSDASK_CHAOS=str(self.place(number)),
+            **FAST,
+        )
+
+    def restart(self, number: int) -> None:
+        """Kill the command of a host, as the end of a container does, and start it again."""
+        command = self.commands[number]
+        processes = command.descendants()
+        command.process.kill()
+        _, alive = psutil.wait_procs(processes, timeout=DEADLINE)
+        assert not alive, f"{alive} outlive their nanny"
+        command.kill()
+        self.start(number)
+
+    def processes(self, number: int) -> list[psutil.Process]:
+        """Return the worker processes of a host, in the order of their start; wait for one."""
+        deadline = time.monotonic() + DEADLINE
+        while not (found := self._processes(number)):
+            assert time.monotonic() < deadline, "no worker process starts"
+            time.sleep(0.2)
+        return found
+
+    def _processes(self, number: int) -> list[psutil.Process]:
+        found = []
+        for process in self.commands[number].descendants():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "spawn_main" in " ".join(process.cmdline()):
+                    found.append(process)
+        return sorted(found, key=psutil.Process.create_time)
+
+    def signal(self, command: Command, signum: int) -> None:
+        """Send a signal to a command, and to all that it has started."""
+        for process in (psutil.Process(command.process.pid), *command.descendants()):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(signum)
+
+    def active(self) -> int | None:
+        """Return the number of the active supervisor."""
+        addresses = [f"tcp://{one}" for one in self.supervisors]
+
+        async def find() -> Any:
+            return await find_leader(addresses, Security().get_connection_args("client"))
+
+        found = asyncio.run(find())
+        return None if found is None else addresses.index(found.address)
+
+    def whole(self) -> str:
+        """Wait until the cluster is whole; return the address of the active supervisor."""
+        deadline = time.monotonic() + DEADLINE
+        while (number := self.active()) is None:
+            assert time.monotonic() < deadline, "no supervisor becomes active"
+            time.sleep(0.2)
+        address = f"tcp://{self.supervisors[number]}"
+        with self.client(address) as client:
+            client.wait_for_workers(PROCESSES * self.count, timeout=DEADLINE)
+        return address
+
+    def client(self, address: str) -> Client:
+        """Return a stock client."""
+        return Client(address, set_as_default=False, timeout=DEADLINE)
+
+    def shut_down(self) -> None:
+        """Wait until the supervisor knows of no task; end all in order, and look for leaks."""
+        with self.client(self.whole()) as client:
+            deadline = time.monotonic() + DEADLINE
+            while left := client.run_on_scheduler(_tasks):
+                assert time.monotonic() < deadline, f"the supervisor keeps {left}"
+        for number in (*self.worker_hosts, 0, 1):
+            command = self.commands[number]
+            processes = command.descendants()
+            command.end(signal.SIGTERM)
+            _, alive = psutil.wait_procs(processes, timeout=10)
+            assert not alive, f"{command.line} leaves {alive}"
+
+
+def _tasks(dask_scheduler: Any) -> list[str]:
+    return [str(key) for key in dask_scheduler.tasks][:10]
+
+
+def taken_part(dask_worker: Any) -> tuple[int, int]:
+    """Return the bytes that a worker shares now, and the number of its spilled results."""
+    sharing = dask_worker.shared_results
+    slow = getattr(dask_worker.data, "slow", ())
+    return 0 if sharing is None else sharing.pool.nbytes, len(slow)
+
+
+def open_files() -> int:
+    """Return how many files and sockets this process has open."""
+    return len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0

@@ -1,0 +1,60 @@
+"""Loaded by the commands of the cluster: lets their clock jump and their disk be slow.
+
+Files in the folder ``MARSDASK_CHAOS`` decide: ``clock`` holds seconds, and ``slow`` makes writes of
+results take long.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from marsdask.scheduler.worker.directories import Directories
+
+#: Seconds between two looks at the folder, and for which a slow disk writes one result.
+_LOOK, _SLOW = 0.2, 0.5
+
+_clock, _pause = time.time, time.sleep
+_offset = 0.0
+
+
+def _jumped() -> float:
+    return _clock() + _offset
+
+
+def _slow_write(directories: Directories, *args: Any) -> None:
+    if (_FOLDER / "slow").exists():
+        _pause(_SLOW)
+    _write(directories, *args)
+
+
+def _look() -> None:
+    global _offset  # noqa: PLW0603 - the clock of this process
+    while True:
+        try:
+            _offset = float((_FOLDER / "clock").read_text() or 0)
+        except (OSError, ValueError):
+            _offset = 0.0
+        _pause(_LOOK)
+
+
+def _install() -> None:
+    """Replace the clock wherever a module has it under a name of its own."""
+    for module in list(sys.modules.values()):
+        for name, found in list(getattr(module, "__dict__", {}).items()):
+            if found is _clock and module is not sys.modules[__name__]:
+                with suppress(AttributeError, TypeError):
+                    setattr(module, name, _jumped)
+    Directories.__setitem__ = _slow_write  # type: ignore[method-assign]
+    threading.Thread(target=_look, name="chaos", daemon=True).start()
+
+
+_write = Directories.__setitem__
+if "MARSDASK_CHAOS" in os.environ:
+    _FOLDER = Path(os.environ["MARSDASK_CHAOS"])
+    _install()

@@ -1,0 +1,111 @@
+"""One step: a program runs while something goes wrong, and ends right or with a named error."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+import marsdask
+from marsdask.scheduler.events import TaskDone
+from tests.chaos.cluster import DEADLINE, ChaosCluster, taken_part
+from tests.chaos.faults import FAULTS, Mend, named
+from tests.chaos.programs import PROGRAMS
+
+#: Maximum number of finished tasks before a fault, and seconds until it is mended.
+MOST_TASKS, LONGEST = 60, 25.0
+
+
+class ProgressTrigger(threading.Event):
+    """Set when the given number of a session's tasks are done."""
+
+    def __init__(self, session: Any, tasks: int) -> None:
+        super().__init__()
+        self._missing = tasks
+        self._compile = session.scheduler.compile
+        session.scheduler.compile = self._compiled
+        if not tasks:
+            self.set()
+
+    def _compiled(self, *args: Any, callbacks: Any = (), **options: Any) -> Any:
+        return self._compile(*args, callbacks=(*callbacks, self._heard), **options)
+
+    def _heard(self, event: Any) -> None:
+        if isinstance(event, TaskDone):
+            self._missing -= 1
+            if self._missing <= 0:
+                self.set()
+
+
+def _mend_later(ended: threading.Event, seconds: float, mend: Mend) -> None:
+    """Undo a fault after some seconds, or once the job has ended."""
+    ended.wait(seconds)
+    mend()
+
+
+class Steps:
+    """The steps of a seed, each of which is drawn from the seed and its number alone."""
+
+    def __init__(self, cluster: ChaosCluster, seed: int, kinds: Sequence[str] = ()) -> None:
+        self.cluster = cluster
+        self.seed = seed
+        possible = [name for name, one in FAULTS.items() if cluster.apart or not one.apart]
+        self.kinds = list(kinds or possible)
+        self.right = 0
+        self.errors: list[str] = []
+        """The named errors of faults."""
+        self.shared = self.spilled = 0
+
+    def run(self, number: int) -> None:
+        """Run a program during a fault, and check its value or error."""
+        draw = random.Random(f"{self.seed}:{number}")
+        program, seed = draw.choice(PROGRAMS), draw.randrange(2**32)
+        name, after = draw.choice(self.kinds), draw.randrange(MOST_TASKS)
+        lasts = draw.uniform(1.0, LONGEST)
+        address = self.cluster.whole()
+        print(  # noqa: T201
+            f"SEED={self.seed} STEP={number}: {program.__name__}, {name} after {after} tasks for "
+            f"{lasts:.0f} s",
+            flush=True,
+        )
+        began = time.monotonic()
+        with (
+            marsdask.new_session(address, default=False) as session,
+            ThreadPoolExecutor(1) as thread,
+        ):
+            trigger = ProgressTrigger(session, after)
+            running = thread.submit(program, session, seed)
+            running.add_done_callback(lambda _: trigger.set())
+            assert trigger.wait(DEADLINE), "a job makes no progress"
+            mend = FAULTS[name].inject(self.cluster, draw)
+            ended = threading.Event()
+            mending = threading.Thread(target=_mend_later, args=(ended, lasts, mend))
+            mending.start()
+            try:
+                found, right = running.result(DEADLINE)
+                np.testing.assert_allclose(found, right)
+                self.right += 1
+            except FAULTS[name].errors as error:
+                self.errors.append(f"{name}: {named(error, FAULTS[name].errors)}")
+            except TimeoutError:
+                raise AssertionError(f"a job hangs {DEADLINE} s after {name}") from None
+            finally:
+                ended.set()
+                mending.join()
+            self._look(session)
+        print(f"  {time.monotonic() - began:.0f} s", flush=True)  # noqa: T201
+
+    def _look(self, session: Any) -> None:
+        """Count what is shared and spilled now."""
+        try:
+            told = session.scheduler.client.run(taken_part, on_error="ignore")
+        except OSError:  # it reconnects
+            return
+        for shared, spilled in told.values():
+            self.shared = max(self.shared, shared)
+            self.spilled = max(self.spilled, spilled)
