@@ -13,7 +13,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-fast test-long test-oldest conformance compat chaos kube lint format bench docs clean
+.PHONY: quickstart test test-fast test-long test-oldest conformance compat chaos chaos-mutants fuzz kube lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -59,11 +59,29 @@ conformance: $(VENV)/.conformance
 compat: $(VENV)/.compat
 	$(BIN)/python tests/compat/compare.py $(if $(DISTRIBUTED),--distributed "$(DISTRIBUTED)") $(COMPAT)
 
-# Minutes of jobs on a cluster of which parts are killed: make chaos SECONDS=600 SEED=42
+# Minutes of jobs on a cluster of which parts fail, or SEEDS="1 2 3" one after the other:
+# make chaos SECONDS=600 SEED=42. Each step is drawn from the seed and its number alone, so FIRST=17
+# SECONDS=1 repeats the seventeenth. FAULTS=kill_worker,cut_host chooses among tests/chaos/faults.py.
 SECONDS := 180
 SEED := 1
+SEEDS := $(SEED)
+FIRST := 0
+FAULTS :=
 chaos: $(STAMP)
-	CHAOS_SECONDS=$(SECONDS) CHAOS_SEED=$(SEED) $(BIN)/python -m pytest -q -s tests/chaos
+	for seed in $(SEEDS); do \
+	  CHAOS_SECONDS=$(SECONDS) CHAOS_SEED=$$seed CHAOS_FIRST=$(FIRST) CHAOS_FAULTS="$(FAULTS)" \
+	    $(BIN)/python -m pytest -q -s -n0 -o faulthandler_timeout=0 \
+	    tests/chaos/test_random_failures.py || exit 1; \
+	done
+
+# Whether the tests notice what would break: each change of tests/chaos/mutants.py turns some red.
+chaos-mutants: $(STAMP)
+	$(BIN)/python -m tests.chaos.mutants
+
+# Broken requests, frames and settings: make fuzz SECONDS=3600 SEED=7
+fuzz: $(STAMP)
+	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n0 \
+	  -o faulthandler_timeout=0 tests/fuzzing
 
 # The tests of Kubernetes on a real etcd and kube-apiserver, which KUBE has or gets: minutes.
 KUBE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/marsdask/kube

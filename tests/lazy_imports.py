@@ -8,7 +8,7 @@ LAZY_PACKAGES = {
     "PIL": "optional: images",
     "asyncio": "heavy: only where an execution is awaited",
     "bokeh": "heavy: only for plots",
-    "cryptography": "optional: extra kubernetes",
+    "cryptography": "heavy: only where certificates are made",
     "cupy": "optional: extra gpu",
     "distributed": "heavy: half a second that in-process users need not pay",
     "fsspec": "heavy: only where files lie behind URLs; dask brings it",

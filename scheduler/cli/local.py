@@ -1,8 +1,8 @@
 """A whole cluster on this host for one session, as started by ``new_session(n_worker=2)``.
 
 The supervisor and the nannies share one process, which is a child of the session's process. It
-writes its address to its standard output. It ends when its standard input closes: with the session,
-or with the session's process.
+writes its address and the session's certificate to its standard output, a pipe. It ends when its
+standard input closes: with the session, or with the session's process.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
 
 import dask.config
-from distributed.security import Security
 
 from .. import limits
+from ..cluster.authority import Authority
 from ..supervisor import Supervisor
+from ..web.authentication import Token
 from ..worker import MarsNanny, binding
 from ..worker.memory_ledger import MemoryLedger
 from . import logs
@@ -32,7 +34,9 @@ _HOST = "127.0.0.1"
 class LocalCluster:
     """A supervisor and ``n_worker`` worker processes, which share ``n_cpu`` cores and the memory.
 
-    ``web`` is the port of the web service: 0 for a free port, ``None`` for no web service.
+    ``web`` is the port of the web service: 0 for a free port, ``None`` for no web service. The
+    processes and the session have certificates of an authority of their own, so other users of the
+    host can use no port. The HTTP ports have a token instead, for browsers.
     """
 
     def __init__(
@@ -48,8 +52,13 @@ class LocalCluster:
         # Tasks print to the standard error: the parent reads only one line of the standard output.
         self._parent = os.dup(1)
         os.dup2(2, 1)
+        self.security = Authority.new().security()
+        self._secret = secrets.token_urlsafe(32)
+        self.token = Token(self._secret)
         self.supervisor = Supervisor(
-            host=_HOST,
+            host=f"tls://{_HOST}",
+            security=self.security,
+            token=self.token,
             web=None if web is None else (_HOST, web),
             dashboard_address=f"{_HOST}:{web or 0}",
         )
@@ -72,14 +81,15 @@ class LocalCluster:
                 spill_dirs=self.spill_dirs,
                 io_threads=IO_THREADS,
                 ledger=None if host is None else (host.path, position),
-                security=Security(),
+                security=self.security,
+                token=self.token,
             )
             for position, nthreads in enumerate(self.threads)
         ]
         await asyncio.gather(*self.nannies)
-        told = {"address": self.supervisor.address}
+        told = {"address": self.supervisor.address, "security": client_part(self.security)}
         if self.supervisor.web is not None:
-            told["web"] = f"http://{self.supervisor.web_address}"
+            told["web"] = f"http://{self.supervisor.web_address}/?token={self._secret}"
         os.write(self._parent, json.dumps(told).encode() + b"\n")
         os.close(self._parent)
 
@@ -104,6 +114,12 @@ class LocalCluster:
         await asyncio.gather(*(nanny.close(timeout=5) for nanny in self.nannies))
         await self.supervisor.close(reason="local-cluster-closes")
         return CLEAN
+
+
+def client_part(security: Any) -> dict[str, Any]:
+    """Return the certificates of the session, as options of distributed's ``Security``."""
+    names = ("tls_ca_file", "tls_client_cert", "tls_client_key")
+    return {"require_encryption": True} | {name: getattr(security, name) for name in names}
 
 
 def main(argument: str) -> int:

@@ -140,14 +140,40 @@ TOKEN = CommandOption(
     "MARS_WEB_TOKEN_FILE",
 )
 
+PROXY = CommandOption(
+    "--behind-tls-proxy",
+    None,
+    "allow a token without TLS with --require-secure: a proxy in front of the web service encrypts",
+    "MARS_BEHIND_TLS_PROXY",
+    many="store_true",
+)
+
+SECURE = CommandOption(
+    "--secure",
+    None,
+    "make an authority and a token, or use those of an earlier start, in ~/.config/marsdask/secure "
+    "or the directory MARS_SECURE_DIR; encrypt all ports, and print how to join",
+    "MARS_SECURE",
+    many="store_true",
+)
+
+JOIN = CommandOption(
+    "--join",
+    "TOKEN",
+    "join a cluster that was started with --secure: its token, or a file with it",
+    "MARS_JOIN",
+)
+
 SUPERVISOR = (
     CommandOption(
         "-w --web-port",
         "PORT",
         "port of the web service (pages, REST interface and sessions), bound on all addresses "
-        "(default: a free port)",
+        "unless -H is a loopback address (default: a free port)",
     ),
     TOKEN,
+    PROXY,
+    SECURE,
     _supervisors(
         "endpoints of all supervisors of the cluster, including this one; one is active, the "
         "others take over in this order (default: only this one)"
@@ -166,10 +192,13 @@ WEB = (
     _supervisors(f"{_FOUND})"),
     CommandOption("--ui-port", "PORT", "old name of -p", "MARS_UI_PORT"),
     TOKEN,
+    PROXY,
 )
 
 WORKER = (
     _supervisors(f"{_FOUND}, or a later one if that has ended)"),
+    TOKEN,
+    JOIN,
     CommandOption(
         "--death-timeout",
         "SECONDS",

@@ -15,8 +15,10 @@ from typing import Any, Final, NoReturn
 import dask.config
 from distributed.security import Security
 
+from ..cluster.join import JoinToken
 from ..cluster.leader import scheme
-from ..web.authentication import Token, forget_token, read_token
+from ..cluster.secure_directory import SecureCluster, folder, prepare
+from ..web.authentication import LEAST, Token, forget_token, read_token
 from ..web.tls import has_certificate
 from . import configfile, discovery, logs, sizes
 from .options import parse
@@ -38,6 +40,10 @@ class Settings:
     security: Security
     given: argparse.Namespace = field(repr=False)
     token: Token | None = None
+    secure: SecureCluster | None = field(default=None, repr=False)
+    """The authority of ``--secure``."""
+    join: JoinToken | None = None
+    """The token of ``--join``; the worker gets its certificate when it starts."""
 
     @property
     def port(self) -> int:
@@ -54,12 +60,13 @@ class Settings:
     @property
     def web_host(self) -> str:
         """The address of a supervisor's web service."""
-        return getattr(self.given, "web_host", None) or ANYWHERE
+        ours = self.host if is_loopback(self.host) else ANYWHERE
+        return getattr(self.given, "web_host", None) or ours
 
     @property
     def scheme(self) -> str:
         """The protocol of the endpoint."""
-        return scheme(self.security)
+        return scheme(self.security) if self.join is None else "tls"
 
 
 def read(
@@ -134,15 +141,32 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
     advertise = given.advertise
     if advertise is None and host and not _is_wildcard(host):
         advertise = host
+    join = JoinToken.read(given.join) if getattr(given, "join", None) else None
+    secure = _secure(given, environ)
+    token = _token(command, given, environ)
+    if join is not None:
+        token = Token(join.secret)
     return Settings(
         host=host or ANYWHERE,
         ports=sizes.parse_ports(ports or "0"),
         advertise=advertise,
         supervisors=_supervisors(command, given.supervisors, environ),
-        security=_security(given),
-        token=_token(command, given, environ),
+        security=_security(given) if secure is None else secure.security,
+        token=token if secure is None else Token(secure.secret),
+        secure=secure,
+        join=join,
         given=given,
     )
+
+
+def _secure(given: argparse.Namespace, environ: Mapping[str, str]) -> SecureCluster | None:
+    """Return the authority of ``--secure``; refuse what contradicts it."""
+    flags = {"--secure": getattr(given, "secure", None), "--join": getattr(given, "join", None)}
+    chosen = next((flag for flag, value in flags.items() if value), None)
+    others = ("tls_ca_file", "tls_cert", "tls_key", "web_token_file")
+    if chosen and any(getattr(given, name, None) for name in others):
+        raise ConfigError(f"{chosen} makes certificates and a token: give no others")
+    return prepare(folder(environ)) if chosen == "--secure" else None
 
 
 def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) -> list[str]:
@@ -186,14 +210,20 @@ def _check_certificates(command: str, security: Any) -> None:
 
 
 def _token(command: str, given: argparse.Namespace, environ: Mapping[str, str]) -> Token | None:
-    if command == "worker":  # it has no web service, and its host may lack the file
-        forget_token(environ)
-        return None
     path = getattr(given, "web_token_file", None)
     try:
-        return read_token(environ, path)
+        token = read_token(environ, path)
     except OSError as error:
+        if command == "worker":  # its host may lack the file
+            forget_token(environ)
+            return None
         raise ConfigError(f"cannot read the token in {error.filename}: {error.strerror}") from None
+    if token is not None and token.is_short:
+        raise ConfigError(
+            f"the web token can be guessed: give at least {LEAST} characters, such as those of "
+            "openssl rand -hex 32"
+        )
+    return token
 
 
 def _is_wildcard(host: str) -> bool:
@@ -208,6 +238,17 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _open_web(settings: Settings, *, tls: bool) -> str | None:
+    """Return what a web port without TLS lacks, ``None`` if it is closed to others."""
+    if tls:
+        return None
+    if settings.token is None:
+        return " or a token (see --web-token-file)"
+    if settings.given.require_secure and not getattr(settings.given, "behind_tls_proxy", None):
+        return ", so that others can read its token (see --behind-tls-proxy)"
+    return None
+
+
 def _require_secure(command: str, settings: Settings) -> None:
     """Refuse, or warn about, ports that anyone on other hosts can use."""
     beyond: list[str] = []
@@ -219,14 +260,14 @@ def _require_secure(command: str, settings: Settings) -> None:
         alone.append("-H 127.0.0.1")
     ways = "--tls-ca-file, --tls-cert and --tls-key"
     web_host = settings.host if command == "web" else settings.web_host
-    closed = settings.token or (encrypted and has_certificate(settings.security))
-    if command != "worker" and not is_loopback(web_host) and not closed:
-        # A token protects only the web port.
-        ways += "" if beyond else ", or --web-token-file"
-        beyond.append(
-            f"{web_host}, for the web service, without TLS or a token (see --web-token-file)"
-        )
-        alone.append("-H 127.0.0.1" if command == "web" else "-D 'web.host=\"127.0.0.1\"'")
+    open_web = _open_web(settings, tls=encrypted and has_certificate(settings.security))
+    if command != "worker" and not is_loopback(web_host) and open_web:
+        # A token protects only the web port, and travels as plain text without TLS.
+        ways += "" if beyond else ", or --web-token-file with --behind-tls-proxy"
+        beyond.append(f"{web_host}, for the web service, without TLS{open_web}")
+        of_web = getattr(settings.given, "web_host", None) and command != "web"
+        way = "-D 'web.host=\"127.0.0.1\"'" if of_web else "-H 127.0.0.1"
+        alone += [] if way in alone else [way]
     if not beyond:
         return
     where = " and on ".join(beyond)

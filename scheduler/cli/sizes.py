@@ -30,7 +30,10 @@ def parse_size(text: str, total: int) -> int:
     match = _SIZE.fullmatch(text)
     if match is None:
         raise ConfigError(f"invalid size: {text!r}; give bytes, 512m, 4g or 80%")
-    return int(float(match["number"]) * _UNITS[match["unit"].lower()])
+    nbytes = float(match["number"]) * _UNITS[match["unit"].lower()]
+    if not math.isfinite(nbytes):
+        raise ConfigError("invalid size: it is too large; give bytes, 512m, 4g or 80%")
+    return int(nbytes)
 
 
 def parse_number(name: str, text: str) -> float:

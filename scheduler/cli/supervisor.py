@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
+from distributed.comm import get_address_host_port
+
 from ..cluster.arbiter import Arbiter, configured
 from ..cluster.autoscale import AutoscaleLimits
 from ..cluster.leader import timeout
@@ -64,6 +66,7 @@ class SupervisorService:
             token=settings.token,
             scaler=self._scaler,
             arbiter=self._arbiter,
+            authority=None if settings.secure is None else settings.secure.authority,
         )
         if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")
@@ -84,6 +87,11 @@ class SupervisorService:
         self._announced.enter_context(discovery.announced(endpoint))
         print(f"Mars Supervisor started at {endpoint}", flush=True)  # noqa: T201
         print(f"Mars Web started at {self.supervisor.web_address}", flush=True)  # noqa: T201
+        if self.settings.secure is not None:
+            host, port = get_address_host_port(endpoint)
+            web = self.supervisor.http_server.port
+            lines = self.settings.secure.lines(host, port, web)
+            print("Join this cluster:", *lines, sep="\n", flush=True)  # noqa: T201
 
     async def finished(self) -> int:
         """Wait until the supervisor is closed; one that lost its role becomes a standby instead."""

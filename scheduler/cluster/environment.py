@@ -21,7 +21,7 @@ from .. import limits
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "distributed")
 
 #: Names of secret options; names of files are not secret.
-_WORDS = "(token|password|passwd|secret|credential|api[-_]?key)"
+_WORDS = "(token|password|passwd|secret|credential|api[-_]?key|join)"
 _SECRET = re.compile(f"{_WORDS}(?!.*file)", re.IGNORECASE)
 _WITHIN = re.compile(_WORDS, re.IGNORECASE)
 

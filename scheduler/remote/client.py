@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 from dask.utils import parse_bytes
 from distributed import Client, Security
@@ -75,8 +76,10 @@ class SupervisorScheduler(DaskScheduler):
             dirs = [spill_dirs] if isinstance(spill_dirs, str) else list(spill_dirs or ())
             self._local = _start(n_worker, n_cpu, memory_limit, dirs, web)
             address = self._local.address
-        security = Security()
+        security = Security() if self._local is None else self._local.security
         if isinstance(address, str) and address.startswith(("http://", "https://")):
+            address, shown = without_token(address)
+            token = token or shown
             security = web_security(address, client_token(token), ca_file)
             address = comm_address(address)
         try:
@@ -186,7 +189,7 @@ class SupervisorScheduler(DaskScheduler):
 
     @property
     def web_address(self) -> str | None:
-        """The address of the web service of a cluster that was started here."""
+        """The address of the web service of a cluster that was started here, with its token."""
         return self._local.web if self._local is not None else None
 
     def close(self) -> None:
@@ -206,6 +209,13 @@ class SupervisorScheduler(DaskScheduler):
     def _end_local(self) -> None:
         if self._local is not None:
             self._local.close()
+
+
+def without_token(address: str) -> tuple[str, str | None]:
+    """Return a browser's address, and the token that it may contain (``?token=...``)."""
+    parts = urlsplit(address)
+    shown = parse_qs(parts.query).get("token")
+    return (address, None) if not shown else (parts._replace(query="").geturl(), shown[-1])
 
 
 def comm_address(address: str) -> str:

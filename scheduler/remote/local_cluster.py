@@ -12,6 +12,8 @@ import threading
 import time
 from typing import Any
 
+from distributed.security import Security
+
 from ..errors import NoSupervisor
 
 #: Timeouts of a local cluster for starting, and for ending before it is killed, in seconds.
@@ -47,6 +49,7 @@ class LocalProcess:
             self.close()
             raise
         self.address: str = told["address"]
+        self.security = Security(**told["security"])
         self.web: str | None = told.get("web")
 
     @property

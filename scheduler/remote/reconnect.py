@@ -18,6 +18,7 @@ from distributed import Client
 from distributed.comm.ws import WS
 from tornado.ioloop import PeriodicCallback
 
+from ..cluster.authority import check_role
 from ..cluster.leader import (
     SupervisorRole,
     find_leader,
@@ -146,6 +147,8 @@ class ReconnectingClient(Client):
         """Connect; a supervisor that became a standby counts as lost."""
         try:
             await super()._ensure_connected(timeout=timeout)
+            if self.scheduler_comm is not None:
+                check_role(self.scheduler_comm.comm, "scheduler")
         except ImportError as error:  # distributed raises it whenever a client is refused
             found = await query_role(self.scheduler.address, self.connection_args)
             if found.active:

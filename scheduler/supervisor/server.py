@@ -17,17 +17,18 @@ from ..base import Key
 from ..cluster import autoscale, hooks
 from ..cluster import versions as compatible
 from ..cluster.arbiter import Arbiter
+from ..cluster.authority import Authority, check_role
 from ..cluster.environment import installed
 from ..cluster.metrics import publish
 from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
-from ..web import legacy_api, rest
+from ..web import join, legacy_api, rest
 from ..web import nodes as web_nodes
 from ..web import sessions as web_sessions
 from ..web.authentication import Token, protect
 from ..web.metrics import of_supervisor
-from ..web.tls import dashboard_tls, verify_clients
-from ..web.websocket import serve_websockets
+from ..web.tls import certificate, dashboard_tls, verify_clients
+from ..web.websocket import is_websocket, serve_websockets
 from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
 from .hooks import HOOKS
@@ -53,6 +54,7 @@ class Supervisor(PlacementScheduler):
     ``advertise`` is the host in the address that others use. ``supervisors`` lists all supervisors
     of the cluster in order of precedence. Requests to the HTTP server must contain ``token``.
     ``scaler`` changes the number of workers. ``arbiter`` decides which supervisor is active.
+    ``authority`` signs certificates of those who show the token.
     """
 
     def __init__(
@@ -67,11 +69,11 @@ class Supervisor(PlacementScheduler):
         token: Token | None = None,
         scaler: Scaler | None = None,
         arbiter: Arbiter | None = None,
+        authority: Authority | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, HOOKS)
-        self.advertise = advertise
-        self.web = web
+        self.advertise, self.web, self.authority = advertise, web, authority
         self.supervisors = tuple(supervisors)
         self.rescaling = Rescaling(self, scaler)
         self.failover = Failover(self, supervisors, arbiter)
@@ -93,7 +95,7 @@ class Supervisor(PlacementScheduler):
         self.memory_deadlock = MemoryDeadlock(self)
         self.nodes = web_nodes.Nodes(self)
         self.sessions = web_sessions.Sessions(self)
-        routes = {**web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
+        routes = {**join.ROUTES, **web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
         rest.serve(self.http_application, self, routes)
         protect(self.http_application, token)
 
@@ -104,9 +106,17 @@ class Supervisor(PlacementScheduler):
         """Prepare for the workers of an earlier supervisor."""
         if "spans" in self.extensions:
             self.extensions["spans"] = LimitedSpans(self)
-        self.handlers["mars_role"] = self.failover.role
+        self.handlers["mars_role"] = self.tell_role
         self.handlers["mars_holders"] = self.holders
         return UnclaimedResults(self)
+
+    def tell_role(self, comm: Any, *, active: bool = False, **options: Any) -> dict[str, Any]:
+        """Return this role; only a supervisor may say that it is the active one."""
+        if active:
+            if is_websocket(comm):
+                raise PermissionError("a websocket is not the connection of a supervisor")
+            check_role(comm, "scheduler")
+        return self.failover.role(active=active, **options)
 
     http_server: Any  # distributed adds a port and an address
 
@@ -123,7 +133,7 @@ class Supervisor(PlacementScheduler):
         if self.web is not None:
             # The HTTP server already runs, so a port chosen by the system is known. Without
             # certificates for the other ports, a listener ignores those of the web port.
-            scheme = "wss" if getattr(self.security, "tls_scheduler_cert", None) else "ws"
+            scheme = "wss" if certificate(self.security) else "ws"
             self.http_server.ssl_options = None
             self._start_address.append(f"{scheme}://{self.web[0]}:{self.http_server.port}")
             serve_websockets(self.http_application, self)
@@ -139,6 +149,7 @@ class Supervisor(PlacementScheduler):
 
     async def add_worker(self, comm: Any, **registration: Any) -> None:
         """Add a worker; a standby refuses it."""
+        check_role(comm, "worker")
         if not self.failover.active:
             message = f"{self.address} is a standby; join the active supervisor"
             await comm.write({"status": "error", "message": message, "time": time.time()})

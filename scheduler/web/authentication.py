@@ -10,18 +10,30 @@ import hashlib
 import hmac
 import html
 import os
+import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlencode
 
 from tornado import httputil, routing, web
+
+from ..cluster.join import JoinToken
+from .host_header import check_hosts
+from .login_limit import LoginLimit
 
 #: The variables for the token: its value, or the name of its file.
 VARIABLE, FILE_VARIABLE = "MARS_WEB_TOKEN", "MARS_WEB_TOKEN_FILE"
 
-#: The public path, used by Kubernetes; its answer is only "ok".
-OPEN = ("/health",)
+#: The public paths: Kubernetes's, whose answer is only "ok", and a certificate.
+OPEN = ("/health", "/ca.pem")
 
 _COOKIE = "marsdask-web"
+
+#: Seconds after which a browser must show the token again.
+_EXPIRES: Final = 12 * 3600
+
+#: Minimum number of characters of a server's token.
+LEAST: Final = 16
 
 #: A proxy may serve the form at ``/prefix`` without a final slash. The form would then send the
 #: token to ``/login`` of the proxy.
@@ -42,7 +54,28 @@ class Token:
         if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
             raise ValueError("invalid web token: give printable ASCII characters without spaces")
         self._secret = secret
-        self.cookie = hmac.new(secret.encode(), b"marsdask web", hashlib.sha256).hexdigest()
+
+    @property
+    def join(self) -> JoinToken | None:
+        """Its parts, if it is a token of ``mars-supervisor --secure``."""
+        return JoinToken.parse(self._secret)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it could be guessed."""
+        return len(self._secret) < LEAST
+
+    def cookie(self, end: float) -> str:
+        """Return a cookie that is valid until this time; it holds a digest of the token only."""
+        until = str(int(end))
+        message = f"marsdask web {until}".encode()
+        return f"{until}.{hmac.new(self._secret.encode(), message, hashlib.sha256).hexdigest()}"
+
+    def _is_cookie(self, shown: str) -> bool:
+        until, _, _ = shown.partition(".")
+        if not until.isdecimal() or len(until) > len(str(2**53)):
+            return False
+        return int(until) > time.time() and _same(shown, self.cookie(int(until)))
 
     def __repr__(self) -> str:
         return "<Token>"
@@ -62,7 +95,7 @@ class Token:
         if scheme.lower() == "bearer" and self.is_right(secret.strip()):
             return True
         shown = request.cookies.get(_COOKIE)
-        return shown is not None and _same(shown.value, self.cookie)
+        return shown is not None and self._is_cookie(shown.value)
 
 
 def _same(shown: str, right: str) -> bool:
@@ -113,11 +146,60 @@ class _TokenMissing(routing.Matcher):
         return {}
 
 
-class _Refusal(web.RequestHandler):
+class _Entrance(web.RequestHandler):
+    """Compares tokens, but not those of an address that has shown too many wrong ones."""
+
+    def initialize(self, token: Token, limit: LoginLimit) -> None:
+        self._token = token
+        self._limit = limit
+
+    def _enter(self, shown: str, where: str) -> bool:
+        """Set the cookie and lead to a page if the token is right; else answer why not."""
+        address = self.request.remote_ip or ""
+        if wait := self._limit.wait(address):
+            self.set_status(429)
+            self.set_header("Retry-After", str(int(wait) + 1))
+            self.finish(_form(self.request.path, "Too many invalid tokens. Try again later."))
+            return False
+        if not self._token.is_right(shown):
+            self._limit.failed(address)
+            self.set_status(401)
+            self.finish(_form(self.request.path, "Invalid token."))
+            return False
+        # Without a path the browser uses its own, which contains a proxy's prefix.
+        self.set_cookie(
+            _COOKIE,
+            self._token.cookie(time.time() + _EXPIRES),
+            path="",
+            max_age=_EXPIRES,
+            httponly=True,
+            samesite="Strict",
+            secure=self.request.protocol == "https",
+        )
+        self.set_status(303)
+        self.set_header("Location", where)
+        return True
+
+
+class _Refusal(_Entrance):
     """Asks for a token: with a form for people, with JSON for programs."""
 
     def prepare(self) -> None:
-        """Answer, whatever the method."""
+        """Answer, whatever the method; the token may be in the address of a page."""
+        shown = self.get_query_arguments("token")
+        if shown and self.request.method == "GET":
+            left = {
+                name: values
+                for name, values in self.request.query_arguments.items()
+                if name != "token"
+            }
+            query = urlencode(left, doseq=True)
+            name = self.request.path.rpartition("/")[2] or "./"
+            if self._enter(shown[-1], name + (f"?{query}" if query else "")):
+                self.finish()
+            return
+        if "Authorization" in self.request.headers:
+            self._limit.failed(self.request.remote_ip or "")
         self.set_status(401)
         self.set_header("WWW-Authenticate", 'Bearer realm="marsdask"')
         self.set_header("Cache-Control", "no-store")
@@ -130,11 +212,8 @@ class _Refusal(web.RequestHandler):
             self.finish({"type": "Unauthorized", "message": message, "traceback": None})
 
 
-class _Login(web.RequestHandler):
+class _Login(_Entrance):
     """Serves the login form, and sets the cookie."""
-
-    def initialize(self, token: Token) -> None:
-        self._token = token
 
     def get(self) -> None:
         """Show the form."""
@@ -142,17 +221,8 @@ class _Login(web.RequestHandler):
 
     def post(self) -> None:
         """Set the cookie if the token is right."""
-        if not self._token.is_right(self.get_body_argument("token", "")):
-            self.set_status(401)
-            self.finish(_form(self.request.path, "Invalid token."))
-            return
-        # Without a path the browser uses its own, which contains a proxy's prefix.
-        secure = self.request.protocol == "https"
-        self.set_cookie(
-            _COOKIE, self._token.cookie, path="", httponly=True, samesite="Strict", secure=secure
-        )
-        self.set_status(303)
-        self.set_header("Location", "./")
+        if self._enter(self.get_body_argument("token", ""), "./"):
+            self.finish()
 
 
 def _form(path: str, message: str) -> str:
@@ -163,11 +233,17 @@ def _form(path: str, message: str) -> str:
 
 
 def protect(application: web.Application, token: Token | None) -> None:
-    """Protect an application with the token, including its websockets."""
+    """Protect an application with the token, including its websockets.
+
+    A browser keeps the token for one name; without a token, requests for names of other sites are
+    refused.
+    """
     if token is None:
+        check_hosts(application)
         return
+    known = {"token": token, "limit": LoginLimit()}
     rules = [
-        routing.Rule(routing.PathMatches(r"/login"), _Login, {"token": token}),
-        routing.Rule(_TokenMissing(token), _Refusal),
+        routing.Rule(routing.PathMatches(r"/login"), _Login, known),
+        routing.Rule(_TokenMissing(token), _Refusal, known),
     ]
     application.default_router.rules[:0] = rules  # before all others, those added later too

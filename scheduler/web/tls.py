@@ -12,14 +12,23 @@ from .authentication import Token
 _SECTION = "distributed.scheduler.dashboard.tls"
 
 
+def certificate(security: Any, role: str = "scheduler") -> str | None:
+    """Return the file of a certificate, ``None`` for one in memory.
+
+    Clusters of one session have those. A browser could not show one, so their web ports have none.
+    """
+    found: str | None = getattr(security, f"tls_{role}_cert", None)
+    return found if found and "\n" not in found else None
+
+
 def has_certificate(security: Any) -> bool:
     """Return whether a web port has a certificate."""
-    return bool(dask.config.get(f"{_SECTION}.cert") or security.tls_scheduler_cert)
+    return bool(dask.config.get(f"{_SECTION}.cert") or certificate(security))
 
 
 def dashboard_tls(security: Any, role: str = "scheduler") -> dict[str, Any]:
     """Return the configuration of the web port: its own, else the certificates of a ``role``."""
-    cert = getattr(security, f"tls_{role}_cert")
+    cert = certificate(security, role)
     if dask.config.get(f"{_SECTION}.cert") or not cert:
         return {}
     return {

@@ -9,6 +9,7 @@ from typing import Any
 
 from distributed.security import Security
 
+from ..cluster.join import pinned_authority
 from .authentication import Token
 
 #: Timeout for the answer of a web service, in seconds.
@@ -18,11 +19,17 @@ _PATIENCE = 10.0
 def web_security(address: str, token: Token | None, ca_file: str | None = None) -> Security:
     """Return how to connect to a web service; raise PermissionError without the right token.
 
-    ``ca_file`` is the certificate of an authority that signs for one cluster only.
+    ``ca_file`` is the certificate of an authority that signs for one cluster only. A token of
+    ``mars-supervisor --secure`` contains the digest of such a certificate, which is fetched.
 
     distributed would retry a websocket that is refused.
     """
     options: dict[str, Any] = {}
+    pinned: str | None = None
+    if token is not None and (known := token.join) is not None:
+        token = Token(known.secret)
+        if address.startswith("https://"):
+            pinned = pinned_authority(address.rstrip("/"), known.fingerprint)
     if token is not None:
         options["extra_conn_args"] = {"headers": {"Authorization": token.header}}
     security: Security = Security(**options)
@@ -30,9 +37,9 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
     context: ssl.SSLContext | None = arguments["ssl_context"]
     if context is None and address.startswith("https://") and token is not None:
         # The service is verified by the certificates that this host trusts.
-        context = ssl.create_default_context(cafile=ca_file)
+        context = ssl.create_default_context(cafile=ca_file, cadata=pinned)
         # The addresses of a cluster's own certificate are not known when it is made.
-        context.check_hostname = ca_file is None
+        context.check_hostname = ca_file is None and pinned is None
         arguments["extra_conn_args"]["ssl_options"] = context
     request = urllib.request.Request(  # noqa: S310 - the caller has checked the scheme
         f"{address.rstrip('/')}/api/cluster/versions",

@@ -5,13 +5,16 @@ At the same path a browser gets the first page. A stock scheduler redirects it t
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import Any, Final
 
 from distributed.comm.tcp import set_tcp_timeout
-from distributed.comm.ws import WSHandler
+from distributed.comm.ws import WSHandler, WSHandlerComm
 
 from . import home
 from .head_requests import answer_head_requests
+
+logger: Final = logging.getLogger(__name__)
 
 #: A proxy may serve this page at ``/prefix`` without a final slash and request ``/`` here. Only the
 #: browser knows the prefix.
@@ -58,6 +61,19 @@ class WebsocketServer(WSHandler):
         """Start the connection; keepalive detects a client whose host disappears."""
         watch(self.ws_connection)
         await super().open()  # type: ignore[no-untyped-call]
+
+    async def on_open(self) -> None:
+        """Serve the connection; close it if what comes is no message of distributed."""
+        try:
+            await super().on_open()  # type: ignore[no-untyped-call]
+        except Exception as error:  # noqa: BLE001 - bytes may be wrong in any way
+            logger.info("closing a websocket of %s: %r", self.request.remote_ip, error)
+            self.close()  # type: ignore[no-untyped-call]
+
+
+def is_websocket(comm: Any) -> bool:
+    """Return whether a connection came to the web port, where clients show no certificate."""
+    return isinstance(comm, WSHandlerComm)
 
 
 def is_page(headers: Any) -> bool:

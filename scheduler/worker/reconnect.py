@@ -23,6 +23,7 @@ from distributed.versions import get_versions
 from distributed.worker_state_machine import FreeKeysEvent
 from tornado.ioloop import PeriodicCallback
 
+from ..cluster.authority import check_role
 from ..cluster.leader import SupervisorRole, SupervisorTimeout, find_leader, retention, timeout
 from ..errors import NoSupervisor
 
@@ -76,8 +77,9 @@ class ReconnectingWorker(distributed.Worker):
         """Return when the worker last heard from its supervisor, for one that may take over."""
         return {"served": self._served, "silence": self._silence.seconds, "epoch": self.epoch}
 
-    def fence(self, *, epoch: int) -> None:
+    def fence(self, comm: Any, *, epoch: int) -> None:
         """Obey no supervisor of a lower epoch from now on."""
+        check_role(comm, "scheduler")
         if epoch > self.epoch:
             self.epoch = epoch
             if self._served:
@@ -132,6 +134,7 @@ class ReconnectingWorker(distributed.Worker):
         except OSError:
             return False
         try:
+            check_role(comm, "scheduler")
             comm.name = "Worker->Scheduler"
             comm._server = weakref.ref(self)
             introduction = await self._introduction()
@@ -139,7 +142,9 @@ class ReconnectingWorker(distributed.Worker):
             async with asyncio.timeout(_PATIENCE):
                 await comm.write(introduction, serializers=["msgpack"])
                 response = await comm.read(deserializers=["msgpack"])
-        except OSError:  # TimeoutError is one
+        except OSError as error:  # TimeoutError is one
+            if isinstance(error, PermissionError):
+                logger.warning("refusing the supervisor at %s: %s", found.address, error)
             comm.abort()
             return False
         if response["status"] != "OK":

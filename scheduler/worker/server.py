@@ -25,6 +25,7 @@ from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
 from ..storage.shared import Pool
 from ..usage import Usage, count
+from ..web.authentication import Token, protect
 from ..web.tls import dashboard_tls, verify_clients
 from . import binding, memory_ledger
 from .admission import Admission
@@ -60,7 +61,8 @@ class MarsWorker(ReconnectingWorker):
     tasks (default: its current memory). ``io_threads`` threads write results to disk and to shared
     memory, ``io_parallel`` at a time in each directory. By default the event loop writes results at
     distributed's thresholds. ``ledger`` is the path of the host's memory ledger and the position of
-    this process's row. ``record`` is the path of the nanny's record of running tasks.
+    this process's row. ``record`` is the path of the nanny's record of running tasks. Requests to
+    the HTTP server must contain ``token``.
     """
 
     def __init__(
@@ -74,10 +76,11 @@ class MarsWorker(ReconnectingWorker):
         io_parallel: int = 1,
         ledger: tuple[str, int] | None = None,
         record: str | None = None,
+        token: Token | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, WORKER_HOOKS)
-        self.advertise = advertise
+        self.advertise, self._token = advertise, token
         if options.get("nanny") and hasattr(os, "setpgid"):
             # Ctrl-C and the end of a container reach the whole process group, but the nanny ends
             # its worker.
@@ -100,7 +103,6 @@ class MarsWorker(ReconnectingWorker):
         self.spill_manager = SpillManager(self.data, io_threads or 1)
         self.shared_results = self.spill_manager.shared_results = self._share()
         self._admit(baseline, record)
-        self._retrying: asyncio.TimerHandle | None = None
         self.share = self._join(ledger)
         if isinstance(self.data, SpillBuffer):
             self._write_to(spill_dirs, io_parallel, in_background=io_threads is not None)
@@ -175,6 +177,7 @@ class MarsWorker(ReconnectingWorker):
         return None if self.shared_results is None else introduction()
 
     _running: RunningTasks | None = None
+    _retrying: asyncio.TimerHandle | None = None
     _cleared = False
     """Whether its resources are closed."""
 
@@ -271,11 +274,12 @@ class MarsWorker(ReconnectingWorker):
             state.admission.stuck = False
 
     def start_http_server(self, *args: Any, **options: Any) -> None:
-        """Serve metrics; if the other ports use TLS, clients need a certificate."""
+        """Serve metrics, for clients with the token; with TLS, else with a certificate."""
         with dask.config.set(dashboard_tls(self.security, "worker")):
             super().start_http_server(*args, **options)
         server: Any = self.http_server
-        server.ssl_options = verify_clients(server.ssl_options, None, self.security)
+        server.ssl_options = verify_clients(server.ssl_options, self._token, self.security)
+        protect(self.http_application, self._token)
         publish(self, of_worker)
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]

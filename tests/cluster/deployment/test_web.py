@@ -16,7 +16,7 @@ from tests.cluster.commands import DEADLINE, Command, free_port, running
 
 pytestmark = needs_openssl
 
-SHOWN = "hush-hush"
+SHOWN = "hush-hush-hush-hush"
 
 
 @pytest.fixture(scope="module")

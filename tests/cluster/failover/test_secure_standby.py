@@ -33,7 +33,7 @@ class SecureSupervisors(Supervisors):
 
 def test_the_standby_takes_over_in_mid_job(tmp_path, monkeypatch):
     """Workers and the session go over to it with their certificates, and the job ends right."""
-    monkeypatch.setenv("MARS_WEB_TOKEN", "hush")
+    monkeypatch.setenv("MARS_WEB_TOKEN", "hush-hush-hush-hush")
     certificates = make(tmp_path)
     (folder := tmp_path / "runs").mkdir()
     with (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import psutil
 import pytest
 from distributed import Client
+from distributed.comm import connect
 
 import marsdask
 import marsdask.dataframe as md
@@ -19,6 +22,7 @@ from marsdask.core.errors import ResultsTooLarge
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote import local_cluster
 from marsdask.scheduler.remote.client import SupervisorScheduler
+from marsdask.scheduler.web.authentication import LEAST
 from tests.cluster.commands import DEADLINE
 from tests.source import ROOT
 from tests.subprocesses import children
@@ -59,7 +63,11 @@ def test_results_beyond_memory_and_disks_are_refused(session):
     with pytest.raises(ResultsTooLarge, match="spill directories"):
         x.execute(session=session)
     with (
-        Client(session.scheduler._client.scheduler.address, set_as_default=False) as client,
+        Client(
+            session.scheduler.client.scheduler.address,
+            security=session.scheduler.client.security,
+            set_as_default=False,
+        ) as client,
         marsdask.new_session(client, default=False) as other,
         pytest.raises(ResultsTooLarge, match="spill directories"),
     ):
@@ -83,9 +91,50 @@ def test_the_memory_is_shared(session):
 
 def test_the_web_service(session):
     """Another session reaches it through its web service, on this host only."""
-    assert session.scheduler.web_address.startswith("http://127.0.0.1:")
+    address, _, token = session.scheduler.web_address.partition("/?token=")
+    assert address.startswith("http://127.0.0.1:")
     with marsdask.new_session(session.scheduler.web_address, default=False) as other:
         assert mt.ones(10, chunk_size=5).sum().execute(session=other).fetch(session=other) == 10
+    with pytest.raises(PermissionError, match="requires a token"):
+        marsdask.new_session(address, default=False)
+    assert len(token) >= LEAST
+
+
+def ports(pid):
+    """Return the addresses at which a process and its children listen."""
+    processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    found = [one for process in processes for one in process.net_connections("tcp")]
+    return {one.laddr for one in found if one.status == psutil.CONN_LISTEN}
+
+
+async def replies(host, port, data):
+    """Return what a port answers to some bytes."""
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(data)
+    try:
+        async with asyncio.timeout(DEADLINE):
+            return await reader.read(64)
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+def test_another_user_of_the_host_can_do_nothing(session):
+    """No port of the cluster answers without a certificate of this session, or its token."""
+    request = b"GET /api/cluster/nodes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    listening = ports(session.scheduler._local.pid)
+    assert len(listening) >= 7, "a supervisor, two nannies, two workers, and their web ports"
+    kinds: Counter[bool] = Counter()
+    for host, port in listening:
+        assert host == "127.0.0.1"
+        answer = asyncio.run(replies(host, port, request))
+        kinds[answer.startswith(b"HTTP/1.1 401")] += 1
+        assert answer.startswith(b"HTTP/1.1 401") or b"HTTP" not in answer
+        if b"HTTP" not in answer:
+            with pytest.raises(OSError, match=r".*"):
+                asyncio.run(connect(f"tcp://{host}:{port}", timeout=1))
+    assert kinds[True] == 3
 
 
 def test_types_are_those_of_the_values(session):

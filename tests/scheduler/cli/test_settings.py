@@ -32,6 +32,10 @@ def _unchanged(monkeypatch):
         logger.level, logger.handlers, logger.propagate = level, handlers, propagate
 
 
+#: A token that cannot be guessed.
+SECRET = "hush-hush-hush-hush"  # noqa: S105
+
+
 def of(line, command="worker", **environ):
     """Return the settings of a command line."""
     return read(command, "mars-x", shlex.split(line), environ)
@@ -242,6 +246,10 @@ def test_the_file_gives_options(tmp_path):
     assert of(f"-f {path} {define}", "supervisor").host == "0.0.0.0"
 
 
+#: Only the web port of this is open to others.
+WEB_HOST = "-H 127.0.0.1 -D 'web.host=\"0.0.0.0\"'"
+
+
 @pytest.mark.parametrize(
     ("command", "line", "warned"),
     [
@@ -249,16 +257,17 @@ def test_the_file_gives_options(tmp_path):
         ("worker", "", "0.0.0.0 without TLS"),
         ("web", "-H 127.0.0.1", None),
         ("web", "", "web service, without TLS or a token"),
-        ("web", "--web-token-file {token}", None),
-        ("supervisor", "-H 127.0.0.1", "web service, without TLS or a token"),
-        ("supervisor", "-H 127.0.0.1 --web-token-file {token}", None),
+        ("web", "--web-token-file {token} --behind-tls-proxy", None),
+        ("supervisor", "-H 127.0.0.1", None),
+        ("supervisor", WEB_HOST, "web service, without TLS or a token"),
+        ("supervisor", f"{WEB_HOST} --web-token-file {{token}} --behind-tls-proxy", None),
         ("supervisor", "--web-token-file {token}", "0.0.0.0 without TLS"),
     ],
 )
 def test_open_ports_are_warned_of_and_refused(command, line, warned, tmp_path, caplog, capsys):
-    """Each port that others reach needs TLS; for the web service a token will do."""
+    """Each port that others reach needs TLS; the web service a token, and a proxy with TLS."""
     token = tmp_path / "token"
-    token.write_text("abc")
+    token.write_text(SECRET)
     line = line.format(token=token)
     of(line, command)
     said = capsys.readouterr().err + caplog.text
@@ -277,8 +286,8 @@ def test_open_ports_are_warned_of_and_refused(command, line, warned, tmp_path, c
     [
         ("worker", "", ["-H 127.0.0.1"], False),
         ("web", "", ["-H 127.0.0.1"], True),
-        ("supervisor", "-H 127.0.0.1", ["-D 'web.host=\"127.0.0.1\"'"], True),
-        ("supervisor", "", ["-H 127.0.0.1", "-D 'web.host=\"127.0.0.1\"'"], False),
+        ("supervisor", WEB_HOST, ["-D 'web.host=\"127.0.0.1\"'"], True),
+        ("supervisor", "", ["-H 127.0.0.1"], False),
     ],
 )
 def test_a_refusal_names_what_helps(command, line, ways, token, tmp_path, capsys):
@@ -288,10 +297,21 @@ def test_a_refusal_names_what_helps(command, line, ways, token, tmp_path, capsys
     told = capsys.readouterr().err
     assert f"only with {' and '.join(ways)} (" in told
     of(f"{line} {' '.join(ways)} --require-secure", command)
-    assert (", or --web-token-file," in told) is token
+    assert (", or --web-token-file with --behind-tls-proxy," in told) is token
     if token:
-        (tmp_path / "token").write_text("abc")
-        of(f"{line} --web-token-file {tmp_path}/token --require-secure", command)
+        (tmp_path / "token").write_text(SECRET)
+        line += f" --web-token-file {tmp_path}/token --require-secure"
+        of(f"{line} --behind-tls-proxy", command)
+        with pytest.raises(SystemExit):
+            of(line, command)
+        assert "can read its token" in capsys.readouterr().err
+
+
+def test_a_token_that_can_be_guessed(capsys):
+    """It is refused, whatever else is given."""
+    with pytest.raises(SystemExit):
+        of("--require-secure -H 127.0.0.1", "web", MARS_WEB_TOKEN="fifteen-letters")  # noqa: S106
+    assert "at least 16 characters" in capsys.readouterr().err
 
 
 def test_a_token_that_cannot_be_read(tmp_path, capsys):
@@ -309,16 +329,19 @@ def test_a_token_that_cannot_be_read(tmp_path, capsys):
         assert "gone" in capsys.readouterr().err
 
 
-def test_a_worker_reads_no_token(tmp_path, monkeypatch):
-    """It has no use for one, may share its variables with others, and hands none on."""
+def test_the_token_of_a_worker(tmp_path, monkeypatch):
+    """It closes its HTTP port, if it is there: the variable may name a file of other hosts."""
+    monkeypatch.setenv("MARS_WEB_TOKEN", SECRET)
+    assert read("worker", "mars-x", [], os.environ).token is not None
+    assert "MARS_WEB_TOKEN" not in os.environ
     monkeypatch.setenv("MARS_WEB_TOKEN_FILE", f"{tmp_path}/gone")
-    monkeypatch.setenv("MARS_WEB_TOKEN", "hush-hush")
+    monkeypatch.setenv("MARS_WEB_TOKEN", SECRET)
     assert read("worker", "mars-x", [], os.environ).token is None
     assert "MARS_WEB_TOKEN" not in os.environ
 
 
 def test_the_token_does_not_show():
     """Neither in the settings nor in what is left of the options."""
-    found = of("", "web", MARS_WEB_TOKEN="hush-hush")  # noqa: S106
+    found = of("", "web", MARS_WEB_TOKEN=SECRET)
     assert found.token is not None
-    assert "hush-hush" not in f"{found} {found.given}"
+    assert SECRET not in f"{found} {found.given}"

@@ -41,6 +41,12 @@ def test_invalid_sizes(text):
         parse_size(text, 1000)
 
 
+def test_a_size_beyond_all():
+    """More than a number can hold is an error, too."""
+    with pytest.raises(ConfigError, match="too large"):
+        parse_size("9" * 400, 1000)
+
+
 def test_lists():
     """Both separators of directories, and no item twice."""
     assert parse_dirs("/a:/b,/c:/a") == ["/a", "/b", "/c"]

@@ -17,6 +17,7 @@ from marsdask.scheduler.cluster.environment import environment, installed, redac
             "mars-web -p 80 --web-token-file /run/token",
         ),
         ("x --token abc -p 1", "x --token ... -p 1"),
+        ("mars-worker --join abc -p 1", "mars-worker --join ... -p 1"),
         ("x --web-token=abc y", "x --web-token=... y"),
         ("x --password 'a b' --flag", "x --password ... --flag"),
         ("x --api-key=k --secret -v", "x --api-key=... --secret -v"),

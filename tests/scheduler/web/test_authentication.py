@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import json
 import os
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,9 @@ from tornado.httpclient import AsyncHTTPClient
 from marsdask.scheduler.web.authentication import Token, client_token, protect, read_token
 
 SHOWN = "hush"
+
+#: A time that has not come.
+LATE = 2**40
 
 
 def request(path="/status", **headers):
@@ -34,7 +38,10 @@ def request(path="/status", **headers):
         ({"Authorization": "Bearer hus"}, False),
         ({"Authorization": "Bearer hushx"}, False),
         ({"Authorization": "Bearer \xfc"}, False),
-        ({"Cookie": f"marsdask-web={Token(SHOWN).cookie}"}, True),
+        ({"Cookie": f"marsdask-web={Token(SHOWN).cookie(LATE)}"}, True),
+        ({"Cookie": f"marsdask-web={Token(SHOWN).cookie(1)}"}, False),
+        ({"Cookie": f"marsdask-web={LATE}{Token(SHOWN).cookie(1)[1:]}"}, False),
+        ({"Cookie": "marsdask-web=" + "9" * 5000}, False),
         ({"Cookie": f"marsdask-web={SHOWN}"}, False),
     ],
 )
@@ -46,7 +53,7 @@ def test_who_is_allowed(headers, right):
 def test_it_does_not_show():
     """No representation holds the secret, and neither does the cookie."""
     token = Token(SHOWN)
-    assert SHOWN not in f"{token} {token!r} {token.cookie}"
+    assert SHOWN not in f"{token} {token!r} {token.cookie(LATE)}"
 
 
 @pytest.mark.parametrize("secret", ["", "a b", "a\nb", "\xfc"])
@@ -96,9 +103,10 @@ class ProtectedPage(web.RequestHandler):
     post = get
 
 
-async def visits(*asked, token=SHOWN):
+async def visits(*asked, token=SHOWN, application=None):
     """Fetch paths of a protected server; return (status, headers, body) of each."""
-    application = web.Application([(r"/health", ProtectedPage), (r"/.*", ProtectedPage)])
+    if application is None:
+        application = web.Application([(r"/health", ProtectedPage), (r"/.*", ProtectedPage)])
     protect(application, token and Token(token))
     application.add_handlers(r".*", [(r"/later", ProtectedPage)])
     server = httpserver.HTTPServer(application)
@@ -144,7 +152,7 @@ def test_people_are_shown_a_form_and_get_a_cookie():
     html = {"headers": {"Accept": "text/html"}}
     wrong = {"method": "POST", "body": "token=no"}
     right = {"method": "POST", "body": f"token={SHOWN}"}
-    cookie = {"headers": {"Cookie": f"marsdask-web={Token(SHOWN).cookie}"}}
+    cookie = {"headers": {"Cookie": f"marsdask-web={Token(SHOWN).cookie(LATE)}"}}
     root, page, deep, api, form, refused, entered, inside = asyncio.run(
         visits(
             ("/", html),
@@ -174,6 +182,44 @@ def test_people_are_shown_a_form_and_get_a_cookie():
     # Without a path it is good below the prefix of whatever proxy is in front.
     assert "Path" not in entered[1]["Set-Cookie"]
     assert inside[2] == "inside"
+
+
+def test_a_cookie_ends():
+    """A browser forgets it, and it is not accepted later."""
+    entered = asyncio.run(visits(("/login", {"method": "POST", "body": f"token={SHOWN}"})))[0]
+    assert "Max-Age=43200" in entered[1]["Set-Cookie"]
+    until = int(entered[1]["Set-Cookie"].partition("=")[2].partition(".")[0])
+    assert 43_000 < until - time.time() <= 43_200
+
+
+def test_the_token_in_an_address():
+    """A link with the token sets the cookie, and leads to the page without it."""
+    (right, deep, wrong) = asyncio.run(
+        visits((f"/?token={SHOWN}", {}), (f"/a/b?x=1&token={SHOWN}", {}), ("/?token=no", {}))
+    )
+    assert (right[0], right[1]["Location"]) == (303, "./")
+    assert "HttpOnly" in right[1]["Set-Cookie"]
+    assert deep[1]["Location"] == "b?x=1"
+    assert wrong[0] == 401
+    assert "Set-Cookie" not in wrong[1]
+
+
+def test_guessing_is_slow():
+    """After ten wrong tokens of a minute the form compares none; who has the token goes on."""
+    wrong = ("/login", {"method": "POST", "body": "token=no"})
+    bearer = ("/status", {"headers": {"Authorization": "Bearer no"}})
+    right = ("/login", {"method": "POST", "body": f"token={SHOWN}"})
+    shown = ("/status", {"headers": {"Authorization": f"Bearer {SHOWN}"}})
+    found = asyncio.run(visits(*[wrong] * 5, *[bearer] * 5, wrong, right, shown))
+    assert [code for code, _, _ in found] == [401] * 10 + [429, 429, 200]
+    assert 0 < int(found[-2][1]["Retry-After"]) <= 61
+    assert "Set-Cookie" not in found[-2][1]
+
+
+def test_short_tokens():
+    """Those of less than sixteen characters can be guessed."""
+    assert Token("x" * 15).is_short
+    assert not Token("x" * 16).is_short
 
 
 def test_the_comparison_takes_the_same_time(monkeypatch):

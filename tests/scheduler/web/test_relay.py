@@ -111,7 +111,7 @@ def test_the_supervisor_is_shown_the_token():
         ):
             assert (await straight("/api/worker")).code == 401
             assert (await visit("/api/worker?action=count")).code == 401
-            cookie = {"Cookie": f"marsdask-web={WORD.cookie}"}
+            cookie = {"Cookie": f"marsdask-web={WORD.cookie(2**40)}"}
             assert (await visit.json("/api/worker?action=count", **cookie)) == (200, 0)
             headers = {"extra_conn_args": {"headers": SHOWN}}
             where = visit.base.replace("http", "ws")

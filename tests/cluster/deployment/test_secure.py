@@ -1,0 +1,72 @@
+"""``mars-supervisor --secure``, and who joins by its token, as its output has it."""
+
+from __future__ import annotations
+
+import re
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+from distributed import Client
+
+import marsdask
+import marsdask.tensor as mt
+from tests.cluster.commands import Command, free_port, running
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Start a supervisor and a worker, by the line that the supervisor prints."""
+    place = str(tmp_path_factory.mktemp("home") / "secure")
+    port, web = free_port(), free_port()
+    line = f"mars-supervisor -H 127.0.0.1 -p {port} -w {web} --secure"
+    with running() as commands:
+        commands.append(Command(line, MARS_SECURE_DIR=place))
+        worker = commands[0].wait_for("workers:").partition(":")[2]
+        session = commands[0].wait_for("sessions:")
+        commands.append(Command(f"{worker} -H 127.0.0.1 --no-bind-cpu", MARS_CPU_TOTAL="1"))
+        commands[1].wait_for("started at")
+        found = re.search(r'new_session\("(.*)", token="(.*)"\)', session)
+        assert found is not None
+        yield SimpleNamespace(
+            commands=commands, url=found[1], token=found[2], worker=worker, port=port, place=place
+        )
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running():
+    """Check only at the end of the module, which shares the cluster."""
+
+
+def test_a_session_by_the_token(cluster):
+    """It computes, over a connection that only the right authority can serve."""
+    with marsdask.new_session(cluster.url, token=cluster.token, default=False) as session:
+        assert mt.ones(10, chunk_size=5).sum().execute(session=session).fetch(session=session) == 10
+
+
+def test_another_authority_is_refused(cluster):
+    """Who is in between, with another certificate, gets neither the token nor the session."""
+    secret, digest, port = cluster.token.split(".")
+    other = f"{secret}.{digest[::-1]}.{port}"
+    with pytest.raises(PermissionError, match="not the one of the token"):
+        marsdask.new_session(cluster.url, token=other, default=False)
+    refused = Command(f"mars-worker -s 127.0.0.1:{cluster.port} --join {other} --no-bind-cpu")
+    refused.wait_for("not the one of the token")
+    assert refused.wait() != 0
+    refused.kill()
+
+
+def test_without_the_token(cluster):
+    """No port answers: neither the supervisor's, nor the worker's, nor its pages."""
+    worker = cluster.commands[1].said[-1].rpartition(" ")[2].removeprefix("tls://")
+    for address in (f"127.0.0.1:{cluster.port}", worker):
+        with pytest.raises(OSError, match=r".*"):
+            Client(f"tcp://{address}", timeout=1, set_as_default=False)
+    pages = next(line for line in cluster.commands[1].said if "dashboard at" in line)
+    page = f"http://{pages.rpartition(' ')[2]}/metrics"
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(page)
+    secret = cluster.token.partition(".")[0]
+    shown = urllib.request.Request(page, headers={"Authorization": f"Bearer {secret}"})
+    with urllib.request.urlopen(shown) as answer:
+        assert answer.status == 200

@@ -1,0 +1,106 @@
+"""Certificates that name the role of a process, and what a wrong role may not do."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import dask.config
+import pytest
+from distributed.comm import connect, listen
+from distributed.security import Security
+
+from marsdask.scheduler.cluster.authority import Authority, check_role, fingerprint, role_of
+from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import HOST, run
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return Authority.new()
+
+
+def only(authority, role):
+    """Return a Security that shows the certificate of one role in all of them."""
+    certificate, key = (part.decode() for part in authority.issue(role))
+    options: dict[str, Any] = {}
+    for one in ("scheduler", "worker", "client"):
+        options |= {f"tls_{one}_cert": certificate, f"tls_{one}_key": key}
+    ca = authority.certificate.decode()
+    return Security(require_encryption=True, tls_ca_file=ca, **options)
+
+
+def test_an_authority_signs_again(authority):
+    """Its key and certificate are all that it is."""
+    again = Authority(authority.certificate, authority.key)
+    assert again.fingerprint == authority.fingerprint == fingerprint(authority.certificate)
+    assert len(authority.fingerprint) == 64
+    with pytest.raises(ValueError, match="role"):
+        authority.issue("king")
+
+
+@pytest.mark.parametrize("role", ["scheduler", "worker", "client"])
+def test_a_connection_knows_the_role(authority, role):
+    """Each end knows that of the other; one of another authority cannot connect."""
+
+    async def main():
+        security = authority.security()
+        found: asyncio.Queue[str | None] = asyncio.Queue()
+
+        async def accept(comm):
+            found.put_nowait(role_of(comm))
+            await comm.close()
+
+        async with listen(f"tls://{HOST}:0", accept, **security.get_listen_args("scheduler")) as at:
+            comm = await connect(at.contact_address, **security.get_connection_args(role))
+            assert await found.get() == role
+            assert role_of(comm) == "scheduler"
+            check_role(comm, "worker", "scheduler")
+            with pytest.raises(PermissionError, match="is for a scheduler, not for a worker"):
+                check_role(comm, "worker")
+            comm.abort()
+            other = Authority.new().security().get_connection_args(role)
+            with pytest.raises(OSError, match=r"TLS|certificate|in <"):
+                await connect(at.contact_address, timeout=2, **other)
+
+    run(main)
+
+
+def test_a_worker_is_no_supervisor(authority):
+    """Its certificate serves no workers, tells none to obey a new epoch, and stops no standby."""
+
+    async def main():
+        rights = authority.security()
+        async with Supervisor(host=f"tls://{HOST}", security=rights) as supervisor:
+            worker = MarsWorker(
+                supervisor.address, host=HOST, security=rights, supervisors=[supervisor.address]
+            )
+            async with worker:
+                for role, allowed in (("worker", False), ("client", False), ("scheduler", True)):
+                    arguments = only(authority, role).get_connection_args("client")
+                    for address, message in (
+                        (worker.address, {"op": "mars_fence", "epoch": 0}),
+                        (supervisor.address, {"op": "mars_role", "active": True, "epoch": 0}),
+                    ):
+                        comm = await connect(address, **arguments)
+                        await comm.write({**message, "reply": True})
+                        answer = await comm.read()
+                        refused = (
+                            isinstance(answer, dict) and answer.get("status") == "uncaught-error"
+                        )
+                        assert refused is not allowed, answer
+                        comm.abort()
+        imposter = Supervisor(host=f"tls://{HOST}", security=only(authority, "worker"))
+        async with imposter:
+            joining = MarsWorker(
+                imposter.address, host=HOST, security=rights, supervisors=[imposter.address]
+            )
+            with pytest.raises(RuntimeError, match="failed to start") as caught:
+                async with joining:
+                    pass
+            assert isinstance(caught.value.__cause__, NoSupervisor)
+
+    with dask.config.set({"marsdask.failover.keep": "1s"}):
+        run(main)

@@ -1,0 +1,40 @@
+"""The files of ``mars-supervisor --secure``."""
+
+import pytest
+
+from marsdask.scheduler.cluster.secure_directory import folder, prepare
+
+
+def test_where_it_is():
+    """Its variable goes before the configuration's."""
+    assert str(folder({"MARS_SECURE_DIR": "/a"})) == "/a"
+    assert str(folder({"XDG_CONFIG_HOME": "/b"})) == "/b/marsdask/secure"
+
+
+def test_it_is_kept(tmp_path):
+    """Authority and secret are those of the first start; only this user may read them."""
+    place = tmp_path / "secure"
+    first, again = prepare(place), prepare(place)
+    assert first.secret == again.secret
+    assert first.token(7005) == again.token(7005)
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in place.iterdir()} == {0o600}
+    assert len(list(place.iterdir())) == 5, "nothing else is left"
+    lines = first.lines("h", 1, 2)
+    assert first.secret not in repr(first)
+    assert all(first.secret in line for line in lines)
+
+
+def test_what_others_may_read_is_refused(tmp_path):
+    """The directory, the key of the authority, and the secret."""
+    place = tmp_path / "secure"
+    prepare(place)
+    for path in (place, place / "ca.key", place / "token"):
+        mode = path.stat().st_mode
+        path.chmod(0o755)
+        with pytest.raises(ValueError, match="other users"):
+            prepare(place)
+        path.chmod(mode)
+    (place / "ca.pem").write_text("no certificate")
+    with pytest.raises(ValueError, match="invalid file"):
+        prepare(place)

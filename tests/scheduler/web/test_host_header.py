@@ -1,0 +1,59 @@
+"""Which names lead to a web port without a token."""
+
+import asyncio
+import socket
+from typing import Any
+
+import dask.config
+import pytest
+
+from marsdask.scheduler.web.host_header import is_own_name
+from tests.scheduler.web.test_authentication import visits
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1:7005", True),
+        ("[::1]:7005", True),
+        ("10.0.0.7", True),
+        ("localhost:7005", True),
+        ("supervisor", True),
+        ("web.marsdask.svc.cluster.local", True),
+        ("host.lan.", True),
+        (socket.gethostname(), True),
+        ("cluster.example.com:7005", True),
+        ("evil.example.com", False),
+        ("evil.com:7005", False),
+        ("127.0.0.1.evil.com", False),
+        ("localhost.evil.com", False),
+        ("", False),
+        ("[::1", False),
+    ],
+)
+def test_names(host, own):
+    """Addresses, names of one part and private ones are, and those that are listed."""
+    assert is_own_name(host, ["cluster.example.com"]) is own
+    assert is_own_name(host, ["*"]) or not host or host == "[::1"
+
+
+def test_services_of_the_namespace(monkeypatch):
+    """In Kubernetes they have names of two parts."""
+    assert not is_own_name("web.dev:7005")
+    monkeypatch.setenv("MARS_K8S_POD_NAMESPACE", "dev")
+    assert is_own_name("web.dev:7005")
+    assert not is_own_name("web.app")
+    assert not is_own_name("a.web.dev")
+
+
+def test_another_name_is_refused():
+    """Only without a token: a browser shows that to one name. Programs open websockets by any."""
+    evil = {"headers": {"Host": "evil.com"}}
+    upgrade = {"headers": {"Host": "evil.com", "Upgrade": "websocket"}}
+    asked: list[Any] = [("/status", evil), ("/later", evil), ("/status", {}), ("/status", upgrade)]
+    found = asyncio.run(visits(*asked, token=None))
+    assert [code for code, _, _ in found] == [403, 403, 200, 200]
+    assert "marsdask.web.hosts" in found[0][2]
+    with dask.config.set({"marsdask.web.hosts": ["Evil.com"]}):
+        assert asyncio.run(visits(("/status", evil), token=None))[0][0] == 200
+    assert asyncio.run(visits(("/status", evil)))[0][0] == 401
