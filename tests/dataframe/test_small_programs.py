@@ -61,7 +61,9 @@ def test_values(steps):
         frame, lazy = STEPS[name](pd, frame), STEPS[name](md, lazy)
         if len(frame) > 400:
             break
-    pd.testing.assert_frame_equal(direct(lazy), frame)
+    if (found := direct(lazy)) is not None:  # rows of unknown number are looked at
+        pd.testing.assert_frame_equal(found, frame)
+    pd.testing.assert_frame_equal(lazy.compute(), frame)
     with mock.patch.object(small_programs, "ROWS", -1):
         pd.testing.assert_frame_equal(lazy.compute(), frame)
 
