@@ -31,7 +31,7 @@ PLAIN = sorted(
         *("where of columns", "right", "left by text", "left by floats", "inner by two"),
         *("label and back", "labels sorted", "labels of two", "numbers as labels", "round"),
         *("sorted by labels", "replace", "query", "eval", "some rows", "upper text", "months"),
-        *("text joined", "nullable", "set", "merge with groups", "clip by columns"),
+        *("text joined", "set", "merge with groups", "clip by columns"),
     }
 )
 
