@@ -2,7 +2,8 @@
 
 `python -m benchmarks.memory --job sort` puts a child into a control group of its own (version 1 or
 2, which takes root) and lets it sort an array that was made before. `--job groupby`, `merge`,
-`distinct`, `merges` and `order` work on tables that are made on the way. Where no group can be made
+`distinct`, `merges` and `order` work on tables that are made on the way; `statistics`, `passes`,
+`draws` and `chunks` fit estimators to samples that are. Where no group can be made
 the child gets the budget as an argument and only its resident size is compared. The budget is for
 results and running tasks: what the interpreter and its modules take comes on top.
 """
@@ -22,6 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks import fits
 from benchmarks.run_one import high_water
 
 MIB = 1 << 20
@@ -140,6 +142,7 @@ JOBS = {
     "distinct": distinct,
     "merges": merges,
     "order": order,
+    **fits.JOBS,
 }
 
 

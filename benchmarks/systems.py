@@ -36,6 +36,7 @@ class System:
     takes_sql = False
     kmeans_options: Mapping[str, Any] = MappingProxyType({"algorithm": "lloyd"})
     pca_options: Mapping[str, Any] = NOTHING
+    linear_options: Mapping[str, Any] = NOTHING
 
     def __init__(self, scale: float, data: Path) -> None:
         """Import the system's arrays; frames and estimators come when a row asks."""
@@ -255,6 +256,7 @@ class Dask(Chunked):
     learn = "dask_ml"
     chunk_word = "chunks"
     pca_options: Mapping[str, Any] = MappingProxyType({"svd_solver": "full"})
+    linear_options: Mapping[str, Any] = MappingProxyType({"solver": "lbfgs", "C": 1e9})
 
     def __init__(self, scale: float, data: Path) -> None:
         """Import dask beside its arrays."""
@@ -339,8 +341,8 @@ class MarsDask(Chunked):
         return lazy.compute()
 
     def bring(self, *lazy: Any) -> tuple[Any, ...]:
-        # What an estimator has learnt is an array already.
-        self.module.execute(*(x for x in lazy if hasattr(x, "fetch")))
+        # What an estimator has learnt is an array already, though it answers `fetch`, too.
+        self.module.execute(*(x for x in lazy if isinstance(x, self.module.Collection)))
         return tuple(self.value(x) for x in lazy)
 
     def value(self, x: Any) -> Any:

@@ -362,6 +362,51 @@ _LEARN = (
 )
 
 
+#: Why names of dask-ml are not offered, and of scikit-learn: of a module, or the first that fits.
+_NOT_LEARNT = {
+    "dask-ml": {
+        "cluster.SpectralClustering": "scikit-learn's on some of the rows, then "
+        "`KNeighborsClassifier`",
+        "linear_model.PoissonRegression": "`PoissonRegressor`, which is scikit-learn's",
+    },
+    "scikit-learn": {
+        "*Display": "drawn from values in memory: give scikit-learn's own what our metrics return",
+        "cluster": "compare all pairs of samples, or samples in their order: learn in memory",
+        "compose": "`FunctionTransformer` and `Pipeline`; others learn in memory",
+        "decomposition": "learn in memory",
+        "ensemble.*Boosting*": "`contrib.lightgbm` and `contrib.xgboost`, which bin features, too",
+        "ensemble.AdaBoost*": "each tree needs those before: learn in memory",
+        "ensemble": "`BaggingClassifier` and `BaggingRegressor` of trees, and the `Blockwise` ones",
+        "feature_extraction": "of items in memory",
+        "feature_extraction.text": "`CountVectorizer` and `HashingVectorizer`",
+        "impute": "`SimpleImputer`",
+        "linear_model.*CV": "`GridSearchCV` of the estimator without `CV`",
+        "linear_model.MultiTask*": "one estimator for each target",
+        "linear_model.P*": "`SGDClassifier`, of which it is a case",
+        "linear_model.ridge_regression": "`Ridge`",
+        "linear_model.RidgeClassifier": "`LogisticRegression`",
+        "linear_model": "learn in memory",
+        "metrics.*_chunked": "`pairwise_distances`, which is lazy",
+        "metrics.*at_thresholds": "`roc_curve` and `precision_recall_curve`",
+        "metrics.d2_brier_score": "`brier_score_loss`",
+        "metrics": "compares clusterings: scikit-learn's own, of labels in memory",
+        "model_selection": "in memory",
+        "naive_bayes": "learn by `wrappers.Incremental`, chunk by chunk",
+        "neighbors.*Tree": "of samples in memory; `NearestNeighbors` has one for each chunk",
+        "neighbors": "`NearestNeighbors`, `radius_neighbors`; others learn in memory",
+        "preprocessing": "learn in memory",
+        "semi_supervised": "`LabelPropagation`",
+    },
+}
+
+
+def _why_not(library: str, name: str) -> str:
+    """Return what to use instead of a name of another library."""
+    reasons = _NOT_LEARNT[library]
+    found = [key for key in reasons if fnmatch.fnmatchcase(name, key)]
+    return reasons[found[0] if found else _space(name)]
+
+
 def of_scikit_learn() -> set[str]:
     """Return the public names of the modules of scikit-learn that have a module here."""
     modules = {space: importlib.import_module(f"sklearn.{space}") for space in _LEARN}
@@ -392,12 +437,22 @@ def learn_lines() -> list[str]:
         lines += ["| of | done | not here |", "|---|---|---|"]
         for space in sorted({_space(name) for name in names_of}):
             members = sorted((n for n in names_of if _space(n) == space), key=_by_letter)
-            cells = [
-                ", ".join(f"`{n.rpartition('.')[2]}`" for n in members if (n in done) == there)
-                for there in (True, False)
-            ]
+            left = _by_reason(library, [name for name in members if name not in done])
+            cells = [_listed([name for name in members if name in done]), "<br>".join(left)]
             lines.append(f"| `{space}` | " + " | ".join(cells) + " |")
     return lines
+
+
+def _listed(names_of: list[str]) -> str:
+    return ", ".join(f"`{name.rpartition('.')[2]}`" for name in names_of)
+
+
+def _by_reason(library: str, missing: list[str]) -> list[str]:
+    """Return the names that are not here with what to use, those of one reason together."""
+    found: dict[str, list[str]] = {}
+    for name in missing:
+        found.setdefault(_why_not(library, name), []).append(name)
+    return [f"{_listed(members)}: {why}" for why, members in found.items()]
 
 
 def chapter_lines(chapter: str) -> list[str]:

@@ -48,6 +48,7 @@ CHAPTERS = {
         "marsdask.learn.metrics",
         "marsdask.learn.metrics.pairwise",
         "marsdask.learn.model_selection",
+        "marsdask.learn.naive_bayes",
         "marsdask.learn.neighbors",
         "marsdask.learn.preprocessing",
         "marsdask.learn.semi_supervised",

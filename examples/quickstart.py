@@ -233,15 +233,18 @@ def classified(rows: int, out: Path) -> None:
     """Learn from many samples, as scikit-learn does; save the model, and draw its errors."""
     print(f"7. a Pipeline learns from scikit-learn's table of tumours, {rows} rows of it drawn")
     table = load_breast_cancer()
-    drawn = mt.random.RandomState(0).randint(0, len(table.target), rows, chunk_size=rows // 8)
-    samples, target = mt.tensor(table.data)[drawn], mt.tensor(table.target)[drawn]
-    with timed("fit and predict"):
+    drawn = mt.random.RandomState(0).randint(0, len(table.target), rows, chunk_size=rows // 16)
+    places = drawn.compute()
+    budget = max(2**22, table.data[places].nbytes // 2)
+    with new_session(memory_limit=budget), timed(f"fit and predict within {budget >> 20} MiB"):
+        samples, target = mt.tensor(table.data)[drawn], mt.tensor(table.target)[drawn]
+        samples.execute()  # twice the budget: what does not fit is on disk
         ours = of_steps(StandardScaler, PCA, LogisticRegression).fit(samples, target)
         found = ours.predict(samples)  # lazy
         counts = confusion_matrix(target, found)
     theirs = of_steps(
         preprocessing.StandardScaler, decomposition.PCA, linear_model.LogisticRegression
-    ).fit(samples.compute(), target.compute())
+    ).fit(table.data[places], table.target[places])
     np.testing.assert_allclose(
         ours.predict_proba(table.data), theirs.predict_proba(table.data), rtol=1e-4, atol=1e-9
     )

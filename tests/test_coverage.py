@@ -84,9 +84,9 @@ def test_chapters_tell_what_is_there_from_what_is_not(coverage: Any) -> None:
 
 def test_what_is_not_there_is_not_promised() -> None:
     """Modules that are counted as missing fail to import, as any other that does not exist."""
-    with pytest.raises(ModuleNotFoundError, match=r"marsdask\.learn\.proxima"):
-        importlib.import_module("marsdask.learn.proxima")
-    assert not hasattr(marsdask.learn, "proxima")
+    with pytest.raises(ModuleNotFoundError, match=r"marsdask\.deploy\.yarn"):
+        importlib.import_module("marsdask.deploy.yarn")
+    assert not hasattr(marsdask.deploy, "yarn")
 
 
 def test_the_first_page_counts_as_this_one(coverage: Any) -> None:

@@ -93,6 +93,9 @@ DASK_DROP_IN = {
 
 #: Who reaches a module or a name at run time, unseen by the rules for imports: {file: {what: why}}.
 AT_RUN_TIME = {
+    "marsdask/learn/contrib/pytorch/__init__.py": {
+        "import_module": "processes of a script import samplers, which need NumPy alone"
+    },
     "marsdask/__init__.py": {"import_module": "loads the families below when they are asked for"},
     "marsdask/compat/__main__.py": {"sys.modules": "runs a program as the main module"},
     "marsdask/compat/alias.py": {

@@ -362,6 +362,105 @@ def l2(s: Limit, x: np.ndarray) -> Data:
     return (np.linalg.eigvalsh(covariance)[::-1][:10],)
 
 
+def l3a(s: Limit, x: np.ndarray, y: np.ndarray) -> Data:
+    """Solve for the coefficients by the products of the columns about their means."""
+    n = len(x)
+    with threadpool_limits(1):
+        pieces = list(spans(n, 4000))
+        sums, products, last, mixed = map(sum, zip(*spread(told, pieces, x, y), strict=True))
+    away = products - np.outer(sums, sums) / n
+    return (np.linalg.solve(away, mixed - sums * (last / n)),)
+
+
+def told(x: np.ndarray, y: np.ndarray) -> Data:
+    """Take a band's sums and products, and those with the targets."""
+    return x.sum(0), x.T @ x, y.sum(), x.T @ y
+
+
+def slopes(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> Data:
+    """Take the gradient and the Hessian of a band's logarithmic losses."""
+    share = 1.0 / (1.0 + np.exp(-(x @ at[:-1] + at[-1])))
+    scaled = x * np.sqrt(share * (1.0 - share))[:, np.newaxis]
+    away, curved = share - y, share * (1.0 - share)
+    return x.T @ away, away.sum(), scaled.T @ scaled, x.T @ curved, curved.sum()
+
+
+def l3b(s: Limit, x: np.ndarray, y: np.ndarray) -> Data:
+    """Take six steps of Newton's method."""
+    n, width = x.shape
+    at, pieces = np.zeros(width + 1), list(spans(n, 4000))
+    for _ in range(6):
+        with threadpool_limits(1):
+            parts = spread(partial(slopes, at=at), pieces, x, y)
+        totals: Any = map(sum, zip(*parts, strict=True))
+        a, b, inner, edge, corner = totals
+        inner = inner + np.eye(width)
+        whole = np.block([[inner, edge[:, np.newaxis]], [edge[np.newaxis], np.array([[corner]])]])
+        at = at - np.linalg.solve(whole, np.append(a + at[:-1], b))
+    return (at[:-1],)
+
+
+def l4(s: Limit, x: np.ndarray) -> Data:
+    """Draw rows, and take sums and squares of bands."""
+    places = np.random.default_rng(0).permutation(len(x))
+    test, train = places[: len(x) // 4], places[len(x) // 4 :]
+    sums, squares = map(
+        sum,
+        zip(*POOL.map(lambda piece: powers(x[train[piece]]), spans(len(train), 4000)), strict=True),
+    )
+    mean = sums / len(train)
+    variance = squares / len(train) - mean * mean
+    again, more = map(
+        sum,
+        zip(
+            *POOL.map(
+                lambda piece: powers((x[test[piece]] - mean) / np.sqrt(variance)),
+                spans(len(test), 4000),
+            ),
+            strict=True,
+        ),
+    )
+    return mean, variance, np.sqrt(more / len(test) - np.square(again / len(test)))
+
+
+def powers(x: np.ndarray) -> Data:
+    """Take a band's sums and squares."""
+    return x.sum(0), np.square(x).sum(0)
+
+
+def l4b(s: Limit, x: np.ndarray) -> Data:
+    """Take extremes of bands, then scale them and add them up."""
+    pieces = list(spans(len(x), 4000))
+    low, high = zip(*spread(lambda a: (a.min(0), a.max(0)), pieces, x), strict=True)
+    least, width = np.min(low, axis=0), np.ptp([np.min(low, axis=0), np.max(high, axis=0)], axis=0)
+    return (sum(spread(lambda a: ((a - least) / width).sum(0), pieces, x)) / len(x),)
+
+
+def l5(s: Limit, x: np.ndarray) -> Data:
+    """Keep the five least of a band's distances from all points."""
+    squares = np.square(x).sum(1)
+
+    def nearest(a: np.ndarray) -> Any:
+        away = a @ x.T * -2.0 + squares + np.square(a).sum(1)[:, np.newaxis]
+        found = np.partition(np.maximum(away, 0.0), 4, axis=1)[:, :5]
+        return np.sqrt(np.sort(found, axis=1))
+
+    with threadpool_limits(1):
+        return (np.concatenate(spread(nearest, list(spans(len(x), 256)), x)),)
+
+
+def l6(s: Limit, x: np.ndarray) -> Data:
+    """Measure a band's distances from all points, and add them up."""
+    squares = np.square(x).sum(1)
+
+    def total(a: np.ndarray) -> float:
+        away = a @ x.T * -2.0 + squares + np.square(a).sum(1)[:, np.newaxis]
+        return float(np.sqrt(np.maximum(away, 0.0)).sum())
+
+    with threadpool_limits(1):
+        return (np.array([sum(spread(total, list(spans(len(x), 256)), x)) / len(x) ** 2]),)
+
+
 def t10a(s: Limit) -> Data:
     """Run T10 on 1e4 chunks."""
     return t10(s, s.size.tall(10000))
@@ -404,4 +503,10 @@ LIMITS: dict[str, Callable[..., Data]] = {
     "D04_sort_values": d04,
     "L1_kmeans": l1,
     "L2_pca": l2,
+    "L3a_linreg": l3a,
+    "L3b_logreg": l3b,
+    "L4_split_scale": l4,
+    "L4b_minmax": l4b,
+    "L5_neighbors": l5,
+    "L6_pairwise": l6,
 }

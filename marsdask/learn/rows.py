@@ -267,6 +267,14 @@ def as_rows(X: Any, *, sparse: bool = False) -> Node:
     return as_node(astype(X, _float_of([meta.dtype])), sparse=sparse)
 
 
+def check_lengths(*nodes: Node | None) -> None:
+    """Raise scikit-learn's error for lengths that are known to differ."""
+    lengths = [node.shape[0] for node in nodes if node is not None]
+    known = [length for length in lengths if isinstance(length, int)]
+    if len(set(known)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {known}")
+
+
 def as_weights(weights: Any, rows: Node) -> Node | None:
     """Return the weights of the samples as the node of a 1-d tensor of float64."""
     if weights is None:

@@ -16,9 +16,8 @@ from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse
 
 from .lazy import is_lazy
-from .rows import check_weights, held
+from .rows import check_lengths, check_weights, held
 from .sparse import narrow
-from .targets import check_lengths
 
 
 def runs(X: Any, *others: Any, least: int = 1) -> Iterator[tuple[Any, ...]]:

@@ -9,8 +9,8 @@ import numpy as np
 from marsdask.core.node import Node
 
 from .moments import Moments, merge_squares
-from .rows import add, as_weights, fold
-from .targets import as_labels, as_targets, check_lengths
+from .rows import add, as_weights, check_lengths, fold
+from .targets import as_labels, as_targets
 
 
 def accuracy(y: Any, found: Any, sample_weight: Any = None) -> float:

@@ -16,7 +16,7 @@ from marsdask.core.node import Node
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.operands import as_node
 
-from .rows import RowMap, Values, fold
+from .rows import RowMap, Values, check_lengths, fold
 
 #: Bytes that a class is taken to need.
 CLASS_BYTES = 64
@@ -36,14 +36,6 @@ def check_given(estimator: Any, y: Any) -> None:
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
             "is None."
         )
-
-
-def check_lengths(*nodes: Node | None) -> None:
-    """Raise scikit-learn's error for lengths that are known to differ."""
-    lengths = [node.shape[0] for node in nodes if node is not None]
-    known = [length for length in lengths if isinstance(length, int)]
-    if len(set(known)) > 1:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {known}")
 
 
 def as_targets(y: Any, rows: Node, *, several: bool = False) -> Node:

@@ -1,4 +1,4 @@
-"""Dask's and distributed's own tests with their classes and with ours: ``make compat``.
+"""Dask's, distributed's and scikit-learn's tests with their classes and with ours: ``make compat``.
 
 Each file of a suite runs with ours in place first; what does not pass runs again stock, and what
 passes then a third time with ours, alone and with more time: on a busy machine timing fails, too.
@@ -51,6 +51,41 @@ CHUNKED = (
     "weighted",
 )
 
+#: Files of scikit-learn's tests that are about estimators which are here.
+ESTIMATORS = tuple(
+    f"sklearn/{name}.py"
+    for name in (
+        "cluster/tests/test_k_means",
+        "compose/tests/test_column_transformer",
+        "decomposition/tests/test_incremental_pca",
+        "decomposition/tests/test_pca",
+        "decomposition/tests/test_truncated_svd",
+        "ensemble/tests/test_bagging",
+        "ensemble/tests/test_iforest",
+        "feature_extraction/tests/test_feature_hasher",
+        "feature_extraction/tests/test_text",
+        "impute/tests/test_impute",
+        "linear_model/_glm/tests/test_glm",
+        "linear_model/tests/test_base",
+        "linear_model/tests/test_coordinate_descent",
+        "linear_model/tests/test_logistic",
+        "linear_model/tests/test_ridge",
+        "linear_model/tests/test_sgd",
+        "model_selection/tests/test_search",
+        "model_selection/tests/test_split",
+        "model_selection/tests/test_successive_halving",
+        "neighbors/tests/test_neighbors",
+        "preprocessing/tests/test_data",
+        "preprocessing/tests/test_encoders",
+        "preprocessing/tests/test_function_transformer",
+        "preprocessing/tests/test_label",
+        "preprocessing/tests/test_polynomial",
+        "preprocessing/tests/test_target_encoder",
+        "semi_supervised/tests/test_label_propagation",
+        "tests/test_naive_bayes",
+    )
+)
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -100,6 +135,16 @@ def suites(checkout: str | None) -> Iterator[Suite]:
     shared = ("our_servers", "share_all")
     ours = (*shared, "our_get")
     yield Suite("cluster", packages, dask, ours, (), cluster, (array, frame), ("our_get",))
+    yield Suite(
+        "learn",
+        packages,
+        ("sklearn.conftest",),
+        ("our_estimators",),
+        (),
+        {},
+        ESTIMATORS,
+        limit=None,
+    )
     if checkout:
         utils = ("distributed.utils_test",)
         options = ("--in-process", f"--checkout={checkout}")

@@ -63,6 +63,14 @@ class KMeans(CentersEstimator, cluster.KMeans):
     computed once and held during the fit; ``labels_`` is then a tensor. ``init`` may also be
     "k-means||", which draws ``oversampling_factor * n_clusters`` samples in each of ``init_iter``
     passes. For every ``algorithm`` the iterations are Lloyd's, which give the same result.
+
+    Examples
+    --------
+    >>> from marsdask.learn.cluster import KMeans
+    >>> X = mt.tensor([[0.0], [1.0], [8.0], [9.0]], chunk_size=2)
+    >>> model = KMeans(2, random_state=0).fit(X)
+    >>> sorted(model.cluster_centers_.ravel().tolist())
+    [0.5, 8.5]
     """
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 - scikit-learn declares it so
@@ -310,10 +318,6 @@ def k_means(
 
     Parameters
     ----------
-    X : array_like or frame
-        The samples.
-    n_clusters : int
-        The number of clusters.
     return_n_iter : bool
         Whether to return the number of iterations too.
 

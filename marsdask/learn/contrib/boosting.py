@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection, collect
@@ -57,6 +59,21 @@ def beside(item: Any, samples: Any) -> Any:
     return held_samples(values.rechunk((samples.node.chunks[0],))).to_dask()
 
 
+def pairs(eval_set: Any) -> list[tuple[Any, Any]]:
+    """Return the samples and targets to evaluate; one pair may stand alone."""
+    given = [eval_set] if isinstance(eval_set, tuple) else eval_set or ()
+    return [(adopted(samples), targets) for samples, targets in given]
+
+
+def pairs_of_dask(evaluated: Sequence[tuple[Any, Any]], X: Any, samples: Any) -> Any:
+    """Return pairs as Dask's arrays of Futures; ``samples`` are those of ``X``."""
+    found = []
+    for one, targets in evaluated:
+        others = samples if one is X else whole_samples(one)
+        found.append((others.to_dask(), beside(targets, others)))
+    return found or None
+
+
 def check_supported(library: str, options: dict[str, Any], supported: Sequence[str] = ()) -> None:
     """Refuse arguments of ``fit`` that lazy samples cannot have."""
     given = [name for name, item in options.items() if item is not None and name not in supported]
@@ -64,6 +81,10 @@ def check_supported(library: str, options: dict[str, Any], supported: Sequence[s
         raise NotImplementedError(
             f"{', '.join(given)} of {library} are not supported with lazy samples; compute() them"
         )
+
+
+def _tells_probabilities(model: Any) -> bool:
+    return isinstance(model, ClassifierMixin)
 
 
 class BoostedTrees(Twinned):
@@ -81,9 +102,52 @@ class BoostedTrees(Twinned):
         """Return the library's own estimator that has learnt the same; it needs no marsdask."""
         return self.to_sklearn()
 
+    def _of_dask(self, **params: Any) -> Any:
+        """Return the estimator of the library's Dask interface."""
+        raise NotImplementedError
+
+    def predict(self, X: Any, **kwargs: Any) -> Any:
+        """Return the prediction of each sample, lazy for lazy samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        **kwargs
+            Other arguments of the library's method.
+
+        Returns
+        -------
+        Tensor or array
+            The predictions.
+        """
+        return self._called("predict", X, **kwargs)
+
+    @available_if(_tells_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, **kwargs: Any) -> Any:
+        """Return the probability of each class, lazy for lazy samples.
+
+        Parameters
+        ----------
+        X : array_like or frame
+            The samples.
+        **kwargs
+            Other arguments of the library's method.
+
+        Returns
+        -------
+        Tensor or array
+            A row for each sample, a column for each class.
+        """
+        return self._called("predict_proba", X, **kwargs)
+
     def _called(self, method: str, X: Any, **options: Any) -> Any:
         if not is_lazy(X):
             return getattr(super(), method)(X, **options)
         check_is_fitted(self)
         rows, sample = rows_of(X)
-        return predictions(self.to_sklearn(), method, rows, sample, **options)
+        return predictions(self._plain(), method, rows, sample, **options)
+
+    def _plain(self) -> Any:
+        """Return what predicts runs of rows."""
+        return self.to_sklearn()

@@ -97,6 +97,14 @@ class PCA(RowsEstimator, decomposition.PCA):
     covariance has lost digits, or if there are fewer samples than columns. "covariance_eigh" always
     uses the covariance, "full" the samples; "randomized" and "arpack" mean "auto". Sparse samples
     have their covariance decomposed.
+
+    Examples
+    --------
+    >>> from marsdask.learn.decomposition import PCA
+    >>> X = mt.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], chunk_size=2)
+    >>> model = PCA(1).fit(X)
+    >>> model.transform(X).shape, model.explained_variance_.round(6).tolist()
+    ((3, 1), [2.0])
     """
 
     _takes_sparse = True

@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.rows import as_weights, check_weights, held
-from marsdask.learn.targets import as_classes, as_targets, check_given, check_lengths
+from marsdask.learn.rows import as_weights, check_lengths, check_weights, held
+from marsdask.learn.targets import as_classes, as_targets, check_given
 
 from .members import Drawn, fit_members
 

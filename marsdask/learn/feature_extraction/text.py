@@ -8,6 +8,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.feature_extraction import text
+from sklearn.feature_extraction.text import (
+    ENGLISH_STOP_WORDS,
+    strip_accents_ascii,
+    strip_accents_unicode,
+    strip_tags,
+)
 
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.metrics.operands import as_operand
@@ -15,7 +21,14 @@ from marsdask.learn.rows import fold
 
 from .hashing import OfItems
 
-__all__ = ["CountVectorizer", "HashingVectorizer"]
+__all__ = [
+    "ENGLISH_STOP_WORDS",
+    "CountVectorizer",
+    "HashingVectorizer",
+    "strip_accents_ascii",
+    "strip_accents_unicode",
+    "strip_tags",
+]
 
 #: Bytes that the terms of a chunk are taken to need.
 TERM_BYTES = 2**20

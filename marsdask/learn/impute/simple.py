@@ -24,6 +24,13 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
 
     Differs from scikit-learn: takes tensors and frames, in one pass; no sparse tensors. For
     "most_frequent" the distinct values of the columns are held.
+
+    Examples
+    --------
+    >>> from marsdask.learn.impute import SimpleImputer
+    >>> X = mt.tensor([[1.0], [np.nan], [3.0]], chunk_size=2)
+    >>> SimpleImputer().fit_transform(X).compute().ravel()
+    array([1., 2., 3.])
     """
 
     _takes_sparse = True

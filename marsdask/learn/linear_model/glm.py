@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy
-from marsdask.learn.rows import add, as_weights, check_weights, fold, held
-from marsdask.learn.targets import as_targets, check_given, check_lengths
+from marsdask.learn.rows import add, as_weights, check_lengths, check_weights, fold, held
+from marsdask.learn.targets import as_targets, check_given
 
 from .least_squares import dtype_of_samples
 from .losses import Square, Tweedie

@@ -11,8 +11,8 @@ from sklearn import linear_model
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.fitted import sklearn_class
 from marsdask.learn.lazy import is_lazy
-from marsdask.learn.rows import as_weights, check_weights
-from marsdask.learn.targets import as_targets, check_given, check_lengths
+from marsdask.learn.rows import as_weights, check_lengths, check_weights
+from marsdask.learn.targets import as_targets, check_given
 
 from .condensed import Condensed, condensed
 

@@ -10,12 +10,12 @@ from sklearn import linear_model
 
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy
-from marsdask.learn.rows import add, as_weights, check_weights, fold, held
-from marsdask.learn.targets import as_classes, check_given, check_lengths
+from marsdask.learn.rows import add, as_weights, check_lengths, check_weights, fold, held
+from marsdask.learn.targets import as_classes, check_given
 
 from .least_squares import dtype_of_samples
 from .losses import Binomial, Multinomial
-from .newton import minimum
+from .newton import head_start, minimum
 from .passes import Objective
 
 
@@ -85,16 +85,23 @@ class LogisticRegression(RowsEstimator, linear_model.LogisticRegression):
         share = {"l1": 1.0, "l2": 0.0}.get(penalty, share)
         return (1.0 - share) / self.C, share / self.C
 
-    def _minimize(self, objective: Objective, total: float, dtype: Any) -> None:
-        squared, absolute = self._penalties()
+    def _start(self, objective: Objective, absolute: float) -> Any:
+        """Return the coefficients to begin with."""
         start = np.zeros(objective.shape)
         if self.warm_start and "coef_" in vars(self):
             start[:, : objective.width] = self.coef_
             if objective.intercept:
                 start[:, -1] = self.intercept_
+            return start.ravel()
+        found = head_start(objective, absolute, math.log(max(2, objective.outputs)))
+        return start.ravel() if found is None else found
+
+    def _minimize(self, objective: Objective, total: float, dtype: Any) -> None:
+        squared, absolute = self._penalties()
+        objective = objective.penalized(squared / total)
         found = minimum(
-            objective.penalized(squared / total),
-            start.ravel(),
+            objective,
+            self._start(objective, absolute / total),
             absolute=absolute / total,
             tol=self.tol,
             max_iter=self.max_iter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, NamedTuple
 
@@ -10,6 +11,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from marsdask.core.sizes import numbers
+
 from .passes import Objective, Totals
 
 #: So many coefficients have a Hessian that is small beside a chunk of samples.
@@ -17,6 +20,13 @@ DENSE = 600
 
 #: Steps are halved so many times before the search ends.
 HALVINGS = 20
+
+
+#: Of so many rows one is looked at first. An odd number meets all classes that alternate.
+STEP = 33
+
+#: The rows that are looked at first: at least so many, and so many times the coefficients.
+FEW, FEW_EACH = 2**12, 50
 
 
 class Minimum(NamedTuple):
@@ -43,6 +53,25 @@ def minimum(
             stacklevel=5,
         )
     return found
+
+
+def head_start(objective: Objective, absolute: float, highest: float) -> Any:
+    """Return the minimum of few of the rows, ``None`` if there are not many or it tells nothing.
+
+    A search that begins there takes two or three passes over all rows. ``highest`` is the loss of
+    zeros, which the minimum has to beat.
+    """
+    (count,) = numbers(objective.rows.shape[:1])
+    size = math.prod(objective.shape)
+    if size > DENSE or count // STEP < max(FEW, FEW_EACH * size):
+        return None
+    few = objective.of_every(STEP)
+    if len(np.unique(few.few[1])) < max(2, objective.outputs):
+        return None
+    with np.errstate(all="ignore"):
+        found, _ = _newton(few, np.zeros(size), absolute, 1e-4, HALVINGS)
+    better = few(found.coefficients, hessian=False).loss < highest
+    return found.coefficients if better and np.isfinite(found.coefficients).all() else None
 
 
 def _newton(

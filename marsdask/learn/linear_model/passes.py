@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
@@ -64,16 +65,28 @@ class Objective:
             found[:, -1] = 0.0
         return found.ravel()
 
+    def sums(self, **how: Any) -> Totals:
+        """Return the sums of all samples."""
+        size = how["coefficients"].size
+        nbytes = 8 * (size * size if how["hessian"] else size) + 64
+        found: Totals = fold(
+            evaluate, add, self.rows, self.targets, self.weight, nbytes=nbytes, **how
+        )
+        return found
+
+    def of_every(self, step: int) -> OfFew:
+        """Return the objective of every so many rows of each chunk, which come to this process."""
+        nbytes = 8 * self.width * numbers(self.rows.shape[:1])[0] // step
+        operands = (self.rows, self.targets, self.weight)
+        few = fold(some_rows, joined_rows, *operands, nbytes=nbytes, step=step)
+        return OfFew(
+            **{name: getattr(self, name) for name in _KEPT},
+            few=tuple(few) if self.weight is not None else (*few, None),
+        )
+
     def __call__(self, coefficients: Any, *, hessian: bool = True) -> Totals:
         """Return the weight, the mean loss and its derivatives, with the penalty."""
-        size = coefficients.size
-        seen = fold(
-            evaluate,
-            add,
-            self.rows,
-            self.targets,
-            self.weight,
-            nbytes=8 * (size * size if hessian else size) + 64,
+        seen = self.sums(
             loss=self.loss,
             coefficients=coefficients.reshape(self.shape),
             class_weight=self.class_weight,
@@ -86,6 +99,35 @@ class Objective:
             seen.gradient * scale + penalties * coefficients,
             seen.hessian * scale + np.diag(penalties) if hessian else None,
         )
+
+
+#: What objectives are made of.
+_KEPT = tuple(field.name for field in fields(Objective))
+
+
+@dataclass(frozen=True)
+class OfFew(Objective):
+    """The objective of a few rows in memory."""
+
+    few: tuple[Any, Any, Any] = (None, None, None)
+
+    def sums(self, **how: Any) -> Totals:
+        """Return the sums of the rows."""
+        found: Totals = evaluate(*self.few, **how)
+        return found
+
+
+def some_rows(*blocks: Any, step: int) -> tuple[Any, ...]:
+    """Return every so many rows of a run."""
+    return tuple(block[::step] for block in blocks)
+
+
+def joined_rows(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the rows of both."""
+    return tuple(
+        sparse.vstack(both).tocsr() if is_sparse(both[0]) else np.concatenate(both)
+        for both in zip(a, b, strict=True)
+    )
 
 
 @kernel(scratch=0.3)

@@ -66,9 +66,10 @@ from .regression import (
     root_mean_squared_error,
     root_mean_squared_log_error,
 )
-from .scorer import check_scoring, get_scorer, make_scorer
+from .scorer import SCORERS, check_scoring, get_scorer, get_scorer_names, make_scorer
 
 __all__ = [
+    "SCORERS",
     "accuracy_score",
     "auc",
     "average_precision_score",
@@ -91,6 +92,7 @@ __all__ = [
     "f1_score",
     "fbeta_score",
     "get_scorer",
+    "get_scorer_names",
     "hamming_loss",
     "hinge_loss",
     "jaccard_score",

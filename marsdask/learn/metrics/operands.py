@@ -9,8 +9,7 @@ import pandas as pd
 
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
-from marsdask.learn.rows import Values
-from marsdask.learn.targets import check_lengths
+from marsdask.learn.rows import Values, check_lengths
 from marsdask.tensor.operands import as_node
 
 

@@ -42,6 +42,11 @@ def check_scoring(estimator: Any = None, scoring: Any = None, **kwargs: Any) -> 
     return measuring_lazily(metrics.check_scoring(estimator, scoring, **kwargs))
 
 
+def get_scorer_names() -> list[str]:
+    """Return the names of scorers. See sklearn.metrics.get_scorer_names."""
+    return list(metrics.get_scorer_names())
+
+
 def _is_scorer(function: Any) -> bool:
     return isinstance(function, type(metrics.get_scorer("accuracy")))
 
@@ -62,3 +67,7 @@ def measuring_lazily(scorer: Any) -> Any:
     scorer = copy.copy(scorer)
     scorer._score_func = found
     return scorer
+
+
+#: The scorers by their names; dask-ml's name.
+SCORERS = {name: get_scorer(name) for name in get_scorer_names()}

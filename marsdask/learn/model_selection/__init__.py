@@ -1,14 +1,28 @@
 """Samples divided into parts, and estimators judged on them, as in scikit-learn."""
 
-from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    BaseShuffleSplit,
+    ParameterGrid,
+    ParameterSampler,
+)
 
-from .search import GridSearchCV, RandomizedSearchCV
+from .incremental import (
+    HyperbandSearchCV,
+    IncrementalSearchCV,
+    InverseDecaySearchCV,
+    SuccessiveHalvingSearchCV,
+)
+from .search import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
 from .split import (
     GroupKFold,
     GroupShuffleSplit,
     KFold,
     LeaveOneGroupOut,
     LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    PredefinedSplit,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -16,6 +30,8 @@ from .split import (
     StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
+    check_cv,
+    compute_n_splits,
     train_test_split,
 )
 from .validation import (
@@ -23,18 +39,29 @@ from .validation import (
     cross_val_score,
     cross_validate,
     learning_curve,
+    permutation_test_score,
     validation_curve,
 )
 
 __all__ = [
+    "BaseCrossValidator",
+    "BaseShuffleSplit",
     "GridSearchCV",
     "GroupKFold",
     "GroupShuffleSplit",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "HyperbandSearchCV",
+    "IncrementalSearchCV",
+    "InverseDecaySearchCV",
     "KFold",
     "LeaveOneGroupOut",
     "LeaveOneOut",
+    "LeavePGroupsOut",
+    "LeavePOut",
     "ParameterGrid",
     "ParameterSampler",
+    "PredefinedSplit",
     "RandomizedSearchCV",
     "RepeatedKFold",
     "RepeatedStratifiedKFold",
@@ -42,11 +69,15 @@ __all__ = [
     "StratifiedGroupKFold",
     "StratifiedKFold",
     "StratifiedShuffleSplit",
+    "SuccessiveHalvingSearchCV",
     "TimeSeriesSplit",
+    "check_cv",
+    "compute_n_splits",
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",
     "learning_curve",
+    "permutation_test_score",
     "train_test_split",
     "validation_curve",
 ]

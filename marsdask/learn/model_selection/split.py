@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
@@ -169,3 +170,79 @@ class TimeSeriesSplit(LazySplits, model_selection.TimeSeriesSplit):
 
     See sklearn.model_selection.TimeSeriesSplit.
     """
+
+
+class LeavePOut(LazySplits, model_selection.LeavePOut):
+    """Test every choice of ``p`` samples.
+
+    See sklearn.model_selection.LeavePOut.
+    """
+
+
+class LeavePGroupsOut(LazySplits, model_selection.LeavePGroupsOut):
+    """Test every choice of ``n_groups`` groups.
+
+    See sklearn.model_selection.LeavePGroupsOut.
+    """
+
+
+class PredefinedSplit(LazySplits, model_selection.PredefinedSplit):
+    """Test the samples of each part that is given.
+
+    See sklearn.model_selection.PredefinedSplit. Differs from scikit-learn: ``test_fold`` may be
+    lazy; it is computed.
+    """
+
+    def __init__(self, test_fold: Any) -> None:
+        super().__init__(in_memory(test_fold))
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
+        """Yield the positions of the samples to train on, and of those to test."""
+        yield from super().split(range(len(self.test_fold)), y, groups)
+
+
+def check_cv(cv: Any = 5, y: Any = None, *, classifier: bool = False, **options: Any) -> Any:
+    """Return what divides samples. See sklearn.model_selection.check_cv.
+
+    Differs from scikit-learn: a lazy ``y`` is computed; numbers of parts divide lazy samples.
+
+    Examples
+    --------
+    >>> from marsdask.learn.model_selection import check_cv
+    >>> check_cv(3)
+    KFold(n_splits=3, random_state=None, shuffle=False)
+    """
+    if cv is not None and not isinstance(cv, numbers.Integral):
+        return model_selection.check_cv(cv, in_memory(y), classifier=classifier, **options)
+    found = model_selection.check_cv(cv, in_memory(y), classifier=classifier, **options)
+    ours = StratifiedKFold if isinstance(found, model_selection.StratifiedKFold) else KFold
+    kept = ("n_splits", "shuffle", "random_state")
+    return ours(**{name: getattr(found, name) for name in kept})
+
+
+def compute_n_splits(cv: Any, X: Any, y: Any = None, groups: Any = None) -> int:
+    """Return how often samples are divided; dask-ml's function of this name.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        What divides them.
+    X : array_like or frame
+        The samples.
+    y, groups : array_like, optional
+        Their targets and groups.
+
+    Returns
+    -------
+    int
+        The number of splits.
+
+    Examples
+    --------
+    >>> from marsdask.learn.model_selection import compute_n_splits
+    >>> compute_n_splits(4, mt.ones((8, 2)))
+    4
+    """
+    (X,) = of_known_length(X)
+    X = range(len(X)) if is_lazy(X) else X
+    return int(check_cv(cv).get_n_splits(X, in_memory(y), in_memory(groups)))

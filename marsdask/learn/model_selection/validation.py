@@ -47,6 +47,9 @@ cross_validate: Callable[..., Any] = _of_parts(
 learning_curve: Callable[..., Any] = _of_parts(
     "learning_curve", "Return scores for numbers of samples."
 )
+permutation_test_score: Callable[..., Any] = _of_parts(
+    "permutation_test_score", "Return the score, and those of permuted targets."
+)
 validation_curve: Callable[..., Any] = _of_parts(
     "validation_curve", "Return scores for values of a parameter."
 )

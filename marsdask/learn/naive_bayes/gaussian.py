@@ -16,8 +16,8 @@ from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.moments import Moments, merge_squares, refuse, squares
-from marsdask.learn.rows import as_weights, check_weights, fold, tiles
-from marsdask.learn.targets import as_classes, check_given, check_lengths
+from marsdask.learn.rows import as_weights, check_lengths, check_weights, fold, tiles
+from marsdask.learn.targets import as_classes, check_given
 
 
 class ClassMoments(NamedTuple):

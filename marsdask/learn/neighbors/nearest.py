@@ -31,6 +31,11 @@ class NearestNeighbors(OfRadius, RowsEstimator, neighbors.NearestNeighbors):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Index the samples."""
         self._forget_runs()
+        if self.algorithm in ("faiss", "proxima"):
+            raise NotImplementedError(
+                f"algorithm={self.algorithm!r} of Mars is not supported; 'brute' finds the same "
+                "samples by products of matrices, 'kd_tree' and 'ball_tree' by an index"
+            )
         if not is_lazy(X):
             super().fit(X, y)
             return self

@@ -2,6 +2,7 @@
 
 from .by_row import Binarizer, FunctionTransformer, Normalizer, PolynomialFeatures
 from .categories import OneHotEncoder, OrdinalEncoder
+from .frames import BlockTransformer, Categorizer, DummyEncoder
 from .labels import LabelBinarizer, LabelEncoder, label_binarize
 from .quantiles import QuantileTransformer, RobustScaler
 from .ranges import MaxAbsScaler, MinMaxScaler
@@ -19,6 +20,9 @@ from .target_encoder import TargetEncoder
 
 __all__ = [
     "Binarizer",
+    "BlockTransformer",
+    "Categorizer",
+    "DummyEncoder",
     "FunctionTransformer",
     "LabelBinarizer",
     "LabelEncoder",

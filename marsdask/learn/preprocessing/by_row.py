@@ -28,19 +28,41 @@ class Stateless:
 
 
 class Normalizer(RowsEstimator, Stateless, preprocessing.Normalizer):
-    """Scale each row to norm one. See sklearn.preprocessing.Normalizer."""
+    """Scale each row to norm one. See sklearn.preprocessing.Normalizer.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import Normalizer
+    >>> Normalizer().fit_transform(mt.tensor([[3.0, 4.0]])).compute()
+    array([[0.6, 0.8]])
+    """
 
     _takes_sparse = True
 
 
 class Binarizer(RowsEstimator, Stateless, preprocessing.Binarizer):
-    """Return which values are larger than a threshold. See sklearn.preprocessing.Binarizer."""
+    """Return which values are larger than a threshold. See sklearn.preprocessing.Binarizer.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import Binarizer
+    >>> Binarizer(threshold=1).fit_transform(mt.tensor([[0.5], [2.0]], chunk_size=1)).compute()
+    array([[0.],
+           [1.]])
+    """
 
     _takes_sparse = True
 
 
 class PolynomialFeatures(RowsEstimator, Stateless, preprocessing.PolynomialFeatures):
-    """Add products of the columns. See sklearn.preprocessing.PolynomialFeatures."""
+    """Add products of the columns. See sklearn.preprocessing.PolynomialFeatures.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import PolynomialFeatures
+    >>> PolynomialFeatures(2).fit_transform(mt.tensor([[2.0, 3.0]])).compute()
+    array([[1., 2., 3., 4., 6., 9.]])
+    """
 
     _takes_sparse = True
 
@@ -49,6 +71,14 @@ class FunctionTransformer(RowsEstimator, preprocessing.FunctionTransformer):
     """Call a function of the samples. See sklearn.preprocessing.FunctionTransformer.
 
     Differs from scikit-learn: lazy samples are given to the function as they are.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import FunctionTransformer
+    >>> X = mt.tensor([[4.0], [9.0]], chunk_size=1)
+    >>> FunctionTransformer(np.sqrt).fit_transform(X).compute()
+    array([[2.],
+           [3.]])
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:

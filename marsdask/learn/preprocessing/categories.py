@@ -63,6 +63,15 @@ class OneHotEncoder(RowsEstimator, OfCategories, preprocessing.OneHotEncoder):
 
     Differs from scikit-learn: takes tensors and frames; only the categories are held. Rare
     categories of lazy samples are not grouped.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import OneHotEncoder
+    >>> frame = md.DataFrame({"a": ["x", "y", "x"]}, chunk_size=2)
+    >>> OneHotEncoder(sparse_output=False).fit_transform(frame).compute()
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
     """
 
 
@@ -71,4 +80,11 @@ class OrdinalEncoder(RowsEstimator, OfCategories, preprocessing.OrdinalEncoder):
 
     Differs from scikit-learn: takes tensors and frames; only the categories are held. Rare
     categories of lazy samples are not grouped.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import OrdinalEncoder
+    >>> frame = md.DataFrame({"a": ["x", "y", "x"]}, chunk_size=2)
+    >>> OrdinalEncoder().fit_transform(frame).compute().ravel()
+    array([0., 1., 0.])
     """

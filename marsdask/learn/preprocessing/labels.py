@@ -25,6 +25,12 @@ class LabelEncoder(RowsEstimator, preprocessing.LabelEncoder):
     """Encode labels as positions among the sorted ones. See sklearn.preprocessing.LabelEncoder.
 
     Differs from scikit-learn: takes tensors and series; only the distinct labels are held.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import LabelEncoder
+    >>> LabelEncoder().fit_transform(mt.tensor(["b", "a", "b"], chunk_size=2)).compute()
+    array([1, 0, 1])
     """
 
     def fit(self, y: Any) -> Self:
@@ -65,6 +71,14 @@ class LabelBinarizer(RowsEstimator, preprocessing.LabelBinarizer):
 
     Differs from scikit-learn: takes tensors and series; only the distinct labels are held. Several
     labels of a sample are not supported where they are lazy.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import LabelBinarizer
+    >>> LabelBinarizer().fit_transform(mt.tensor(["b", "a", "c"], chunk_size=2)).compute()
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [0, 0, 1]])
     """
 
     def fit(self, y: Any) -> Self:

@@ -25,6 +25,13 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
     See sklearn.preprocessing.RobustScaler.
 
     Differs from scikit-learn: takes tensors and frames; no sparse tensors.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import RobustScaler
+    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0], [4.0]], chunk_size=2)
+    >>> RobustScaler().fit_transform(X).compute().ravel()
+    array([-1. , -0.5,  0. ,  0.5,  1. ])
     """
 
     _takes_sparse = True
@@ -87,6 +94,13 @@ class QuantileTransformer(RowsEstimator, preprocessing.QuantileTransformer):
 
     Differs from scikit-learn: takes tensors and frames; no sparse tensors. The ``subsample`` rows
     that it draws are brought into memory; without ``subsample`` the quantiles are exact.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import QuantileTransformer
+    >>> X = mt.tensor([[0.0], [1.0], [8.0]], chunk_size=2)
+    >>> QuantileTransformer(n_quantiles=3).fit_transform(X).compute().ravel()
+    array([0. , 0.5, 1. ])
     """
 
     _takes_sparse = True

@@ -70,6 +70,13 @@ class MinMaxScaler(RowsEstimator, OfExtremes, preprocessing.MinMaxScaler):
     """Scale each column to a range. See sklearn.preprocessing.MinMaxScaler.
 
     Differs from scikit-learn: takes tensors and frames, in one pass.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import MinMaxScaler
+    >>> X = mt.tensor([[1.0], [2.0], [5.0]], chunk_size=2)
+    >>> MinMaxScaler().fit_transform(X).compute().ravel()
+    array([0.  , 0.25, 1.  ])
     """
 
     def transform(self, X: Any) -> Any:
@@ -94,6 +101,13 @@ class MaxAbsScaler(RowsEstimator, OfExtremes, preprocessing.MaxAbsScaler):
     """Divide each column by its largest absolute value. See sklearn.preprocessing.MaxAbsScaler.
 
     Differs from scikit-learn: takes tensors and frames, in one pass.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import MaxAbsScaler
+    >>> X = mt.tensor([[1.0], [-4.0], [2.0]], chunk_size=2)
+    >>> MaxAbsScaler().fit_transform(X).compute().ravel()
+    array([ 0.25, -1.  ,  0.5 ])
     """
 
     _takes_sparse = True

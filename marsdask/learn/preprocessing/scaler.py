@@ -29,6 +29,13 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
 
     Differs from scikit-learn: takes tensors and frames, in one pass. Sparse samples need
     ``with_mean=False``, as in scikit-learn.
+
+    Examples
+    --------
+    >>> from marsdask.learn.preprocessing import StandardScaler
+    >>> X = mt.tensor([[0.0], [2.0]], chunk_size=1)
+    >>> StandardScaler().fit_transform(X).compute().ravel()
+    array([-1.,  1.])
     """
 
     _takes_sparse = True

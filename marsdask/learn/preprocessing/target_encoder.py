@@ -14,9 +14,9 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.rows import RowMap, add, fold, held
+from marsdask.learn.rows import RowMap, add, check_lengths, fold, held
 from marsdask.learn.tables import as_table, of_values, transformed, value_counts
-from marsdask.learn.targets import as_classes, as_targets, check_given, check_lengths
+from marsdask.learn.targets import as_classes, as_targets, check_given
 from marsdask.learn.utils.multiclass import type_of_target
 from marsdask.tensor.operands import as_node
 

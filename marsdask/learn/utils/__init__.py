@@ -4,6 +4,7 @@ from sklearn.utils import gen_batches
 
 from .attributes import convert_to_tensor_or_dataframe, copy_learned_attributes, get_chunk_n_rows
 from .checks import assert_all_finite
+from .internals import collect_ports, concat_chunks
 from .shuffle import shuffle
 from .validation import (
     check_array,
@@ -18,7 +19,9 @@ __all__ = [
     "check_X_y",
     "check_array",
     "check_consistent_length",
+    "collect_ports",
     "column_or_1d",
+    "concat_chunks",
     "convert_to_tensor_or_dataframe",
     "copy_learned_attributes",
     "gen_batches",

@@ -126,12 +126,8 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
 
         Parameters
         ----------
-        X : array_like or frame
-            The samples.
-        y : array_like, optional
-            Their targets.
-        **kwargs
-            Arguments of the estimator's method.
+        X, y, **kwargs : object
+            As those of :meth:`fit`.
 
         Returns
         -------

@@ -35,3 +35,25 @@ def test_derivatives_are_limits_of_differences(loss, outputs, sparse):
         np.testing.assert_allclose(
             seen.hessian[i], (high.gradient - low.gradient) / 2e-5, atol=1e-7
         )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_so_many_rows(sparse):
+    """Of each chunk, with their targets and weights."""
+    samples, labels, weights = blobs() / 10, np.arange(60) % 2, np.linspace(0.5, 2.0, 60)
+    given = sp.csr_array(samples) if sparse else samples
+    nodes = (as_node(given, 21, sparse=True), as_node(labels, 21), as_node(weights, 21))
+    point = np.linspace(-1.0, 1.0, 5)
+    places = np.r_[0:60:7]  # also of merged chunks: each begins at a seventh row
+    for weight in (weights, None):
+        objective = Objective(
+            *nodes[:2], nodes[2] if weight is not None else None, Binomial(), 1, True
+        )
+        few = objective.penalized(0.3).of_every(7)
+        rest = None if weight is None else as_node(weights[places])
+        whole = Objective(
+            as_node(samples[places]), as_node(labels[places]), rest, Binomial(), 1, True
+        )
+        expected = whole.penalized(0.3)(point)
+        for found, wanted in zip(few(point), expected, strict=True):
+            np.testing.assert_allclose(found, wanted)

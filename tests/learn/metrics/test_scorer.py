@@ -7,6 +7,7 @@ import pytest
 from sklearn import dummy, metrics
 
 import marsdask.tensor as mt
+from marsdask.learn import metrics as ours
 from marsdask.learn.metrics import check_scoring, get_scorer, make_scorer, max_error
 
 X, Y = np.zeros((6, 1)), np.arange(6.0)
@@ -37,3 +38,9 @@ def test_several_scorers_are_checked():
     assert check_scoring(MODEL)(MODEL, X, Y) == 0.0
     with pytest.raises(ValueError, match="scoring"):
         check_scoring(MODEL, "nonsense")
+
+
+def test_all_names():
+    """dask-ml's table has scikit-learn's names; its scorers measure lazily."""
+    assert list(ours.SCORERS) == ours.get_scorer_names() == metrics.get_scorer_names()
+    assert ours.SCORERS["neg_max_error"]._score_func is max_error

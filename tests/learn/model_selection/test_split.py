@@ -67,6 +67,8 @@ SPLITTERS: list[Any] = [
     ("LeaveOneOut", {}),
     ("LeaveOneGroupOut", {}),
     ("TimeSeriesSplit", {}),
+    ("LeavePGroupsOut", {"n_groups": 2}),
+    ("PredefinedSplit", {"test_fold": GROUPS}),
 ]
 
 
@@ -83,3 +85,21 @@ def test_splitters_are_scikit_learns():
             np.testing.assert_array_equal(found[0].execute().fetch(), wanted[0])
             np.testing.assert_array_equal(found[1], wanted[1])
     np.testing.assert_array_equal(X[found[1]].compute(), SAMPLES[wanted[1]])
+
+
+def test_numbers_of_parts_become_splitters():
+    """Of lazy samples, stratified for lazy classes; others are as they are."""
+    lazy, y = mt.tensor(SAMPLES, chunk_size=8), mt.tensor(CLASSES, chunk_size=9)
+    assert type(ours.check_cv(3)) is ours.KFold
+    found = ours.check_cv(3, y, classifier=True)
+    assert type(found) is ours.StratifiedKFold
+    expected = theirs.check_cv(3, CLASSES, classifier=True).split(SAMPLES, CLASSES)
+    for one, other in zip(found.split(lazy, y), expected, strict=True):
+        np.testing.assert_array_equal(one[1], other[1])
+    splitter = ours.LeavePOut(2)
+    assert ours.check_cv(splitter) is splitter
+    assert ours.compute_n_splits(splitter, lazy[:5]) == 10
+    assert ours.compute_n_splits(ours.LeaveOneGroupOut(), lazy, groups=mt.tensor(GROUPS)) == 6
+    assert ours.compute_n_splits([([0], [1])], lazy) == 1
+    given = ours.PredefinedSplit(mt.tensor([0, 1, -1, 0], chunk_size=2))
+    assert [test.tolist() for _, test in given.split()] == [[0, 3], [1]]

@@ -49,6 +49,13 @@ def test_nearest(algorithm, chunks):
             np.testing.assert_allclose(graph.toarray(), expected_graph.toarray())
 
 
+def test_indexes_of_mars_are_refused():
+    """With those that find the same."""
+    for algorithm in ("faiss", "proxima"):
+        with pytest.raises(NotImplementedError, match="'brute' finds the same samples"):
+            NearestNeighbors(algorithm=algorithm).fit(mt.tensor(SAMPLES))
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS[1:])
 def test_within_a_radius(algorithm):
     """Nearest first if asked for; rows without neighbours have none."""

@@ -14,8 +14,8 @@ from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import as_rows, held, in_memory
 from marsdask.tensor.sparse.blocks import dense
 
-#: Rows that LightGBM asks for at a time.
-BATCH = 2**14
+#: Rows that LightGBM asks for at a time, and bytes that they have at most.
+BATCH, BATCH_BYTES = 2**14, 2**26
 
 
 class HeldRows(lightgbm.Sequence):
@@ -23,7 +23,8 @@ class HeldRows(lightgbm.Sequence):
 
     def __init__(self, rows: Node) -> None:
         self._rows = collect(rows)
-        self.batch_size = BATCH
+        width = max(1, *numbers(rows.shape[1:]))
+        self.batch_size = max(1, min(BATCH, BATCH_BYTES // (8 * width)))
         self._begin = 0
         self._batch = np.empty((0, 0))
 
@@ -36,8 +37,8 @@ class HeldRows(lightgbm.Sequence):
     def _row(self, place: int) -> Any:
         """Return one row; those drawn ascend, so that each batch is computed once."""
         if not self._begin <= place < self._begin + len(self._batch):
-            self._begin = place - place % BATCH
-            self._batch = self[self._begin : self._begin + BATCH]
+            self._begin = place - place % self.batch_size
+            self._batch = self[self._begin : self._begin + self.batch_size]
         return self._batch[place - self._begin]
 
     def __len__(self) -> int:
@@ -45,8 +46,8 @@ class HeldRows(lightgbm.Sequence):
 
 
 def held_rows(X: Any) -> Node:
-    """Return samples as numbers, lazy ones computed and held."""
-    (rows,) = held(as_rows(X) if is_lazy(X) else in_memory(np.asarray(X)))
+    """Return samples as numbers, lazy ones computed and held; sparse ones stay so."""
+    (rows,) = held(as_rows(X, sparse=True) if is_lazy(X) else in_memory(np.asarray(X)))
     node: Node = rows
     return node
 

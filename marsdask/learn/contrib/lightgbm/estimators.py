@@ -16,15 +16,21 @@ from marsdask.learn.contrib.boosting import (
     BoostedTrees,
     beside,
     check_supported,
+    held_samples,
     in_memory,
+    pairs,
+    pairs_of_dask,
     session_client,
     whole_samples,
 )
-from marsdask.learn.lazy import adopted, is_lazy
-from marsdask.learn.targets import check_lengths
+from marsdask.learn.lazy import is_lazy
+from marsdask.learn.rows import check_lengths
+from marsdask.tensor import tensor
 from marsdask.tensor.operands import as_node
+from marsdask.tensor.sparse.blocks import dense, is_sparse
 
 from .dataset import dataset, held_rows
+from .predicting import OfMatrices
 
 #: Arguments of LightGBM's own fit that lazy samples may have.
 _SUPPORTED = ("group", "eval_set", "eval_names", "eval_metric", "callbacks")
@@ -83,7 +89,7 @@ class LightGBMTrees(BoostedTrees):
         init_score: Any,
         *,
         group: Any = None,
-        eval_set: Any = (),
+        eval_set: Any = None,
         eval_names: Any = None,
         eval_metric: Any = None,
         callbacks: Any = None,
@@ -99,11 +105,13 @@ class LightGBMTrees(BoostedTrees):
         twin = self._of_few(rows, labels, names, group is not None, eval_metric)
         params = {**twin.booster_.params, "verbose": self._given().get("verbose", 1)}
         params.pop("num_iterations", None)
+        # Beside rows on demand LightGBM drops features that could be split.
+        params["feature_pre_filter"] = False
         classes = twin.classes_ if isinstance(twin, lightgbm.LGBMClassifier) else None
         how = {"weight": weight, "init_score": start, "group": group, "params": params}
         train = dataset(rows, names, label=_codes(labels, classes), **how)
         others = []
-        for one, targets in eval_set or ():
+        for one, targets in pairs(eval_set):
             if one is X and targets is y:
                 others.append(train)
                 continue
@@ -111,7 +119,7 @@ class LightGBMTrees(BoostedTrees):
             # Beside weighted samples LightGBM takes missing weights, and ones, for zeros.
             equal = None if weight is None else np.full(len(codes), 2.0)
             how = {"label": codes, "weight": equal, "params": params, "reference": train}
-            others.append(dataset(held_rows(adopted(one)), names, **how))
+            others.append(dataset(held_rows(one), names, **how))
         how = {"valid_sets": others, "valid_names": eval_names}
         self._train(twin, params, train, callbacks=list(callbacks or ()), **how)
         self._take(twin)
@@ -151,7 +159,7 @@ class LightGBMTrees(BoostedTrees):
             places = np.union1d(places, first)
         elif count and not ranks:  # some objectives refuse targets that are all zero
             places = np.union1d(places, [labels.argmin(), labels.argmax()])
-        few: Any = np.asarray(collect(rows)[places].compute())
+        few: Any = np.asarray(dense(collect(rows)[places].compute()))
         few = pd.DataFrame(few, columns=names) if isinstance(names, list) else few
         twin = self.to_sklearn()
         twin.set_params(n_estimators=1, verbose=-1, class_weight=None)
@@ -162,24 +170,15 @@ class LightGBMTrees(BoostedTrees):
         self, client: Any, X: Any, y: Any, sample_weight: Any, init_score: Any, **kwargs: Any
     ) -> None:
         """Learn by LightGBM's Dask interface, from the session's Futures."""
-        if isinstance(X.node.meta, pd.DataFrame):
-            samples = whole_samples(X)
-        else:
-            samples = whole_samples(collect(as_node(X)))
+        samples = whole_samples(X if isinstance(X.node.meta, pd.DataFrame) else _dense(X))
+        if (group := kwargs.pop("group", None)) is not None:
+            samples, kwargs["group"] = whole_groups(samples, in_memory(group))
         twin = self._of_dask(**self._given())
         twin.client = client
         own = {"sample_weight": sample_weight, "init_score": init_score}
         how = {name: beside(item, samples) for name, item in own.items()}
-        if kwargs.get("group") is not None:
-            raise NotImplementedError(
-                "group of lazy samples is not supported on a distributed.Client, where groups may "
-                "not be cut; use a session without one"
-            )
-        evaluated = []
-        for one, targets in kwargs.pop("eval_set", None) or ():
-            others = samples if one is X else whole_samples(adopted(one))
-            evaluated.append((others.to_dask(), beside(targets, others)))
-        twin.fit(samples.to_dask(), beside(y, samples), eval_set=evaluated or None, **how, **kwargs)
+        evaluated = pairs_of_dask(pairs(kwargs.pop("eval_set", None)), X, samples)
+        twin.fit(samples.to_dask(), beside(y, samples), eval_set=evaluated, **how, **kwargs)
         self._take(twin.to_local())
 
     def _take(self, twin: Any) -> None:
@@ -187,25 +186,38 @@ class LightGBMTrees(BoostedTrees):
         learnt = {name for name in vars(twin) if "_" in (name[0], name[-1])} - {"_other_params"}
         vars(self).update({name: vars(twin)[name] for name in learnt})
 
-    def _of_dask(self, **params: Any) -> Any:
-        raise NotImplementedError
+    def _plain(self) -> Any:
+        return OfMatrices(self.to_sklearn())
 
-    def predict(self, X: Any, **kwargs: Any) -> Any:
-        """Return the prediction of each sample, lazy for lazy samples.
 
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        **kwargs
-            Other arguments of LightGBM's method.
+def _dense(X: Any) -> Any:
+    if is_sparse(X.node.meta):
+        raise NotImplementedError(
+            "sparse samples are not supported on a distributed.Client, where lightgbm.dask does "
+            "not take them; use a session without one"
+        )
+    return collect(as_node(X))
 
-        Returns
-        -------
-        Tensor or array
-            The predictions.
-        """
-        return self._called("predict", X, **kwargs)
+
+def whole_groups(samples: Any, group: Any) -> tuple[Any, Any]:
+    """Return samples in chunks of whole groups, and the groups' sizes cut in the same way.
+
+    A chunk ends where the group ends in which it ended.
+    """
+    sizes = np.asarray(group)
+    ends = np.cumsum(sizes)
+    if not len(ends) or ends[-1] != samples.shape[0]:
+        raise ValueError(
+            f"the sizes of groups add up to {ends[-1] if len(ends) else 0}, but there are "
+            f"{samples.shape[0]} samples"
+        )
+    chunk_ends = np.cumsum(numbers(samples.node.chunks[0]))
+    last = np.unique(np.searchsorted(ends, chunk_ends[chunk_ends > 0]))
+    rows = tuple(np.diff(ends[last], prepend=0).tolist())
+    is_frame = isinstance(samples.node.meta, pd.DataFrame)
+    cut = samples.rechunk(rows if is_frame else {0: rows})
+    counts = tuple(np.diff(last, prepend=-1).tolist())
+    return held_samples(cut), held_samples(tensor(sizes, chunks=(counts,))).to_dask()
 
 
 def _names(X: Any) -> Any:
@@ -240,14 +252,14 @@ class LGBMRegressor(LightGBMTrees, lightgbm.LGBMRegressor):
 
     Differs from LightGBM: takes tensors and frames of numbers. On a session with a
     ``distributed.Client`` it learns by ``lightgbm.dask``; else in this process, to which one run of
-    rows after the other is brought. Lazy sparse samples are refused.
+    rows after the other is brought; sparse rows are made dense as many at a time.
 
     Examples
     --------
     >>> from marsdask.learn.contrib.lightgbm import LGBMRegressor
     >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
-    >>> model = LGBMRegressor(min_child_samples=1, verbose=-1).fit(X, [0.0, 0.0, 4.0, 4.0])
-    >>> model.predict(X).compute().round(1).tolist()
+    >>> model = LGBMRegressor(min_child_samples=1, min_data_in_bin=1, verbose=-1)
+    >>> model.fit(X, [0.0, 0.0, 4.0, 4.0]).predict(X).compute().round(1).tolist()
     [0.0, 0.0, 4.0, 4.0]
     """
 
@@ -260,43 +272,28 @@ class LGBMClassifier(LightGBMTrees, lightgbm.LGBMClassifier):
 
     Differs from LightGBM: takes tensors and frames of numbers. On a session with a
     ``distributed.Client`` it learns by ``lightgbm.dask``; else in this process, to which one run of
-    rows after the other is brought. Lazy sparse samples are refused.
+    rows after the other is brought; sparse rows are made dense as many at a time.
 
     Examples
     --------
     >>> from marsdask.learn.contrib.lightgbm import LGBMClassifier
     >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
-    >>> model = LGBMClassifier(min_child_samples=1, verbose=-1).fit(X, ["a", "a", "b", "b"])
-    >>> model.predict(X).compute().tolist()
+    >>> model = LGBMClassifier(min_child_samples=1, min_data_in_bin=1, verbose=-1)
+    >>> model.fit(X, ["a", "a", "b", "b"]).predict(X).compute().tolist()
     ['a', 'a', 'b', 'b']
     """
 
     def _of_dask(self, **params: Any) -> Any:
         return lightgbm.DaskLGBMClassifier(**params)
 
-    def predict_proba(self, X: Any, **kwargs: Any) -> Any:
-        """Return the probability of each class, lazy for lazy samples.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        **kwargs
-            Other arguments of LightGBM's method.
-
-        Returns
-        -------
-        Tensor or array
-            A row for each sample, a column for each class.
-        """
-        return self._called("predict_proba", X, **kwargs)
-
 
 class LGBMRanker(LightGBMTrees, lightgbm.LGBMRanker):
     """Ranking by LightGBM. See lightgbm.LGBMRanker.
 
-    Differs from LightGBM: takes tensors and frames of numbers, in this process, to which one run of
-    rows after the other is brought. Lazy sparse samples are refused.
+    Differs from LightGBM: takes tensors and frames of numbers. On a session with a
+    ``distributed.Client`` it learns by ``lightgbm.dask``, from chunks of whole groups; else in this
+    process, to which one run of rows after the other is brought; sparse rows are made dense as
+    many at a time.
 
     Examples
     --------

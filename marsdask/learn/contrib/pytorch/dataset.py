@@ -10,8 +10,7 @@ import pandas as pd
 
 from marsdask.core.collection import collect, compute
 from marsdask.learn.lazy import adopted, is_lazy
-from marsdask.learn.rows import held
-from marsdask.learn.targets import check_lengths
+from marsdask.learn.rows import check_lengths, held
 
 
 class MarsDataset:

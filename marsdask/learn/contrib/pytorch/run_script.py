@@ -31,8 +31,6 @@ def run_pytorch_script(
         The number of processes.
     data : dict, optional
         Values by the names of global variables of the script. Tensors and frames stay lazy.
-    gpu : bool, optional
-        Not supported if true: the script chooses its devices.
     command_argv : list of str, optional
         The script's arguments.
     retry_when_fail : bool
@@ -41,8 +39,8 @@ def run_pytorch_script(
         Where to run it.
     run_kwargs : dict, optional
         Arguments of ``execute()``, such as ``wait``.
-    port : int, optional
-        Not supported: a free one is found.
+    gpu, port : optional
+        Not supported: the script chooses its devices, and a free port is found.
 
     Returns
     -------

@@ -46,10 +46,11 @@ class MarsDistributedModel:
     Examples
     --------
     >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
-    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
-    >>> found = MarsDistributedModel(num_partitions=2).fit(2 * X[:, 0], X, alpha=0.0)
-    >>> found.predict(X).compute().round(3)
-    array([0., 2., 4., 6.])
+    >>> X = mt.stack([mt.ones(6), mt.arange(6.0)], axis=1)
+    >>> y = [1.0, 3.5, 5.0, 7.0, 8.5, 11.0]
+    >>> found = MarsDistributedModel(num_partitions=1).fit(y, X, alpha=0.0)
+    >>> found.predict(X).compute().round(1)
+    array([ 1.2,  3.1,  5. ,  7. ,  8.9, 10.8])
     """
 
     def __init__(
@@ -110,9 +111,10 @@ class MarsDistributedModel:
         Examples
         --------
         >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
-        >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
-        >>> MarsDistributedModel(num_partitions=1).fit(2 * X[:, 0], X, alpha=0.0).params.round(3)
-        array([2.])
+        >>> X = mt.stack([mt.ones(6), mt.arange(6.0)], axis=1)
+        >>> y = [1.0, 3.5, 5.0, 7.0, 8.5, 11.0]
+        >>> MarsDistributedModel(num_partitions=1).fit(y, X, alpha=0.0).params.round(2)
+        array([1.21, 1.91])
         """
         with running(session):
             used = ensure_session()
@@ -159,8 +161,9 @@ class MarsResults:
     Examples
     --------
     >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
-    >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
-    >>> found = MarsDistributedModel(num_partitions=1).fit(2 * X[:, 0], X, alpha=0.0)
+    >>> X = mt.stack([mt.ones(6), mt.arange(6.0)], axis=1)
+    >>> y = [1.0, 3.5, 5.0, 7.0, 8.5, 11.0]
+    >>> found = MarsDistributedModel(num_partitions=1).fit(y, X, alpha=0.0)
     >>> type(found.model).__name__
     'RegularizedResults'
     """
@@ -205,10 +208,11 @@ class MarsResults:
         Examples
         --------
         >>> from marsdask.learn.contrib.statsmodels import MarsDistributedModel
-        >>> X = mt.tensor([[0.0], [1.0], [2.0], [3.0]], chunk_size=2)
-        >>> found = MarsDistributedModel(num_partitions=1).fit(2 * X[:, 0], X, alpha=0.0)
-        >>> found.predict([[10.0]]).round(3)
-        array([20.])
+        >>> X = mt.stack([mt.ones(6), mt.arange(6.0)], axis=1)
+        >>> y = [1.0, 3.5, 5.0, 7.0, 8.5, 11.0]
+        >>> found = MarsDistributedModel(num_partitions=1).fit(y, X, alpha=0.0)
+        >>> found.predict([[1.0, 10.0]]).round(1)
+        array([20.4])
         """
         X = adopted(exog)
         if not is_lazy(X):

@@ -13,10 +13,12 @@ from marsdask.learn.contrib.boosting import (
     check_supported,
     held_samples,
     in_memory,
+    pairs,
+    pairs_of_dask,
     session_client,
     whole_samples,
 )
-from marsdask.learn.lazy import adopted, is_lazy
+from marsdask.learn.lazy import is_lazy
 
 from .matrix import PARTS, quantile_matrix
 
@@ -66,7 +68,7 @@ class XGBoostTrees(BoostedTrees):
             If lazy samples come with other arguments than those above.
         """
         own = {"sample_weight": sample_weight, "base_margin": base_margin}
-        evaluated = [(adopted(a), b) for a, b in eval_set or ()]
+        evaluated = pairs(eval_set)
         if not is_lazy(X):
             evaluated = in_memory(evaluated)
             super().fit(X, y, eval_set=evaluated or None, **own, **kwargs)  # type: ignore[misc]
@@ -108,34 +110,11 @@ class XGBoostTrees(BoostedTrees):
         samples = whole_samples(X)
         for name in ("sample_weight", "base_margin"):
             kwargs[name] = beside(kwargs[name], samples)
-        evaluated = []
-        for one, targets in eval_set:
-            others = samples if one is X else whole_samples(one)
-            evaluated.append((others.to_dask(), beside(targets, others)))
-        twin.fit(samples.to_dask(), beside(y, samples), eval_set=evaluated or None, **kwargs)
+        evaluated = pairs_of_dask(eval_set, X, samples)
+        twin.fit(samples.to_dask(), beside(y, samples), eval_set=evaluated, **kwargs)
         learnt = vars(twin).keys() - {*model.get_params(), *_OF_CLUSTER}
         vars(self).update({name: vars(twin)[name] for name in learnt})
         model.objective = twin.objective
-
-    def _of_dask(self, **params: Any) -> Any:
-        raise NotImplementedError
-
-    def predict(self, X: Any, **kwargs: Any) -> Any:
-        """Return the prediction of each sample, lazy for lazy samples.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        **kwargs
-            Other arguments of XGBoost's method.
-
-        Returns
-        -------
-        Tensor or array
-            The predictions.
-        """
-        return self._called("predict", X, **kwargs)
 
 
 class XGBRegressor(XGBoostTrees, xgboost.XGBRegressor):
@@ -174,20 +153,3 @@ class XGBClassifier(XGBoostTrees, xgboost.XGBClassifier):
 
     def _of_dask(self, **params: Any) -> Any:
         return xgboost_dask.DaskXGBClassifier(**params)
-
-    def predict_proba(self, X: Any, **kwargs: Any) -> Any:
-        """Return the probability of each class, lazy for lazy samples.
-
-        Parameters
-        ----------
-        X : array_like or frame
-            The samples.
-        **kwargs
-            Other arguments of XGBoost's method.
-
-        Returns
-        -------
-        Tensor or array
-            A row for each sample, a column for each class.
-        """
-        return self._called("predict_proba", X, **kwargs)

@@ -38,10 +38,8 @@ def train(
         What to evaluate in each round, with a name.
     evals_result : dict, optional
         Takes the results of the evaluations.
-    session : Session, optional
-        Where to compute.
-    run_kwargs : dict, optional
-        Arguments of ``execute``.
+    session, run_kwargs : optional
+        Where to compute, and arguments of ``execute``.
     **kwargs
         Other arguments of XGBoost's function, such as ``num_boost_round``.
 

@@ -2,6 +2,7 @@
 
 from .distances import (
     PAIRWISE_DISTANCE_FUNCTIONS,
+    check_pairwise_arrays,
     cosine_distances,
     cosine_similarity,
     euclidean_distances,
@@ -24,6 +25,7 @@ from .nearest import (
 
 __all__ = [
     "PAIRWISE_DISTANCE_FUNCTIONS",
+    "check_pairwise_arrays",
     "cosine_distances",
     "cosine_similarity",
     "euclidean_distances",

@@ -17,6 +17,7 @@ from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.moments import merge_products, merge_squares, products, squares
 from marsdask.learn.rows import TILE_BYTES, as_rows, fold, in_memory
+from marsdask.tensor.elementwise.ufuncs import astype
 
 from .blocks import PairwiseBlocks
 
@@ -112,6 +113,37 @@ def euclidean_distances(
 def _fast(found: PairwiseBlocks, *, squared: bool) -> Node:
     return PairwiseBlocks(
         between_rows, found.dtype, {"squared": squared}, found.a, found.b, found.zeros
+    )
+
+
+@public
+def check_pairwise_arrays(
+    X: Any, Y: Any = None, *, precomputed: bool = False, dtype: Any = "infer_float"
+) -> Any:
+    """Return two matrices of floats whose rows may be compared, as tensors.
+
+    See sklearn.metrics.pairwise.check_pairwise_arrays. What rows hold is checked when it is used.
+    """
+    a = samples(X)
+    b = a if Y is None else samples(Y)
+    width = a.shape[1]
+    wanted = b.shape[0] if precomputed else b.shape[1]
+    if wanted != width:
+        if precomputed:
+            raise ValueError(
+                "Precomputed metric requires shape (n_queries, n_indexed). Got "
+                f"({a.shape[0]}, {width}) for {wanted} indexed."
+            )
+        raise ValueError(
+            "Incompatible dimension for X and Y matrices: "
+            f"X.shape[1] == {width} while Y.shape[1] == {wanted}"
+        )
+    if dtype == "infer_float":
+        single = a.meta.dtype == b.meta.dtype == np.float32
+        dtype = np.float32 if single else np.float64
+    return tuple(
+        node if dtype is None or node.meta.dtype == dtype else astype.node(node, dtype)
+        for node in (a, b)
     )
 
 

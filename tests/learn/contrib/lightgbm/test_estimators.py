@@ -7,14 +7,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client
 
-import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from tests.learn.contrib.dask_fits import session_that_sees
 
 theirs = pytest.importorskip("lightgbm")
 ours = pytest.importorskip("marsdask.learn.contrib.lightgbm")
+whole_groups = pytest.importorskip("marsdask.learn.contrib.lightgbm.estimators").whole_groups
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated"),
@@ -95,6 +95,15 @@ def test_targets_that_begin_with_zeros():
     np.testing.assert_array_equal(model.predict(SAMPLES), expected.predict(SAMPLES))
 
 
+def test_few_samples():
+    """No feature is left out that LightGBM splits in memory."""
+    few, how = np.arange(8.0).reshape(-1, 1), {**HOW, "min_child_samples": 1, "min_data_in_bin": 1}
+    model = ours.LGBMClassifier(**how).fit(mt.tensor(few, chunk_size=3), few[:, 0] > 3)
+    expected = theirs.LGBMClassifier(**how).fit(few, few[:, 0] > 3)
+    np.testing.assert_array_equal(model.predict_proba(few), expected.predict_proba(few))
+    assert np.ptp(model.predict_proba(few)[:, 1]) > 0
+
+
 def test_early_stopping():
     """By a callback, at the best evaluation."""
     samples = mt.tensor(SAMPLES, chunk_size=60)
@@ -112,8 +121,6 @@ def test_what_is_refused():
     samples = mt.tensor(SAMPLES, chunk_size=60)
     with pytest.raises(NotImplementedError, match="init_model of lightgbm are not supported"):
         ours.LGBMRegressor().fit(samples, SAMPLES[:, 0], init_model="file")
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        ours.LGBMRegressor().fit(samples.tosparse(), SAMPLES[:, 0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ours.LGBMRegressor().fit(samples, SAMPLES[1:, 0])
     for option in ({"eval_metric": ["l1", max]}, {"objective": max}):
@@ -127,28 +134,41 @@ def test_what_is_refused():
     assert isinstance(model.predict(SAMPLES), np.ndarray)
 
 
-def test_a_session_of_a_client_learns_by_lightgbms_dask_interface(monkeypatch, capsys):
-    """From the Futures of our chunks; the model has nothing of the cluster."""
-    used = []
-    fit = theirs.DaskLGBMClassifier.fit
+def test_sparse_samples():
+    """Rows are made dense a batch at a time; trees and predictions equal those of dense rows."""
+    few = np.where(SAMPLES > 0.3, SAMPLES, 0.0)
+    sparse = mt.tensor(few, chunk_size=60).tosparse()
+    model = ours.LGBMRegressor(**HOW).fit(sparse, SAMPLES[:, 0], eval_set=(sparse, SAMPLES[:, 0]))
+    expected = theirs.LGBMRegressor(**HOW)
+    expected.fit(few, SAMPLES[:, 0], eval_set=(few, SAMPLES[:, 0]))
+    np.testing.assert_array_equal(model.predict(sparse), expected.predict(few))
+    assert model.evals_result_ == expected.evals_result_
+    with pytest.raises(NotImplementedError, match="use a session without one"):
+        model._fit_on(None, sparse, SAMPLES[:, 0], None, None)
 
-    def seen(self, X, y, **how):
-        used.append(X)
-        return fit(self, X, y, **how)
 
-    monkeypatch.setattr(theirs.DaskLGBMClassifier, "fit", seen)
+def test_chunks_of_whole_groups():
+    """A chunk ends where its last group does; sizes must add up."""
+    samples = mt.tensor(SAMPLES, chunk_size=60).execute()
+    cut, sizes = whole_groups(samples, [50, 30, 100, 20])
+    assert cut.chunks == ((80, 100, 20), (4,))
+    assert sizes.chunks == ((2, 1, 1),)
+    np.testing.assert_array_equal(cut, SAMPLES)
+    with pytest.raises(ValueError, match="add up to 80, but there are 200 samples"):
+        whole_groups(samples, [50, 30])
+
+
+def test_a_session_of_a_client_learns_by_lightgbms_dask_interface(monkeypatch):
+    """From the Futures of our chunks, of whole groups; the model has nothing of the cluster."""
     expected = theirs.LGBMClassifier(**HOW).fit(SAMPLES, HALVES)
-    with (
-        Client(
-            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
-        ) as client,
-        marsdask.new_session(client) as session,
-    ):
-        samples = mt.tensor(SAMPLES, chunk_size=(60, 3))
+    samples, ranks = mt.tensor(SAMPLES, chunk_size=(60, 3)), (SAMPLES[:, 0] > 0).astype(int)
+    with session_that_sees(monkeypatch, theirs.DaskLGBMClassifier) as (session, seen):
         model = ours.LGBMClassifier(**HOW).fit(samples, HALVES, session=session)
-        assert used[0].chunks == ((60, 60, 60, 20), (4,))
+        assert seen[0]["X"].chunks == ((60, 60, 60, 20), (4,))
         found = model.predict(samples, session=session).compute()
-        with pytest.raises(NotImplementedError, match="groups may not be cut"):
-            ours.LGBMRanker().fit(samples, SAMPLES[:, 0], group=[50, 150], session=session)
+        ranker = ours.LGBMRanker(**HOW).fit(samples, ranks, group=[50, 150], session=session)
+        ranked = ranker.predict(samples, session=session).compute()
     np.testing.assert_array_equal(found, expected.predict(SAMPLES))
     assert vars(model).keys() == vars(expected).keys()
+    expected = theirs.LGBMRanker(**HOW).fit(SAMPLES, ranks, group=[50, 150])
+    np.testing.assert_array_equal(ranked, expected.predict(SAMPLES))

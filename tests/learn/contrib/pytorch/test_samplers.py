@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -90,3 +93,13 @@ def test_epochs_and_the_environment(monkeypatch):
     assert not np.isin(first, list(DistributedSampler(range(30), rank=0))).any()
     with pytest.raises(ValueError, match="Invalid rank 2"):
         DistributedSampler(range(3), 2, 2)
+
+
+def test_samplers_import_little():
+    """Each process of a script imports them: neither frames nor scikit-learn come along."""
+    code = (
+        "import sys; from marsdask.learn.contrib.pytorch import DistributedSampler;"
+        "print(*sorted({'pandas', 'sklearn', 'torch'} & set(sys.modules)))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "\n"

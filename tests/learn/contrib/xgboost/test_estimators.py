@@ -7,11 +7,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client
 
-import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from tests.learn.contrib.dask_fits import session_that_sees
 
 theirs = pytest.importorskip("xgboost")
 ours = pytest.importorskip("marsdask.learn.contrib.xgboost")
@@ -88,25 +87,12 @@ def test_a_session_of_a_client_learns_by_xgboosts_dask_interface(monkeypatch):
     """From the Futures of our chunks; the model has nothing of the cluster."""
     from xgboost import dask as xgboost_dask
 
-    used = []
-    fit = xgboost_dask.DaskXGBClassifier.fit
-
-    def seen(self, X, y, **how):
-        used.append(X)
-        return fit(self, X, y, **how)
-
-    monkeypatch.setattr(xgboost_dask.DaskXGBClassifier, "fit", seen)
     expected = theirs.XGBClassifier(**HOW).fit(SAMPLES, CLASSES)
-    with (
-        Client(
-            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
-        ) as client,
-        marsdask.new_session(client) as session,
-    ):
+    with session_that_sees(monkeypatch, xgboost_dask.DaskXGBClassifier) as (session, seen):
         samples = lazy((60, 3))
         model = ours.XGBClassifier(**HOW)
         model.fit(samples, CLASSES, eval_set=[(samples, CLASSES)], verbose=False, session=session)
-        assert used[0].chunks == ((60, 60, 60, 20), (4,))
+        assert seen[0]["X"].chunks == ((60, 60, 60, 20), (4,))
         found = model.predict(samples, session=session).compute()
     np.testing.assert_array_equal(found, expected.predict(SAMPLES))
     assert vars(model).keys() - vars(expected).keys() == {"evals_result_"}

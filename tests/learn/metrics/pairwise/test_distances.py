@@ -60,3 +60,15 @@ def test_what_is_refused():
         ours.euclidean_distances(mt.tensor([[np.nan, 1.0]]), mt.ones((3, 2))).compute()
     assert isinstance(ours.rbf_kernel(np.ones((2, 2))), np.ndarray)
     assert ours.PAIRWISE_DISTANCE_FUNCTIONS.keys() == theirs.PAIRWISE_DISTANCE_FUNCTIONS.keys()
+
+
+def test_matrices_are_checked():
+    """Both are tensors of floats, of the same width; a single one is both."""
+    a, b = ours.check_pairwise_arrays(mt.ones((3, 2), dtype="f4"), np.ones((4, 2), "i8"))
+    assert [(part.shape, part.dtype) for part in (a, b)] == [((3, 2), "f8"), ((4, 2), "f8")]
+    same = ours.check_pairwise_arrays(mt.ones((3, 2), dtype="f4"))
+    assert same[0].dtype == same[1].dtype == "f4"
+    with pytest.raises(ValueError, match=r"X.shape\[1\] == 2 while Y.shape\[1\] == 4"):
+        ours.check_pairwise_arrays(mt.ones((3, 2)), mt.ones((3, 4)))
+    with pytest.raises(ValueError, match="Precomputed metric requires"):
+        ours.check_pairwise_arrays(mt.ones((3, 2)), mt.ones((3, 4)), precomputed=True)

@@ -1,0 +1,101 @@
+"""Graphs of the nearest of samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from marsdask.learn.fitted import plain
+from marsdask.learn.lazy import adopted, is_lazy, running
+
+from .nearest import NearestNeighbors
+
+
+def kneighbors_graph(
+    X: Any,
+    n_neighbors: int,
+    *,
+    mode: str = "connectivity",
+    metric: Any = "minkowski",
+    p: float = 2,
+    metric_params: Any = None,
+    include_self: bool | str = False,
+    n_jobs: int | None = None,
+    session: Any = None,
+    run_kwargs: Any = None,
+) -> Any:
+    """Return the graph of each sample's nearest ones as a sparse matrix, lazy for lazy samples.
+
+    See sklearn.neighbors.kneighbors_graph.
+
+    Examples
+    --------
+    >>> from marsdask.learn.neighbors import kneighbors_graph
+    >>> X = mt.tensor([[0.0], [1.0], [5.0]], chunk_size=2)
+    >>> kneighbors_graph(X, 1).compute().toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    how = {"metric": metric, "p": p, "metric_params": metric_params, "n_jobs": n_jobs}
+    with running(session, run_kwargs):
+        model = _fitted(X, n_neighbors=n_neighbors, **how)
+        queries = _queries(model, mode, include_self)
+        return model.kneighbors_graph(queries, n_neighbors=n_neighbors, mode=mode)
+
+
+def radius_neighbors_graph(
+    X: Any,
+    radius: float,
+    *,
+    mode: str = "connectivity",
+    metric: Any = "minkowski",
+    p: float = 2,
+    metric_params: Any = None,
+    include_self: bool | str = False,
+    n_jobs: int | None = None,
+    session: Any = None,
+    run_kwargs: Any = None,
+) -> Any:
+    """Return the graph of samples within a radius as a sparse matrix, lazy for lazy samples.
+
+    See sklearn.neighbors.radius_neighbors_graph.
+
+    Examples
+    --------
+    >>> from marsdask.learn.neighbors import radius_neighbors_graph
+    >>> X = mt.tensor([[0.0], [1.0], [5.0]], chunk_size=2)
+    >>> radius_neighbors_graph(X, 2.0).compute().toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    how = {"metric": metric, "p": p, "metric_params": metric_params, "n_jobs": n_jobs}
+    with running(session, run_kwargs):
+        model = _fitted(X, radius=radius, **how)
+        queries = _queries(model, mode, include_self)
+        return model.radius_neighbors_graph(queries, radius, mode)
+
+
+def _fitted(X: Any, **params: Any) -> Any:
+    """Return an index of samples, which may be one already."""
+    X = adopted(X)
+    if not isinstance(X, BaseEstimator):
+        return NearestNeighbors(**params).fit(X)
+    check_is_fitted(X)
+    for name, item in params.items():
+        if name in ("metric", "p", "metric_params") and getattr(X, name) != item:
+            raise ValueError(f"Got {item!r} for {name}, while the estimator has {getattr(X, name)}")
+    return X
+
+
+def _queries(model: Any, mode: str, include_self: bool | str) -> Any:
+    """Return the samples if each is its own neighbour, else nothing."""
+    if include_self == "auto":
+        include_self = mode == "connectivity"
+    if not include_self:
+        return None
+    samples = model._fit_X
+    return samples if is_lazy(samples) else plain(samples)
