@@ -36,7 +36,7 @@ def scaler_of(server, folder, kind):
 
 
 def replicas(server, kind, space):
-    return server.store.get(PLURALS[kind], space, "mars-worker")["spec"]["replicas"]
+    return server.store.current(PLURALS[kind], space, "mars-worker")["spec"]["replicas"]
 
 
 def test_a_stateful_set_ends_its_last_pods(server, tmp_path):
