@@ -1,4 +1,4 @@
-"""Affinity hints that follow from the structure of a graph."""
+"""Hints of tasks: affinity by the structure of a graph, and bytes as the scheduler reads them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from dask.task_spec import DataNode
+from distributed.scheduler import TaskState, WorkerState
 
 from ..base import Hint, Key, TaskGraph
-from .placement import READERS, affinities
+from .placement import READERS, TaskView, affinities
 
 
 def with_affinity(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
@@ -33,3 +35,29 @@ def with_affinity(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> 
         if hint.affinity is None:
             chosen[key] = replace(hint, affinity=affinity)
     return chosen
+
+
+def needs(ts: TaskState) -> int:
+    """Return the hint of the bytes that a running task needs, 0 without one."""
+    annotations: Any = ts.annotations
+    return int((annotations and annotations.get("mars_mem")) or 0)
+
+
+def task_view(ts: TaskState) -> TaskView[WorkerState]:
+    """Return the policy's view of a task."""
+    return TaskView(
+        needs(ts), tuple([(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies])
+    )
+
+
+def hinted_bytes(ts: TaskState) -> int:
+    """Return the hint of the bytes of a task's result, 0 without one."""
+    annotations: Any = ts.annotations
+    return int((annotations and annotations.get("mars_out")) or 0)
+
+
+def mean_bytes(ts: TaskState) -> float:
+    """Return the mean of the results of a task's group, 0 if there is none yet."""
+    group: Any = ts.group
+    made = group.states["memory"] + group.states["forgotten"]
+    return group.nbytes_total / made if made else 0.0

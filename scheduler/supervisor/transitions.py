@@ -28,6 +28,7 @@ from distributed.stealing import WorkStealing
 
 from ..dask import PLACE
 from .fair_share import FairQueue, JobShare, WorkerShares, submission
+from .hints import hinted_bytes, mean_bytes, needs, task_view
 from .placement import (
     CROWD,
     STRANGERS,
@@ -54,32 +55,6 @@ _SOON = 0.01
 
 #: Maximum bytes of a result that may be computed earlier than it is needed.
 _TINY = 256
-
-
-def needs(ts: TaskState) -> int:
-    """Return the hint of the bytes that a running task needs, 0 without one."""
-    annotations: Any = ts.annotations
-    return int((annotations and annotations.get("mars_mem")) or 0)
-
-
-def task_view(ts: TaskState) -> TaskView[WorkerState]:
-    """Return the policy's view of a task."""
-    return TaskView(
-        needs(ts), tuple([(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies])
-    )
-
-
-def hinted_bytes(ts: TaskState) -> int:
-    """Return the hint of the bytes of a task's result, 0 without one."""
-    annotations: Any = ts.annotations
-    return int((annotations and annotations.get("mars_out")) or 0)
-
-
-def mean_bytes(ts: TaskState) -> float:
-    """Return the mean of the results of a task's group, 0 if there is none yet."""
-    group: Any = ts.group
-    made = group.states["memory"] + group.states["forgotten"]
-    return group.nbytes_total / made if made else 0.0
 
 
 def ends_soon(ws: WorkerState) -> bool:
