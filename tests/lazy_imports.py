@@ -16,6 +16,7 @@ LAZY_PACKAGES = {
     "h5py": "optional: HDF5 files",
     "sqlalchemy": "optional: databases other than SQLite",
     "kubernetes": "optional: extra kubernetes",
+    "websocket": "comes with kubernetes",
     "matplotlib": "optional: plots",
     "numexpr": "optional: only limited where it is loaded",
     "pandas": "heavy: a tensor program never needs it",

@@ -212,6 +212,7 @@ UNDECLARED = {
     "token_name": "whatever is in a token",
     "values": "frames, or arrays already",
     "write": "files",
+    "tls_server_name": "configurations of newer releases of kubernetes",
 }
 
 

@@ -161,7 +161,7 @@ class KubernetesApi:
     def websocket(self, path: str, protocol: str) -> Any:
         """Open a connection that lasts, such as to a port of a pod."""
         from kubernetes.stream.ws_client import websocket_proxycare
-        from websocket import WebSocket
+        from websocket import WebSocket, WebSocketBadStatusException, WebSocketException
 
         url = self._settings.host.rstrip("/").replace("http", "ws", 1) + path
         options: dict[str, Any] = {"header": self._headers("GET"), "subprotocols": [protocol]}
@@ -173,13 +173,10 @@ class KubernetesApi:
             found.connect(url, **options)
             found.settimeout(None)
             return found
-        except Exception as error:
-            if "websocket" not in type(error).__module__:
-                raise
-            status = getattr(error, "status_code", None)
-            if status is not None:
-                content = getattr(error, "resp_body", None) or b""
-                raise_for(status, content, "GET", path.partition("?")[0], None)
+        except WebSocketException as error:
+            if isinstance(error, WebSocketBadStatusException):
+                content = error.resp_body or b""
+                raise_for(error.status_code, content, "GET", path.partition("?")[0], None)
             raise KubernetesError(
                 f"no answer from Kubernetes at {self._settings.host}: {error}"
             ) from error

@@ -121,7 +121,7 @@ def _receive(local: socket.socket, remote: Any) -> None:
 def _end(*connections: Any) -> None:
     """End connections, also those that another thread waits for."""
     for one in connections:
-        plain: socket.socket | None = getattr(one, "sock", one)  # a websocket's
+        plain: socket.socket | None = one if isinstance(one, socket.socket) else one.sock
         if plain is None:
             continue
         with contextlib.suppress(OSError):
