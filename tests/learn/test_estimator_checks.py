@@ -6,8 +6,8 @@ import pytest
 from sklearn import linear_model as plain
 from sklearn.tree import DecisionTreeClassifier
 
-from marsdask.learn.cluster import MiniBatchKMeans
-from marsdask.learn.decomposition import IncrementalPCA, TruncatedSVD
+from marsdask.learn.cluster import KMeans, MiniBatchKMeans
+from marsdask.learn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from marsdask.learn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -35,12 +35,16 @@ from marsdask.learn.neighbors import (
     NearestNeighbors,
 )
 from marsdask.learn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
+    QuantileTransformer,
     RobustScaler,
+    StandardScaler,
     TargetEncoder,
 )
 from marsdask.learn.semi_supervised import LabelPropagation
@@ -102,6 +106,12 @@ MODELS = {
     TruncatedSVD(n_components=1): {},
     IncrementalPCA(): {},
     MiniBatchKMeans(max_iter=5): _DRAWN,
+    KMeans(n_clusters=3, max_iter=5): _DRAWN | _LATER,
+    PCA(): _LATER,
+    Binarizer(): _LATER,
+    FunctionTransformer(): {},
+    QuantileTransformer(n_quantiles=10): {},
+    StandardScaler(): {},
     MaxAbsScaler(): {},
     MinMaxScaler(): {},
     Normalizer(): _LATER,

@@ -81,6 +81,8 @@ class FunctionTransformer(RowsEstimator, preprocessing.FunctionTransformer):
            [3.]])
     """
 
+    _takes_sparse = True
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the samples."""
         if not is_lazy(X):
