@@ -103,3 +103,15 @@ def test_whatever_order_workers_join_in(order, cut):
         for late, keys in found.outdated().items():
             left[late] -= keys
     assert left == {w: set() if w in cut else {"x", w} for w in order}
+
+
+def test_what_was_computed_anew_is_dropped_alone():
+    """Of two results that a worker held, the other one is kept, whether it is known or was lost."""
+    for known in (True, False):
+        generations = Generations("me", lambda key, known=known: known, lambda: False)
+        generations.leave("w", ["old", "kept"], "left")
+        if not known:
+            for key in ("old", "kept"):
+                generations.transition(key, "forgotten", "left")
+        generations.transition("old", "processing", "later")
+        assert generations.returns("w", WorkerHistory("me"), ["old", "kept"]) == {"kept"}
