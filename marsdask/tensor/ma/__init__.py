@@ -19,6 +19,7 @@ from ..indexing import boolean, getitem
 from ..manipulation import diagonals, join, reshape, shape, views
 from ..operands import as_node
 from ..typing import public
+from .assignment import MaskedFlat, fill_values, put, set_flat, set_item, without_masks
 from .masked_tensor import (
     MaskedTensor,
     filled,
@@ -285,6 +286,7 @@ def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not args or not _masks_in(args[0]):
             return func.node(*args, **kwargs)
+        args = (args[0], *map(without_masks, args[1:]))
         data = func(_each(_data_in, args[0]), *args[1:], **kwargs)
         mask = func(_each(_mask_in, args[0]), *args[1:], **kwargs)
         if isinstance(args[0], MaskedTensor) and data is _data_in(args[0]):
@@ -360,5 +362,14 @@ _METHODS: dict[str, Public[..., Any, Any]] = {
 }
 for _name, _func in _METHODS.items():
     setattr(MaskedTensor, _name, accepts_masked(_func))
+#: Those that change a tensor.
+_WRITES: dict[str, Any] = {
+    "__setitem__": set_item,
+    "fill": fill_values,
+    "put": put,
+    "flat": property(MaskedFlat, set_flat),
+}
+for _name, _func in _WRITES.items():
+    setattr(MaskedTensor, _name, _func)
 MaskedTensor.T = property(accepts_masked(shape.transpose))  # type: ignore[method-assign, assignment]
 MaskedTensor.mT = property(accepts_masked(shape.matrix_transpose))  # type: ignore[method-assign, assignment]

@@ -7,6 +7,7 @@ chunks receives masked ones. A masked tensor's meta is an empty masked array.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -193,14 +194,6 @@ class MaskedTensor(Tensor):
         """Return the tensor in another type."""
         return map_masked_blocks(cast_masked, self, dtype=np.dtype(dtype))
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        data, mask = parts_of(self)
-        if value is np.ma.masked:
-            setitem.setitem(mask, key, True)
-            return
-        setitem.setitem(data, key, values_of(value) if has_mask(value) else value)
-        setitem.setitem(mask, key, mask_of(value) if has_mask(value) else False)
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs.get("out") is not None:
             raise NotImplementedError(
@@ -314,7 +307,14 @@ def map_masked_blocks(func: Callable[..., Any], *args: Any, **options: Any) -> M
 
 
 #: Functions of blocks whose masked form has another name.
-_FORMS: dict[Any, Callable[..., Any]] = {ufuncs.chosen: np.ma.where}
+_FORMS: dict[Any, Callable[..., Any]] = {
+    ufuncs.chosen: np.ma.where,
+    # As operators they leave values under masks as they come: such values are keys.
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+}
 
 
 def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> MaskedTensor:
@@ -323,8 +323,8 @@ def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any
         raise NotImplementedError(
             f"{func.__name__}(where=) of masked tensors is not supported; use ma.where"
         )
-    form = getattr(np.ma, func.__name__, None) if isinstance(func, np.ufunc) else None
-    found = map_masked_blocks(form or _FORMS.get(func, func), *args, **kwargs)
+    form = getattr(np.ma, func.__name__, func) if isinstance(func, np.ufunc) else func
+    found = map_masked_blocks(_FORMS.get(func, form), *args, **kwargs)
     return found if out is None else assign(out[0] if isinstance(out, tuple) else out, found.node)
 
 
