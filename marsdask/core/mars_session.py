@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 #: Arguments of Mars's ``execute`` that change nothing here.
 NO_EFFECT: Final = (
+    "compose",
     "extra_config",
     "fuse_enabled",
+    "n_parallel",
+    "n_thread",
     "progress_update_interval",
     "warn_duplicated_execution",
 )

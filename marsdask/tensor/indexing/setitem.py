@@ -28,7 +28,7 @@ from ..operands import Literal, as_node
 from ..typing import public
 from .assignment import SetItem, SetSlice, check_length, writable
 from .boolean import BooleanIndexing, bands, check_fit, count_true
-from .getitem import Item, parse, points_of, together
+from .getitem import Item, getitem, parse, points_of, together
 from .scatter import Put, SetKnown, SetPoints, replace_values
 from .slicing import EVERYTHING, Taken
 
@@ -39,6 +39,9 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 
     Differs from NumPy: a Python number that the type cannot hold raises, whatever the key.
     """
+    if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
+        setitem(getitem(a, key), ..., value)
+        return
     node = as_node(a)
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
@@ -56,6 +59,8 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return a copy of the assigned value; Python's scalars are cast to the tensor's type."""
     if isinstance(value, np.ndarray):
         return value.copy()
+    if dtype.names and isinstance(value, list | tuple | np.void):
+        return np.array(value, dtype)  # a tuple is one element
     if value is not None and type(value) not in (bool, int, float, complex, str, bytes):
         return value
     held = np.empty((), dtype)

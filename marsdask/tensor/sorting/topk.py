@@ -27,8 +27,12 @@ from marsdask.core.sizes import Chunks, Unknown, upper
 
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype
+from ..indexing.getitem import getitem
+from ..manipulation.diagonals import take_along_axis
+from ..manipulation.join import length
 from ..operands import as_node
 from ..typing import public
+from .sort import argsort
 
 #: Elements that are compared with the bound at a time: they stay in cache.
 STEP = 2**16
@@ -228,11 +232,13 @@ def topk(
     largest: bool = True,
     sorted: bool = True,
     return_index: bool = False,
+    *,
+    order: Any = None,
     **hints: Any,
 ) -> Any:
     """Return the ``k`` largest elements along an axis, the largest first (NaN before all).
 
-    A negative ``k`` requests the smallest, as in Dask. The result is always sorted; ``order``,
+    A negative ``k`` requests the smallest, as in Dask. The result is always sorted;
     ``parallel_kind`` and ``psrs_kinds`` are Mars's hints, ``split_every`` is Dask's.
 
     Parameters
@@ -249,6 +255,8 @@ def topk(
         Has no effect: the result is sorted.
     return_index : bool
         Whether to return their positions too.
+    order : str or list of str, optional
+        The fields of records that are compared first.
     **hints
         Mars's and Dask's hints, which have no effect.
 
@@ -263,10 +271,16 @@ def topk(
     array([5, 4])
     """
     _check_hints(hints)
-    values = _topk(a, k, axis, largest, indices=False)
+    if order is None:
+        values = _topk(a, k, axis, largest, indices=False)
+    else:
+        positions = _topk_by(as_node(a), k, axis, largest, order)
+        values = take_along_axis.node(a, positions, axis)
     if not return_index:
         return values
-    return ExecutableTuple((values, _topk(a, k, axis, largest, indices=True)))
+    if order is None:
+        positions = _topk(a, k, axis, largest, indices=True)
+    return ExecutableTuple((values, positions))
 
 
 @public
@@ -276,6 +290,8 @@ def argtopk(
     axis: int = -1,
     largest: bool = True,
     sorted: bool = True,
+    *,
+    order: Any = None,
     **hints: Any,
 ) -> Node:
     """Return the positions of the ``k`` largest elements along an axis; see :func:`topk`.
@@ -292,6 +308,8 @@ def argtopk(
         Whether to look for the largest or the smallest.
     sorted : bool
         Has no effect: the result is sorted.
+    order : str or list of str, optional
+        The fields of records that are compared first.
     **hints
         Mars's hints, which have no effect.
 
@@ -306,12 +324,19 @@ def argtopk(
     array([4, 2])
     """
     _check_hints(hints)
+    if order is not None:
+        return _topk_by(as_node(a), k, axis, largest, order)
     return _topk(a, k, axis, largest, indices=True)
 
 
+def _topk_by(a: Node, k: Any, axis: int, largest: bool, order: Any) -> Node:
+    """Return the positions of the records that are extreme in some fields."""
+    k = operator.index(k)
+    count = min(abs(k), length(a, axis))
+    found = argsort.node(a, axis, order=order, descending=largest == (k >= 0))
+    place = axis % len(a.chunks)
+    return getitem.node(found, (slice(None),) * place + (slice(count),))
+
+
 def _check_hints(hints: dict[str, Any]) -> None:
-    check_keywords(hints, {"order", "parallel_kind", "psrs_kinds", "split_every"})
-    if hints.get("order") is not None:
-        raise NotImplementedError(
-            "order= of record fields is not supported; use one field, or a DataFrame"
-        )
+    check_keywords(hints, {"parallel_kind", "psrs_kinds", "split_every"})

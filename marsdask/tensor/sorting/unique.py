@@ -348,8 +348,9 @@ def isin(
 
 
 @public
-def union1d(ar1: Any, ar2: Any) -> Node:
-    """Return the union, in order. See numpy.union1d."""
+def union1d(ar1: Any, ar2: Any, **hints: Any) -> Node:
+    """Return the union, in order. See numpy.union1d. ``aggregate_size`` is Mars's hint."""
+    check_keywords(hints, {"aggregate_size"})
     found: Node = unique.node(concatenate.node([ravel.node(ar1), ravel.node(ar2)]))
     return found
 

@@ -299,7 +299,11 @@ def pairs(
 
 @public
 def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Node:
-    """Return the distances between rows, condensed. See scipy.spatial.distance.pdist."""
+    """Return the distances between rows, condensed. See scipy.spatial.distance.pdist.
+
+    ``aggregate_size`` is Mars's hint.
+    """
+    kwargs.pop("aggregate_size", None)
     node = _matrix(X, "A")
     extras, rest = _parameters((node,), metric, kwargs)
     found = CondensedDistances(node, tuple(extras.values()), metric, tuple(extras), rest)
