@@ -102,6 +102,7 @@ AT_RUN_TIME = {
         "import_module": "loads modules of ours under the names of Mars's",
         "sys.modules": "tells whether Mars is imported",
     },
+    "marsdask/compat/estimators.py": {"sys.modules": "gives what is imported its old keywords"},
     "marsdask/compat/mars.py": {"import_module": "loads packages of Mars when they are asked for"},
     "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},

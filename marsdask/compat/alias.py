@@ -17,6 +17,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from marsdask.core.config import options
+
 from .missing import instead_of
 
 #: What child processes, such as local workers, read when they import marsdask.
@@ -27,17 +29,22 @@ _MOVED: Final = {
     "": "marsdask.compat.mars",
     "deploy.oscar.session": "marsdask.compat.session",
     "tensor.core": "marsdask.tensor",
+    "tensor.linalg": "marsdask.compat.linalg",
     "dataframe.core": "marsdask.dataframe",
     "remote.core": "marsdask.remote",
 }
 
 _HERE: Final = Path(__file__).parent
 
-#: The module that adds methods to classes while the alias is installed.
+#: The modules that add methods and keywords while the alias is installed.
 _FRAMES: Final = "marsdask.compat.dataframe"
+_ESTIMATORS: Final = "marsdask.compat.estimators"
+_LEARN: Final = "marsdask.learn."
 
 #: What is ours in this folder.
-_OURS: Final = frozenset({"alias", "missing", "mars", "__main__"})
+_OURS: Final = frozenset(
+    {"alias", "estimators", "keywords", "linalg", "mars", "missing", "xarray", "__main__"}
+)
 
 
 class MarsInstalled(ImportError):
@@ -110,6 +117,8 @@ class _SameModule(Loader):
             sys.modules[f"{alias}.{child}"] = hidden
         if self._name == _FRAMES:
             module.offer()
+        elif self._name.startswith(_LEARN):
+            importlib.import_module(_ESTIMATORS).offer()
 
 
 def _modules_behind_names(package: ModuleType) -> list[tuple[str, ModuleType]]:
@@ -128,6 +137,9 @@ def _modules_behind_names(package: ModuleType) -> list[tuple[str, ModuleType]]:
 
 def install(*, replace: bool = False) -> None:
     """Let ``import mars`` import marsdask in this process, and in processes that it starts.
+
+    As in Mars, values without axes are then fetched as Python's numbers, not as NumPy's
+    (``options.python_scalars``).
 
     Parameters
     ----------
@@ -158,6 +170,7 @@ def install(*, replace: bool = False) -> None:
             "(python -m marsdask.compat --replace) to hide it from this program"
         )
     sys.meta_path.insert(0, MarsFinder())
+    options.python_scalars = True
     os.environ[VARIABLE] = "replace" if replace else "install"
 
 
@@ -173,9 +186,11 @@ def uninstall() -> None:
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder) is not MarsFinder]
     for name in [name for name in sys.modules if name.partition(".")[0] == "mars"]:
         del sys.modules[name]
-    os.environ.pop(VARIABLE, None)
-    if (frames := sys.modules.get(_FRAMES)) is not None:
-        frames.withdraw()
+    if os.environ.pop(VARIABLE, None) is not None:
+        options.python_scalars = False
+    for name in (_FRAMES, _ESTIMATORS):
+        if (module := sys.modules.get(name)) is not None:
+            module.withdraw()
 
 
 def is_installed() -> bool:

@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+import pandas as pd
+
 import marsdask.dataframe as md
 from marsdask.dataframe.keyed.groupby import GroupBy
 
@@ -140,6 +142,26 @@ def date_range(*args: Any, **options: Any) -> Any:
         _warn_of("date_range(closed=)", "use inclusive=")
         options["inclusive"] = "both" if closed is None else closed
     return md.date_range(*args, **options)
+
+
+class _OfTimes(type(pd.Timestamp)):  # type: ignore[misc]
+    """Makes pandas's own points in time, of which the class below is another name."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        if "freq" in options:
+            del options["freq"]
+            _warn_of("Timestamp(freq=)", "leave it out, a point in time has no frequency")
+        return pd.Timestamp(*args, **options)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, pd.Timestamp)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, pd.Timestamp)
+
+
+class Timestamp(pd.Timestamp, metaclass=_OfTimes):
+    """A point in time; see :class:`pandas.Timestamp`."""
 
 
 def _warn_of(what: str, word: str) -> None:

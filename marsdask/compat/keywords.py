@@ -1,4 +1,4 @@
-"""Keywords of pandas 1 that pandas 3 lacks: methods of frames take them, and warn.
+"""Keywords that pandas 3 and scikit-learn lack: methods and functions take them, and warn.
 
 A keyword that only had its default is left out, one that has another name is renamed, and one that
 chose something else does that. What has no counterpart raises ``NotImplementedError``.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import marsdask.dataframe as md
 from marsdask.dataframe.keyed.groupby import GroupBy
@@ -23,10 +23,11 @@ class LeftOut:
 
     word: str
     values: tuple[Any, ...] = (None,)
+    library: str = "pandas"
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
         if not any(value is one or value == one for one in self.values):
-            raise NotImplementedError(f"{name}={value!r} is gone from pandas: {self.word}")
+            raise NotImplementedError(f"{name}={value!r} is gone from {self.library}: {self.word}")
         return method(owner, *args, **kwargs)
 
 
@@ -81,7 +82,28 @@ class Filled:
 
 _WAYS: Final = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}
 
-Keyword = LeftOut | Renamed | Grouped | Filled
+
+@dataclass(frozen=True)
+class Ignored:
+    """A keyword that changed nothing, whatever its value."""
+
+    word: str = "it had no effect"
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        del name, value
+        return method(owner, *args, **kwargs)
+
+
+class Keyword(Protocol):
+    """What becomes of a keyword."""
+
+    @property
+    def word(self) -> str:
+        """What to write today."""
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        """Call a method whose first argument is ``owner``, without the keyword."""
+
 
 _ANY: Final = (None, True, False, "raise", "ignore")
 _ROWS: Final = LeftOut("transpose the frame", (0, None, "index"))
@@ -136,16 +158,23 @@ KEYWORDS: Final[dict[type, dict[str, dict[str, Keyword]]]] = {
 }
 
 
-def taking(method: Callable[..., Any], title: str, old: dict[str, Keyword]) -> Callable[..., Any]:
+def taking(
+    method: Callable[..., Any], title: str, old: Mapping[str, Keyword], library: str = "pandas"
+) -> Callable[..., Any]:
     """Return a method that takes old keywords, one after the other."""
+    first = next(iter(inspect.signature(method).parameters))
 
     @wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         given = [name for name in old if name in kwargs]
+        if not given:
+            return method(*args, **kwargs)
         for name in given:
-            words = f"{title}({name}=) is gone from pandas"
+            words = f"{title}({name}=) is gone from {library}"
             warnings.warn(f"{words}: {old[name].word}", DeprecationWarning, stacklevel=2)
-        return apply(given, self, *args, **kwargs)
+        if not args and first in kwargs:
+            args = (kwargs.pop(first),)
+        return apply(given, *args, **kwargs)
 
     def apply(given: Sequence[str], self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not given:

@@ -9,6 +9,8 @@ import numpy as np
 
 import marsdask.tensor as mt
 
+from . import linalg  # noqa: F401 - what ``mars.tensor.linalg`` is
+
 
 def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
     """Tell of each element of a vector whether it is in another."""
@@ -63,6 +65,10 @@ REMOVED: Final[dict[str, tuple[str, Any]]] = {
     "rshift": ("right_shift", mt.right_shift),
     "truediv": ("true_divide", mt.true_divide),
 }
+
+
+#: What ``from mars.tensor import *`` imports: without a warning.
+__all__ = [name for name in mt.__all__ if name not in REMOVED]
 
 
 def __getattr__(name: str) -> Any:

@@ -213,7 +213,7 @@ class Collection(HandsOn):
         """
         if dask_options:
             return dask.base.compute(self, **dask_options)[0]
-        return compute(self, session=session)[0]
+        return self._given(compute(self, session=session)[0])
 
     def persist(self, *, session: Session | None = None, **dask_options: Any) -> Any:
         """Compute the value and return a new collection of its chunks.
@@ -376,6 +376,11 @@ class Collection(HandsOn):
         """Return a node as it lies in the memory of the one that it replaces."""
         del old
         return node
+
+    @classmethod
+    def _given(cls, value: Any) -> Any:
+        """Return a value in memory as the user wants it."""
+        return value
 
     def _corners(self, edges: Sequence[tuple[int, int]]) -> Any:
         """Return the first and last rows (columns, ...) of an executed collection.
@@ -573,7 +578,9 @@ class ExecutableTuple(tuple[Any, ...]):
         >>> marsdask.ExecutableTuple([mt.ones(2).sum(), mt.arange(3).max()]).compute()
         [np.float64(2.0), np.int64(2)]
         """
-        return self._with(list(compute(*self._lazy(), session=session)))
+        lazy = self._lazy()
+        values = compute(*lazy, session=session)
+        return self._with([item._given(value) for item, value in zip(lazy, values, strict=True)])
 
     def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
         """Execute unless that was done before, and return the values (a future if not ``wait``).
@@ -927,7 +934,10 @@ def _fetched_together(items: Sequence[Collection], session: Session | None) -> l
         values = chosen.scheduler.gather(keys)
         for at, value, held in zip(positions, values, stored, strict=True):
             found[at] = type(items[at])._assemble({(): value}, held.meta, owned=False)
-    return [found[at] if at in found else _fetched(item, session) for at, item in enumerate(items)]
+    return [
+        item._given(found[at] if at in found else _fetched(item, session))
+        for at, item in enumerate(items)
+    ]
 
 
 def _fetched(item: Collection, session: Session | None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -111,6 +112,7 @@ _OPTIONS: dict[str, Option] = {
     "memory_limit": Option(
         None, _is_memory, "a number of bytes, a share such as 0.5, a string such as '4GiB', or None"
     ),
+    "python_scalars": Option(False, _is_bool, "a bool"),
     "show_progress": Option("auto", _one_of(True, False, "auto"), "True, False or 'auto'"),
     "progress_update_interval": Option(1.0, _is_number, "seconds"),
     "spill_dirs": Option(None, _is_dirs, "a directory, a list of them, or None"),
@@ -127,17 +129,38 @@ _OPTIONS: dict[str, Option] = {
     "verify": Option(os.environ.get("MARSDASK_VERIFY") == "1", _is_bool, "a bool"),
 }
 
+#: Options of Mars that have no effect here, and their defaults: to set one warns.
+_OF_MARS: dict[str, Any] = {
+    "bincount.chunk_size_limit": 10**8,
+    "check_interval": 20,
+    "client.serial_type": "arrow",
+    "custom_log_dir": None,
+    "dataframe.arrow_array.pandas_only": None,
+    "deploy.open_browser": True,
+    "kv_store": ":inproc:",
+    "learn.assume_finite": None,
+    "learn.working_memory": None,
+    "optimize_tileable_graph": True,
+    "rechunk.chunk_size_limit": 10**8,
+    "serialize_method": "pickle",
+    "tcp_timeout": 30,
+    "verbose": False,
+    "vineyard.enabled": False,
+    "vineyard.socket": None,
+}
+
 #: Other names of the same options.
 _ALIASES = {
     "combine_size": "split_every",
     "tensor.chunk_size": "chunk_size",
     "tensor.chunk_store_limit": "chunk_store_limit",
     "tensor.combine_size": "split_every",
+    "tensor.rechunk.chunk_size_limit": "rechunk.chunk_size_limit",
     "tensor.rechunk.threshold": "rechunk.threshold",
     "array.chunk_size": "chunk_store_limit",
 }
 
-_defaults: dict[str, Any] = {name: option.default for name, option in _OPTIONS.items()}
+_defaults: dict[str, Any] = {name: option.default for name, option in _OPTIONS.items()} | _OF_MARS
 _overrides: ContextVar[Mapping[str, Any]] = ContextVar(
     "marsdask_options", default=MappingProxyType({})
 )
@@ -145,12 +168,16 @@ _overrides: ContextVar[Mapping[str, Any]] = ContextVar(
 
 def _canonical(name: str) -> str:
     name = _ALIASES.get(name, name)
-    if name not in _OPTIONS:
+    if name not in _defaults:
         raise OptionError(f"no such option: {name!r}{did_you_mean(name, [*_OPTIONS, *_ALIASES])}")
     return name
 
 
 def _checked(name: str, value: Any) -> Any:
+    if name in _OF_MARS:
+        words = f"options.{name} has no effect: it is an option of Mars"
+        warnings.warn(words, DeprecationWarning, stacklevel=4)
+        return value
     option = _OPTIONS[name]
     if not option.accepts(value):
         raise ValueError(f"invalid value for option {name}: {value!r}; give {option.wants}")
@@ -236,9 +263,9 @@ class Options:
 
     def __getattr__(self, name: str) -> Any:
         full = self._prefix + name
-        if full in _OPTIONS or full in _ALIASES:
+        if full in _defaults or full in _ALIASES:
             return get_option(full)
-        if any(known.startswith(f"{full}.") for known in (*_OPTIONS, *_ALIASES)):
+        if any(known.startswith(f"{full}.") for known in (*_defaults, *_ALIASES)):
             return Options(f"{full}.")
         return get_option(full)
 

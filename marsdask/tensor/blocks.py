@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.config import options
 from marsdask.core.display.notebook import card, format_bytes, picture
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
@@ -59,6 +60,15 @@ def assemble(
             )
         ] = block
     return out
+
+
+def given(value: Any) -> Any:
+    """Return a value as the user wants it: one without axes may be Python's.
+
+    Times stay NumPy's: their numbers say nothing without the unit.
+    """
+    plain = isinstance(value, np.generic) and value.dtype.kind not in "mMO"
+    return value.item() if plain and options.python_scalars else value
 
 
 def _copied(block: Any, order: MemoryOrder) -> Any:

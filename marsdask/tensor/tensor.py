@@ -106,6 +106,7 @@ class Tensor(Collection):
         return blocks.assemble(parts, meta, owned=owned, order=order)
 
     _in_place = staticmethod(in_place)
+    _given = staticmethod(blocks.given)
 
     _show = views_of.show
     _settled = staticmethod(blocks.meta_from_infos)

@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import marsdask
@@ -32,7 +33,7 @@ SAME = {
     "mars.config": "marsdask.config",
     "mars.session": "marsdask.compat.session",
     "mars.tensor": "marsdask.compat.tensor",
-    "mars.tensor.linalg": "marsdask.tensor.linalg",
+    "mars.tensor.linalg": "marsdask.compat.linalg",
     "mars.tensor.fft": "marsdask.tensor.fft",
     "mars.tensor.spatial.distance": "marsdask.tensor.spatial.distance",
     "mars.learn.cluster": "marsdask.learn.cluster",
@@ -78,6 +79,32 @@ def test_names(installed: None) -> None:
         _ = mars.oscar
     with pytest.raises(NotImplementedError, match=r"new_session\(n_worker="):
         mars.new_ray_session()
+
+
+def test_values_without_axes_are_pythons(installed: None) -> None:
+    """As in Mars; points in time and arrays stay NumPy's, and so does all once it is undone."""
+    lazy = mt.arange(3, chunk_size=2)
+    assert type(lazy.sum().execute().fetch()) is int
+    assert type(lazy.mean().compute()) is float
+    assert type((lazy.max() > 1).to_numpy()) is bool
+    both = marsdask.ExecutableTuple([lazy.min(), lazy])
+    assert [type(value) for value in both.execute().fetch()] == [int, np.ndarray]
+    assert [type(value) for value in both.compute()] == [int, np.ndarray]
+    assert [type(value) for value in marsdask.fetch(*both)] == [int, np.ndarray]
+    times = mt.tensor(np.array(["2020-01-01", "2021-01-01"], "M8[s]"))
+    assert type(times.max().compute()) is np.datetime64
+    with marsdask.option_context({"python_scalars": False}):
+        assert type(lazy.sum().compute()) is np.int64
+    marsdask.compat.uninstall()
+    assert type(lazy.sum().compute()) is np.int64
+
+
+def test_all_names_are_imported(installed: None) -> None:
+    """``from mars.tensor import *`` gives the names of tensors."""
+    names: dict[str, Any] = {}
+    exec("from mars.tensor import *\nfrom mars.tensor.linalg import *", names)  # noqa: S102
+    assert names["ones"] is mt.ones
+    assert names["cholesky"] is not mt.linalg.cholesky
 
 
 def test_functions_are_not_replaced_by_modules_of_their_names(installed: None) -> None:

@@ -66,5 +66,13 @@ def test_others() -> None:
         pytest.raises(NotImplementedError, match="fill the frame before groupby"),
     ):
         frame.groupby("b").fillna(0)
+    stamp: Any = old.Timestamp
+    with pytest.warns(DeprecationWarning, match=r"Timestamp\(freq=\) is gone from pandas"):
+        made = stamp("2020-01-01", freq="D")
+    assert type(made) is pd.Timestamp
+    assert made == old.Timestamp(2020, 1, 1) == old.Timestamp.fromisoformat("2020-01-01")
+    assert isinstance(made, old.Timestamp)
+    assert issubclass(pd.Timestamp, old.Timestamp)
+    assert not isinstance(pd.NaT, old.Timestamp)
     assert old.DataFrame is md.DataFrame
     assert old.concat is md.concat

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.config import OptionError, option_context, options, set_option
@@ -120,3 +121,28 @@ def test_chunk_sizes_may_be_texts():
     with option_context({"chunk_size": "16KiB"}):
         assert mt.ones(4096).chunks == ((2048, 2048),)
         assert md.DataFrame({"x": np.arange(4096.0)}).node.chunks[0] == (2048, 2048)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["deploy.open_browser", "tensor.rechunk.chunk_size_limit", "vineyard.enabled", "verbose"],
+)
+def test_options_of_mars_have_no_effect(name):
+    """They can be read and set, with a warning, and are no options of ours."""
+    before = options.to_dict()
+    assert marsdask.get_option(name) in (True, False, 10**8)
+    told = pytest.warns(DeprecationWarning, match="has no effect: it is an option of Mars")
+    with told, option_context({name: 5}):
+        assert marsdask.get_option(name) == 5
+    assert marsdask.get_option(name) != 5
+    assert options.to_dict() == before
+
+
+def test_numbers_are_numpys_unless_python_scalars():
+    """Values without axes are Python's numbers where the option says so, in any session."""
+    total = mt.arange(4, chunk_size=2).sum()
+    assert type(total.compute()) is np.int64
+    with option_context({"python_scalars": True}):
+        assert type(total.compute()) is int
+        assert type(total.execute().fetch()) is int
+        assert type(mt.arange(4).compute()) is np.ndarray

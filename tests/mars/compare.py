@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,12 +23,10 @@ Fact = dict[str, Any]
 #: What Mars gave, by line.
 FACTS: dict[str, Fact] = json.loads((HERE / "facts.json").read_text("utf-8"))
 
+_TABLES = tomllib.loads((HERE / "differences.toml").read_text("utf-8"))["differences"]
+
 #: Why lines differ, by line; ``reason`` of a table counts for its ``lines``.
-REASONS: dict[str, str] = {
-    line: table["reason"]
-    for table in tomllib.loads((HERE / "differences.toml").read_text("utf-8"))["differences"]
-    for line in table["lines"]
-}
+REASONS: dict[str, str] = {line: table["reason"] for table in _TABLES for line in table["lines"]}
 
 
 @cache
@@ -140,7 +139,7 @@ def equal_facts(mars: Fact, here: Fact) -> int:
     )
 
 
-#: Facts that NumPy cannot have, or that are Python's scalars of Mars against NumPy's.
+#: Facts that NumPy cannot have.
 NOT_OF_NUMPY = ("lazy", "when", "words")
 
 
@@ -148,11 +147,13 @@ def reason_of(line: str, here: Fact) -> str | None:
     """Return why a line differs, ``None`` if nobody says."""
     if line in REASONS:
         return REASONS[line]
-    if not differing(_as_scalars(FACTS[line]), _as_scalars(here), ("words",)):
-        return SCALARS if differing(FACTS[line], here, ("words",)) else WORDS
-    if not _has_sparse(FACTS[line]) and not differing(fact_of_numpy(line), here, NOT_OF_NUMPY):
-        return NUMPY
-    return None
+    if _has_sparse(FACTS[line]):
+        return None
+    numpys = fact_of_numpy(line)
+    if not differing(FACTS[line], here, ("words",)):
+        return NUMPY_WORDS if numpys.get("words") == here["words"] else WORDS
+    same = not differing(_as_scalars(numpys), _as_scalars(here), NOT_OF_NUMPY)
+    return NUMPY if same else None
 
 
 def _has_sparse(fact: Fact) -> bool:
@@ -160,9 +161,26 @@ def _has_sparse(fact: Fact) -> bool:
 
 
 #: Reasons that are found by looking.
-SCALARS = "values without axes are NumPy's scalars"
 NUMPY = "NumPy does it this way"
-WORDS = "the words of the error are another library's or version's"
+NUMPY_WORDS = "the words of the error are NumPy's"
+WORDS = "the words of the error are others"
+
+#: Reasons for which a difference is no fault: Mars fails or contradicts NumPy.
+APART = {NUMPY, NUMPY_WORDS, *(table["reason"] for table in _TABLES if table.get("apart"))}
+
+
+def shares(heres: dict[str, Fact]) -> tuple[int, int, dict[str, int]]:
+    """Return the number of all facts, of those that are equal, and of the others by reason."""
+    total = equal = 0
+    others: Counter[str] = Counter()
+    for line, here in heres.items():
+        facts = len(facts_in(FACTS[line]))
+        same = equal_facts(FACTS[line], here)
+        total += facts
+        equal += same
+        if same < facts:
+            others[str(reason_of(line, here))] += facts - same
+    return total, equal, dict(others.most_common())
 
 
 def _as_scalars(fact: Fact) -> Fact:
