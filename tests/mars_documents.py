@@ -6,11 +6,13 @@ import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 import marsdask.compat
 from marsdask.session import get_default_session, new_session, stop_server
 
+_COLUMNS: Final = (slice(None), slice(2))
 ADDRESS: Final = "'http://<web_ip>:<web_port>'"
 
 _ONES: Final = """
@@ -53,6 +55,16 @@ cluster = new_cluster(config.new_client_from_config())
 a = mt.random.rand(10, 10)
 a.dot(a.T).execute()
 
+# obtain information from current cluster
+namespace, endpoint = cluster.namespace, cluster.endpoint
+
+# create a new cluster client
+from kubernetes import config
+from mars.deploy.kubernetes import KubernetesClusterClient
+
+cluster = KubernetesClusterClient(
+    config.new_client_from_config(), namespace, endpoint)
+
 # after all jobs executed, you can turn off the cluster
 cluster.stop()
 """,
@@ -72,12 +84,20 @@ future.result()
 class _Cluster:
     """A cluster as Kubernetes would run it, somewhere else."""
 
+    namespace = "mars-test"
+
     def __init__(self, address: str | None) -> None:
+        self.endpoint = address
         self.session = new_session(address)
 
     def stop(self) -> None:
         """End it; the session is left to the test."""
         assert get_default_session() is self.session
+
+
+def _found(client: None, namespace: str, endpoint: str | None) -> _Cluster:
+    assert namespace == _Cluster.namespace
+    return _Cluster(endpoint)
 
 
 def run_program(name: str, address: str | None, patches: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -90,6 +110,7 @@ def run_program(name: str, address: str | None, patches: pytest.MonkeyPatch) -> 
     kubernetes.config = SimpleNamespace(new_client_from_config=lambda: None)
     patches.setitem(sys.modules, "kubernetes", kubernetes)
     patches.setattr("marsdask.deploy.kubernetes.new_cluster", lambda client: _Cluster(address))
+    patches.setattr("marsdask.deploy.kubernetes.KubernetesClusterClient", _found)
     names: dict[str, Any] = {"__name__": name}
     marsdask.compat.install()
     try:
@@ -100,10 +121,16 @@ def run_program(name: str, address: str | None, patches: pytest.MonkeyPatch) -> 
             assert sums.between(900, 2000).all()
             corner = names["b"][:2, :2].execute().fetch()
             assert ((corner > 400) & (corner <= 2000)).all()
+            if "future" not in names:  # else the program has made another ``a`` since
+                rows, columns = (names["a"][key].execute().fetch() for key in (slice(2), _COLUMNS))
+                np.testing.assert_allclose(corner, rows @ rows.T)
+                np.testing.assert_allclose(sums[:2], columns.sum(axis=0))
         if "future" in names:
             assert 0.3 < float(names["future"].result()) < 0.7
         if "cluster" in names:
-            assert (names["a"].dot(names["a"].T)).execute().fetch().shape == (10, 10)
+            a = names["a"].execute().fetch()
+            found = names["a"].dot(names["a"].T).execute().fetch()
+            np.testing.assert_allclose(found, a @ a.T)
     finally:
         marsdask.compat.uninstall()
         stop_server()

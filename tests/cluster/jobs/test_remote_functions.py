@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import traceback
 
+import numpy as np
 import pytest
 
 import marsdask
@@ -46,11 +47,18 @@ def test_errors_and_logs(session):
 
 @pytest.mark.parametrize("name", ["tensor and frame", "default session"])
 def test_documents(session, name):
-    """The programs of Mars's documents run through the alias on the cluster."""
+    """The programs of Mars's documents run by the alias on the cluster, to the right values."""
     program = as_mars(MARS[name]).replace("mars.new_session()", "").replace("new_session()", "here")
+    names = {"here": session}
     marsdask.compat.install()
     try:
-        exec(compile(program, name, "exec"), {"here": session})  # noqa: S102 - our own text
+        exec(compile(program, name, "exec"), names)  # noqa: S102 - our own text
+        a, b, df = (names[key] for key in ("a", "b", "df"))
+        assert all(item._session is session for item in (b, df))
+        values = a[:2].execute().fetch()
+        np.testing.assert_allclose(b[:2, :2].execute().fetch(), values @ values.T)
+        np.testing.assert_allclose(df.fetch()[:3], a[:, :3].sum(axis=0).execute().fetch())
+        assert type(a[0, 0].execute().fetch()) is float
     finally:
         marsdask.compat.uninstall()
 
