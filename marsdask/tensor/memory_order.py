@@ -136,6 +136,17 @@ def reduced(order: MemoryOrder, axes: Sequence[int], *, keeps: bool) -> MemoryOr
     return moved(order, left, (2,) * len(left))
 
 
+def indexed(
+    order: MemoryOrder, axes: Sequence[int], place: int, shape: Sequence[Any]
+) -> MemoryOrder:
+    """Return the order of what arrays select: their axis lies outside of those that are left."""
+    ndim = len(shape) - 1 + len(axes)
+    left = [axis for axis in range(ndim) if axis not in axes]
+    places = {axis: i + (i >= place) for i, axis in enumerate(left)}
+    kept = (places[axis] for axis in order or range(ndim) if axis in places)
+    return settled((place, *kept), shape)
+
+
 def merged(nodes: Sequence[Node], shape: Sequence[Any]) -> MemoryOrder:
     """Return the order of what NumPy makes of arrays element by element: C order if they differ."""
     if all(node.memory_order is None for node in nodes):
@@ -226,11 +237,28 @@ def in_place(node: Node, old: Node) -> Node:
     return in_order(node, old.memory_order) if fits else node
 
 
-def in_order_of(node: Node, letter: str) -> Node:
-    """Return a node in the order that a letter asks for; with "K" it has its own."""
-    if letter == "K" or len(node.chunks) < 2:
+def in_order_of(node: Node, letter: str, source: Any = None) -> Node:
+    """Return a node in the order that a letter asks for; with "K" it has its own.
+
+    Repeated elements of a ``source`` that is copied are neighbours, as NumPy copies them.
+    """
+    if len(node.chunks) < 2:
         return node
+    if letter == "K":
+        return in_order(node, by_strides(source)) if _repeats(source) else node
     return in_order(node, fortran(node.shape) if letter == "F" else None)
+
+
+def as_new(node: Node, source: Node) -> Node:
+    """Return a node in the order of NumPy's functions that know only C and Fortran's order."""
+    return in_order_of(node, "F" if is_fortran(source) and not is_c(source) else "C")
+
+
+def _repeats(source: Any) -> bool:
+    if not isinstance(source, Collection) or source._view is None:
+        return False
+    strided: Any = source
+    return known(source.node.shape) and 0 in strided.strides
 
 
 def letter_of(letter: Any, source: Any = None, *, default: str = "K") -> str:

@@ -59,9 +59,20 @@ def _lengths(x: Any) -> tuple[int, ...]:
     return tuple(map(int, x.shape))
 
 
+def _known(x: Any) -> Any:
+    """Return a tensor whose lengths are known."""
+    return x.execute() if isinstance(x, mt.Tensor) else x
+
+
+def _spread(xp: Any, x: Any) -> Any:
+    """Return what has a repeated axis, if there is room for one."""
+    return xp.broadcast_to(x, (2, *_lengths(x))) if x.ndim < 3 else x
+
+
 def _other(draw: Any, x: Any) -> Any:
     """Draw something that does more than one step, of any array."""
     letter = draw(LETTERS)
+    made = "F" if letter == "F" else "C"  # NumPy makes new arrays in no other order
     calls = {
         "copy": lambda xp, a: xp.copy(a, order=letter),
         "copy as it is": lambda xp, a: xp.copy(a),
@@ -77,7 +88,7 @@ def _other(draw: Any, x: Any) -> Any:
         "rows": lambda xp, a: xp.ascontiguousarray(a),
         "one more": lambda xp, a: a + 1,
         "twice": lambda xp, a: a + a,
-        "with others": lambda xp, a: a + xp.ones(_lengths(a), order=letter),
+        "with others": lambda xp, a: a + xp.ones(_lengths(a), order=made),
         "in order": lambda xp, a: xp.add(a, 1, order=letter),
         "of two": lambda xp, a: xp.divmod(a.real + 0.0, 2)[1],
         "where": lambda xp, a: xp.where(a == 1, a, 0),
@@ -85,7 +96,13 @@ def _other(draw: Any, x: Any) -> Any:
         "transpose": lambda xp, a: a.T,
         "raveled": lambda xp, a: xp.ravel(a, order=letter).reshape(_lengths(a), order="F"),
         "stacked": lambda xp, a: xp.stack([a, a]) if a.ndim < 3 else a,
-        "out": lambda xp, a: xp.add(a, a, out=xp.zeros(_lengths(a), complex, order=letter)),
+        "selected": lambda xp, a: xp.select([a == 1], [a]),
+        "by pieces": lambda xp, a: xp.piecewise(a, [a == 1], [3]),
+        "repeated": lambda xp, a: xp.tile(a, 2),
+        "spread and copied": lambda xp, a: xp.copy(_spread(xp, a)),
+        "spread in another type": lambda xp, a: _spread(xp, a).astype("c8"),
+        "like what is spread": lambda xp, a: xp.zeros_like(_spread(xp, a)),
+        "out": lambda xp, a: xp.add(a, a, out=xp.zeros(_lengths(a), complex, order=made)),
     }
     return calls[draw(st.sampled_from(sorted(calls)))]
 
@@ -95,6 +112,8 @@ def _of_axes(draw: Any, x: Any) -> Any:
     axis, order, key = _axis(draw, x), draw(st.permutations(range(x.ndim))), _key(draw, x)
     form, letter = draw(st.sampled_from(_forms(x))), draw(st.sampled_from("CFA"))
     keeps = draw(st.booleans())
+    places = [0, -1] if x.shape[axis] else []
+    mask = np.arange(x.shape[axis]) % 2 == 0
 
     def assigned(xp: Any, a: Any) -> Any:
         a = xp.array(a)
@@ -116,6 +135,18 @@ def _of_axes(draw: Any, x: Any) -> Any:
         "assigned": assigned,
         "spread": lambda xp, a: a + xp.arange(int(a.shape[-1])),
         "swapped": lambda xp, a: xp.swapaxes(a, 0, -1),
+        "taken": lambda xp, a: xp.take(a, places, axis=axis),
+        "at places": lambda xp, a: a[(slice(None),) * axis + (places,)],
+        "at places of two axes": lambda xp, a: (
+            a[(slice(None),) * axis + ([places, places],)] if a.ndim < 3 else a
+        ),
+        "at places and one": lambda xp, a: a[(0, places)] if a.ndim > 1 and a.shape[1] else a,
+        "where a mask holds": lambda xp, a: _known(a[(slice(None),) * axis + (mask,)]),
+        "inserted": lambda xp, a: xp.insert(a, places, 3, axis=axis),
+        "deleted": lambda xp, a: xp.delete(a, [*places, 0] if places else [], axis=axis),
+        "one deleted": lambda xp, a: xp.delete(a, slice(1), axis=axis),
+        "transformed": lambda xp, a: xp.fft.fft(a, axis=axis) if a.shape[axis] else a,
+        "middle": lambda xp, a: xp.median(a.real, axis=axis) if a.ndim > 1 and a.size else a,
     }
     return calls[draw(st.sampled_from(sorted(calls)))]
 

@@ -101,7 +101,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Node:
     See numpy.copy.
     """
     del subok
-    return in_order_of(as_node(a, sparse=True), letter_of(order, a))
+    return in_order_of(as_node(a, sparse=True), letter_of(order, a), a)
 
 
 @public

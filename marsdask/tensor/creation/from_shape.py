@@ -206,6 +206,8 @@ def _ordered_like(found: Node, a: Any, extra: dict[str, Any]) -> Node:
     if letter != "K":
         return in_order_of(found, letter)
     node = as_node(a, sparse=True)
+    if node.shape == found.shape and (kept := in_order_of(found, letter, a)) is not found:
+        return kept
     order = node.memory_order
     if order is None or len(order) != len(found.chunks) or 0 in node.shape:
         return found

@@ -428,14 +428,14 @@ def astype(
     node = operands((a,))[0]
     dtype = np.dtype(dtype)
     if node.meta.dtype == dtype:
-        found = in_order_of(node, letter)
+        found = in_order_of(node, letter, a)
         return itself(a) if isinstance(a, Collection) and not copy and found is node else found
     if not np.can_cast(node.meta.dtype, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "
             f"according to the rule {casting!r}"
         )
-    return in_order_of(Elementwise(cast, (node,), (("dtype", dtype),)), letter)
+    return in_order_of(Elementwise(cast, (node,), (("dtype", dtype),)), letter, a)
 
 
 def result_type(*items: Any) -> np.dtype[Any]:

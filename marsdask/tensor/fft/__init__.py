@@ -14,13 +14,14 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
 from ..chunkwise.rechunk import rechunk, recut
 from ..device import placed_on
 from ..indexing.assignment import into
 from ..manipulation.join import roll
+from ..memory_order import settled
 from ..operands import as_node
 from ..sorting.sort import whole_lanes
 from ..typing import TensorFunction, public
@@ -75,6 +76,10 @@ class Transform(Node):
     @property
     def chunks(self) -> Chunks:
         return self._result(self.a.chunks)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return settled(self.a.memory_order, self.shape)
 
     def _result(self, chunks: Chunks) -> Chunks:
         result: list[tuple[Size, ...]] = list(chunks)

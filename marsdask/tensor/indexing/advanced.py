@@ -15,16 +15,19 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, known, numbers, shape_of
 
 from ..chunks import regular
 from ..chunkwise.rechunk import recut
 from ..kernels.gather import gather_points, take_along, take_points
-from ..operands import empty
+from ..memory_order import indexed
+from ..operands import empty_like_kind
+from ..sparse.blocks import is_sparse
+from ..sparse.selection import merge_stored, take_stored
 
 Points = tuple[Any, ...]
-"""One array of positions for each of some axes, all of one length."""
+"""One array of positions for each of some axes, all of one length; of diagonals, one range."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ def locate_points(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Poin
 
 def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Points:
     """Count negative positions from the end; ``IndexError`` if they are out of bounds."""
+    if isinstance(points[0], range):
+        return points
     found = []
     for positions, axis, length in zip(points, axes, lengths, strict=True):
         low, high = (positions.min(), positions.max()) if positions.size else (0, -1)
@@ -120,6 +125,37 @@ def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout
 
 
 @dataclass(frozen=True)
+class DiagonalRuns:
+    """A diagonal, cut where it enters another block."""
+
+    blocks: Any
+    """Which of the blocks along the axes each run lies in, in C order."""
+    parts: tuple[Points, ...]
+    """For each run its positions within the block."""
+    sizes: tuple[int, ...]
+
+
+def diagonal_runs(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> DiagonalRuns:
+    """Cut a diagonal, of which there is a range of positions for each axis: no list is made."""
+    count = len(points[0])
+    stops = [np.cumsum(numbers(chunks[axis])) for axis in axes]
+    inner = [own - part.start for own, part in zip(stops, points, strict=True)]
+    cuts = np.unique(np.concatenate([[0], *inner]))
+    starts = cuts[(cuts >= 0) & (cuts < max(count, 1))]
+    ends = np.append(starts[1:], count)
+    block: Any = np.zeros(len(starts), np.intp)
+    local = []
+    for own, part in zip(stops, points, strict=True):
+        which = np.minimum(own.searchsorted(starts + part.start, side="right"), len(own) - 1)
+        begin = starts + part.start - np.append(0, own)[which]
+        lengths = (ends - starts).tolist()
+        local.append([range(i, i + n) for i, n in zip(begin.tolist(), lengths, strict=True)])
+        block = block * len(own) + which
+    parts = tuple(zip(*local, strict=True))
+    return DiagonalRuns(block, parts, tuple((ends - starts).tolist()))
+
+
+@dataclass(frozen=True)
 class PointsAt:
     """Gives each chunk the positions in its block."""
 
@@ -138,8 +174,10 @@ class PointsAt:
 @kernel(scratch=0.0)
 def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis: int) -> Any:
     """Merge the shares of several blocks in the order of the points."""
-    length = sum(len(positions) for _, positions in places)
     first = shares[0]
+    if is_sparse(first):
+        return merge_stored(shares, places, axis)
+    length = sum(len(positions) for _, positions in places)
     out = np.empty((*first.shape[:axis], length, *first.shape[axis + 1 :]), first.dtype)
     before = (slice(None),) * axis
     for share, (part, positions) in zip(shares, places, strict=True):
@@ -207,19 +245,24 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
 
     ``name`` represents the points in the names of the grids.
     """
+    if isinstance(points[0], range):
+        cut = diagonal_runs(a.chunks, points, axes)
+        counts = tuple(len(a.chunks[axis]) for axis in axes)
+        return _shares(a, cut.blocks, cut.parts, cut.sizes, axes, place, counts, name)
     plan = layout(a.chunks, points, axes)
     if plan.runs is not None:
         bounds = itertools.pairwise([*plan.runs.starts.tolist(), len(plan.where.block)])
         parts = tuple(tuple(x[i:j] for x in plan.where.local) for i, j in bounds)
-        return _shares(a, plan.runs.blocks, parts, plan.sizes, axes, place, plan.where, name)
-    if len(axes) == 1 and plan.where.counts[0] <= FEW_BLOCKS:
+        counts = plan.where.counts
+        return _shares(a, plan.runs.blocks, parts, plan.sizes, axes, place, counts, name)
+    if len(axes) == 1 and plan.where.counts[0] <= FEW_BLOCKS and not is_sparse(a.meta):
         return _gather_points(a, plan, axes[0], name)
     order = np.argsort(plan.where.block, kind="stable")
     blocks, begins = np.unique(plan.where.block[order], return_index=True)
     chosen = np.split(order, begins[1:])
     parts = tuple(tuple(x[part] for x in plan.where.local) for part in chosen)
     sizes = tuple(len(part) for part in chosen)
-    shares = _shares(a, blocks, parts, sizes, axes, place, plan.where, name)
+    shares = _shares(a, blocks, parts, sizes, axes, place, plan.where.counts, name)
     held_by = np.searchsorted(blocks, plan.where.block)
     rule = MergedPoints(shares, place, held_by, plan.sizes, f"{shares.name}-merged")
     chunks = (*shares.chunks[:place], plan.sizes, *shares.chunks[place + 1 :])
@@ -256,11 +299,11 @@ def _shares(
     sizes: Sizes,
     axes: tuple[int, ...],
     place: int,
-    where: PointBlocks,
+    counts: tuple[int, ...],
     name: str,
 ) -> Grid:
     """Take ``parts[i]`` from the block ``blocks[i]``: one chunk each along the points' axis."""
-    tables = np.unravel_index(blocks, where.counts)
+    tables = np.unravel_index(blocks, counts)
     rest = [axis for axis in range(a.ndim) if axis not in axes]
     order: list[int | None] = [*rest[:place], None, *rest[place:]]
     edges: list[int | Via | None] = [
@@ -270,10 +313,10 @@ def _shares(
         edges[axis] = Via(place, tuple(table.tolist()))
     chunks = tuple(sizes if axis is None else a.chunks[axis] for axis in order)
     return blockwise(
-        take_along if len(axes) == 1 else take_points,
+        take_along if len(axes) == 1 and not is_sparse(a.meta) else take_points,
         [(a, tuple(edges))],
         chunks=chunks,
-        meta=empty(a.meta.dtype, len(chunks)),
+        meta=empty_like_kind(a.meta, a.meta.dtype, len(chunks)),
         varying=PointsAt(f"{name}-{a.name}", place, parts),
         kwargs={"axes": axes, "place": place},
     )
@@ -287,14 +330,22 @@ class PointSelection(Node):
     points: tuple[Any, ...]
     axes: tuple[int, ...]
     place: int
+    indexed: bool = False
+    """Whether it lies in memory as NumPy's indexing makes it, rather than as ``take``."""
 
     @property
     def label(self) -> str:
         return "take"
 
     @property
+    def memory_order(self) -> MemoryOrder:
+        if not self.indexed:
+            return None
+        return indexed(self.a.memory_order, self.axes, self.place, self.shape)
+
+    @property
     def meta(self) -> Any:
-        return empty(self.a.meta.dtype, len(self.chunks))
+        return empty_like_kind(self.a.meta, self.a.meta.dtype, len(self.chunks))
 
     def _cut(self, chunks: Chunks, sizes: Sizes) -> Chunks:
         rest = [size for axis, size in enumerate(chunks) if axis not in self.axes]
@@ -309,7 +360,10 @@ class Take(PointSelection):
     def chunks(self) -> Chunks:
         chunks = self.a.chunks
         if all(known(chunks[axis]) for axis in self.axes):
-            return self._cut(chunks, layout(chunks, self._settled(chunks), self.axes).sizes)
+            points = self._settled(chunks)
+            if isinstance(points[0], range):
+                return self._cut(chunks, diagonal_runs(chunks, points, self.axes).sizes)
+            return self._cut(chunks, layout(chunks, points, self.axes).sizes)
         return self._cut(chunks, (len(self.points[0]),))
 
     def _settled(self, chunks: Chunks) -> Points:
@@ -398,6 +452,13 @@ def pick_points(
     """Take points from their blocks."""
     settled = settle(tuple(points), axes, tuple(map(sum, sizes)))
     where = locate_points(sizes, settled, tuple(range(len(sizes))))
+    if is_sparse(blocks[0]):
+        owned = [np.flatnonzero(where.block == position) for position in range(len(blocks))]
+        shares = [
+            take_stored(block, tuple(x[own] for x in where.local), axes)
+            for block, own in zip(blocks, owned, strict=True)
+        ]
+        return merge_stored(shares, [(slice(None), own) for own in owned], place)
     out: Any = None
     for position in range(len(blocks)):
         mine = np.flatnonzero(where.block == position)

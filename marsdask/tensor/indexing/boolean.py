@@ -16,7 +16,7 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -37,7 +37,10 @@ from ..chunkwise.rechunk import recut
 from ..elementwise import ufuncs
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis, view
-from ..operands import Literal, as_node, empty
+from ..memory_order import indexed
+from ..operands import Literal, as_node, empty, empty_like_kind
+from ..sparse.blocks import is_sparse
+from ..sparse.selection import choose_stored
 from ..typing import public
 from ..unknown_lengths import resized, waits_for_lengths
 from .slicing import EVERYTHING, Slice
@@ -86,6 +89,8 @@ CACHED = 2**15
 @kernel(scratch=0.1)
 def choose(block: Any, mask: Any, axis: int) -> Any:
     """Return the selected part of a block for a mask over some of its axes."""
+    if is_sparse(block):
+        return choose_stored(block, mask, axis)
     if mask.ndim == block.ndim:
         return _choose_flat(block.reshape(-1), mask.reshape(-1))
     if mask.ndim == 1:
@@ -112,14 +117,24 @@ class BooleanIndexing(Node):
     a: Node
     mask: Node
     axis: int
+    indexed: bool = False
+    """Whether it lies in memory as NumPy's indexing makes it, rather than as ``compress``."""
 
     @property
     def label(self) -> str:
         return "getitem"
 
     @property
+    def memory_order(self) -> MemoryOrder:
+        if not self.indexed:
+            return None
+        axes = range(len(self.a.chunks))[self._axes]
+        return indexed(self.a.memory_order, axes, self.axis, self.shape)
+
+    @property
     def meta(self) -> Any:
-        return empty(self.a.meta.dtype, len(self.a.chunks) - len(self.mask.chunks) + 1)
+        ndim = len(self.a.chunks) - len(self.mask.chunks) + 1
+        return empty_like_kind(self.a.meta, self.a.meta.dtype, ndim)
 
     @property
     def _axes(self) -> slice:
@@ -279,7 +294,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
 
     Differs from NumPy: a lazy condition longer than the axis raises, whatever its values.
     """
-    node = as_node(ravel.node(a) if axis is None else a)
+    node = as_node(ravel.node(a) if axis is None else a, sparse=axis is not None)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     mask = as_bool(_within(condition, node.shape[axis], axis))
     if len(mask.chunks) != 1:

@@ -14,6 +14,7 @@ from marsdask.core.sizes import known, numbers
 
 from ..chunkwise.map_blocks import map_blocks
 from ..elementwise.ufuncs import apply
+from ..memory_order import in_order, in_order_of
 from ..operands import as_node
 from ..typing import public
 from .assignment import into
@@ -69,7 +70,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
     for position, condition in enumerate(conditions):
         if as_node(condition).meta.dtype != np.bool_:
             raise TypeError(f"invalid entry {position} in condlist: should be boolean ndarray")
-    return apply(select_from, *conditions, *choices, default, count=len(conditions))
+    found = apply(select_from, *conditions, *choices, default, count=len(conditions))
+    return in_order_of(as_node(found), "C")
 
 
 def change_where(
@@ -104,7 +106,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"with {len(conditions)} condition(s), either {len(conditions)} or "
             f"{len(conditions) + 1} functions are expected"
         )
-    return map_blocks.node(
+    found = map_blocks.node(
         change_where,
         tensor,
         *conditions,
@@ -113,3 +115,4 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         args=args,
         options=kw,
     )
+    return in_order(as_node(found), tensor.memory_order)

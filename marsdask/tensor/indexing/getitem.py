@@ -22,6 +22,7 @@ from ..elementwise.ufuncs import apply, astype
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, normalize_axis, view
 from ..operands import as_node
+from ..sparse.blocks import is_sparse
 from ..typing import public, view_face
 from .advanced import Take, TakeByTensor, in_bounds, settle
 from .assignment import into
@@ -232,10 +233,13 @@ def named_fields(block: Any, names: Any) -> Any:
     return block[names if isinstance(names, str) else list(names)]
 
 
-def index_node(node: Node, items: Sequence[Item]) -> Node:
-    """Return the node for a parsed key: slices, then the arrays, then the order of the axes."""
+def index_node(node: Node, items: Sequence[Item], *, indexed: bool = True) -> Node:
+    """Return the node for a parsed key: slices, then the arrays, then the order of the axes.
+
+    Unless ``indexed`` it lies in C order, and not as NumPy's indexing makes it.
+    """
     arrays = [item for item in items if item.chooses]
-    if arrays:
+    if arrays and not _stays_sparse(node, items):
         node = as_node(node)
     basic = [EVERYTHING] * len(node.chunks)
     for item in items:
@@ -245,7 +249,16 @@ def index_node(node: Node, items: Sequence[Item]) -> Node:
         node = Slice(node, tuple(basic))
     if not arrays:
         return _falses(view(node, _order(items, list(range(len(node.chunks))))), items)
-    return _advanced(node, items, arrays)
+    return _advanced(node, items, arrays, indexed=indexed)
+
+
+def _stays_sparse(node: Node, items: Sequence[Item]) -> bool:
+    """Tell whether a key with arrays selects a vector or a matrix by vectors of positions."""
+    if not is_sparse(node.meta) or any(item.kind == "new" for item in items):
+        return False
+    return all(
+        item.kind != "points" or len(item.value.shape) == 1 for item in items if item.chooses
+    )
 
 
 def together(items: Sequence[Item]) -> bool:
@@ -283,7 +296,7 @@ def _falses(node: Node, items: Sequence[Item]) -> Node:
     return Slice(node, tuple(range(0) if item.value is False else EVERYTHING for item in kept))
 
 
-def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
+def _advanced(node: Node, items: Sequence[Item], arrays: list[Item], *, indexed: bool) -> Node:
     if len(arrays) == 1 and arrays[0].kind == "mask":
         (item,) = arrays
         form: tuple[Any, ...] = (-1,)
@@ -294,16 +307,16 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         if not item.width:  # a computed boolean: an axis of one element, selected or not
             mask = view(mask, [None])
             node = view(node, [*labels[: item.axis], None, *labels[item.axis + 1 :]])
-        node = BooleanIndexing(node, mask, item.axis)
+        node = BooleanIndexing(node, mask, item.axis, indexed)
     else:
         axes, points, form = points_of(arrays)
         place = axes[0]
         labels = [axis for axis in range(len(node.chunks)) if axis not in axes]
         labels.insert(place, "points")
         if isinstance(points[0], Node):
-            node = TakeByTensor(node, points, axes, place)
+            node = TakeByTensor(node, points, axes, place, indexed)
         else:
-            node = Take(node, points, axes, place)
+            node = Take(node, points, axes, place, indexed)
     order = _order(items, labels)
     where = order.index(labels.index("points"))
     node = view(node, order)
@@ -375,7 +388,7 @@ def take(
     """Return the elements at positions along an axis. See numpy.take."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    node = as_node(ravel.node(a) if axis is None else a)
+    node = as_node(ravel.node(a) if axis is None else a, sparse=axis is not None)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     where = _as_positions(indices)
     if mode != "raise":
@@ -383,7 +396,8 @@ def take(
         if isinstance(length, Unknown):
             raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
         where = _in_bounds(where, length, mode)
-    found = getitem.node(node, (slice(None),) * axis + (where,))
+    key = (slice(None),) * axis + (where,)
+    found = index_node(node, parse(key, node.shape), indexed=False)
     return into(out, found, "safe", TAKEN)
 
 

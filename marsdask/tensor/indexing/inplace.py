@@ -20,13 +20,14 @@ from ..elementwise.ufuncs import apply, astype, remainder, subtract
 from ..manipulation.join import concatenate, length
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
+from ..memory_order import as_new
 from ..operands import as_node
 from ..scan.cumulative import cumsum
 from ..typing import public
 from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
 from .advanced import in_bounds, settle
 from .assignment import assign
-from .getitem import getitem
+from .getitem import getitem, index_node, parse
 from .scatter import SetAlong
 from .setitem import fit, held, put_where, setitem
 
@@ -297,4 +298,5 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Node:
     added = apply(cast, fit(new, wide), dtype=node.meta.dtype)
     order = np.insert(np.arange(own), where, np.arange(own, own + count))
     both = concatenate.node([node, broadcast_to.node(added, wide)], axis, dtype=node.meta.dtype)
-    return getitem.node(both, (slice(None),) * axis + (order,))
+    items = parse((slice(None),) * axis + (order,), both.shape)
+    return as_new(index_node(both, items, indexed=False), node)

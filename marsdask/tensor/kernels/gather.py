@@ -11,6 +11,8 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 
+from ..sparse.blocks import is_sparse
+from ..sparse.selection import take_stored
 from .lazy_block import LazyBlock, Tile
 
 Points = tuple[Any, ...]
@@ -100,9 +102,19 @@ def along(tile: Tile, axis: int) -> Tile:
     return (*tile[:axis], slice(None), *tile[axis + 1 :])
 
 
+def _array(positions: Any) -> Any:
+    """Return a range of positions as an array."""
+    if not isinstance(positions, range):
+        return positions
+    return np.arange(positions.start, positions.stop)
+
+
 @kernel(scratch=0.0)
 def take_points(block: Any, points: Points, axes: tuple[int, ...], place: int) -> Any:
     """Take points from a block; their axis comes at ``place``."""
+    points = tuple(map(_array, points))
+    if is_sparse(block):
+        return take_stored(block, points, axes)
     if len(axes) == 1:
         return np.take(block, points[0], axis=axes[0])
     key: list[Any] = [slice(None)] * block.ndim

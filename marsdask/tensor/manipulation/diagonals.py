@@ -33,9 +33,9 @@ from .join import concatenate, length
 from .reshape import ravel
 from .shape import (
     broadcast_to,
-    moveaxis,
     normalize_axes,
     normalize_axis,
+    view,
     whole,
 )
 
@@ -226,7 +226,7 @@ def diag(
     if sparse or gpu:
         found = placed_on(diag.node(v, k, chunk_size=chunk_size), gpu)
         return tosparse.node(found) if sparse else found
-    node = as_node(v, chunk_size)
+    node = as_node(v, chunk_size, sparse=as_node(v, sparse=True).meta.ndim == 2)
     if len(node.chunks) == 2:
         return diagonal.node(node, k)
     if len(node.chunks) != 1:
@@ -262,7 +262,7 @@ def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> ResultSpec:
 @waits_for_lengths(_diagonals)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""
-    node = as_node(a)
+    node = as_node(a, sparse=True)
     if len(node.chunks) < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     first, second = normalize_axes((axis1, axis2), len(node.chunks), allow_duplicate=True)
@@ -271,9 +271,11 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     rows, columns = length(node, first), length(node, second)
     start = max(0, -offset)
     count = max(0, min(rows - start, columns - max(0, offset)))
-    along = np.arange(start, start + count)
-    turned = moveaxis.node(node, (first, second), (-2, -1))
-    return getitem.node(turned, (..., along, along + offset))
+    along = range(start, start + count), range(start + offset, start + offset + count)
+    rest = [axis for axis in range(len(node.chunks)) if axis not in (first, second)]
+    turned = view(node, [*rest, first, second])
+    axes = (len(node.chunks) - 2, len(node.chunks) - 1)
+    return Take(turned, along, axes, axes[0])
 
 
 @public

@@ -21,10 +21,10 @@ from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import cast
 from ..indexing.assignment import into
-from ..indexing.getitem import getitem
+from ..indexing.getitem import getitem, index_node, parse
 from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
-from ..memory_order import joined
+from ..memory_order import as_new, in_order_of, joined
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public, public_view, view_face
@@ -427,7 +427,7 @@ def tile(A: Any, reps: Any) -> Node:
             result = part(result, axis, range(0))
         elif count > 1:
             result = concatenate.node([result] * count, axis, dtype=node.meta.dtype)
-    return result
+    return result if set(counts) == {1} else in_order_of(result, "C")
 
 
 @public
@@ -441,7 +441,12 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Node:
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     positions = obj.compute() if isinstance(obj, Collection) else obj
     kept = np.delete(np.arange(length(node, axis)), positions)
-    return getitem.node(node, (slice(None),) * axis + (kept,))
+    one = isinstance(positions, slice) or (
+        np.size(positions) == 1 and np.asarray(positions).dtype != np.bool_
+    )
+    items = parse((slice(None),) * axis + (kept,), node.shape)
+    found = index_node(node, items, indexed=not one)
+    return as_new(found, node) if one else found
 
 
 @public

@@ -33,6 +33,7 @@ from ..indexing.assignment import into
 from ..indexing.output_rules import ASSIGNED, ufunc_rule
 from ..kernels.duck_arrays import as_array
 from ..manipulation.shape import broadcast_to
+from ..memory_order import in_order, reduced
 from ..operands import as_node
 from ..reduction.outputs import check_output
 from ..reduction.reductions import along
@@ -381,6 +382,9 @@ def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> N
     found = Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan)
     if not skip_nan:  # NumPy ends in a mean
         check_output(out, node.shape, found.shape, axes, np.add)
+        if len(axes) == 1 and node.memory_order is not None:
+            order = reduced(node.memory_order, axes, keeps=keepdims)
+            return into(out, in_order(found, order), "unsafe", ASSIGNED)
     return into(out, found, "unsafe", ASSIGNED)
 
 

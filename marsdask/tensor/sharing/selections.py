@@ -280,7 +280,8 @@ def _array_field_written(a: Node, part: MapBlocks, value: Node) -> Node:
 
 def _points_written(a: Node, part: Take, value: Node) -> Node:
     everything = (EVERYTHING,) * len(a.chunks)
-    return SetKnown(a, value, part.points, part.axes, everything, replace_values)
+    points = tuple(map(np.asarray, part.points))
+    return SetKnown(a, value, points, part.axes, everything, replace_values)
 
 
 Written = Callable[[Any, Any, Any], Node]

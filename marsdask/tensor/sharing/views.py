@@ -8,6 +8,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, Writes, collect, rebind
 from marsdask.core.node import Node
+from marsdask.core.sizes import known
 
 from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
@@ -39,8 +40,10 @@ def show(
     whole = not isinstance(view, ElementsView) or view.shows_all or view.in_order
     if kinds == {Reshape} and whole and end.memory_order is None:
         view_of(user).in_order = True  # so that long chains need not ask NumPy for each
-    elif Reshape in kinds:
-        return user if _reshapes(user) else collect(_gathered(node))
+    elif Reshape in kinds and not _reshapes(user):
+        # Axes that turn out to be of one element might make it a view.
+        copied = _gathered(node)
+        return collect(copied) if known(end.shape) else frozen(copied, UNTRACED)
     return user
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -73,6 +76,34 @@ def test_what_does_not_fit_is_refused_at_the_call(name):
     """Each is a ValueError before anything runs."""
     with pytest.raises(ValueError):  # noqa: PT011 - NumPy's texts are many
         BAD[name](mt.ones((3, 4), chunk_size=2))
+
+
+@given(data=st.data())
+def test_diagonals_are_cut_where_they_enter_a_block(data):
+    """Of any chunks and any offset; those of sparse tensors are sparse."""
+    shape = tuple(data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=3)))
+    array = np.arange(math.prod(shape)).reshape(shape) % 3
+    x = tensor_of(array, data.draw(chunkings(shape)))
+    offset = data.draw(st.integers(-7, 7))
+    first, second = data.draw(st.permutations(range(len(shape))))[:2]
+    found = mt.diagonal(x, offset, first, second)
+    expected = np.diagonal(array, offset, first, second)
+    assert found.shape == expected.shape
+    assert np.array_equal(found.compute(), expected)
+    if len(shape) == 2 and array.size:
+        sparse = mt.diagonal(x.tosparse(), offset)
+        assert sparse.issparse()
+        assert np.array_equal(sparse.compute().toarray(), np.diagonal(array, offset))
+
+
+def test_the_diagonal_of_a_huge_tensor_is_no_list():
+    """Only where it enters another block is made out, and only what is wanted computed."""
+    x = mt.arange(10**8, chunk_size=10**6)[:, None] + mt.zeros((1, 10**8), "i1", chunk_size=10**7)
+    found = mt.diagonal(x, 5)
+    assert found.shape == (10**8 - 5,)
+    assert 100 < found.npartitions < 300
+    assert found[10**7 : 10**7 + 2].node.chunks == ((2,),)
+    assert len(pickle.dumps(found)) < 10_000
 
 
 def test_texts_are_put_on_a_diagonal():
