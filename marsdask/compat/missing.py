@@ -33,7 +33,7 @@ INSTEAD: Final = {
     "learn.ensemble": "the classes are in mars.learn.ensemble",
     "learn.glm": "the classes are in mars.learn.glm and mars.learn.linear_model",
     "learn.lightgbm": "use mars.learn.contrib.lightgbm",
-    "learn.proxima": "Proxima's library is gone: use sklearn.neighbors or faiss",
+    "learn.proxima": "the names are in mars.learn.proxima; Proxima itself is gone",
     "learn.pytorch": "use mars.learn.contrib.pytorch",
     "learn.tensorflow": "use mars.remote.run_script, which sets RANK and MASTER_ADDR",
     "learn.statsmodels": "use mars.learn.contrib.statsmodels",
