@@ -198,7 +198,9 @@ def test_what_distinct_values_take_is_declared():
     assert cost_of(count_distinct).scratch > cost_of(aggregate_groups).scratch
 
 
-@pytest.mark.parametrize("key", [half, {0: "a", 1: "b", 3: "a"}, [half, "k"]], ids=["function", "dict", "list"])
+@pytest.mark.parametrize(
+    "key", [half, {0: "a", 1: "b", 3: "a"}, [half, "k"]], ids=["function", "dict", "list"]
+)
 def test_functions_and_dicts_of_labels(key):
     """They tell the groups of rows by their labels."""
     frame = table(9)
