@@ -107,11 +107,11 @@ def test_whatever_order_workers_join_in(order, cut):
 
 def test_what_was_computed_anew_is_dropped_alone():
     """Of two results that a worker held, the other one is kept, whether it is known or was lost."""
-    for known in (True, False):
-        generations = Generations("me", lambda key, known=known: known, lambda: False)
-        generations.leave("w", ["old", "kept"], "left")
+    for known in [("old", "kept"), ()]:
+        found, _ = generations(*known)
+        found.leave("w", ["old", "kept"], "left")
         if not known:
             for key in ("old", "kept"):
-                generations.transition(key, "forgotten", "left")
-        generations.transition("old", "processing", "later")
-        assert generations.returns("w", WorkerHistory("me"), ["old", "kept"]) == {"kept"}
+                found.transition(key, "forgotten", "left")
+        found.transition("old", "processing", "later")
+        assert found.returns("w", WorkerHistory("own"), ["old", "kept"]) == {"kept"}
