@@ -384,6 +384,7 @@ MASKED: dict[str, Call] = {
     "ma.masked_where": lambda a: mt.ma.masked_where(a.large, a.x),
     "ma.set_fill_value": lambda a: mt.ma.set_fill_value(a.mx, 7.0),
     "ma.stack": lambda a: mt.ma.stack([a.mx, a.mx]),
+    "ma.tensordot": lambda a: mt.ma.tensordot(a.mx, a.mx),
     "ma.where": lambda a: mt.ma.where(a.mx, a.x, a.mx),
     "masked weights": lambda a: mt.ma.average(a.mx, axis=0, weights=a.x),
     **eager_rows.methods(

@@ -466,7 +466,7 @@ def specs_of(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[
 
     ``None`` if an aggregation needs all rows of a group in one chunk.
     """
-    pairs = _pairs(call, frame, result)
+    pairs = _pairs(call, frame, result) if call.one_row else None
     if pairs is None or any(
         not isinstance(name, str) or name not in AGGREGATES for _, name in pairs
     ):

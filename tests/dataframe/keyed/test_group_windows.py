@@ -74,6 +74,18 @@ def test_functions_of_windows(by):
     equal(lazy.groupby(by).u.rolling(2).apply(sum), frame.groupby(by).u.rolling(2).apply(sum))
 
 
+@pytest.mark.parametrize("chunk_size", [2, 9])
+def test_lists_of_functions(chunk_size):
+    """They are of windows, not of groups, by one key and by several."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=chunk_size)
+    for by in ("k", ["b", "k"]):
+        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+            for sort in (True, False):
+                found = e.groupby(by, sort=sort).f.ewm(com=1).agg(["mean", "std"])
+                equal(found, d.groupby(by, sort=sort).f.ewm(com=1).agg(["mean", "std"]))
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out; text has no sums."""
     groups = md.DataFrame(table(5), chunk_size=2).groupby("k")
