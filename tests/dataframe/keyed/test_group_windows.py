@@ -77,7 +77,7 @@ def test_functions_of_windows(by):
 @pytest.mark.parametrize("chunk_size", [2, 9])
 def test_lists_of_functions(chunk_size):
     """They are of windows, not of groups, by one key and by several."""
-    frame = table(9)
+    frame: Any = table(9)
     lazy = md.DataFrame(frame, chunk_size=chunk_size)
     for by in ("k", ["b", "k"]):
         for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
