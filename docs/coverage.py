@@ -25,6 +25,7 @@ import pandas as pd
 import sklearn
 
 import marsdask
+import marsdask.compat.local_cluster
 import marsdask.compat.mars
 import marsdask.compat.tensor
 import marsdask.dataframe
@@ -172,12 +173,13 @@ def _has(owner: Any, name: str) -> bool:
 RENAMED = {
     "groupby.DataFrameGroupBy": type(_FRAME.groupby("a")),
     "groupby.SeriesGroupBy": type(_FRAME.groupby("a")["b"]),
-    "window.EWM": type(_FRAME.ewm(1)),
-    "window.Expanding": type(_FRAME.expanding()),
-    "window.Rolling": type(_FRAME.rolling(1)),
+    "window.EWM": _FRAME.ewm(1),
+    "window.Expanding": _FRAME.expanding(),
+    "window.Rolling": _FRAME.rolling(1),
     "DataFrame.plot": _FRAME.plot,
     "Series.plot": _FRAME["a"].plot,
     "core.Object": marsdask.remote.Object,
+    "deploy.oscar.local": marsdask.compat.local_cluster,
     "MutableTensor": marsdask.tensor.MutableTensor,
     "Series.dt": _accessor("dt"),
     "Series.str": _accessor("str"),
@@ -255,6 +257,11 @@ def _member(owner: Any, name: str, more: bool) -> Any:
 
 def refuses(value: Any) -> bool:
     """Tell whether all that a function does is to raise ``NotImplementedError``."""
+    if inspect.isclass(value):
+        value = vars(value).get("__init__")
+    value = getattr(value, "__func__", value)
+    if isinstance(value, property):
+        value = value.fget
     if not inspect.isfunction(value):
         return False
     try:

@@ -26,7 +26,11 @@ from .core.config import (
     set_option,
 )
 
+#: What Mars calls the class of the options.
+Config = Options
+
 __all__ = [
+    "Config",
     "OptionError",
     "Options",
     "canonical_name",

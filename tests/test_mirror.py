@@ -86,6 +86,8 @@ ELSEWHERE = {
         "marsdask/deploy/oscar/supervisor",
         "marsdask/deploy/oscar/worker",
     ),
+    "tests/compat/test_local_cluster.py": ("marsdask/deploy/oscar/ray",),
+    "tests/compat/contrib/dask/test_converter.py": ("marsdask/compat/contrib/dask/scheduler",),
     "tests/deploy/kubernetes/test_manifests.py": ("marsdask/deploy/kubernetes/pods",),
     "tests/deploy/kubernetes/test_cluster.py": ("marsdask/deploy/kubernetes/web_port",),
     "tests/tensor/chunkwise/test_overlap.py": ("marsdask/tensor/chunkwise/halo",),

@@ -27,6 +27,7 @@ VARIABLE: Final = "MARSDASK_ALIAS"
 #: Modules that Mars had elsewhere.
 _MOVED: Final = {
     "": "marsdask.compat.mars",
+    "deploy.oscar.local": "marsdask.compat.local_cluster",
     "deploy.oscar.session": "marsdask.compat.session",
     "tensor.core": "marsdask.tensor",
     "tensor.linalg": "marsdask.compat.linalg",
@@ -43,7 +44,10 @@ _LEARN: Final = "marsdask.learn."
 
 #: What is ours in this folder.
 _OURS: Final = frozenset(
-    {"alias", "estimators", "keywords", "linalg", "mars", "missing", "xarray", "__main__"}
+    {
+        *("alias", "estimators", "keywords", "linalg", "local_cluster", "mars", "missing"),
+        *("xarray", "__main__"),
+    }
 )
 
 

@@ -16,7 +16,6 @@ INSTEAD: Final = {
     "dataframe.core": "the classes are in mars.dataframe",
     "dataframe.datasource": "the functions are in mars.dataframe",
     "deploy.yarn": "start mars-supervisor and mars-worker on the hosts, or use Kubernetes",
-    "deploy.oscar.local": "use new_session(n_worker=...), which starts a supervisor and workers",
     "deploy.oscar.ray": "Ray is not supported: use new_session(n_worker=...) or a Dask cluster",
     "deploy.oscar.pool": _INTERNAL,
     "deploy.oscar.service": _INTERNAL,

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NoReturn, Self
 
 from marsdask.core.mars_session import MarsSession as AbstractSession
+from marsdask.deploy.oscar.ray import new_cluster_in_ray, new_ray_session
 from marsdask.session import (
     Execution,
     Session,
@@ -165,7 +166,6 @@ class AsyncSession:
 
 
 _ACTORS = "remote objects are not supported; use an actor: client.submit(Class, actor=True)"
-_RAY = "Ray is not supported; use new_session(n_worker=...) or a Dask cluster"
 
 
 def get_default_async_session() -> AsyncSession | None:
@@ -196,12 +196,3 @@ def get_context() -> NoReturn:
     """Raise: tasks have no context; the default session is that of their caller."""
     raise NotImplementedError("there is no context: a task's default session is its caller's")
 
-
-def new_cluster_in_ray(*args: Any, **options: Any) -> NoReturn:
-    """Raise: Ray is not supported."""
-    raise NotImplementedError(_RAY)
-
-
-def new_ray_session(*args: Any, **options: Any) -> NoReturn:
-    """Raise: Ray is not supported."""
-    raise NotImplementedError(_RAY)

@@ -758,7 +758,9 @@ def execute(
     if _returns is None:
         _returns = items[0] if len(items) == 1 else list(items)
     if not wait:
-        return _submit(collections, lambda: _returns, session, show_progress)
+        execution = _submit(collections, lambda: _returns, session, show_progress)
+        execution.to_execute_tileables = collections
+        return execution
     chosen = _session_of(collections, session)
     try:
         stored = chosen.execute([item._node for item in collections], show_progress=show_progress)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from dask.utils import parse_bytes
 
@@ -184,6 +184,10 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
+def _by_canonical_name(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(_canonical(name), value) for name, value in values.items()]
+
+
 def get_option(name: str) -> Any:
     """Return the current value of an option.
 
@@ -291,6 +295,136 @@ class Options:
         """
         return {name: get_option(name) for name in _OPTIONS}
 
+    def update(self, new_config: Mapping[str, Any] | Options) -> None:
+        """Set several options globally.
+
+        Parameters
+        ----------
+        new_config : mapping or Options
+            The new values by the options' names.
+
+        Raises
+        ------
+        OptionError
+            If there is no such option; none is set then.
+        ValueError
+            If an option does not accept its value.
+
+        Examples
+        --------
+        >>> marsdask.options.update({"eager_mode": False})
+        """
+        values = new_config.to_dict() if isinstance(new_config, Options) else new_config
+        checked = {name: _checked(name, value) for name, value in _by_canonical_name(values)}
+        _defaults.update(checked)
+
+    def copy(self) -> NoReturn:
+        """Raise: there is one set of options; ``to_dict()`` has their values.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+
+        Examples
+        --------
+        >>> saved = marsdask.options.to_dict()  # instead
+        """
+        raise NotImplementedError(
+            "options cannot be copied: use options.to_dict(), and option_context(values)"
+        )
+
+    def register_option(
+        self, option: str, value: Any, validator: Callable[[Any], bool] | None = None, **_: Any
+    ) -> None:
+        """Add an option of your own.
+
+        Parameters
+        ----------
+        option : str
+            Its name; dots make groups.
+        value : object
+            The default.
+        validator : callable, optional
+            Tells whether a value is valid.
+
+        Raises
+        ------
+        OptionError
+            If there is such an option.
+
+        Examples
+        --------
+        >>> marsdask.options.register_option("mine.depth", 3)
+        >>> marsdask.options.mine.depth
+        3
+        >>> marsdask.options.unregister_option("mine.depth")
+        """
+        if option in _defaults or option in _ALIASES:
+            raise OptionError(f"there is an option {option!r} already")
+        wants = "what its validator accepts"
+        _OPTIONS[option] = Option(value, validator or (lambda _: True), wants)
+        _defaults[option] = _checked(option, value)
+        _registered.add(option)
+
+    def unregister_option(self, option: str) -> None:
+        """Remove an option that ``register_option`` or ``redirect_option`` has added.
+
+        Parameters
+        ----------
+        option : str
+            Its name.
+
+        Raises
+        ------
+        OptionError
+            If there is no such option of your own.
+
+        Examples
+        --------
+        >>> marsdask.options.register_option("mine.depth", 3)
+        >>> marsdask.options.unregister_option("mine.depth")
+        """
+        if option not in _registered:
+            raise OptionError(f"no such option of your own: {option!r}")
+        _registered.discard(option)
+        for names in (_OPTIONS, _defaults, _ALIASES):
+            names.pop(option, None)
+
+    def redirect_option(self, option: str, target: str, **_: Any) -> None:
+        """Let a name mean another option.
+
+        Parameters
+        ----------
+        option : str
+            The new name.
+        target : str
+            The name of the option.
+
+        Raises
+        ------
+        OptionError
+            If there is an option of the new name, or none of the other.
+
+        Examples
+        --------
+        >>> marsdask.options.redirect_option("eager", "eager_mode")
+        >>> marsdask.options.eager
+        False
+        >>> marsdask.options.unregister_option("eager")
+        """
+        if option in _defaults or option in _ALIASES:
+            raise OptionError(f"there is an option {option!r} already")
+        _ALIASES[option] = _canonical(target)
+        _registered.add(option)
+
+    #: Options are sent to workers as they are.
+    get_serializable = to_dict
+    fill_serialized = update
+
+
+#: The options that programs have added.
+_registered: set[str] = set()
 
 options: Final = Options()
 
@@ -323,10 +457,7 @@ def option_context(values: Mapping[str, Any] | None = None) -> Iterator[Options]
     ...     print(options.chunk_size)
     1000
     """
-    checked = {}
-    for name, value in (values or {}).items():
-        canonical = _canonical(name)
-        checked[canonical] = _checked(canonical, value)
+    checked = {name: _checked(name, value) for name, value in _by_canonical_name(values or {})}
     reset = _overrides.set({**_overrides.get(), **checked})
     try:
         yield options

@@ -52,6 +52,50 @@ class Object(Collection):
         """The shape: a value of any type counts as one."""
         return ()
 
+    @property
+    def nsplits(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of chunks along each axis: there is none."""
+        return ()
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """The number of chunks along each axis: there is none."""
+        return ()
+
+    def copy(self) -> Object:
+        """Return another object of the same call, which runs once for both.
+
+        Returns
+        -------
+        Object
+            It is apart: to execute one leaves the other as it is.
+
+        Examples
+        --------
+        >>> import marsdask.remote as mr
+        >>> mr.spawn(max, args=(3, 5)).copy().execute().fetch()
+        5
+        """
+        return Object(self._node, self._session)
+
+    def issparse(self) -> bool:
+        """Return False: a value counts as one, whatever it is.
+
+        Returns
+        -------
+        bool
+            Always False.
+
+        Examples
+        --------
+        >>> import marsdask.remote as mr
+        >>> mr.spawn(max, args=(3, 5)).issparse()
+        False
+        """
+        return False
+
+    is_sparse = issparse
+
     def fetch_log(
         self, session: Session | None = None, offsets: Any = None, sizes: Any = None
     ) -> FetchedLog:

@@ -146,3 +146,42 @@ def test_numbers_are_numpys_unless_python_scalars():
         assert type(total.compute()) is int
         assert type(total.execute().fetch()) is int
         assert type(mt.arange(4).compute()) is np.ndarray
+
+
+def test_options_of_programs():
+    """They are added, checked, given other names, and removed; those of marsdask stay."""
+    options.register_option("mine.depth", 3, validator=lambda value: value > 0)
+    try:
+        assert options.mine.depth == 3
+        with option_context({"mine.depth": 4}):
+            assert options.mine.depth == 4
+        with pytest.raises(ValueError, match=r"invalid value for option mine.depth: 0"):
+            options.mine.depth = 0
+        options.redirect_option("depth", "mine.depth")
+        options.depth = 5
+        assert options.mine.depth == 5
+        options.unregister_option("depth")
+        with pytest.raises(OptionError, match="no such option: 'depth'"):
+            _ = options.depth
+        with pytest.raises(OptionError, match="there is an option 'mine.depth' already"):
+            options.register_option("mine.depth", 1)
+    finally:
+        options.unregister_option("mine.depth")
+    with pytest.raises(OptionError, match="no such option of your own: 'eager_mode'"):
+        options.unregister_option("eager_mode")
+    assert "mine.depth" not in options.to_dict()
+
+
+def test_updates_set_all_or_nothing():
+    """A wrong value or name sets none; values are those of a dictionary, or of all options."""
+    before = options.to_dict()
+    with pytest.raises(ValueError, match="invalid value for option eager_mode"):
+        options.update({"split_every": 3, "eager_mode": 1})
+    assert options.to_dict() == before
+    options.update({"tensor.combine_size": 3})
+    assert options.split_every == 3
+    options.fill_serialized(before)
+    assert options.get_serializable() == before
+    options.update(options)
+    with pytest.raises(NotImplementedError, match=r"options.to_dict\(\)"):
+        options.copy()

@@ -135,6 +135,18 @@ def test_calls_are_not_pure():
         assert repr(mr.spawn(inc, (1,))).startswith("Object <spawn, inc, key=spawn-")
 
 
+def test_objects_are_copied_and_have_no_chunks():
+    """A copy is of the same call, and is executed apart."""
+    call = mr.spawn(seen, args=(1,))
+    twin = call.copy()
+    assert twin.key == call.key
+    assert (call.nsplits, call.chunk_shape, call.issparse(), call.is_sparse()) == (
+        *((), ()),
+        *(False, False),
+    )
+    assert twin.execute().fetch() == call.execute().fetch()
+
+
 def test_results_are_freed():
     """A result lives as long as its object, also where a function receives it."""
 

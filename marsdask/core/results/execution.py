@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from marsdask.scheduler.base import Handle
 from marsdask.scheduler.events import Event, GraphSubmitted, TaskDone
 
 from ..errors import shortened
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Monitor:
@@ -96,6 +99,9 @@ class Execution:
     >>> future.result().fetch()
     array([0, 1, 2])
     """
+
+    #: The collections that it executes.
+    to_execute_tileables: Sequence[Any] = ()
 
     def __init__(
         self, work: Callable[[Monitor, RunningHandle], Any], *, at_once: bool = False
@@ -268,6 +274,61 @@ class Execution:
         False
         """
         return not self.done()
+
+    def get_future(self) -> asyncio.Future[Any]:
+        """Return a future of the running event loop, as Mars does.
+
+        Returns
+        -------
+        asyncio.Future
+            Of what :meth:`result` returns.
+
+        Raises
+        ------
+        RuntimeError
+            If no event loop runs in this thread.
+
+        Examples
+        --------
+        >>> async def program():
+        ...     return await mt.arange(3).execute(wait=False).get_future()
+        >>> asyncio.run(program()).fetch()
+        array([0, 1, 2])
+        """
+        import asyncio
+
+        asyncio.get_running_loop()
+        return asyncio.wrap_future(self._future)
+
+    def profiling_result(self) -> NoReturn:
+        """Raise: Dask's ``Profiler`` sees the tasks.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+
+        Examples
+        --------
+        >>> from dask.diagnostics import Profiler
+        >>> with Profiler() as profiler:
+        ...     done = mt.ones(3).execute()
+        >>> len(profiler.results) > 0
+        True
+        """
+        raise NotImplementedError(
+            "executions have no profile of their own: use dask.diagnostics.Profiler around them"
+        )
+
+    @property
+    def aio_task(self) -> NoReturn:
+        """Raise: it runs in a thread. Await it, or what ``get_future()`` returns."""
+        raise NotImplementedError("no asyncio task runs it: await the execution, or get_future()")
+
+    @property
+    def loop(self) -> NoReturn:
+        """Raise: it runs in a thread, on no event loop."""
+        raise NotImplementedError("it runs on no event loop: await it in a loop of your own")
 
     def add_done_callback(self, callback: Callable[[Execution], object]) -> None:
         """Call a function when the computation ends, or at once if it has ended.

@@ -109,6 +109,26 @@ def test_a_future_is_awaitable(session):
     assert asyncio.run(main()).fetch() == 6
 
 
+def test_what_mars_asks_of_executions(session):
+    """A future of the running loop and the collections; what has no meaning says what to use."""
+    x = mt.arange(3)
+    execution = x.execute(wait=False)
+    assert execution.result(DEADLINE) is x
+    assert list(execution.to_execute_tileables) == [x]
+
+    async def program():
+        return await mt.ones(2).execute(wait=False).get_future()
+
+    assert asyncio.run(program()).fetch().sum() == 2
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        execution.get_future()
+    for name in ("aio_task", "loop"):
+        with pytest.raises(NotImplementedError, match="await"):
+            getattr(execution, name)
+    with pytest.raises(NotImplementedError, match="Profiler"):
+        execution.profiling_result()
+
+
 def test_values_come_by_future_too(session):
     """``to_object(wait=False)`` resolves to the value."""
     np.testing.assert_array_equal(

@@ -1,0 +1,1 @@
+"""``mars.contrib``: what Mars had for other libraries."""
