@@ -25,6 +25,7 @@ import pandas as pd
 import sklearn
 
 import marsdask
+import marsdask.compat.dataframe
 import marsdask.compat.local_cluster
 import marsdask.compat.mars
 import marsdask.compat.tensor
@@ -120,7 +121,7 @@ COMING = "not yet"
 
 #: The other chapters: what their names are those of, ``None`` if there is no such module yet.
 CHAPTERS: dict[str, Any] = {
-    "dataframe": marsdask.dataframe,
+    "dataframe": marsdask.compat.dataframe,
     "learn": marsdask.learn,
     "remote": marsdask.remote,
     "session": marsdask.compat.mars,
@@ -335,8 +336,22 @@ def names(chapter: str) -> list[Name]:
     ]
 
 
+#: The methods that frames have for programs of Mars, by class.
+_OFFERED: dict[str, dict[str, Any]] = {}
+for table in (
+    marsdask.compat.dataframe.REMOVED,
+    marsdask.compat.dataframe.PROPERTIES,
+    marsdask.compat.frame_methods.METHODS,
+):
+    for kind, members in table.items():
+        _OFFERED.setdefault(kind.__name__, {}).update(members)
+_OFFERED |= dict.fromkeys(("DataFrameGroupBy", "SeriesGroupBy"), _OFFERED["GroupBy"])
+
+
 def _state(name: str, root: Any) -> str:
     value = None if root is None else resolve(name, root)
+    if value is None and root is marsdask.compat.dataframe:
+        value = _OFFERED.get(_space(name).rpartition(".")[2], {}).get(name.rpartition(".")[2])
     if value is None:
         return COMING
     return "raises" if refuses(value) else "done"

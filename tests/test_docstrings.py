@@ -67,7 +67,9 @@ def _wanted(entry: Any, theirs: Any) -> list[str]:
     parameters = list(signature.parameters)[entry.owner is not None :]
     if any(not name.startswith("_") for name in parameters) and _takes_some(theirs):
         wanted.append("Parameters")
-    if signature.return_annotation not in ("None", None) and not inspect.isclass(entry.item):
+    if signature.return_annotation not in ("None", "NoReturn", None) and not inspect.isclass(
+        entry.item
+    ):
         wanted.append("Returns")
     if theirs is None:
         wanted += [section for section in OURS if section != "Raises" or _raises(entry.item)]

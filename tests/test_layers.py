@@ -77,6 +77,8 @@ DASK_USERS = {
     "marsdask/core/dask/layer.py": "is the lazy Layer, and what the protocol's methods return",
     "marsdask/core/dask/verbs.py": "hands Dask's verbs on where they are not ours",
     "marsdask/core/dask/single_value.py": "takes in the values of Delayed, bags and Futures",
+    "marsdask/compat/contrib/dask/converter.py": "takes Dask's collections",
+    "marsdask/compat/contrib/dask/scheduler.py": "runs Dask's graphs",
     "marsdask/compat/xarray.py": "chooses the chunks of files as xarray has it of Dask",
     "marsdask/core/display/explain.py": "says bytes as Dask does",
     "marsdask/dataframe/io/dask_frames.py": "makes dask.dataframes of frames and frames of those",

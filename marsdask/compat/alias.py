@@ -45,8 +45,8 @@ _LEARN: Final = "marsdask.learn."
 #: What is ours in this folder.
 _OURS: Final = frozenset(
     {
-        *("alias", "estimators", "keywords", "linalg", "local_cluster", "mars", "missing"),
-        *("xarray", "__main__"),
+        *("alias", "estimators", "frame_methods", "keywords", "linalg", "local_cluster", "mars"),
+        *("missing", "xarray", "__main__"),
     }
 )
 

@@ -14,7 +14,42 @@ import pandas as pd
 import marsdask.dataframe as md
 from marsdask.dataframe.keyed.groupby import GroupBy
 
-from . import keywords
+from . import frame_methods, keywords
+from .frame_methods import (
+    ArrowListArray,
+    ArrowListDtype,
+    ArrowStringArray,
+    ArrowStringDtype,
+    dataframe_from_tensor,
+    from_vineyard,
+    read_ray_dataset,
+    read_ray_mldataset,
+    read_raydataset,
+    series_from_index,
+    series_from_tensor,
+    to_ray_dataset,
+    to_ray_mldataset,
+)
+
+__all__ = [
+    "ArrowListArray",
+    "ArrowListDtype",
+    "ArrowStringArray",
+    "ArrowStringDtype",
+    "Timestamp",
+    "dataframe_from_tensor",
+    "date_range",
+    "from_vineyard",
+    "read_ray_dataset",
+    "read_ray_mldataset",
+    "read_raydataset",
+    "series_from_index",
+    "series_from_tensor",
+    "to_datetime",
+    "to_ray_dataset",
+    "to_ray_mldataset",
+]
+__all__ += [name for name in md.__all__ if name not in __all__]
 
 
 def _append(
@@ -109,6 +144,7 @@ def _warn(kind: type, name: str, word: str) -> None:
 def offer() -> None:
     """Give the classes what they lack."""
     keywords.offer()
+    frame_methods.offer()
     for kind, methods in REMOVED.items():
         for name, (word, does) in methods.items():
             if not hasattr(kind, name):
@@ -122,6 +158,7 @@ def offer() -> None:
 def withdraw() -> None:
     """Take it from the classes again."""
     keywords.withdraw()
+    frame_methods.withdraw()
     for kind in {*REMOVED, *PROPERTIES}:
         for name, member in list(vars(kind).items()):
             if isinstance(member, RemovedMethod):

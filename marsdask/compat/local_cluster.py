@@ -40,7 +40,12 @@ class LocalCluster:
     ) -> None:
         del address
         _refuse(options)
-        wanted = {"n_worker": n_worker, "n_cpu": n_cpu, "mem_bytes": mem_bytes, "web": web}
+        wanted: dict[str, Any] = {
+            "n_worker": n_worker,
+            "n_cpu": n_cpu,
+            "mem_bytes": mem_bytes,
+            "web": web,
+        }
         self._wanted = {name: value for name, value in wanted.items() if value != "auto"}
         self._session: Session | None = None
 
@@ -89,7 +94,11 @@ class LocalClient:
         self._cluster = cluster
 
     @classmethod
-    async def create(cls, cluster: LocalCluster, timeout: float | None = None) -> Self:
+    async def create(
+        cls,
+        cluster: LocalCluster,
+        timeout: float | None = None,  # noqa: ASYNC109 - an argument of Mars's
+    ) -> Self:
         """Return a client of a started cluster, whose session is the default one then."""
         del timeout  # the cluster has started
         return cls(cluster, AsyncSession(cluster.session).as_default())

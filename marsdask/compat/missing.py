@@ -9,14 +9,13 @@ _SKLEARN: Final = "use scikit-learn's on tensors, which it takes as arrays, or d
 
 #: What to use, by the beginning of the module's name.
 INSTEAD: Final = {
-    "contrib": "programs of Dask run as they are: use dask and marsdask together",
+    "contrib": "getters and converters for Dask's programs are in mars.contrib.dask",
     "dataframe.align": _INTERNAL,
     "dataframe.arrays": "pandas has string and list types of Arrow itself: pandas.ArrowDtype",
     "dataframe.contrib": "Ray and vineyard are not supported: use read_parquet or from_dask",
     "dataframe.core": "the classes are in mars.dataframe",
     "dataframe.datasource": "the functions are in mars.dataframe",
     "deploy.yarn": "start mars-supervisor and mars-worker on the hosts, or use Kubernetes",
-    "deploy.oscar.ray": "Ray is not supported: use new_session(n_worker=...) or a Dask cluster",
     "deploy.oscar.pool": _INTERNAL,
     "deploy.oscar.service": _INTERNAL,
     "deploy.utils": _INTERNAL,

@@ -195,4 +195,3 @@ def ensure_isolation_created(options: dict[str, Any]) -> None:
 def get_context() -> NoReturn:
     """Raise: tasks have no context; the default session is that of their caller."""
     raise NotImplementedError("there is no context: a task's default session is its caller's")
-

@@ -82,6 +82,7 @@ from .keyed.unique import unique
 from .partitions.from_map import from_array, from_dask_array, from_dict, from_map
 from .partitions.map_partitions import map_partitions
 from .partitions.random_split import map_overlap, repartition
+from .reduction.custom_reduction import CustomReduction
 from .reshape.categories import cut, factorize, get_dummies, qcut
 from .reshape.concat import concat
 from .reshape.conversions import to_datetime, to_numeric, to_timedelta
@@ -112,6 +113,7 @@ __all__ = [
     "Categorical",
     "CategoricalDtype",
     "CategoricalIndex",
+    "CustomReduction",
     "DataFrame",
     "DateOffset",
     "DatetimeIndex",

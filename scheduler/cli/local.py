@@ -31,7 +31,7 @@ from .serve import CLEAN, serve
 _HOST = "127.0.0.1"
 
 
-class LocalCluster:
+class LocalServers:
     """A supervisor and ``n_worker`` worker processes, which share ``n_cpu`` cores and the memory.
 
     ``web`` is the port of the web service: 0 for a free port, ``None`` for no web service. The
@@ -126,4 +126,4 @@ def main(argument: str) -> int:
     """Run the cluster that ``argument``, a JSON object, describes."""
     options = json.loads(argument)
     logs.configure(options.pop("log_level", "warning"), None, None)
-    return serve("marsdask", lambda: LocalCluster(**options))
+    return serve("marsdask", lambda: LocalServers(**options))

@@ -163,7 +163,7 @@ def test_options_of_programs():
         options.unregister_option("depth")
         with pytest.raises(OptionError, match="no such option: 'depth'"):
             _ = options.depth
-        with pytest.raises(OptionError, match="there is an option 'mine.depth' already"):
+        with pytest.raises(OptionError, match=r"there is an option 'mine\.depth' already"):
             options.register_option("mine.depth", 1)
     finally:
         options.unregister_option("mine.depth")

@@ -290,6 +290,7 @@ class Execution:
 
         Examples
         --------
+        >>> import asyncio
         >>> async def program():
         ...     return await mt.arange(3).execute(wait=False).get_future()
         >>> asyncio.run(program()).fetch()

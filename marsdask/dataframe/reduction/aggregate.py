@@ -12,6 +12,7 @@ from marsdask.core.collection import Collection
 
 from ..elementwise.rowwise import column_at, rowwise
 from ..frame_node import axis_number
+from .custom_reduction import CustomReduction
 from .fold import assembled
 from .reductions import one_row
 
@@ -53,6 +54,8 @@ def name_of(func: Any) -> str:
 
 def _value(column: Any, func: Any) -> Any:
     """Return a lazy scalar: a reduction of a column."""
+    if isinstance(func, CustomReduction):
+        return func(column)
     name = name_of(func)
     if name == "size":
         return column.isna().count()
@@ -125,6 +128,8 @@ def aggregate_column(
 
 
 def _called(obj: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if isinstance(func, CustomReduction):
+        return func(obj)
     member = getattr(obj, name_of(func))
     return member(*args, **kwargs) if callable(member) else member
 
@@ -145,6 +150,8 @@ def aggregate(
     across = axis_number(meta, axis) == 1
     if func is None and not kwargs:
         raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
+    if isinstance(func, CustomReduction):
+        func = dict.fromkeys(meta.columns, func)
     if func is not None and func != "size" and not isinstance(func, dict | list | tuple):
         found: Series | DataFrame = _called(
             frame, func, args, {**({"axis": 1} if across else {}), **kwargs}

@@ -99,7 +99,7 @@ class ChunkMap:
 
 
 @dataclass(frozen=True, eq=False)
-class CustomReduction(Node):
+class UserReduction(Node):
     """A reduction by a user's functions."""
 
     pins_grid: ClassVar[bool] = True
@@ -200,9 +200,7 @@ def reduction(
     masked = isinstance(node.meta, np.ma.MaskedArray)
     sample = np.ma.empty((0,) * kept, kind) if masked else empty(kind, kept)
     steps = (chunk, combine, aggregate)
-    found = CustomReduction(
-        arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample
-    )
+    found = UserReduction(arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample)
     return into(out, found)
 
 

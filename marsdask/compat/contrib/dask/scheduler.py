@@ -32,7 +32,8 @@ def mars_dask_get(dsk: Any, keys: Any, **options: Any) -> Any:
     """
     del options
     wanted = list(dict.fromkeys(flatten(keys)))
-    graph = HighLevelGraph({_LAYER: dict(to_tasks(dsk))}, {_LAYER: set()})
+    tasks: Any = dict(to_tasks(dsk))
+    graph = HighLevelGraph({_LAYER: tasks}, {_LAYER: set()})
     results = [Delayed(key, graph, layer=_LAYER) for key in wanted]
     together = spawn(list, args=(results,))
     values: list[Any] = together.execute().fetch()

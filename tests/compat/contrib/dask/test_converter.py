@@ -29,8 +29,7 @@ def test_graphs_run_on_the_default_session() -> None:
         graph = {"x": 1, "y": (add, "x", 2)}
         assert mars_dask_get(graph, ["y", ["x", "y"]]) == (3, (1, 3))
         assert mars_dask_get(graph | {"x": 5}, "y") == 7
-        array = da.ones(6, chunks=2)
-        total, delayed = dask.compute(array.sum(), dask.delayed(add)(1, 2), scheduler=mars_scheduler)
-        assert (total, delayed) == (6, 3)
+        both = da.ones(6, chunks=2).sum(), dask.delayed(add)(1, 2)
+        assert dask.compute(*both, scheduler=mars_scheduler) == (6, 3)
         with pytest.raises(ZeroDivisionError):
             mars_dask_get({"x": (truediv, 1, 0)}, "x")

@@ -1,0 +1,147 @@
+"""Methods and functions of Mars's frames that neither pandas nor marsdask has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import marsdask.dataframe as md
+from marsdask.dataframe.keyed.groupby import GroupBy
+from marsdask.session import ensure_session
+
+_VINEYARD: Final = "vineyard is not supported; use to_parquet() and read_parquet()"
+_RAY: Final = "Ray is not supported; use to_parquet() and read_parquet()"
+
+
+def dataframe_from_tensor(
+    tensor: Any, index: Any = None, columns: Any = None, gpu: Any = None, sparse: bool = False
+) -> md.DataFrame:
+    """Return a frame of a tensor of one or two axes."""
+    _check_memory(gpu, sparse)
+    return md.DataFrame(tensor, index=index, columns=columns)
+
+
+def series_from_tensor(
+    tensor: Any,
+    index: Any = None,
+    name: Any = None,
+    dtype: Any = None,
+    gpu: Any = None,
+    sparse: bool = False,
+) -> md.Series:
+    """Return a series of a tensor of one axis."""
+    _check_memory(gpu, sparse)
+    return md.Series(tensor, index=index, name=name, dtype=dtype)
+
+
+def series_from_index(ind: Any, index: Any = None, name: Any = None) -> md.Series:
+    """Return the labels as a series, of themselves or of ``index``."""
+    found: md.Series = ind.to_series(index=index, name=name)
+    return found
+
+
+def _check_memory(gpu: Any, sparse: bool) -> None:
+    if gpu or sparse:
+        raise NotImplementedError("frames in a GPU or sparse are not supported; leave it out")
+
+
+def from_vineyard(*args: Any, **options: Any) -> NoReturn:
+    """Raise: vineyard is not supported."""
+    raise NotImplementedError(_VINEYARD)
+
+
+def to_vineyard(*args: Any, **options: Any) -> NoReturn:
+    """Raise: vineyard is not supported."""
+    raise NotImplementedError(_VINEYARD)
+
+
+def read_ray_dataset(*args: Any, **options: Any) -> NoReturn:
+    """Raise: Ray is not supported."""
+    raise NotImplementedError(_RAY)
+
+
+read_raydataset = read_ray_mldataset = to_ray_dataset = to_ray_mldataset = read_ray_dataset
+
+
+def ArrowStringDtype(*args: Any, **options: Any) -> NoReturn:  # noqa: N802 - a class of Mars's
+    """Raise: pandas has types of Arrow itself."""
+    raise NotImplementedError("use pandas's own types of Arrow: pandas.ArrowDtype, StringDtype")
+
+
+ArrowStringArray = ArrowListDtype = ArrowListArray = ArrowStringDtype
+
+
+def to_gpu(*args: Any, **options: Any) -> NoReturn:
+    """Raise: there are no frames in a GPU."""
+    raise NotImplementedError("frames in a GPU are not supported; use to_cudf of a Dask frame")
+
+
+def fetch_log(*args: Any, **options: Any) -> NoReturn:
+    """Raise: frames run in tasks, whose output is that of their process."""
+    raise NotImplementedError(
+        "frames have no log: what tasks print goes to the output of the process that runs them; "
+        "logs are kept of functions of marsdask.remote"
+    )
+
+
+def fetch_infos(frame: Any, fields: Any = None, session: Any = None, **_: Any) -> dict[str, Any]:
+    """Return facts about the chunks of an executed frame."""
+    found: list[dict[str, Any]] = ensure_session(session or frame._session).fetch_infos(
+        frame, fields=fields
+    )
+    return found[0]
+
+
+def check_monotonic(values: Any, decreasing: bool = False, strict: bool = False) -> Any:
+    """Return whether values never fall (or never rise); ``strict``, whether none repeats."""
+    found = values.is_monotonic_decreasing if decreasing else values.is_monotonic_increasing
+    return found & values.is_unique if strict else found
+
+
+def aggregate_index(index: Any, func: Any = None, axis: Any = 0, **options: Any) -> Any:
+    """Aggregate labels as a series of them."""
+    return index.to_series().agg(func, axis=axis, **options)
+
+
+def _frame_from_tensor(frame: Any, in_tensor: Any, index: Any = None, columns: Any = None) -> Any:
+    return type(frame)(in_tensor, index=index, columns=columns)
+
+
+def _series_from_tensor(series: Any, in_tensor: Any, index: Any = None, name: Any = None) -> Any:
+    return type(series)(in_tensor, index=index, name=name)
+
+
+def _kurtosis(groups: Any, **options: Any) -> Any:
+    return groups.kurt(**options)
+
+
+_COMMON: Final = {"fetch_log": fetch_log, "fetch_infos": fetch_infos, "to_gpu": to_gpu}
+
+#: By class: the methods that frames get while the alias is installed.
+METHODS: Final[dict[type, dict[str, Callable[..., Any]]]] = {
+    md.DataFrame: _COMMON | {"from_tensor": _frame_from_tensor, "to_vineyard": to_vineyard},
+    md.Series: _COMMON | {"from_tensor": _series_from_tensor, "check_monotonic": check_monotonic},
+    md.Index: {
+        "agg": aggregate_index,
+        "aggregate": aggregate_index,
+        "check_monotonic": check_monotonic,
+        "fetch_log": fetch_log,
+    },
+    GroupBy: {"kurtosis": _kurtosis},
+}
+
+
+def offer() -> None:
+    """Give the classes what they lack."""
+    for kind, methods in METHODS.items():
+        for name, method in methods.items():
+            if name not in vars(kind):
+                setattr(kind, name, method)
+
+
+def withdraw() -> None:
+    """Take it from the classes again."""
+    for kind, methods in METHODS.items():
+        for name, method in methods.items():
+            if vars(kind).get(name) is method:
+                delattr(kind, name)
