@@ -13,7 +13,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-fast test-long test-oldest conformance compat chaos chaos-mutants fuzz kube lint format bench docs clean
+.PHONY: quickstart test test-fast test-long test-oldest conformance compat estimators chaos chaos-mutants fuzz kube lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -58,6 +58,11 @@ conformance: $(VENV)/.conformance
 # some of them, COMPAT="--jobs 2" two files side by side.
 compat: $(VENV)/.compat
 	$(BIN)/python tests/compat/compare.py $(if $(DISTRIBUTED),--distributed "$(DISTRIBUTED)") $(COMPAT)
+
+# scikit-learn's checks of all estimators, over arrays and tensors, counted: ESTIMATORS="PCA Ridge".
+ESTIMATORS :=
+estimators: $(STAMP)
+	$(BIN)/python -m tests.learn.estimator_checks $(ESTIMATORS)
 
 # Minutes of jobs on a cluster of which parts fail, or SEEDS="1 2 3" one after the other:
 # make chaos SECONDS=600 SEED=42. Each step is drawn from the seed and its number alone, so FIRST=17

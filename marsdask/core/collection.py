@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from numbers import Number
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
@@ -40,6 +40,7 @@ from .grids.grid import Grid, current_node
 from .mars_session import check_hints
 from .node import Node
 from .registry import class_of, register_collection
+from .results.known import Known
 from .results.stored import InMemoryBlocks, Stored
 from .session import (
     Session,
@@ -698,15 +699,18 @@ def executes_at_once() -> bool:
 
 def flatten(items: Iterable[Any]) -> list[Collection]:
     """Return the collections in (nested) lists and tuples, in order."""
-    found: list[Collection] = []
+    return [item for item in _executable(items) if isinstance(item, Collection)]
+
+
+def _executable(items: Iterable[Any]) -> Iterator[Any]:
+    """Yield the collections and known values in (nested) lists and tuples, in order."""
     for item in items:
         if isinstance(item, list | tuple):
-            found.extend(flatten(item))
-        elif isinstance(item, Collection):
-            found.append(item)
+            yield from _executable(item)
+        elif isinstance(item, Collection | Known):
+            yield item
         else:
             raise TypeError(f"expected tensors and frames, not {type(item).__name__}")
-    return found
 
 
 def execute(
@@ -722,7 +726,7 @@ def execute(
     Parameters
     ----------
     *items : Collection
-        Collections, also in nested lists and tuples.
+        Collections, also in nested lists and tuples; what estimators have learnt is known already.
     session : Session, optional
         Where to compute; by default the session of the inputs, or the default session.
     wait : bool
@@ -880,7 +884,9 @@ def fetch(*items: Any, session: Session | None = None) -> Any:
     >>> marsdask.fetch(mt.arange(3).execute())
     array([0, 1, 2])
     """
-    values = _fetched_together(flatten(items), session)
+    found = list(_executable(items))
+    lazy = iter(_fetched_together([i for i in found if isinstance(i, Collection)], session))
+    values = [next(lazy) if isinstance(item, Collection) else item.fetch() for item in found]
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 
 

@@ -160,7 +160,9 @@ def _call_and_execute(
         found = wrap_nodes(found) if sharing is None else sharing(found, args, kwargs)
     finally:
         composing.reset(reset)
-    if pending := [item for item in (*rebound, *_collections(found)) if not item._is_executed()]:
+    made = (*rebound, *_collections(found))
+    # What an equal collection has executed is held for this one, too: the other may go.
+    if pending := [item for item in made if item._held() is not item._node]:
         execute(*pending)
     return found
 

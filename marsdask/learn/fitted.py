@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from marsdask.core.collection import Collection
+from marsdask.core.results.known import Known
 
 #: Whose estimators ours extend.
 LIBRARIES = ("sklearn", "xgboost", "lightgbm")
-
-
-class Known:
-    """The methods of an executed tensor, for a value in memory."""
-
-    __slots__ = ()
-
-    def execute(self, session: Any = None, **kwargs: Any) -> Self:
-        """Return the value itself: it is computed already."""
-        return self
-
-    def fetch(self, session: Any = None, **kwargs: Any) -> Any:
-        """Return the plain value of NumPy."""
-        return plain(self)
-
-    def to_numpy(self, session: Any = None, **kwargs: Any) -> Any:
-        """Return the plain value of NumPy."""
-        return plain(self)
 
 
 class FittedArray(np.ndarray[Any, Any], Known):
@@ -43,6 +26,9 @@ class FittedArray(np.ndarray[Any, Any], Known):
     def __reduce_ex__(self, protocol: Any) -> Any:
         return np.asarray(self).__reduce_ex__(protocol)
 
+    def _plain(self) -> Any:
+        return self.view(np.ndarray)
+
 
 class FittedFloat(np.float64, Known):  # type: ignore[misc] # NumPy's own bases differ
     """A number that was learnt, or a score; it pickles as a plain one.
@@ -56,6 +42,9 @@ class FittedFloat(np.float64, Known):  # type: ignore[misc] # NumPy's own bases 
 
     def __reduce__(self) -> Any:
         return float, (float(self),)
+
+    def _plain(self) -> Any:
+        return np.float64(self)
 
 
 def known(value: Any) -> Any:
@@ -74,10 +63,8 @@ def plain(value: Any) -> Any:
     """Return what scikit-learn would have learnt: lazy values are computed."""
     if isinstance(value, Collection):
         return value.compute()
-    if isinstance(value, FittedArray):
-        return unmarked(value)
-    if isinstance(value, FittedFloat):
-        return np.float64(value)
+    if isinstance(value, Known):
+        return value._plain()
     if type(value) in (list, tuple):
         return type(value)(map(plain, value))
     if type(value) is dict:

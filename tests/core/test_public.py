@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 
+import numpy as np
 import pytest
 
 import marsdask.tensor as mt
@@ -198,3 +199,12 @@ def test_what_is_private_is_no_call(executions):
         box._halved()
     assert executions == [1]
     assert not hasattr(WithMethods.__init__, "__wrapped__")
+
+
+def test_eager_results_are_held_for_each_collection(executions):
+    """Also if an equal one was executed before, which then goes."""
+    values = np.array([3, 1, 3])
+    with option_context({"eager_mode": True}):
+        first, again = (mt.unique_counts(mt.tensor(values, chunk_size=2)) for _ in range(2))
+        del first
+        assert [item.shape for item in again] == [(2,), (2,)]

@@ -12,7 +12,9 @@ import pytest
 PROGRAM = """
 import numpy as np
 import sklearn
-from sklearn import decomposition, linear_model, metrics, preprocessing
+from sklearn import decomposition, discriminant_analysis, linear_model, metrics, naive_bayes
+from sklearn import preprocessing
+import marsdask
 import marsdask.tensor as mt
 from marsdask.learn import linear_model as own
 
@@ -43,6 +45,22 @@ with sklearn.config_context(array_api_dispatch=True):
     for name in ("r2_score", "mean_squared_error", "max_error"):
         metric = getattr(metrics, name)
         np.testing.assert_allclose(float(metric(target, target + 1)), metric(y, y + 1))
+
+marsdask.options.eager_mode = True
+labels = (y > 0).astype(int)
+target = mt.tensor(labels, chunk_size=17)
+for model in [
+    linear_model.RidgeClassifier(solver="svd"),
+    discriminant_analysis.LinearDiscriminantAnalysis(),
+    naive_bayes.GaussianNB(),
+    linear_model.LogisticRegression(),
+]:
+    expected = fitted(model, X, labels)
+    with sklearn.config_context(array_api_dispatch=True):
+        found = fitted(sklearn.clone(model), lazy, target)
+        score = metrics.f1_score(target, found)
+    np.testing.assert_array_equal(np.asarray(found), expected, err_msg=str(model))
+    np.testing.assert_allclose(float(score), metrics.f1_score(labels, expected))
 """
 
 
@@ -52,6 +70,6 @@ def _coalesce():
 
 
 def test_scikit_learn_dispatches_to_tensors():
-    """Results are lazy, and equal those of arrays."""
+    """Results are lazy, and equal those of arrays; in eager mode targets may be classes."""
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
     subprocess.run([sys.executable, "-c", PROGRAM], env=environment, check=True)

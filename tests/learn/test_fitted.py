@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn import preprocessing
 
+import marsdask
 import marsdask.tensor as mt
 from marsdask.learn.cluster import KMeans
 from marsdask.learn.fitted import FittedArray, FittedFloat, known, plain
@@ -23,7 +24,13 @@ def test_a_learnt_value_answers_as_an_executed_tensor(value):
     """execute, fetch and to_numpy, with a session or without; pickled it is a plain value."""
     learnt = known(value)
     assert learnt.execute(session=None) is learnt
-    for found in (learnt.fetch(), learnt.to_numpy(), pickle.loads(pickle.dumps(learnt))):
+    assert marsdask.execute(learnt) is learnt
+    for found in (
+        marsdask.fetch(learnt),
+        learnt.fetch(),
+        learnt.to_numpy(),
+        pickle.loads(pickle.dumps(learnt)),
+    ):
         assert not isinstance(found, FittedArray | FittedFloat)
         np.testing.assert_array_equal(found, value)
     assert np.asarray(learnt).dtype == np.float64

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from marsdask.learn.refusals import refused
 
 __all__ = ["gen_tensorflow_dataset", "run_tensorflow_script"]
 
+run_tensorflow_script = refused(
+    "run_tensorflow_script",
+    __name__,
+    "TensorFlow's processes need the addresses of all of them",
+    "marsdask.remote.run_script() runs a script in several processes, which know RANK, WORLD_SIZE "
+    "and MASTER_ADDR",
+)
 
-def run_tensorflow_script(*args: Any, **kwargs: Any) -> NoReturn:
-    """Refuse: TensorFlow's processes need the addresses of all of them."""
-    raise NotImplementedError(
-        "run_tensorflow_script() is not supported; marsdask.remote.run_script() runs a script in "
-        "several processes, which know RANK, WORLD_SIZE and MASTER_ADDR"
-    )
-
-
-def gen_tensorflow_dataset(*args: Any, **kwargs: Any) -> NoReturn:
-    """Refuse: TensorFlow reads any items."""
-    raise NotImplementedError(
-        "gen_tensorflow_dataset() is not supported; give tf.data.Dataset.from_generator() the "
-        "items of a marsdask.learn.contrib.pytorch.MarsDataset"
-    )
+gen_tensorflow_dataset = refused(
+    "gen_tensorflow_dataset",
+    __name__,
+    "TensorFlow reads any items",
+    "give tf.data.Dataset.from_generator() the items of a marsdask.learn.contrib.pytorch."
+    "MarsDataset",
+)

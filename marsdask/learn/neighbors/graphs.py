@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from sklearn import neighbors
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, is_lazy, running
+from marsdask.tensor.signatures import optional, with_signature
 
 from .nearest import NearestNeighbors
 
 
-def kneighbors_graph(
-    X: Any,
-    n_neighbors: int,
-    *,
-    mode: str = "connectivity",
-    metric: Any = "minkowski",
-    p: float = 2,
-    metric_params: Any = None,
-    include_self: bool | str = False,
-    n_jobs: int | None = None,
-    session: Any = None,
-    run_kwargs: Any = None,
-) -> Any:
+def _graph(func: Callable[[Any, Any, Any, str], Any]) -> Callable[..., Any]:
+    """Return the function of samples, with scikit-learn's parameters, of one of an index."""
+    signature = inspect.signature(getattr(neighbors, func.__name__))
+    _, size, *_ = signature.parameters
+
+    @wraps(func)
+    def face(*args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        X, mode, include_self = (given.pop(name) for name in ("X", "mode", "include_self"))
+        with running(session, run_kwargs):
+            model = _fitted(X, **given)
+            return func(model, _queries(model, mode, include_self), given[size], mode)
+
+    more = optional(["session", "run_kwargs"], named=True)
+    del face.__wrapped__
+    return with_signature(face, [*signature.parameters.values(), *more])
+
+
+@_graph
+def kneighbors_graph(model: Any, queries: Any, n_neighbors: int, mode: str) -> Any:
     """Return the graph of each sample's nearest ones as a sparse matrix, lazy for lazy samples.
 
     See sklearn.neighbors.kneighbors_graph.
@@ -39,26 +53,11 @@ def kneighbors_graph(
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    how = {"metric": metric, "p": p, "metric_params": metric_params, "n_jobs": n_jobs}
-    with running(session, run_kwargs):
-        model = _fitted(X, n_neighbors=n_neighbors, **how)
-        queries = _queries(model, mode, include_self)
-        return model.kneighbors_graph(queries, n_neighbors=n_neighbors, mode=mode)
+    return model.kneighbors_graph(queries, n_neighbors=n_neighbors, mode=mode)
 
 
-def radius_neighbors_graph(
-    X: Any,
-    radius: float,
-    *,
-    mode: str = "connectivity",
-    metric: Any = "minkowski",
-    p: float = 2,
-    metric_params: Any = None,
-    include_self: bool | str = False,
-    n_jobs: int | None = None,
-    session: Any = None,
-    run_kwargs: Any = None,
-) -> Any:
+@_graph
+def radius_neighbors_graph(model: Any, queries: Any, radius: float, mode: str) -> Any:
     """Return the graph of samples within a radius as a sparse matrix, lazy for lazy samples.
 
     See sklearn.neighbors.radius_neighbors_graph.
@@ -72,11 +71,7 @@ def radius_neighbors_graph(
            [1., 0., 0.],
            [0., 0., 0.]])
     """
-    how = {"metric": metric, "p": p, "metric_params": metric_params, "n_jobs": n_jobs}
-    with running(session, run_kwargs):
-        model = _fitted(X, radius=radius, **how)
-        queries = _queries(model, mode, include_self)
-        return model.radius_neighbors_graph(queries, radius, mode)
+    return model.radius_neighbors_graph(queries, radius, mode)
 
 
 def _fitted(X: Any, **params: Any) -> Any:

@@ -26,6 +26,42 @@ class FrameTransformer(TransformerMixin, BaseEstimator):
         wrap_methods(cls)
         public_methods(cls)
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the columns of a frame what the results have.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Self
+            This estimator.
+
+        Raises
+        ------
+        TypeError
+            If the samples are no frame.
+        ValueError
+            If a column is missing, or has no categories and needs some.
+
+        Examples
+        --------
+        >>> from marsdask.learn.preprocessing import Categorizer, DummyEncoder
+        >>> frame = Categorizer().fit_transform(md.DataFrame({"a": ["x", "y"]}, chunk_size=1))
+        >>> DummyEncoder().fit(frame).transformed_columns_.tolist()
+        ['a_x', 'a_y']
+        """
+        self._learn(X, _meta(X))
+        return self
+
+    def _learn(self, X: Any, meta: pd.DataFrame) -> None:
+        """Learn from a frame of these columns."""
+        raise NotImplementedError
+
 
 def _meta(X: Any) -> pd.DataFrame:
     """Return a frame without rows; raise TypeError for other samples."""
@@ -64,36 +100,7 @@ class Categorizer(FrameTransformer):
         self.categories = categories
         self.columns = columns
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the categories of the columns.
-
-        Parameters
-        ----------
-        X : DataFrame
-            The samples.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        Self
-            This estimator.
-
-        Raises
-        ------
-        TypeError
-            If the samples are no frame.
-        ValueError
-            If a column is missing.
-
-        Examples
-        --------
-        >>> from marsdask.learn.preprocessing import Categorizer
-        >>> frame = md.DataFrame({"a": ["x", "y"]}, chunk_size=1)
-        >>> list(Categorizer().fit(frame).columns_)
-        ['a']
-        """
-        meta = _meta(X)
+    def _learn(self, X: Any, meta: pd.DataFrame) -> None:
         given = dict(self.categories or {})
         texts = [name for name, dtype in meta.dtypes.items() if _is_text(dtype)]
         self.columns_ = pd.Index(texts if self.columns is None else self.columns)
@@ -107,7 +114,6 @@ class Categorizer(FrameTransformer):
         found = dict(zip(sought, _values(X, sought), strict=True)) if sought else {}
         dtypes = {name: _categories(values) for name, values in found.items()} | known | given
         self.categories_ = {name: dtypes[name] for name in self.columns_}
-        return self
 
     def transform(self, X: Any) -> Any:
         """Return the frame with categories; what is none of them is missing.
@@ -182,36 +188,8 @@ class DummyEncoder(FrameTransformer):
         self.columns = columns
         self.drop_first = drop_first
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which columns there will be.
-
-        Parameters
-        ----------
-        X : DataFrame
-            The samples.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        Self
-            This estimator.
-
-        Raises
-        ------
-        TypeError
-            If the samples are no frame.
-        ValueError
-            If a column has no categories.
-
-        Examples
-        --------
-        >>> from marsdask.learn.preprocessing import Categorizer, DummyEncoder
-        >>> frame = Categorizer().fit_transform(md.DataFrame({"a": ["x", "y"]}, chunk_size=1))
-        >>> DummyEncoder().fit(frame).transformed_columns_.tolist()
-        ['a_x', 'a_y']
-        """
-        meta = _meta(X)
+    def _learn(self, X: Any, meta: pd.DataFrame) -> None:
+        del X
         categories = [n for n, t in meta.dtypes.items() if isinstance(t, pd.CategoricalDtype)]
         wanted = categories if self.columns is None else list(self.columns)
         plain = [name for name in wanted if name not in categories]
@@ -223,7 +201,6 @@ class DummyEncoder(FrameTransformer):
         types: dict[Any, Any] = dict(meta.dtypes.items())
         self.dtypes_ = {name: types[name] for name in wanted}
         self.transformed_columns_ = _dummies(meta, wanted, drop_first=self.drop_first).columns
-        return self
 
     def transform(self, X: Any) -> Any:
         """Return the frame with a column for each category.

@@ -20,6 +20,8 @@ from marsdask.core.session import Session, ensure_session
 from marsdask.core.sizes import Chunks
 from marsdask.learn.rows import Value
 
+from .shared_arguments import SharedArguments, filled
+
 #: The names under which joblib finds the backend: ours, and Mars's.
 NAMES = ("marsdask", "mars")
 
@@ -32,6 +34,8 @@ class JoblibBatch(Node):
 
     given_name: str
     calls: Callable[[], Any] = field(repr=False)
+    arguments: tuple[Node, ...] = ()
+    """What the session holds for several calls."""
 
     @property
     def name(self) -> str:
@@ -45,24 +49,29 @@ class JoblibBatch(Node):
     def chunks(self) -> Chunks:
         return ((1,),)
 
-    def tile(self) -> Grid:
+    def tile(self, *arguments: Grid) -> Grid:
         return blockwise(
-            run_calls, [], chunks=self.chunks, meta=self.meta, kwargs={"calls": self.calls}
+            run_calls,
+            [(grid, (None,)) for grid in arguments],
+            chunks=self.chunks,
+            meta=self.meta,
+            kwargs={"calls": self.calls},
         )
 
 
 @kernel(least=2**20)
-def run_calls(*, calls: Callable[[], Any]) -> Any:
+def run_calls(*arguments: Any, calls: Callable[[], Any]) -> Any:
     """Return the results of calls; joblib in them starts no tasks."""
     with parallel_config(backend="threading", n_jobs=1):
-        return calls()
+        return filled(calls, arguments)()
 
 
 class MarsBackend(ParallelBackendBase):
     """Runs joblib's calls as tasks of a session.
 
-    Functions and arguments are pickled where the session's workers are other processes; those that
-    several calls share are sent with each.
+    Functions and arguments are pickled where the session's workers are other processes. Arrays and
+    frames of a MiB or more that several calls share are held by the session, so that they are sent
+    once; they may not change while the calls run.
 
     Parameters
     ----------
@@ -90,6 +99,7 @@ class MarsBackend(ParallelBackendBase):
         super().__init__(**kwargs)
         self._given = session
         self._pool: ThreadPoolExecutor | None = None
+        self._shared: SharedArguments | None = None
 
     def __reduce__(self) -> Any:
         # In a task, joblib runs on the session of its worker.
@@ -161,6 +171,7 @@ class MarsBackend(ParallelBackendBase):
         self.parallel = parallel
         count = self.effective_n_jobs(n_jobs)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="marsdask-joblib")
+        self._shared = SharedArguments(self._session())
         return count
 
     def submit(
@@ -191,7 +202,8 @@ class MarsBackend(ParallelBackendBase):
         >>> backend.terminate()
         """
         assert self._pool is not None
-        node = JoblibBatch(f"joblib-{uuid.uuid4().hex}", func)
+        assert self._shared is not None
+        node = JoblibBatch(f"joblib-{uuid.uuid4().hex}", *self._shared.take(func))
         future = self._pool.submit(compute, Value(node), session=self._session())
         if callback is not None:
             future.add_done_callback(callback)
@@ -231,7 +243,7 @@ class MarsBackend(ParallelBackendBase):
         """
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+            self._pool = self._shared = None
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         """Cancel the calls that do not run yet.

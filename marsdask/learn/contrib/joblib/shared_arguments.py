@@ -1,0 +1,147 @@
+"""Large arguments that calls of joblib share: a session holds each of them once."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from dask.sizeof import sizeof
+from scipy.sparse import issparse
+
+from marsdask.core.collection import execute
+from marsdask.core.grids.blockwise import blockwise
+from marsdask.core.grids.grid import Grid
+from marsdask.core.node import Node
+from marsdask.core.session import Session
+from marsdask.core.sizes import Chunks
+from marsdask.learn.rows import Value
+
+#: Bytes from which an argument counts as large.
+LARGE = 2**20
+
+
+@dataclass(frozen=True)
+class Place:
+    """Stands in a call for one of the held arguments."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class HeldArgument(Node):
+    """One object of the caller's memory."""
+
+    interned: ClassVar[bool] = False
+
+    given_name: str
+    value: Any = field(repr=False)
+    nbytes: int
+
+    @property
+    def name(self) -> str:
+        return self.given_name
+
+    @property
+    def meta(self) -> Any:
+        return None
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((1,),)
+
+    def tile(self) -> Grid:
+        return blockwise(
+            given,
+            [],
+            chunks=self.chunks,
+            meta=self.meta,
+            kwargs={"value": self.value},
+            itemsize=float(self.nbytes),
+        )
+
+
+def given(*, value: Any) -> Any:
+    """Return the value."""
+    return value
+
+
+class SharedArguments:
+    """Takes large arguments out of calls, and lets a session hold them.
+
+    An argument is held when it comes for the second time: what only one call takes goes with it.
+    Those that are shared may not change while calls run.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lock = threading.Lock()
+        self._seen: dict[int, weakref.ref[Any]] = {}
+        self._held: dict[int, tuple[Any, Value]] = {}
+
+    def take(self, calls: Any) -> tuple[Any, tuple[Node, ...]]:
+        """Return a batch of joblib with places in it, and the arguments that belong there."""
+        if self._session.scheduler.capabilities.shared_memory or not hasattr(calls, "items"):
+            return calls, ()
+        nodes: list[Node] = []
+        places: dict[int, Place] = {}
+
+        def placed(item: Any) -> Any:
+            node = None if id(item) in places else self._node_of(item)
+            if node is not None:
+                places[id(item)] = Place(len(nodes))
+                nodes.append(node)
+            return places.get(id(item), item)
+
+        with self._lock:
+            changed = mapped(calls, placed)
+        return (changed, tuple(nodes)) if nodes else (calls, ())
+
+    def clear(self) -> None:
+        """Hold nothing any more."""
+        with self._lock:
+            self._seen.clear()
+            self._held.clear()
+
+    def _node_of(self, item: Any) -> Node | None:
+        """Return the node of an argument that was held; nothing for those that go with calls."""
+        if not _may_be_held(item):
+            return None
+        if id(item) not in self._held:
+            before = self._seen.get(id(item))
+            self._seen[id(item)] = weakref.ref(item)
+            if before is None or before() is not item:
+                return None
+            value = Value(HeldArgument(f"argument-{uuid.uuid4().hex}", item, sizeof(item)))
+            execute(value, session=self._session, show_progress=False)
+            self._held[id(item)] = item, value
+        return self._held[id(item)][1].node
+
+
+def _may_be_held(item: Any) -> bool:
+    if not (isinstance(item, np.ndarray | pd.DataFrame | pd.Series) or issparse(item)):
+        return False
+    return bool(sizeof(item) >= LARGE)
+
+
+def mapped(calls: Any, func: Callable[[Any], Any]) -> Any:
+    """Return a batch of calls with a function of each argument in its place."""
+    new = copy.copy(calls)
+    new.items = [
+        (call, tuple(map(func, args)), {name: func(item) for name, item in kwargs.items()})
+        for call, args, kwargs in calls.items
+    ]
+    return new
+
+
+def filled(calls: Any, arguments: Sequence[Any]) -> Any:
+    """Return a batch of calls with the arguments in their places."""
+    if not arguments:
+        return calls
+    return mapped(calls, lambda item: arguments[item.index] if isinstance(item, Place) else item)
