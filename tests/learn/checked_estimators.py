@@ -148,8 +148,8 @@ QUICK: dict[Any, dict[str, str]] = {
     ),
 }
 
-#: Tables of numbers hold no categories, and one without any column has none to encode.
-_FRAMES = {}
+#: What learns chunk by chunk depends on them.
+_ORDER = {"check_regressor_data_not_an_array": _CHUNKS}
 
 #: What searches draw from.
 _DRAWS = {"alpha": [1e-4, 1e-3]}
@@ -184,17 +184,17 @@ _COLUMNS = dict.fromkeys(
 #: Those that `make estimators` checks, with many fits each.
 SLOW: dict[Any, dict[str, str]] = {
     ColumnTransformer([("first", StandardScaler(), [0, 1])]): _COLUMNS,
-    PolynomialFeatures(): {},
+    PolynomialFeatures(): _LATER,
     LabelBinarizer(): {},
     LabelEncoder(): {},
     FeatureHasher(): {},
     HashingVectorizer(): {},
     CountVectorizer(): {},
     BlockTransformer(np.abs): {},
-    Categorizer(): _FRAMES,
-    DummyEncoder(): _FRAMES,
+    Categorizer(): {},
+    DummyEncoder(): {},
     ParallelPostFit(plain.Ridge()): {},
-    Incremental(plain.SGDRegressor(random_state=0)): {},
+    Incremental(plain.SGDRegressor(random_state=0)): _ORDER,
     GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, error_score="raise"): _SEARCHED,
     RandomizedSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0
@@ -203,12 +203,12 @@ SLOW: dict[Any, dict[str, str]] = {
         Ridge(), {"alpha": [0.1, 1.0]}, cv=2, min_resources="smallest", random_state=0
     ): _HALVED,
     HalvingRandomSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, random_state=0): _HALVED,
-    IncrementalSearchCV(plain.SGDRegressor(random_state=0), _DRAWS, "grid", max_iter=2): {},
-    InverseDecaySearchCV(plain.SGDRegressor(random_state=0), _DRAWS, "grid", max_iter=2): {},
+    IncrementalSearchCV(plain.SGDRegressor(random_state=0), _DRAWS, "grid", max_iter=2): _ORDER,
+    InverseDecaySearchCV(plain.SGDRegressor(random_state=0), _DRAWS, "grid", max_iter=2): _ORDER,
     SuccessiveHalvingSearchCV(
         plain.SGDRegressor(random_state=0), _DRAWS, "grid", n_initial_iter=1
-    ): {},
-    HyperbandSearchCV(plain.SGDRegressor(random_state=0), _DRAWS, max_iter=3): {},
+    ): _ORDER,
+    HyperbandSearchCV(plain.SGDRegressor(random_state=0), _DRAWS, max_iter=3): _ORDER,
     LGBMClassifier(n_estimators=2, verbose=-1): {},
     LGBMRegressor(n_estimators=2, verbose=-1): {},
     XGBClassifier(n_estimators=2): {},

@@ -34,9 +34,9 @@ class Outcomes:
 
 
 def outcomes(kind: Any, model: Any) -> Outcomes:
-    """Run the checks over a class with a model's parameters."""
-    names = set(kind._get_param_names())
-    params = {name: item for name, item in model.get_params(deep=False).items() if name in names}
+    """Run the checks over a class with a model's parameters, but for those it does not have."""
+    ours = set(type(model)._get_param_names()) - set(kind._get_param_names())
+    params = {name: item for name, item in model.get_params(deep=False).items() if name not in ours}
     # Libraries' own threads would wait for each other longer than they work.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")

@@ -121,10 +121,17 @@ class KMeans(CentersEstimator, cluster.KMeans):
         (samples,) = numbers(rows.shape[:1])
         if samples < self.n_clusters:
             raise ValueError(f"n_samples={samples} should be >= n_clusters={self.n_clusters}.")
+        if self.algorithm == "elkan" and self.n_clusters == 1:
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
         tol = self.tol * float(np.mean(seen.products / samples))
         state = check_random_state(self.random_state)
         best = self._run(rows, weight, start, tol, state)
-        for _ in range(1, starts(self, 10)):
+        self._n_init = starts(self, 10)
+        for _ in range(1, self._n_init):
             run = self._run(rows, weight, start, tol, state)
             if run.inertia < best.inertia and not _same(run, best):
                 best = run

@@ -23,6 +23,7 @@ class Sums(NamedTuple):
 
 def squared_distances(block: Any, points: Any) -> Any:
     """Return each row's squared distance from each point."""
+    block = block.astype(np.float64, copy=False)  # squares of float32 lose what is left of them
     result = np.asarray(block @ (-2.0 * points.T))
     result += np.asarray(block.multiply(block).sum(axis=1)).reshape(-1, 1)
     result += np.square(points).sum(axis=1)

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+#: The least variance that is not taken for noise, as in scikit-learn.
+LEAST = 1e-15
+
 
 def infer_dimension(variances: Any, samples: int) -> int:
     """Return the most probable number of components for these variances.
@@ -23,9 +26,9 @@ def _evidence(variances: Any, rank: int, samples: int) -> float:
     """Return the logarithm of the evidence for ``rank`` components."""
     columns = len(variances)
     kept, rest = variances[:rank], variances[rank:]
-    if kept[-1] < np.finfo(variances.dtype).tiny:
+    if kept[-1] < max(LEAST, np.finfo(variances.dtype).eps * variances[0]):
         return -math.inf
-    noise = max(float(rest.mean()), float(np.finfo(variances.dtype).eps))
+    noise = max(float(rest.mean()), LEAST)
     halves = (columns - np.arange(rank)) / 2
     prior = float((gammaln(halves) - halves * math.log(math.pi)).sum()) - rank * math.log(2)
     fit = -samples / 2 * float(np.log(kept).sum() + (columns - rank) * math.log(noise))

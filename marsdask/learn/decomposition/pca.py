@@ -125,20 +125,14 @@ class PCA(RowsEstimator, decomposition.PCA):
                 f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
                 "alternative."
             )
-        known = [size for size in rows.shape if isinstance(size, int)]
-        _check_components(self.n_components, min(known))
-        if self.svd_solver in ("arpack", "randomized"):
-            wish = self.n_components
-            if isinstance(wish, str) or (wish is not None and wish < 1):
-                raise ValueError(
-                    f"n_components={wish!r} must be a number of components with "
-                    f"svd_solver={self.svd_solver!r}"
-                )
-            if self.svd_solver == "arpack" and wish == min(known):
-                raise ValueError(
-                    f"n_components={wish!r} must be strictly less than "
-                    f"min(n_samples, n_features)={min(known)} with svd_solver='arpack'"
-                )
+        limit = min(size for size in rows.shape if isinstance(size, int))
+        solver = "full" if self.svd_solver == "auto" else self.svd_solver
+        _check_components(self.n_components, limit, solver)
+        if self.svd_solver == "arpack" and self.n_components == limit:
+            raise ValueError(
+                f"n_components={self.n_components!r} must be strictly less than "
+                f"min(n_samples, n_features)={limit} with svd_solver='arpack'"
+            )
 
     def _decompose(self, rows: Node) -> Spectrum:
         if is_sparse(rows.meta):
@@ -164,7 +158,7 @@ class PCA(RowsEstimator, decomposition.PCA):
             if found.count < found.components.shape[1]:
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
             return infer_dimension(found.variances, found.count)
-        _check_components(wish, limit)
+        _check_components(wish, limit, self.svd_solver)
         if 0 < wish < 1:
             shares = np.cumsum(found.variances / found.variances.sum())
             return int(np.searchsorted(shares, wish, side="right")) + 1
@@ -243,8 +237,13 @@ class PCA(RowsEstimator, decomposition.PCA):
         return float(likelihoods.mean().compute() if is_lazy(X) else likelihoods.mean())
 
 
-def _check_components(wish: Any, limit: int) -> None:
-    if wish is not None and not isinstance(wish, str) and not 0 <= wish <= limit:
+def _check_components(wish: Any, limit: int, solver: str) -> None:
+    """Raise for a number of components that a solver cannot find."""
+    least = int(solver in ("arpack", "randomized"))
+    if isinstance(wish, str) and least:
+        raise ValueError(f"n_components={wish!r} cannot be a string with svd_solver={solver!r}")
+    if wish is not None and not isinstance(wish, str) and not least <= wish <= limit:
         raise ValueError(
-            f"n_components={wish} must be between 0 and min(n_samples, n_features)={limit}"
+            f"n_components={wish} must be between {least} and "
+            f"min(n_samples, n_features)={limit} with svd_solver={solver!r}"
         )

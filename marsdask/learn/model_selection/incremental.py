@@ -124,11 +124,12 @@ class IncrementalSearchCV(ParallelPostFit):
             return list(ParameterGrid(self.parameters))
         return list(ParameterSampler(self.parameters, count, random_state=random))
 
+    def _offers(self, method: str) -> None:
+        if method == "partial_fit":
+            raise AttributeError("a search has no partial_fit(); use that of best_estimator_")
+        super()._offers(method)
+
     def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
-        if method != "fit":
-            raise NotImplementedError(
-                f"{method}() of a search is not supported; use that of best_estimator_"
-            )
         random = check_random_state(self.random_state)
         size = _test_size(X) if self.test_size is None else self.test_size
         parts = train_test_split(

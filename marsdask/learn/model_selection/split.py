@@ -73,11 +73,13 @@ class LazySplits:
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
         """Yield the positions of the samples to train on, and of those to test."""
         (X,) = of_known_length(X)
-        y, groups = in_memory(y), in_memory(groups)
         # What the rows hold does not matter.
         X = range(len(X)) if is_lazy(X) else X
-        for train, test in super().split(X, y, groups):  # type: ignore[misc]
-            yield known(train), known(test)
+        more = {"y": in_memory(y), "groups": in_memory(groups)}
+        # scikit-learn refuses at the call what it needs and does not get, and warns of the rest.
+        given = {name: item for name, item in more.items() if item is not None}
+        parts = super().split(X, **given)  # type: ignore[misc]
+        return ((known(train), known(test)) for train, test in parts)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return how often the samples are divided."""

@@ -26,6 +26,12 @@ class FrameTransformer(TransformerMixin, BaseEstimator):
         wrap_methods(cls)
         public_methods(cls)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the columns of a frame what the results have.
 
@@ -326,6 +332,12 @@ class BlockTransformer(FrameTransformer):
         self.func = func
         self.validate = validate
         self.kw_args = kw_args
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = tags.input_tags.sparse = tags.no_validation = True
+        tags.requires_fit = False
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

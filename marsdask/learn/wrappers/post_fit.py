@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, Self, TypeVar
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import get_scorer
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +27,7 @@ def _offered(method: F) -> F:
     """Return a method that is there if the estimator has one of its name."""
 
     def check(self: Any) -> bool:
-        getattr(self._fitted_or_given(), method.__name__)  # raises the estimator's AttributeError
+        self._offers(method.__name__)
         return True
 
     offered: F = available_if(check)(method)
@@ -48,8 +50,29 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         wrap_methods(cls)
         public_methods(cls)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            own = get_tags(self.estimator)
+            tags.estimator_type, tags.target_tags = own.estimator_type, deepcopy(own.target_tags)
+            tags.classifier_tags = deepcopy(own.classifier_tags)
+            tags.regressor_tags = deepcopy(own.regressor_tags)
+            tags.input_tags = deepcopy(own.input_tags)
+        return tags
+
+    def __getattr__(self, name: str) -> Any:
+        # An estimator that was fitted before has its attributes.
+        learnt = name.endswith("_") and not name.startswith("_") and name != "estimator_"
+        if learnt and "estimator_" not in vars(self) and vars(self).get("estimator") is not None:
+            return known(getattr(self.estimator, name))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _fitted_or_given(self) -> Any:
         return vars(self).get("estimator_", self.estimator)
+
+    def _offers(self, method: str) -> None:
+        """Raise the estimator's AttributeError if it has no such method."""
+        getattr(self._fitted_or_given(), method)
 
     def _take_over(self) -> None:
         """Offer what the estimator has learnt under its own names."""
@@ -121,6 +144,7 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         """
         return self._learn(clone(self.estimator), "fit", X, y, **kwargs)
 
+    @_offered
     def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:
         """Let the estimator learn from more samples.
 

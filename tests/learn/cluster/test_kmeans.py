@@ -121,6 +121,13 @@ def test_duplicates_are_warned_of():
         KMeans(3, random_state=0).fit(X)
 
 
+def test_elkan_for_one_cluster_is_warned_of():
+    """As scikit-learn does; the number of starts is told, too."""
+    with pytest.warns(RuntimeWarning, match="doesn't make sense for a single cluster"):
+        model = KMeans(1, algorithm="elkan", random_state=0).fit(in_form(blobs(), "tensor"))
+    assert model._n_init == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -35,6 +35,13 @@ def test_kernels_are_those_of_dense_samples(weight):
         np.testing.assert_allclose(found, expected)
 
 
+def test_a_sample_of_float32_has_no_distance_from_itself():
+    """Squares are those of float64, as for dense samples."""
+    rows = np.random.default_rng(0).normal(100.0, size=(20, 5)).astype("f4")
+    found = lloyd.distances(sp.csr_array(rows), centers=rows.astype(float))
+    np.testing.assert_allclose(np.diagonal(found), 0.0, atol=1e-4)
+
+
 @pytest.mark.parametrize("start", ["k-means++", "random", "k-means||"])
 def test_sparse_samples_have_the_same_clusters(start):
     """Whatever the start, over chunks and in memory; predictions too."""

@@ -23,3 +23,11 @@ def test_a_few_strong_directions_are_counted():
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(500, 8)) * [9, 7, 5, 1, 1, 1, 1, 1]
     assert infer_dimension(np.linalg.eigvalsh(np.cov(samples.T))[::-1], 500) == 3
+
+
+def test_repeated_columns_count_once():
+    """What is left of the others is rounding, whatever the scale."""
+    one = np.random.default_rng(0).normal(size=(100, 1))
+    for scale in (1.0, 1e6):
+        found = np.linalg.eigvalsh(np.cov((one * scale * np.arange(1.0, 11.0)).T))[::-1]
+        assert infer_dimension(np.maximum(found, 0.0), 100) == 1

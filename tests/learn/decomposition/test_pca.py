@@ -92,7 +92,7 @@ def test_approximate_solvers_are_exact(solver):
     [
         ({"n_components": 5}, "must be between 0 and"),
         ({"n_components": 4, "svd_solver": "arpack"}, "strictly less than"),
-        ({"n_components": "mle", "svd_solver": "randomized"}, "must be a number"),
+        ({"n_components": "mle", "svd_solver": "randomized"}, "cannot be a string"),
         ({"svd_solver": "other"}, "svd_solver"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from sklearn import dummy, metrics
@@ -27,6 +29,8 @@ def test_a_function_becomes_a_scorer():
     assert scorer(MODEL, X, mt.tensor(Y, chunk_size=2)) == -2.5
     assert get_scorer(scorer) is scorer
     assert make_scorer(max_error)(MODEL, X, Y) == 2.5
+    partial = make_scorer(functools.partial(metrics.fbeta_score, beta=2.0))
+    assert check_scoring(MODEL, partial) is partial  # which has no name
 
 
 def test_several_scorers_are_checked():

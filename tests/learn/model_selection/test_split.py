@@ -103,3 +103,12 @@ def test_numbers_of_parts_become_splitters():
     assert ours.compute_n_splits([([0], [1])], lazy) == 1
     given = ours.PredefinedSplit(mt.tensor([0, 1, -1, 0], chunk_size=2))
     assert [test.tolist() for _, test in given.split()] == [[0, 3], [1]]
+
+
+def test_splits_are_checked_at_the_call():
+    """As scikit-learn's: groups that nobody reads are warned of, targets that are missing refused."""
+    X = mt.arange(6, chunk_size=4)
+    with pytest.warns(UserWarning, match="The groups parameter is ignored by KFold"):
+        ours.KFold(2).split(X, groups=[0, 1, 0, 1, 0, 1])
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        ours.StratifiedKFold(2).split(X)

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import ensemble, linear_model, naive_bayes, preprocessing
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
@@ -77,3 +78,16 @@ def test_scoring_and_clones():
     with pytest.raises(NotFittedError):
         clone(model).predict(SAMPLES)
     assert type(model.to_sklearn()) is linear_model.Ridge
+
+
+def test_tags_and_methods_are_the_estimators():
+    """A wrapper is a classifier if its estimator is, and learns on if that does."""
+    assert is_classifier(Incremental(linear_model.SGDClassifier()))
+    assert is_regressor(ParallelPostFit(linear_model.Ridge()))
+    assert hasattr(ParallelPostFit(linear_model.SGDClassifier()), "partial_fit")
+    with pytest.raises(AttributeError, match="partial_fit"):
+        ParallelPostFit(linear_model.Ridge()).partial_fit(SAMPLES, LABELS)
+    assert get_tags(ParallelPostFit()).estimator_type is None
+    fitted = naive_bayes.GaussianNB().fit(SAMPLES, LABELS)
+    assert ParallelPostFit(fitted).classes_.tolist() == ["high", "low"]
+    assert not hasattr(ParallelPostFit(naive_bayes.GaussianNB()), "classes_")

@@ -32,7 +32,7 @@ class HeldRows(lightgbm.Sequence):
         if isinstance(wanted, int | np.integer):
             return self._row(range(len(self))[wanted])
         found = dense(self._rows[wanted].compute())
-        return np.ascontiguousarray(found)
+        return np.ascontiguousarray(found, np.float64)  # LightGBM draws from no others
 
     def _row(self, place: int) -> Any:
         """Return one row; those drawn ascend, so that each batch is computed once."""

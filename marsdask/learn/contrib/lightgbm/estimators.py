@@ -7,7 +7,7 @@ from typing import Any, Self
 import lightgbm
 import numpy as np
 import pandas as pd
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import column_or_1d, compute_sample_weight
 
 from marsdask.core.collection import collect
 from marsdask.core.node import Node
@@ -96,7 +96,7 @@ class LightGBMTrees(BoostedTrees):
     ) -> None:
         """Learn in this process. A plain twin that has seen a few samples tells the parameters."""
         _check_names(eval_metric=eval_metric, objective=self._given().get("objective"))
-        rows, labels = held_rows(X), np.asarray(in_memory(y)).ravel()
+        rows, labels = held_rows(X), _targets(y)
         start, group = in_memory(init_score), in_memory(group)
         weight = self._weights(labels, in_memory(sample_weight))
         lengths = (as_node(np.asarray(one)) for one in (labels, weight) if one is not None)
@@ -115,7 +115,7 @@ class LightGBMTrees(BoostedTrees):
             if one is X and targets is y:
                 others.append(train)
                 continue
-            codes = _codes(np.asarray(in_memory(targets)).ravel(), classes)
+            codes = _codes(_targets(targets), classes)
             # Beside weighted samples LightGBM takes missing weights, and ones, for zeros.
             equal = None if weight is None else np.full(len(codes), 2.0)
             how = {"label": codes, "weight": equal, "params": params, "reference": train}
@@ -126,6 +126,8 @@ class LightGBMTrees(BoostedTrees):
 
     def _weights(self, labels: Any, weight: Any) -> Any:
         """Return the weights of samples and of their classes."""
+        if weight is not None and np.ndim(weight) != 1:
+            raise ValueError("Sample weights must be 1D array or scalar")
         if (of_classes := self._given()["class_weight"]) is None:
             return weight
         by_class = compute_sample_weight(of_classes, labels)
@@ -218,6 +220,13 @@ def whole_groups(samples: Any, group: Any) -> tuple[Any, Any]:
     cut = samples.rechunk(rows if is_frame else {0: rows})
     counts = tuple(np.diff(last, prepend=-1).tolist())
     return held_samples(cut), held_samples(tensor(sizes, chunks=(counts,))).to_dask()
+
+
+def _targets(y: Any) -> Any:
+    """Return the targets of samples in memory; the errors are scikit-learn's."""
+    if y is None:
+        raise ValueError("LightGBM requires y to be passed, but the target y is None")
+    return np.asarray(column_or_1d(in_memory(y), warn=True))
 
 
 def _names(X: Any) -> Any:

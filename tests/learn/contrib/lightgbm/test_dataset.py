@@ -11,14 +11,16 @@ pytest.importorskip("lightgbm")
 dataset = pytest.importorskip("marsdask.learn.contrib.lightgbm.dataset")
 
 
-def test_rows_on_demand():
-    """One, a run, or a list of them, as a contiguous array."""
-    samples = np.arange(12.0).reshape(6, 2)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_rows_on_demand(dtype):
+    """One, a run, or a list of them, as a contiguous array of float64."""
+    samples = np.arange(12).reshape(6, 2).astype(dtype)
     rows = dataset.HeldRows(dataset.held_rows(mt.tensor(samples, chunk_size=(4, 1))))
     assert len(rows) == 6
     for wanted in (3, slice(1, 5), [0, 4, 5]):
         np.testing.assert_array_equal(rows[wanted], samples[wanted])
         assert rows[wanted].flags.c_contiguous
+        assert rows[wanted].dtype == np.float64
 
 
 def test_rows_that_are_drawn_share_batches(monkeypatch):

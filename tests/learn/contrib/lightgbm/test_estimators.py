@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import DataConversionWarning
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
@@ -172,3 +173,14 @@ def test_a_session_of_a_client_learns_by_lightgbms_dask_interface(monkeypatch):
     assert vars(model).keys() == vars(expected).keys()
     expected = theirs.LGBMRanker(**HOW).fit(SAMPLES, ranks, group=[50, 150])
     np.testing.assert_array_equal(ranked, expected.predict(SAMPLES))
+
+
+def test_targets_and_weights_are_checked():
+    """In scikit-learn's words, as LightGBM does in memory."""
+    samples, model = mt.tensor(SAMPLES, chunk_size=60), ours.LGBMRegressor(**HOW)
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        model.fit(samples, None)
+    with pytest.raises(ValueError, match="Sample weights must be 1D array or scalar"):
+        model.fit(samples, SAMPLES[:, 0], sample_weight=np.ones((200, 2)))
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        model.fit(samples, SAMPLES[:, :1])

@@ -9,7 +9,7 @@ import pytest
 import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.learn.contrib.pytorch import MarsDataset
+from marsdask.learn.contrib.pytorch import MarsDataset, RandomSampler, SequentialSampler
 
 SAMPLES = np.arange(20.0).reshape(10, 2)
 TARGETS = np.arange(10)
@@ -59,3 +59,15 @@ def test_what_is_refused():
         MarsDataset(mt.ones(10), np.ones(9))
     with pytest.raises(IndexError, match="out of bounds"):
         MarsDataset(mt.ones(10))[10]
+
+
+def test_pytorch_itself_reads_batches():
+    """Its loader and our samplers give tensors of each row once, of the operands' types."""
+    torch = pytest.importorskip("torch")
+    data = MarsDataset(mt.tensor(SAMPLES, chunk_size=4), md.Series(TARGETS, chunk_size=3))
+    generator = torch.Generator().manual_seed(0)
+    for sampler in (SequentialSampler(data), RandomSampler(data, generator=generator)):
+        batches = list(torch.utils.data.DataLoader(data, batch_size=4, sampler=sampler))
+        samples, targets = (torch.cat(parts).numpy() for parts in zip(*batches, strict=True))
+        assert (samples.dtype, sorted(targets)) == (np.float64, list(range(10)))
+        np.testing.assert_array_equal(samples, SAMPLES[targets])
