@@ -106,7 +106,7 @@ def test_numbers_of_parts_become_splitters():
 
 
 def test_splits_are_checked_at_the_call():
-    """As scikit-learn's: groups that nobody reads are warned of, targets that are missing refused."""
+    """Groups that nobody reads are warned of, and targets that are missing are refused."""
     X = mt.arange(6, chunk_size=4)
     with pytest.warns(UserWarning, match="The groups parameter is ignored by KFold"):
         ours.KFold(2).split(X, groups=[0, 1, 0, 1, 0, 1])
