@@ -26,15 +26,14 @@ def _coalesce():
 
 
 def public(package: Any) -> dict[str, Any]:
-    """Return the classes of ours that the packages below one offer, by module and name."""
+    """Return the classes of ours that packages and modules offer, by module and name."""
     found = {}
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if info.ispkg:
-            module = importlib.import_module(info.name)
-            for name in getattr(module, "__all__", ()):
-                item = vars(module).get(name)
-                if inspect.isclass(item) and item.__module__.startswith("marsdask."):
-                    found[f"{info.name}.{name}"] = item
+        module = importlib.import_module(info.name)
+        for name in getattr(module, "__all__", ()):
+            item = vars(module).get(name)
+            if inspect.isclass(item) and item.__module__.startswith("marsdask."):
+                found[f"{info.name}.{name}"] = item
     return found
 
 
