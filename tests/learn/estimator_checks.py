@@ -60,7 +60,7 @@ def own_failures(model: Any) -> set[str]:
 
 def count(model: Any, reasons: dict[str, str]) -> Counter[str]:
     """Check an estimator, and print its line and what failed without a reason."""
-    kinds = {"arrays": type(model), "tensors": over_tensors(type(model))}
+    kinds = {"arrays": type(model), "tensors": over_tensors(type(model))}  # type: ignore[arg-type]
     found = {over: outcomes(kind, model) for over, kind in kinds.items()}
     own = own_failures(model) if any(one.failed for one in found.values()) else set()
     title, total, shares = type(model).__name__, Counter[str](), []

@@ -60,7 +60,7 @@ def measuring_lazily(scorer: Any) -> Any:
         return scorer
     if not _is_scorer(scorer):
         return scorer
-    name = getattr(scorer._score_func, "__name__", None)  # a partial function has none
+    name = getattr(scorer._score_func, "__name__", "")  # a partial function has none
     found = next((vars(module)[name] for module in _MODULES if name in vars(module)), None)
     if found is None or getattr(metrics, name, None) is not scorer._score_func:
         return scorer
