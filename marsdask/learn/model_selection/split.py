@@ -200,7 +200,7 @@ class PredefinedSplit(LazySplits, model_selection.PredefinedSplit):
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
         """Yield the positions of the samples to train on, and of those to test."""
-        yield from super().split(range(len(self.test_fold)), y, groups)
+        return super().split(range(len(self.test_fold)), y, groups)
 
 
 def check_cv(cv: Any = 5, y: Any = None, *, classifier: bool = False, **options: Any) -> Any:

@@ -110,5 +110,7 @@ def test_splits_are_checked_at_the_call():
     X = mt.arange(6, chunk_size=4)
     with pytest.warns(UserWarning, match="The groups parameter is ignored by KFold"):
         ours.KFold(2).split(X, groups=[0, 1, 0, 1, 0, 1])
+    with pytest.warns(UserWarning, match="The groups parameter is ignored by PredefinedSplit"):
+        ours.PredefinedSplit([0, 1, 0, 1, 0, 1]).split(groups=[0, 1, 0, 1, 0, 1])
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
         ours.StratifiedKFold(2).split(X)

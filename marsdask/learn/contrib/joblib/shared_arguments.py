@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from dask.sizeof import sizeof
+from joblib.parallel import BatchedCalls
 from scipy.sparse import issparse
 
 from marsdask.core.collection import execute
@@ -28,7 +28,7 @@ LARGE = 2**20
 
 
 @dataclass(frozen=True)
-class Place:
+class ArgumentPlace:
     """Stands in a call for one of the held arguments."""
 
     index: int
@@ -87,15 +87,16 @@ class SharedArguments:
 
     def take(self, calls: Any) -> tuple[Any, tuple[Node, ...]]:
         """Return a batch of joblib with places in it, and the arguments that belong there."""
-        if self._session.scheduler.capabilities.shared_memory or not hasattr(calls, "items"):
+        shared = self._session.scheduler.capabilities.shared_memory
+        if shared or not isinstance(calls, BatchedCalls):
             return calls, ()
         nodes: list[Node] = []
-        places: dict[int, Place] = {}
+        places: dict[int, ArgumentPlace] = {}
 
         def placed(item: Any) -> Any:
             node = None if id(item) in places else self._node_of(item)
             if node is not None:
-                places[id(item)] = Place(len(nodes))
+                places[id(item)] = ArgumentPlace(len(nodes))
                 nodes.append(node)
             return places.get(id(item), item)
 
@@ -103,31 +104,28 @@ class SharedArguments:
             changed = mapped(calls, placed)
         return (changed, tuple(nodes)) if nodes else (calls, ())
 
-    def clear(self) -> None:
-        """Hold nothing any more."""
-        with self._lock:
-            self._seen.clear()
-            self._held.clear()
-
     def _node_of(self, item: Any) -> Node | None:
         """Return the node of an argument that was held; nothing for those that go with calls."""
-        if not _may_be_held(item):
+        if size_of(item) < LARGE:
             return None
         if id(item) not in self._held:
             before = self._seen.get(id(item))
             self._seen[id(item)] = weakref.ref(item)
             if before is None or before() is not item:
                 return None
-            value = Value(HeldArgument(f"argument-{uuid.uuid4().hex}", item, sizeof(item)))
+            value = Value(HeldArgument(f"argument-{uuid.uuid4().hex}", item, size_of(item)))
             execute(value, session=self._session, show_progress=False)
             self._held[id(item)] = item, value
         return self._held[id(item)][1].node
 
 
-def _may_be_held(item: Any) -> bool:
-    if not (isinstance(item, np.ndarray | pd.DataFrame | pd.Series) or issparse(item)):
-        return False
-    return bool(sizeof(item) >= LARGE)
+def size_of(item: Any) -> int:
+    """Return the bytes of an array, dense or sparse, or a frame; 0 of other objects."""
+    if isinstance(item, pd.DataFrame):
+        return int(item.memory_usage().sum())
+    if isinstance(item, np.ndarray | pd.Series):
+        return int(item.nbytes)
+    return int(item.nnz * item.dtype.itemsize) if issparse(item) else 0
 
 
 def mapped(calls: Any, func: Callable[[Any], Any]) -> Any:
@@ -144,4 +142,6 @@ def filled(calls: Any, arguments: Sequence[Any]) -> Any:
     """Return a batch of calls with the arguments in their places."""
     if not arguments:
         return calls
-    return mapped(calls, lambda item: arguments[item.index] if isinstance(item, Place) else item)
+    return mapped(
+        calls, lambda item: arguments[item.index] if isinstance(item, ArgumentPlace) else item
+    )

@@ -10,12 +10,17 @@ from joblib.parallel import BatchedCalls, Parallel, delayed, parallel_config
 
 import marsdask
 from marsdask.learn.contrib.joblib import register_mars_backend
-from marsdask.learn.contrib.joblib.shared_arguments import LARGE, Place, SharedArguments, filled
+from marsdask.learn.contrib.joblib.shared_arguments import (
+    LARGE,
+    ArgumentPlace,
+    SharedArguments,
+    filled,
+)
 
 
 def total(table, *, factor=1, weights=None):
     """Return a sum; NumPy's arrays, sparse ones and frames alike."""
-    weighted = 0 if weights is None else float(weights.sum())
+    weighted = 0 if weights is None else float(np.asarray(weights.sum()).sum())
     return float(np.asarray(table.sum()).sum()) * factor + weighted
 
 
@@ -48,8 +53,8 @@ def test_an_argument_is_held_from_its_second_call_on(session):
         assert shared.take(first) == (first, ())
         second = batch(((large,), {"factor": 2}), ((small,), {"weights": large}))
         calls, (node,) = shared.take(second)
-        assert calls.items[0][1] == (Place(0),)
-        assert calls.items[1][1:] == ((small,), {"weights": Place(0)})
+        assert calls.items[0][1] == (ArgumentPlace(0),)
+        assert calls.items[1][1:] == ((small,), {"weights": ArgumentPlace(0)})
         assert second.items[0][1] == (large,)
         assert shared.take(second)[1] == (node,)
         assert filled(calls, [large])() == second()
