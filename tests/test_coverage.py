@@ -94,10 +94,13 @@ def test_what_is_not_there_is_not_promised() -> None:
 
 
 def test_the_first_page_counts_as_this_one(coverage: Any) -> None:
-    """README's number of tensor names is the table's."""
+    """README's numbers of names are the tables'."""
     done, known = coverage.of_mars(coverage.rows())
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{done} of Mars's {known} names" in text
+    for chapter in ("session", "learn"):
+        states = [name.here for name in coverage.names(chapter)]
+        assert f"{states.count('done')} of Mars's {len(states)} names" in text
 
 
 def test_reasons_are_needed(coverage: Any, written: dict[str, Any]) -> None:
