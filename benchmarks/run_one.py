@@ -29,6 +29,7 @@ MODULES = (
     "benchmarks.rows.dataframe",
     "benchmarks.rows.queries",
     "benchmarks.rows.learn",
+    "benchmarks.rows.sparse",
 )
 
 

@@ -78,6 +78,11 @@ class System:
         """Return ones, lazily where the system is lazy."""
         return self.xp.ones(tuple(shape), **self.chunked(chunks))
 
+    def sparse(self, matrix: Any, chunks: Shape) -> Any:
+        """Hold a sparse matrix of SciPy's."""
+        del chunks
+        return matrix
+
     def normal(self, n: int, chunk: int) -> Any:
         """Return normal numbers, lazily where the system is lazy."""
         return self.xp.random.default_rng().standard_normal(n, **self.chunked((chunk,)))
@@ -267,6 +272,9 @@ class Dask(Chunked):
         """Dask has no `inner`; for matrices it is this."""
         return self.xp.dot(a, b.T)
 
+    def sparse(self, matrix: Any, chunks: Shape) -> Any:
+        return self.hold(self.xp.from_array(matrix, chunks=tuple(chunks), asarray=False))[0]
+
     def frame(self, rows: Any) -> Any:
         return self.hold(import_module(self.frames).from_pandas(rows, npartitions=1))[0]
 
@@ -322,6 +330,9 @@ class MarsDask(Chunked):
         """Import the module that executes beside its arrays."""
         super().__init__(scale, data)
         self.module = import_module(self.root)
+
+    def sparse(self, matrix: Any, chunks: Shape) -> Any:
+        return self.hold(self.xp.tensor(matrix, **self.chunked(chunks)))[0]
 
     def normal(self, n: int, chunk: int) -> Any:
         return self.xp.random.normal(size=n, chunk_size=chunk)

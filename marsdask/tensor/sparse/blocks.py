@@ -75,20 +75,80 @@ def few(block: Any, missing: Any = None) -> Any:
 def evaluate_stored(*blocks: Any, program: Any) -> Any:
     """Evaluate an elementwise function that maps zeros to zero, on the stored elements."""
     (step,) = program.steps
-    stored = [block.tocoo() if is_sparse(block) else None for block in blocks]
     shape = next(block.shape for block in blocks if is_sparse(block))
-    keys = [None if one is None else np.ravel_multi_index(one.coords, shape) for one in stored]
-    union = np.unique(np.concatenate([key for key in keys if key is not None]))
-    coords = np.unravel_index(union, shape)
-    values = []
-    for block, one, key in zip(blocks, stored, keys, strict=True):
-        if one is None or key is None:
-            values.append(np.broadcast_to(block, shape)[coords])
-            continue
-        found = np.zeros(len(union), block.dtype)
-        found[np.searchsorted(union, key)] = one.data
-        values.append(found)
-    return from_coords(step.func(*step.args(values), **dict(step.kwargs)), coords, shape)
+    stored = [in_order(block) for block in blocks if is_sparse(block)]
+    union, places = _union([places_of(one) for one in stored])
+    sparse = iter(zip(stored, places, strict=True))
+    values = [
+        _spread(*next(sparse), len(union)) if is_sparse(block) else _taken(block, shape, union)
+        for block in blocks
+    ]
+    found = step.func(*step.args(values), **dict(step.kwargs))
+    if any(np.may_share_memory(found, value) for value in values):
+        found = found.copy()  # the stored values of a block are its own
+    return from_places(found, union, shape)
+
+
+def in_order(block: Any) -> Any:
+    """Return a block in compressed rows, each of its stored elements once, in order."""
+    rows = block.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def places_of(block: Any) -> Any:
+    """Return where the stored elements of an ordered block lie in the flat one."""
+    if block.ndim == 1:
+        return block.indices.astype(np.int64)
+    rows, columns = block.shape
+    return np.repeat(np.arange(rows) * columns, np.diff(block.indptr)) + block.indices
+
+
+def from_places(values: Any, places: Any, shape: tuple[int, ...]) -> Any:
+    """Return the block with values at places of the flat one, which rise; zeros are not stored."""
+    from scipy.sparse import csr_array
+
+    kept = np.not_equal(values, 0)
+    if not kept.all():
+        values, places = values[kept], places[kept]
+    if len(shape) == 1:
+        return from_coords(values, (places,), shape)
+    rows, columns = shape
+    starts = np.searchsorted(places, np.arange(rows + 1) * columns)
+    indices = places % columns if columns else places
+    return csr_array((values, indices, starts), shape=shape)
+
+
+def _union(places: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """Return each place once, in order, and for each operand where in these its own are."""
+    if len(places) == 1:
+        return places[0], (slice(None),)
+    together = np.concatenate(places)
+    order = np.argsort(together, kind="stable")  # which merges what is sorted
+    together = together[order]
+    fresh = np.ones(len(together), bool)
+    np.not_equal(together[1:], together[:-1], out=fresh[1:])
+    numbers = np.empty(len(together), np.intp)
+    numbers[order] = np.cumsum(fresh) - 1
+    return together[fresh], np.split(numbers, np.cumsum([len(place) for place in places])[:-1])
+
+
+def _spread(block: Any, places: Any, count: int) -> Any:
+    """Return the stored elements of a block among zeros."""
+    if len(block.data) == count:
+        return block.data
+    found = np.zeros(count, block.dtype)
+    found[places] = block.data
+    return found
+
+
+def _taken(block: Any, shape: tuple[int, ...], places: Any) -> Any:
+    """Return the elements of a dense block, or a number, at places of the flat one."""
+    if block.size == 1:
+        return np.broadcast_to(block.reshape(()), places.shape)
+    return np.broadcast_to(block, shape)[np.unravel_index(places, shape)]
 
 
 @kernel(scratch=2.0)
