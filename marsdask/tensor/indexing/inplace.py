@@ -39,6 +39,12 @@ def _tensor(a: Any, name: str) -> Any:
     return a
 
 
+def _values(a: Any, name: str) -> Any:
+    """Return the tensor to change; of a masked one the values, since NumPy leaves masks alone."""
+    tensor = _tensor(a, name)
+    return tensor.data if isinstance(tensor.node.meta, np.ma.MaskedArray) else tensor
+
+
 def _lengths(a: Any) -> tuple[int, ...]:
     """Return the lengths of the axes, which must be known."""
     shape = as_node(a).shape
@@ -126,7 +132,8 @@ def set_imag(a: Any, value: Any) -> None:
 @public
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Assign elements, those where a mask holds. See numpy.copyto."""
-    old = _tensor(dst, "copyto").node
+    dst = _values(dst, "copyto")
+    old = dst.node
     dtype = old.meta.dtype
     if type(src) in (bool, int, float, complex):
         _check_cast(np.result_type(dtype, src), dtype, casting)
@@ -161,7 +168,8 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
     Too few values are repeated.
     """
-    shape = _lengths(_tensor(a, "putmask"))
+    a = _values(a, "putmask")
+    shape = _lengths(a)
     condition, new = wrap(as_node(mask)), _given(values, a.dtype)
     if condition.shape != shape:
         raise ValueError("putmask: mask and data must be the same size")
@@ -172,7 +180,8 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 @public
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Assign one value after the other where a mask holds. See numpy.place."""
-    shape = _lengths(_tensor(arr, "place"))
+    arr = _values(arr, "place")
+    shape = _lengths(arr)
     condition, new = wrap(as_node(mask)).astype(bool), _given(vals, arr.dtype)
     if condition.shape != shape:
         raise ValueError("place: mask and data must be the same size")

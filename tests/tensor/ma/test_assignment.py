@@ -132,3 +132,24 @@ def test_nobody_sees_values_without_their_mask(monkeypatch: pytest.MonkeyPatch) 
     assert len(seen) == 1
     assert parts[0][0].compute().tolist() == [1, 2, 3, 4]
     assert parts[1][0].compute().tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 6])
+def test_functions_that_leave_masks_alone(chunk_size: int) -> None:
+    """As in NumPy, ``copyto``, ``putmask`` and ``place`` write values, also below masks."""
+    raw = np.ma.masked_array(np.arange(6.0), mask=[0, 1, 0, 0, 1, 0])
+    where = np.array([1, 1, 1, 0, 0, 0], bool)
+    hidden = np.ma.masked_array(np.ones(6), mask=[1, 0, 0, 0, 0, 0])
+    for write in (
+        lambda x, xp: xp.copyto(x, 7.0),
+        lambda x, xp: xp.copyto(x, hidden, where=where),
+        lambda x, xp: xp.putmask(x, where, 9.0),
+        lambda x, xp: xp.place(x, where, [9.0, 8.0]),
+    ):
+        expected = raw.copy()
+        lazy = mt.ma.from_masked(raw, chunk_size=chunk_size)
+        write(expected, np)
+        write(lazy, mt)
+        found = lazy.compute()
+        np.testing.assert_array_equal(found.data, expected.data)
+        np.testing.assert_array_equal(found.mask, expected.mask)
