@@ -137,9 +137,9 @@ def test_nobody_sees_values_without_their_mask(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("chunk_size", [1, 2, 6])
 def test_functions_that_leave_masks_alone(chunk_size: int) -> None:
     """As in NumPy, ``copyto``, ``putmask`` and ``place`` write values, also below masks."""
-    raw = np.ma.masked_array(np.arange(6.0), mask=[0, 1, 0, 0, 1, 0])
+    raw = np.ma.masked_array(np.arange(6.0), mask=[False, True, False, False, True, False])
     where = np.array([1, 1, 1, 0, 0, 0], bool)
-    hidden = np.ma.masked_array(np.ones(6), mask=[1, 0, 0, 0, 0, 0])
+    hidden = np.ma.masked_equal([1.0, 2, 2, 2, 2, 2], 1)
     for write in (
         lambda x, xp: xp.copyto(x, 7.0),
         lambda x, xp: xp.copyto(x, hidden, where=where),
