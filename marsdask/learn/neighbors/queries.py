@@ -18,7 +18,7 @@ from marsdask.learn.rows import RowMap, held
 from marsdask.tensor.creation.from_shape import arange
 
 from . import runs
-from .runs import FittedRuns, NearestOfBoth, OverRuns
+from .runs import FittedRuns, NearestOfBoth, OverRuns, run_sizes
 
 #: The parameters of an index of a run.
 _OF_INDEX = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "metric_params")
@@ -33,7 +33,7 @@ class OfNeighbors:
     _takes_sparse: ClassVar[bool] = True
 
     def _fit_runs(self, X: Any) -> Node:
-        """Index each chunk of lazy samples; return these, which are held."""
+        """Index the runs of lazy samples; return these, which are held."""
         model: Any = self
         if model.metric == "precomputed":
             raise NotImplementedError(
@@ -48,7 +48,9 @@ class OfNeighbors:
         (model.n_samples_fit_,) = numbers(rows.shape[:1])
         model._fit_method, model._tree = _RUNS, None
         model._fit_X = collect(rows)
-        (found,) = held(FittedRuns(rows, index))
+        row_bytes = numbers(rows.shape[1:])[0] * rows.meta.dtype.itemsize
+        model._run_sizes = run_sizes(rows.chunks[0], row_bytes)
+        (found,) = held(FittedRuns(rows, index, model._run_sizes))
         model._runs = collect(found)
         return rows  # type: ignore[no-any-return]
 
@@ -69,8 +71,8 @@ class OfNeighbors:
             how = {"run": self._index(), "start": 0, **kwargs}
             return RowMap(func, (rows,), np.dtype(dtype), width, how)
         merge = NearestOfBoth(kwargs["k"]) if "k" in kwargs else runs.joined
-        sizes = model._fit_X.node.chunks[0]
-        return OverRuns(func, np.dtype(dtype), kwargs, rows, model._runs.node, sizes, merge, width)
+        found, sizes = model._runs.node, model._run_sizes
+        return OverRuns(func, np.dtype(dtype), kwargs, rows, found, sizes, merge, width)
 
     def _index(self) -> Any:
         """Return scikit-learn's index of samples in memory."""

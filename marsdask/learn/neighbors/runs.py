@@ -23,14 +23,32 @@ from marsdask.core.sizes import Chunks, Sizes, numbers
 from marsdask.learn.metrics.pairwise.blocks import MatrixOfRows, whole_rows
 
 
+#: Bytes of samples up to which neighbouring chunks share an index: a query asks each of them.
+SHARED_INDEX = 16 * 2**20
+
+
+def run_sizes(sizes: Sizes, row_bytes: int) -> Sizes:
+    """Return the lengths of the runs that have an index: chunks, small neighbours joined."""
+    if not options.coalesce:
+        return sizes
+    found: list[int] = []
+    for size in numbers(sizes):
+        if found and (found[-1] + size) * row_bytes <= SHARED_INDEX:
+            found[-1] += size
+        else:
+            found.append(size)
+    return tuple(found)
+
+
 @dataclass(frozen=True, eq=False)
 class FittedRuns(Node):
-    """scikit-learn's NearestNeighbors of each chunk of samples, which holds the samples."""
+    """scikit-learn's NearestNeighbors of each run of samples, which holds the samples."""
 
     pins_grid: ClassVar[bool] = True
 
     rows: Node
     model: Any = field(repr=False)
+    sizes: Sizes
 
     @property
     def meta(self) -> Any:
@@ -38,11 +56,11 @@ class FittedRuns(Node):
 
     @property
     def chunks(self) -> Chunks:
-        return ((1,) * len(self.rows.chunks[0]),)
+        return ((1,) * len(self.sizes),)
 
     def tile(self, rows: Grid) -> Generator[Look, Any, Grid]:
         (rows,) = yield from resolved(rows)
-        whole = whole_rows(rows, rows.chunks[0])
+        whole = whole_rows(rows, self.sizes)
         width = numbers(whole.chunks[1])[0]
         largest = max(numbers(whole.chunks[0]))
         return blockwise(

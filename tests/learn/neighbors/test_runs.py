@@ -36,3 +36,12 @@ def test_scikit_learn_takes_little_memory():
     index = Asked().fit([[0.0]])
     with option_context({"chunk_store_limit": 5 * 2**20}):
         assert runs.nearest(np.zeros((1, 1)), index, 0, k=1)[0, 0] == 5.0
+
+
+def test_small_chunks_share_an_index():
+    """As long as it stays small; each has its own where chunks are not merged."""
+    row = runs.SHARED_INDEX // 10
+    with option_context({"coalesce": True}):
+        assert runs.run_sizes((4, 0, 6, 1, 11, 2), row) == (10, 1, 11, 2)
+    with option_context({"coalesce": False}):
+        assert runs.run_sizes((4, 0, 6), row) == (4, 0, 6)
