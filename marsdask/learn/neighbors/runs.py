@@ -22,7 +22,6 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
 from marsdask.learn.metrics.pairwise.blocks import MatrixOfRows, whole_rows
 
-
 #: Bytes of samples up to which neighbouring chunks share an index: a query asks each of them.
 SHARED_INDEX = 16 * 2**20
 
