@@ -61,7 +61,8 @@ def prepare(place: Path) -> SecureCluster:
             _write(place / _AUTHORITY, new.certificate)
             _write(place / _AUTHORITY_KEY, new.key)
         if not (place / _SECRET).exists():
-            _write(place / _SECRET, secrets.token_urlsafe(32).encode())
+            # Digits: a token that begins with a dash would be an option of the command line.
+            _write(place / _SECRET, secrets.token_hex(32).encode())
         for name in (_AUTHORITY_KEY, _SECRET):
             _check_private(place / name)
         authority = Authority(

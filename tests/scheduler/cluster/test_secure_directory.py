@@ -20,6 +20,7 @@ def test_it_is_kept(tmp_path):
     assert place.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in place.iterdir()} == {0o600}
     assert len(list(place.iterdir())) == 5, "nothing else is left"
+    assert int(first.secret, 16), "no dash may begin it: the lines give it after an option"
     lines = first.lines("h", 1, 2)
     assert first.secret not in repr(first)
     assert all(first.secret in line for line in lines)
