@@ -90,10 +90,11 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "sort=True",
         "sort_values()",
     ),
-    "grouper": (lambda xd, d: d.groupby(pd.Grouper(key="a")), "groupby(pd.Grouper())", "resample"),
     "observed": (
-        lambda xd, d: d.assign(a=d.a.astype(pd.CategoricalDtype([1]))).groupby("a", observed=False),
-        "observed=False",
+        lambda xd, d: (
+            d.assign(a=d.a.astype(pd.CategoricalDtype([1]))).groupby("a", observed=False).ngroup()
+        ),
+        "ngroup() of groups without rows",
         "observed=True",
     ),
     "slice of labels": (lambda xd, d: d.set_index("b").loc[1:2], "loc[1:2]", "sort_index()"),

@@ -85,11 +85,20 @@ class GroupByCall:
     dropna: bool
     like: Any = None
     """An empty result, that the user's function must fit; ``None`` for pandas's own methods."""
+    observed: bool = True
+    """Whether only categories that occur are groups."""
+    group_keys: bool = True
+    """Whether the keys label what the user's function returns of rows."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether pandas has to see all rows: what it returns depends on all groups."""
+        return not (self.observed and self.group_keys)
 
     @property
     def uses_labels(self) -> bool:
         """Whether the result depends on the row labels."""
-        return self.like is not None or self.method in OF_LABELS or _has_function(self)
+        return self.like is not None or self.method in OF_LABELS or calls_user(self)
 
     @property
     def one_row(self) -> bool:
@@ -113,11 +122,17 @@ class GroupByCall:
         return found
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a sample that show types."""
+        """Return the rows of a sample that show types: a sample of categories has none of them."""
+        for key in self.by:
+            dtype = dtype_of_key(rows, key)
+            if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
+                rows[key] = pd.Categorical.from_codes([0] * len(rows), dtype=dtype)
         return rows
 
     def has_groups(self, frame: pd.DataFrame) -> bool:
         """Tell whether any row is in a group."""
+        if not self.observed:
+            return True  # those without rows
         if not self.dropna:
             return bool(len(frame))
         return bool(frame[list(self.by)].notna().all(axis=1).any())
@@ -126,7 +141,13 @@ class GroupByCall:
         """Return pandas's groups of a frame."""
         # A single ``None`` is no key; in a list it is the label of a column.
         by = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
-        grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
+        grouped = frame.groupby(
+            by,
+            sort=self.sort,
+            dropna=self.dropna,
+            observed=self.observed,
+            group_keys=self.group_keys,
+        )
         if self.selection is not ...:
             chosen = self.selection
             grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
@@ -137,7 +158,7 @@ def _is_pairs(arg: Any) -> bool:
     return isinstance(arg, Pairs)
 
 
-def _has_function(call: GroupByCall) -> bool:
+def calls_user(call: GroupByCall) -> bool:
     """Tell whether a function of the user is called."""
     return any(map(callable, _words(call.args, call.kwargs)))
 
@@ -199,7 +220,7 @@ class GroupByAggregation(FrameNode):
         return "groupby"
 
     def runs_inline(self) -> bool:
-        return self.call.like is None and not _has_function(self.call)
+        return self.call.like is None and not calls_user(self.call)
 
     @property
     def meta(self) -> Any:
@@ -213,7 +234,7 @@ class GroupByAggregation(FrameNode):
     def traits(self) -> Traits:
         """The groups do not depend on the aggregation."""
         call, keys = self.call, levels(self.meta)
-        if not call.one_row:
+        if not call.one_row or call.is_whole:
             return Traits(self.name)
         found = Traits(f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}")
         found = found.and_unique(keys)
@@ -250,7 +271,9 @@ class GroupByAggregation(FrameNode):
         position = self.a.meta.columns.get_loc
         pairs = _pairs(self.call, self.a.meta, self.meta)
         keys = [table.columns[position(label)] for label in self.call.by]
-        if pairs is None or any(key is None or has_gaps(key) for key in keys):
+        if self.call.is_whole or pairs is None:
+            return None
+        if any(key is None or has_gaps(key) for key in keys):
             return None
         ddof = dict(self.call.kwargs).get("ddof", 1)
         values = [
@@ -266,7 +289,7 @@ class GroupByAggregation(FrameNode):
 
     def tile(self, a: Grid) -> Any:
         a = split_large(a)
-        if len(a) == 1:
+        if len(a) == 1 or self.call.is_whole:
             return self._one(a)
         plan = self._plan
         if a.partitioning is not None and a.partitioning.holds_whole(self.call.by):
@@ -319,7 +342,7 @@ class GroupByAggregation(FrameNode):
 
     def tile_blind(self, a: Grid) -> Any:
         plan = self._plan
-        if len(a) == 1 or (plan is None and not self.call.sort):
+        if len(a) == 1 or self.call.is_whole or (plan is None and not self.call.sort):
             return self._one(a)
         if plan is None:
             by = self.call.by
@@ -444,7 +467,7 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
     """Return the empty result: that of a sample, where rows decide its types."""
     if call.like is not None:
         return call.like
-    user = _has_function(call)
+    user = calls_user(call)
     if not user and call.method not in BY_SAMPLE:
         return call(meta)
     rows = sample(meta).set_axis(labels_like(meta.index), axis=0)

@@ -11,29 +11,35 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from ..elementwise.filter import Filter
-from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import column_of, relabelled, rowwise, with_columns
 from ..labels.by_position import rows_in_order
+from ..labels.group_labels import (
+    TimeBins,
+    beside_times,
+    key_of,
+    levels_of,
+    needs_order,
+    result_of_call,
+    with_empty_groups,
+)
 from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
 from ..partitions.arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
-from ..windows.bins import bins_among
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_corrwith import corrwith
 from .group_rows import GroupedRows, RowMask
-from .group_windows import GroupBins, GroupEwm, GroupRolling
-from .keys import dtype_of_key
+from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -112,7 +118,7 @@ class GroupBy(Generic[R, C]):
         names: tuple[Any, ...],
         selection: Any,
         source: Any,
-        **flags: bool,
+        **flags: Any,
     ) -> None:
         self._node = node
         self._by = by
@@ -146,9 +152,12 @@ class GroupBy(Generic[R, C]):
         self, kind: type[GroupByCall], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> GroupByCall:
         flags = self._flags
+        selection = self._selection
+        if selection is ... and not (method == "agg" and (kwargs or isinstance(args[0], dict))):
+            selection = flags["columns"]
         return kind(
             self._by,
-            self._selection,
+            selection,
             method,
             tuple(Pairs(arg.items()) if isinstance(arg, dict) else arg for arg in args),
             tuple(kwargs.items()),
@@ -160,7 +169,7 @@ class GroupBy(Generic[R, C]):
         return self._result(self._call(GroupByCall, method, args, kwargs))
 
     def _result(self, call: GroupByCall) -> Any:
-        result = _lazy(GroupByAggregation(self._node, call))
+        result = self._of_all_groups(call)
         if self._names != self._by:
             result = rowwise(named_levels, result, names=self._names)
         if self._flags["as_index"]:
@@ -174,6 +183,30 @@ class GroupBy(Generic[R, C]):
             )
         return reset_index(result, name="size") if call.method == "size" else reset_index(result)
 
+    def _of_all_groups(self, call: GroupByCall) -> Any:
+        node = self._in_order()._node if needs_order(call, self._node.meta) else self._node
+
+        def aggregate(call: GroupByCall) -> Any:
+            return _lazy(GroupByAggregation(node, call))
+
+        empty, *bounds = self._flags["empty"]
+        if empty is None or isinstance(call, WindowCall):
+            return aggregate(call)
+        return result_of_call(self._node, call, empty, bounds, aggregate)
+
+    def _in_order(self) -> GroupBy[Any, Any]:
+        """Return the groups of the rows in the order of time, if they are bins of time."""
+        empty = self._flags["empty"][0]
+        if not isinstance(empty, TimeBins):
+            return self
+        rows = _lazy(self._node).sort_values(empty.times, kind="stable", na_position="first")
+        meta = self._source.node.meta
+        if isinstance(meta, pd.DataFrame):
+            source = rows[list(meta.columns)]
+        else:
+            source = rows[self._selection].rename(meta.name)
+        return GroupBy(rows.node, self._by, self._names, self._selection, source, **self._flags)
+
     def _row_values(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("freq") is not None:
             raise NotImplementedError(
@@ -182,14 +215,14 @@ class GroupBy(Generic[R, C]):
         return self._rows(self._call(GroupByCall, method, args, kwargs))
 
     def _rows(self, call: GroupByCall) -> Any:
-        node = GroupedRows(self._node, call)
+        node = GroupedRows(self._in_order()._node, call)
         _ = node.meta  # raises pandas's errors at the call
         return _lazy(node)
 
     def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Return the rows of the source that a method of pandas selects."""
         mask = self._rows(self._call(RowMask, method, args, kwargs))
-        return _lazy(Filter(self._source.node, mask.node))
+        return _lazy(Filter(self._in_order()._source.node, mask.node))
 
     @overload
     def agg(self, func: str) -> R: ...
@@ -220,16 +253,13 @@ class GroupBy(Generic[R, C]):
 
         See pandas.api.typing.DataFrameGroupBy.apply. All rows of a group meet in one task. A sample
         of rows shows what the function returns, unless ``meta`` declares it: an empty pandas object
-        with the result's columns, types and index levels.
+        with the result's columns, types and index levels. All rows meet in one task with
+        ``group_keys=False``, for categories that do not occur, and for bins of time.
         """
         if not callable(func):
             raise TypeError(f"apply() expects a function, got {type(func).__name__}; use agg()")
-        if not self._flags["group_keys"]:
-            raise NotImplementedError(
-                "groupby(group_keys=False).apply() is not supported; use transform() for a value "
-                "of each row, or group_keys=True and reset_index()"
-            )
         call = self._call(GroupByCall, "apply", (func, *args), kwargs)
+        call = dataclasses.replace(call, group_keys=self._flags["group_keys"])
         found = meta_of_groups(call, self._node.meta) if meta is None else empty_result(meta)
         if not isinstance(found, pd.DataFrame | pd.Series):
             raise TypeError(f"meta must be a pandas object, got {type(found).__name__}")
@@ -323,12 +353,14 @@ class GroupBy(Generic[R, C]):
     @property
     def groups(self) -> Mapping[Hashable, pd.Index[Any]]:
         """The row labels of each group; computes the labels and the keys of all rows."""
+        self._check_observed("groups")
         groups: Mapping[Hashable, pd.Index[Any]] = self._computed_keys().groups
         return groups
 
     @property
     def indices(self) -> Mapping[Hashable, np.ndarray[Any, Any]]:
         """The positions of the rows of each group; computes the keys of all rows."""
+        self._check_observed("indices")
         indices: Mapping[Hashable, np.ndarray[Any, Any]] = self._computed_keys().indices
         return indices
 
@@ -338,6 +370,13 @@ class GroupBy(Generic[R, C]):
         by = self._by if self._flags["listed"] else self._by[0]
         return keys.groupby(list(by) if isinstance(by, tuple) else by, **self._options())
 
+    def _check_observed(self, name: str) -> None:
+        if self._flags["empty"][0] is not None:
+            raise NotImplementedError(
+                f"{name} of groups without rows is not supported; use groupby(observed=True), or "
+                "resample() for bins of time"
+            )
+
     def _options(self) -> dict[str, Any]:
         return {name: self._flags[name] for name in ("sort", "dropna")} | {"observed": True}
 
@@ -346,6 +385,7 @@ class GroupBy(Generic[R, C]):
 
         The keys are sorted, and the numbers return to the rows.
         """
+        self._check_observed("ngroup()")
         places = tuple(range(len(self._by)))
         keys = rowwise(relabelled, _lazy(self._node)[list(self._by)], columns=pd.Index(places))
         dropna = self._flags["dropna"]
@@ -574,11 +614,6 @@ def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
     return block
 
 
-def level_values(block: Any, level: int) -> Any:
-    """Return a level of the row labels as values."""
-    return pd.Series(block.index.get_level_values(level), index=block.index)
-
-
 def groupby(
     obj: Any,
     by: Any = None,
@@ -592,14 +627,15 @@ def groupby(
 ) -> GroupBy[Any, Any]:
     """Group rows by columns, by their labels or by a lazy Series of the same rows.
 
-    Groups are sorted; with ``sort=False`` they are in order of first occurrence.
+    Groups are sorted; with ``sort=False`` they are in order of first occurrence. Of categories with
+    ``observed=False``, and of a ``pd.Grouper`` of times alone, those without rows are groups, too.
     """
     if level is None and by is None:
         raise TypeError("You have to supply one of 'by' and 'level'")
     source, node = obj, obj.node
     selection: Any = ...
     listed = isinstance(by if level is None else level, list)
-    keys = _levels(node.meta.index, level) if level is not None else by if listed else [by]
+    keys = levels_of(node.meta.index, level) if level is not None else by if listed else [by]
     if isinstance(node.meta, pd.Series):
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
@@ -608,67 +644,18 @@ def groupby(
     labels: list[Any] = []
     names: list[Any] = []
     for position, key in enumerate(keys):
-        label, name, values = _key(source, key, alone=len(keys) == 1)
+        label, name, values = key_of(source, key)
         if values is not None:
             # A column of its own, since one of the same name may hold other values.
             label = f"by {position}"
             obj = rowwise(with_columns, obj, values, names=(label,))
         labels.append(label)
         names.append(name)
-    if not observed:
-        _check_observed(obj.node.meta, labels)
-    flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
+    columns = ... if selection is not ... else beside_times(source, keys, labels)
+    obj, *empty = with_empty_groups(source, obj, keys, labels, observed=observed)
+    if isinstance(by, pd.Grouper) and not isinstance(by, TimeGrouper):
+        sort, dropna = by.sort, by.dropna
+    flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index}
+    flags |= {"empty": empty, "columns": columns}
     flags |= {"group_keys": group_keys, "listed": listed and (level is None or len(keys) > 1)}
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)
-
-
-class LevelNumber(int):
-    """The number of an index level that is a key of groups."""
-
-
-def _levels(index: pd.Index, level: Any) -> list[LevelNumber]:
-    # pandas raises for levels that are not there.
-    numbers = [typed("Any", index)._get_level_number(one) for one in _as_list(level)]
-    return list(map(LevelNumber, numbers))
-
-
-def _key(obj: Any, key: Any, *, alone: bool = False) -> tuple[Any, Any, Any]:
-    """Return the label, the name and the values of a key; no values for a column."""
-    meta = obj.node.meta
-    if isinstance(key, Collection):
-        return None, key.node.meta.name, key
-    if isinstance(key, LevelNumber):
-        return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
-    if isinstance(key, pd.Grouper) and alone:
-        raise NotImplementedError(
-            "groupby(pd.Grouper()) without other keys is not supported; use resample(freq, on=) or "
-            "the column's name"
-        )
-    if isinstance(key, TimeGrouper):
-        return None, meta.index.name if key.key is None else key.key, bins_among(obj, key)
-    if isinstance(key, pd.Grouper):
-        return _key(obj, key.key if key.level is None else _levels(meta.index, key.level)[0])
-    if callable(key) or isinstance(key, dict):
-        if meta.index.nlevels > 1:
-            raise NotImplementedError(
-                "groupby() by a function of labels of several levels is not supported; use a "
-                "Series of the same rows as the key"
-            )
-        return None, None, rowwise(level_values, obj, level=0).map(key)
-    if isinstance(key, np.ndarray):
-        return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
-    columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
-    if isinstance(key, Hashable) and key in columns:
-        return key, key, None
-    if isinstance(key, Hashable) and key is not None and key in meta.index.names:
-        return _key(obj, LevelNumber(meta.index.names.index(key)))
-    raise KeyError(key)
-
-
-def _check_observed(meta: pd.DataFrame, by: list[Any]) -> None:
-    """Refuse groups of no rows, which only categories have."""
-    if any(isinstance(dtype_of_key(meta, key), pd.CategoricalDtype) for key in by):
-        raise NotImplementedError(
-            "groupby(observed=False) of categories is not supported; use observed=True, for groups "
-            "that occur"
-        )

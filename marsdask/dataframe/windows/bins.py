@@ -66,6 +66,14 @@ def anchored(how: Options, bounds: Bounds) -> dict[str, Any]:
     return given
 
 
+def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
+    """Return the labels of all bins."""
+    if bounds is None:
+        return pd.Series(0, index=like[:0]).resample(**dict(how)).size().index
+    ends = pd.DatetimeIndex(bounds).astype(like.dtype)
+    return pd.Series(0, index=ends).resample(**anchored(how, bounds)).size().index
+
+
 @kernel(scratch=4.0)
 def bin_labels(times: Any, bounds: Any, how: Options) -> Any:
     """Return the label of the bin of each time."""
@@ -115,11 +123,13 @@ class Bins(Assembly):
         return (unknown_sizes(self.alignment, [None]),)
 
 
-def bins_among(obj: Any, key: TimeGrouper) -> Any:
-    """Return the labels of bins of time as a key of groups, which others stand beside."""
-    if key.level is not None:
+def bins_among(obj: Any, key: TimeGrouper) -> tuple[Any, Any, Options]:
+    """Return the labels of bins of time, their times, and how they are made."""
+    level = key.level
+    if level is not None and (obj.node.meta.index.nlevels > 1 or level not in (0, obj.index.name)):
         raise NotImplementedError(
-            "pd.Grouper(level=, freq=) is not supported; use reset_index() and key="
+            "pd.Grouper(level=, freq=) of several levels is not supported; use reset_index() and "
+            "key="
         )
     times = rowwise(times_of, obj, on=key.key)
     if times.dtype.kind != "M":
@@ -133,7 +143,7 @@ def bins_among(obj: Any, key: TimeGrouper) -> Any:
         how |= {"origin": key.origin, "offset": key.offset}
     else:
         how |= {"origin": "start_day", "offset": None}  # they take no effect
-    return labels_of_bins(times, tuple(how.items()))[0]
+    return labels_of_bins(times, tuple(how.items()))[0], times, tuple(how.items())
 
 
 def call_of_bins(

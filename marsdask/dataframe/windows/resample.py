@@ -16,14 +16,14 @@ from marsdask.core.traits import Level, SortKey
 from ..elementwise.rowwise import rowwise
 from ..frame_node import S, dtypes_of
 from ..keyed.groupby import GroupBy, groupby
+from ..labels.group_labels import put
 from ..missing_names import missing_name
 from ..reduction.fold import Assembly
 from ..rows import alignment
 from ..schemas.samples import column
 from .bins import (
     Bins,
-    Bounds,
-    anchored,
+    all_bins,
     call_of_bins,
     has_origin,
     labels_of_bins,
@@ -53,34 +53,15 @@ BY_ORDER = {"first", "last", "ohlc"}
 PRICES = {"open": "first", "high": "max", "low": "min", "close": "last"}
 
 
-def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
-    """Return the labels of all bins."""
-    if bounds is None:
-        return pd.Series(0, index=like[:0]).resample(**dict(how)).size().index
-    ends = pd.DatetimeIndex(bounds).astype(like.dtype)
-    return pd.Series(0, index=ends).resample(**anchored(how, bounds)).size().index
-
-
 def fill_bins(groups: Any, bounds: Any, how: Options, fills: tuple[Any, ...]) -> Any:
     """Return the aggregated groups with the bins that have no rows."""
     labels = all_bins(bounds.item(), how, groups.index).rename(groups.index.name)
-    rows = groups.reindex(labels)
-    gone = ~labels.isin(groups.index)
-    if not gone.any():
+    if labels.isin(groups.index).all():
         return groups.set_axis(labels)
-    if groups.ndim == 1:
-        return _put(groups, rows, gone, fills[0])
-    for at, fill in enumerate(fills):
-        rows.isetitem(at, _put(groups.iloc[:, at], rows.iloc[:, at], gone, fill))
-    return rows
-
-
-def _put(groups: Any, rows: Any, gone: Any, fill: Any) -> Any:
-    if fill is None:
-        return rows.astype(float) if groups.dtype == bool else rows  # as pandas does
-    if isinstance(groups.dtype, pd.StringDtype):
-        fill = ""
-    return rows.where(~gone, fill).astype(groups.dtype)
+    kinds = zip(dtypes_of(groups), fills, strict=True)
+    texts = pd.StringDtype
+    values = ["" if fill == 0 and isinstance(kind, texts) else fill for kind, fill in kinds]
+    return put(groups, labels, tuple(values))
 
 
 def aggregation(name: str) -> ResampleMethod:

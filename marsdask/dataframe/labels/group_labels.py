@@ -1,0 +1,303 @@
+"""The keys of groups, and their labels: those of groups without rows included."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from typing import cast as typed
+
+import numpy as np
+import pandas as pd
+from pandas.api.typing import TimeGrouper
+
+from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.traits import Traits
+
+from ..elementwise.operands import aligned_values
+from ..elementwise.rowwise import rowwise, with_columns
+from ..keyed.group_aggregation import GroupByCall, calls_user
+from ..keyed.keys import dtype_of_key
+from ..reduction.fold import Assembly
+from ..reduction.reductions import collection_of
+from ..windows.bins import Options, all_bins, bins_among, labels_of_bins
+
+#: Methods for which pandas itself has to see the groups without rows: it raises for some.
+BY_PANDAS = {"apply", "idxmax", "idxmin", "quantile", "corr", "cov", "describe", "ohlc"}
+#: Aggregations that depend on the order of rows: those of bins are in the order of time.
+BY_ORDER = {"first", "last"}
+#: Methods whose results show only bins that have rows.
+OF_ROWS = {"value_counts", "nlargest", "nsmallest", "take"}
+
+
+@dataclass(frozen=True)
+class Categories:
+    """All combinations of the categories, and of the other keys that occur."""
+
+    def labels(self, index: Any) -> Any:
+        """Return the sorted labels of all groups, given those of groups that occur."""
+        if index.nlevels == 1:
+            values = pd.Categorical(index.categories, dtype=index.dtype)
+            return pd.CategoricalIndex(values, name=index.name)
+        keys = index.to_frame(index=False, name=range(index.nlevels))
+        known = [key for key in keys if isinstance(keys[key].dtype, pd.CategoricalDtype)]
+        found = keys.drop(columns=known).dropna().drop_duplicates()
+        for key in known:
+            dtype: Any = keys[key].dtype
+            each = pd.DataFrame({key: pd.Categorical(dtype.categories, dtype=dtype)})
+            found = found.merge(each, how="cross") if len(found.columns) else each
+        found = found[list(keys)].sort_values(list(keys))
+        return pd.MultiIndex.from_frame(found, names=index.names)
+
+    def runs_by_pandas(self, call: GroupByCall) -> bool:
+        """Tell whether pandas has to group all rows in one task."""
+        return not (call.sort and call.dropna and call.one_row)
+
+    def occurring(self, call: GroupByCall) -> GroupByCall:
+        """Return the call for the groups that occur: keys beside missing categories count."""
+        return dataclasses.replace(call, dropna=False)
+
+    def grouped(self, call: GroupByCall) -> GroupByCall:
+        """Return the call with which pandas groups all rows."""
+        return dataclasses.replace(call, observed=False)
+
+
+@dataclass(frozen=True)
+class TimeBins:
+    """All bins between the first time and the last one."""
+
+    how: Options
+    """How they are made."""
+    times: Hashable
+    """The column of times."""
+
+    def labels(self, index: Any, bounds: Any) -> Any:
+        """Return the labels of all bins."""
+        return all_bins(bounds.item(), self.how, index).rename(index.name)
+
+    def runs_by_pandas(self, call: GroupByCall) -> bool:
+        """Tell whether pandas has to group all rows in one task."""
+        return not call.one_row
+
+    def occurring(self, call: GroupByCall) -> GroupByCall:
+        """Return the call for the bins that have rows."""
+        return dataclasses.replace(call, sort=True)
+
+    def grouped(self, call: GroupByCall) -> GroupByCall:
+        """Return the call with which pandas groups all rows."""
+        given = {one.name: getattr(call, one.name) for one in dataclasses.fields(call)}
+        return BinnedCall(**{**given, "observed": False}, bins=self)
+
+
+@dataclass(frozen=True)
+class BinnedCall(GroupByCall):
+    """A call of pandas's group-by with bins of time."""
+
+    bins: TimeBins = TimeBins((), None)
+
+    def grouped(self, frame: pd.DataFrame) -> Any:
+        """Return pandas's groups of a frame."""
+        (key,) = self.by
+        how = dict(self.bins.how)
+        times = pd.Grouper(key=key, freq=how.pop("rule"), **how)
+        frame = frame.copy(deep=False)
+        frame[key] = pd.DatetimeIndex(frame[self.bins.times])
+        grouped = frame.groupby(times, group_keys=self.group_keys)
+        chosen = self.selection
+        if chosen is ...:
+            return grouped
+        return grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+
+    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a sample that show types, of one time: bins may be many."""
+        rows[self.bins.times] = rows[self.bins.times].iloc[0]
+        return rows
+
+
+EmptyGroups = Categories | TimeBins
+
+
+def result_of_call(
+    node: Any, call: GroupByCall, empty: EmptyGroups, bounds: Sequence[Node], aggregate: Any
+) -> Any:
+    """Return what a call gives for all groups; ``aggregate(call)`` for those that have rows.
+
+    ``bounds`` is what ``empty`` needs to know of all rows.
+    """
+    if calls_user(call) or BY_PANDAS & names_of(call) or empty.runs_by_pandas(call):
+        if isinstance(empty, TimeBins) and call.method in OF_ROWS:
+            return aggregate(call)
+        return aggregate(empty.grouped(call))
+    groups = aggregate(empty.occurring(call))
+    fills = fills_of(call, node.meta)
+    like = like_filled(groups.node.meta, fills)
+    kwargs = (("empty", empty), ("fills", fills))
+    parts = (groups.node, *bounds)
+    return collection_of(FilledGroups(like, None, False, "groupby", parts, filled, kwargs))
+
+
+def names_of(call: GroupByCall) -> set[str]:
+    """Return the texts in a call: its method, and those that its arguments name."""
+    found = {call.method}
+    stack: list[Any] = [*call.args, *(one for _, one in call.kwargs)]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, list | tuple):
+            stack.extend(one)
+        elif isinstance(one, str):
+            found.add(one)
+    return found
+
+
+def needs_order(call: GroupByCall, meta: pd.DataFrame) -> bool:
+    """Tell whether an aggregation depends on the order of rows: also sums of texts do."""
+    names = names_of(call)
+    if "sum" not in names:
+        return bool(BY_ORDER & names)
+    chosen = meta if call.selection is ... else meta[_listed(call.selection)]
+    rest = chosen.drop(columns=list(call.by), errors="ignore")
+    texts = any(getattr(one, "kind", "O") == "O" for one in rest.dtypes)
+    return texts or bool(BY_ORDER & names)
+
+
+def _listed(selection: Any) -> list[Any]:
+    return list(selection) if isinstance(selection, tuple) else [selection]
+
+
+def fills_of(call: GroupByCall, meta: pd.DataFrame) -> tuple[Any, ...]:
+    """Return what pandas says of a group without rows, for each column of the result."""
+    frame = meta.copy(deep=False)
+    if call.selection is ...:
+        frame = frame.drop(columns=list(call.by))
+    keys = tuple(f"key {place} of groups" for place in range(len(call.by)))
+    for key in keys:
+        frame[key] = pd.Categorical([], categories=[0])
+    one = dataclasses.replace(call, by=keys, observed=False, dropna=True, sort=True)(frame)
+    if one.ndim == 1:
+        return (one.iloc[0],)
+    return tuple(one.iloc[0, at] for at in range(one.shape[1]))
+
+
+def like_filled(meta: Any, fills: tuple[Any, ...]) -> Any:
+    """Return the types of aggregations if there are groups without rows."""
+    if meta.ndim == 1:
+        return meta.astype(_gapped(meta.dtype, fills[0]))
+    found = meta.copy(deep=False)
+    for at, fill in enumerate(fills):
+        found.isetitem(at, meta.iloc[:, at].astype(_gapped(meta.dtypes.iloc[at], fill)))
+    return found
+
+
+def _gapped(dtype: Any, fill: Any) -> Any:
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "iub"
+    return np.dtype(float) if plain and pd.isna(fill) else dtype
+
+
+@dataclass(frozen=True, eq=False)
+class FilledGroups(Assembly):
+    """Aggregated groups and those without rows: these do not depend on the aggregation."""
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(f"filled:{self.args[0].alignment}")
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.alignment, [None]),)
+
+
+@kernel(scratch=3.0)
+def filled(groups: Any, *bounds: Any, empty: EmptyGroups, fills: tuple[Any, ...]) -> Any:
+    """Return aggregated groups with those that have no rows."""
+    return put(groups, empty.labels(groups.index, *bounds), fills)
+
+
+def put(groups: Any, labels: pd.Index[Any], fills: tuple[Any, ...]) -> Any:
+    """Return the rows of some labels, others filled by a value for each column."""
+    at = groups.index.get_indexer(labels)
+    if groups.ndim == 1:
+        return pd.Series(_taken(groups, at, fills[0]), labels, name=groups.name)
+    columns = {place: _taken(groups.iloc[:, place], at, fill) for place, fill in enumerate(fills)}
+    return pd.DataFrame(columns, labels).set_axis(groups.columns, axis=1)
+
+
+def _taken(column: Any, at: Any, fill: Any) -> Any:
+    """Return values at positions, ``fill`` at -1; integers stay exact where it is one."""
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind not in "mM"
+    values = column.to_numpy() if plain else column.array
+    if (at >= 0).all():
+        return values.take(at)
+    if plain and pd.isna(fill) and column.dtype.kind in "iub":
+        values = values.astype(float)
+    fill = values.dtype.type(fill) if plain and column.dtype.kind in "iufb" else fill
+    return pd.api.extensions.take(values, at, allow_fill=True, fill_value=fill)
+
+
+class LevelNumber(int):
+    """The number of an index level that is a key of groups."""
+
+
+def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
+    """Return the numbers of levels; raise pandas's errors for those that are not there."""
+    several = level if isinstance(level, list) else [level]
+    return [LevelNumber(typed("Any", index)._get_level_number(one)) for one in several]
+
+
+def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
+    """Return the label, the name and the values of a key; no values for a column."""
+    meta = obj.node.meta
+    if isinstance(key, Collection):
+        return None, key.node.meta.name, key
+    if isinstance(key, LevelNumber):
+        return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
+    if isinstance(key, TimeGrouper):
+        return None, meta.index.name if key.key is None else key.key, bins_among(obj, key)[0]
+    if isinstance(key, pd.Grouper):
+        return key_of(obj, key.key if key.level is None else levels_of(meta.index, key.level)[0])
+    if callable(key) or isinstance(key, dict):
+        if meta.index.nlevels > 1:
+            raise NotImplementedError(
+                "groupby() by a function of labels of several levels is not supported; use a "
+                "Series of the same rows as the key"
+            )
+        return None, None, rowwise(level_values, obj, level=0).map(key)
+    if isinstance(key, np.ndarray):
+        return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
+    columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
+    if isinstance(key, Hashable) and key in columns:
+        return key, key, None
+    if isinstance(key, Hashable) and key is not None and key in meta.index.names:
+        return key_of(obj, LevelNumber(meta.index.names.index(key)))
+    raise KeyError(key)
+
+
+def level_values(block: Any, level: int) -> Any:
+    """Return a level of the row labels as values."""
+    return pd.Series(block.index.get_level_values(level), index=block.index)
+
+
+def beside_times(source: Any, keys: Sequence[Any], labels: Sequence[Any]) -> Any:
+    """Return the columns beside those of times that are keys, and beside other keys."""
+    times = {one.key for one in keys if isinstance(one, TimeGrouper)}
+    if not times:
+        return ...
+    return tuple(one for one in source.columns if one not in {*times, *labels})
+
+
+def with_empty_groups(
+    source: Any, obj: Any, keys: Sequence[Any], labels: Sequence[Any], *, observed: bool
+) -> tuple[Any, ...]:
+    """Return rows, which groups may have none of them, and what these need to know of all rows."""
+    if len(keys) == 1 and isinstance(keys[0], TimeGrouper):
+        _, times, how = bins_among(source, keys[0])
+        label = "times of rows"
+        _, bounds = labels_of_bins(times, how)
+        obj = rowwise(with_columns, obj, times, names=(label,))
+        return obj, TimeBins(how, label), bounds
+    kinds = [dtype_of_key(obj.node.meta, key) for key in labels]
+    known = any(isinstance(one, pd.CategoricalDtype) for one in kinds)
+    return obj, None if observed or not known else Categories()

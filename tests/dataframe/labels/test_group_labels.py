@@ -1,0 +1,157 @@
+"""Groups without rows are those of pandas: of categories and of bins of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal
+from tests.strategies import HISTORIES, draws
+
+TIMES: Any = ["2024-01-31", "2024-01-03", None, "2024-01-31", "2024-03-05"]
+FRAME = pd.DataFrame(
+    {
+        "c": pd.Categorical(["b", "a", "b", None, "b"], categories=["a", "b", "z"]),
+        "d": pd.Categorical(list("xxyyx"), categories=["y", "x", "w"], ordered=True),
+        "k": [3, 1, 1, 7, 3],
+        "i": [1, 2, 3, 4, 2**60 + 1],
+        "f": [0.5, np.nan, 2, 3, 1],
+        "s": ["p", "q", None, "r", "p"],
+        "t": pd.to_datetime(TIMES),
+        "b": [True, False, True, True, False],
+    }
+)
+
+
+def count(rows: Any) -> int:
+    """Return how many rows there are: a function of the user."""
+    return len(rows)
+
+
+#: Aggregations of groups; those that meet a group without rows in pandas's kernels come last.
+CALLS: dict[str, Any] = {
+    "sum": lambda g: g[["i", "f", "b", "s"]].sum(),
+    "min": lambda g: g[["i", "f", "b", "s", "t"]].min(),
+    "count": lambda g: g[["t", "s"]].count(),
+    "any": lambda g: g.b.any(),
+    "mean": lambda g: g[["i", "f"]].mean(),
+    "std": lambda g: g.f.std(),
+    "median": lambda g: g.f.median(),
+    "nunique": lambda g: g.s.nunique(),
+    "size": lambda g: g.size(),
+    "of columns": lambda g: g.agg({"i": "sum", "f": ["min", "count"]}),
+    "named": lambda g: g.agg(last=("t", "last"), n=("s", "nunique")),
+    "ratio": lambda g: g.i.sum() / g.i.count(),
+    "describe": lambda g: g[["f"]].describe(),
+    "quantiles": lambda g: g.f.quantile([0.1, 0.5]),
+    "largest": lambda g: g.i.nlargest(1),
+    "a function": lambda g: g.f.agg(count),
+    "apply": lambda g: g[["i", "f"]].apply(count),
+}
+
+
+def same(found: Any, wanted: Any) -> None:
+    """Compare a lazy result with pandas's; of times pandas does not always know the frequency."""
+    equal(found, wanted, check_freq=False)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_aggregation(name):
+    """Has pandas's values for categories, and for bins of time, that do not occur."""
+    lazy, call = md.DataFrame(FRAME, chunk_size=2), CALLS[name]
+    same(
+        call(lazy.groupby(["c", "k"], observed=False)),
+        call(FRAME.groupby(["c", "k"], observed=False)),
+    )
+    bins = pd.Grouper(key="t", freq="MS")
+    same(call(lazy.groupby(bins)), call(FRAME.groupby(bins)))
+
+
+@draws(6)
+@given(
+    name=st.sampled_from(sorted(CALLS)),
+    by=st.sampled_from([["c"], ["c", "d"], ["k", "c"], ["c", "k", "s"], "d"]),
+    options=st.sampled_from([{}, {}, {"sort": False}, {"dropna": False}, {"as_index": False}]),
+    chunk=st.integers(1, 5),
+    history=st.sampled_from(["executed", "pickled", "persisted"]),
+)
+def test_categories(name, by, options, chunk, history):
+    """Combinations of categories that do not occur, with keys that do, in all orders."""
+    if options.get("as_index") is False and name in {"ratio", "quantiles", "largest", "apply"}:
+        options = {}
+    lazy = HISTORIES[history](md.DataFrame(FRAME, chunk_size=chunk))
+    call = CALLS[name]
+    same(
+        call(lazy.groupby(by, observed=False, **options)),
+        call(FRAME.groupby(by, observed=False, **options)),
+    )
+
+
+@draws(6)
+@given(
+    name=st.sampled_from(sorted(CALLS)),
+    freq=st.sampled_from(["D", "ME", "MS", "W", "10D", "B", "9h"]),
+    options=st.sampled_from([{}, {"closed": "right"}, {"label": "right"}]),
+    chunk=st.integers(1, 5),
+)
+def test_bins(name, freq, options, chunk):
+    """Bins of a column of times are all bins between the first and the last."""
+    bins = pd.Grouper(key="t", freq=freq, **options)
+    call, lazy = CALLS[name], md.DataFrame(FRAME, chunk_size=chunk)
+    same(call(lazy.groupby(bins)), call(FRAME.groupby(bins)))
+
+
+def test_types_before_they_run():
+    """What a group without rows has not is missing: integers are announced as floats."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    groups = lazy.groupby("c", observed=False)
+    assert groups.i.min().dtype == float
+    assert groups.i.sum().dtype == FRAME.i.dtype
+    full = FRAME[["i"]].assign(c=FRAME.d.cat.remove_unused_categories())
+    found = md.DataFrame(full, chunk_size=2).groupby("c", observed=False).i.min()
+    equal(found, full.groupby("c", observed=False).i.min())
+    assert found.execute().dtype == full.i.dtype
+
+
+def test_bins_of_labels():
+    """Times that label the rows, by level or not; of a series; of times with a zone; two keys."""
+    zoned = FRAME.dropna(subset="t").assign(t=lambda d: d.t.dt.tz_localize("Europe/Berlin"))
+    for frame in (FRAME.dropna(subset="t"), zoned):
+        rows = frame.set_index("t")
+        lazy: Any = md.DataFrame(rows, chunk_size=2)
+        for bins in (pd.Grouper(freq="D"), pd.Grouper(level=0, freq="MS"), pd.Grouper(level="t")):
+            same(lazy.groupby(bins)[["i", "f"]].max(), rows.groupby(bins)[["i", "f"]].max())
+            same(lazy.i.groupby(bins).sum(), rows.i.groupby(bins).sum())
+    keys = [pd.Grouper(key="t", freq="MS"), "k"]
+    equal(md.DataFrame(FRAME, chunk_size=2).groupby(keys).count(), FRAME.groupby(keys).count())
+
+
+def test_rows_of_groups():
+    """Methods of rows, and the groups themselves."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    for by in ({"by": "c", "observed": False}, {"by": pd.Grouper(key="t", freq="ME")}):
+        found, wanted = lazy.groupby(**by), FRAME.groupby(**by)
+        equal(found.head(1), wanted.head(1))
+        equal(found.f.transform("sum"), wanted.f.transform("sum"))
+        equal(found[["k"]].cumsum(), wanted[["k"]].cumsum())
+        equal(found.k.shift(), wanted.k.shift())
+        assert [key for key, _ in found] == [key for key, _ in wanted]
+        assert len(found) == len(wanted)
+        for call in (lambda g: g.ngroup(), lambda g: g.groups, lambda g: g.indices):
+            with pytest.raises(NotImplementedError, match="observed=True"):
+                call(found)
+    with pytest.raises(ValueError, match="unobserved"):
+        lazy.groupby("c", observed=False).f.idxmax().compute()
+
+
+def test_a_grouper_of_a_column():
+    """Alone, its groups are in the order of their first rows unless it says otherwise."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    for key in (pd.Grouper("k"), pd.Grouper("k", sort=True), pd.Grouper("s", dropna=False)):
+        equal(lazy.groupby(key).i.sum(), FRAME.groupby(key).i.sum())
