@@ -17,7 +17,7 @@ from marsdask.core.compilation.costs import kernel
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import rowwise
 from ..frame_node import is_row
-from .masks import check_labels, has_label, is_between, slice_bounds
+from .masks import check_labels, has_label, has_levels, is_between, slice_bounds
 
 MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
 VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
@@ -147,6 +147,16 @@ def _column_labels(obj: Any, columns: Any) -> list[Any]:
     return [columns]
 
 
+def _mask_of_levels(obj: Any, key: Any) -> Any:
+    """Return a lazy mask of the rows whose labels have some first levels."""
+    mask = rowwise(has_levels, obj, key=key if isinstance(key, tuple) else (key,))
+    if not bool(mask.any().compute()):
+        raise NotImplementedError(
+            f"loc[{key!r}] = of a row that is not there is not supported; use concat()"
+        )
+    return mask
+
+
 def _mask(obj: Any, key: Any) -> Any:
     """Return a lazy mask of the rows of labels."""
     if isinstance(key, Collection):
@@ -161,6 +171,13 @@ def _mask(obj: Any, key: Any) -> Any:
         first = obj if obj.ndim == 1 else obj.iloc[:, 0]
         return aligned_values(first, np.asarray(key), MASK_LENGTH)
     check_labels(obj, key if several else [key])
+    levels = obj.node.meta.index.nlevels
+    if levels > 1 and not several:
+        return _mask_of_levels(obj, key)
+    if levels > 1 and not all(isinstance(one, tuple) and len(one) == levels for one in key):
+        raise NotImplementedError(
+            "loc[] = of a list of first levels is not supported; use one at a time, or a mask"
+        )
     labels = pd.Index(key if several else [key])
     mask = rowwise(has_label, obj, labels=labels)
     found = mask[mask].index.compute()

@@ -17,13 +17,20 @@ from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, unknown_sizes
 
 from ..elementwise.operands import aligned_values
-from ..elementwise.rowwise import rowwise
+from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..frame_node import FrameNode, S
 from ..rows import concat
 from .assignment import assign_iloc, assign_loc
 from .index_methods import is_sorted
 from .index_times import finest
-from .masks import check_labels, has_label, is_between, slice_bounds
+from .masks import (
+    check_labels,
+    has_first_level,
+    has_label,
+    has_levels,
+    is_between,
+    slice_bounds,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +78,17 @@ def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool) -> Any:
 def rows_of_label(obj: Any, label: Any) -> Any:
     """Return the row of a label, or the rows if there are several; counts them."""
     check_labels(obj, [label])
-    rows = obj[rowwise(has_label, obj, labels=pd.Index([label]))]
+    levels = obj.node.meta.index.nlevels
+    parts = label if levels > 1 and isinstance(label, tuple) else (label,)
+    if levels > 1:
+        rows = obj[rowwise(has_levels, obj, key=parts)]
+    else:
+        rows = obj[rowwise(has_label, obj, labels=pd.Index([label]))]
     count = len(rows)
     if not count:
         raise KeyError(label)
+    if len(parts) < levels:
+        return rowwise(NewLabels(Method("droplevel")), rows, list(range(len(parts))))
     return rows.iloc[0] if count == 1 else rows
 
 
@@ -109,7 +123,10 @@ def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False) -> S:
     """Return the rows of a list of labels, in its order, in one chunk."""
     check_labels(obj, labels)
     index = pd.Index(labels) if len(labels) else obj.node.meta.index
-    rows = obj[rowwise(has_label, obj, labels=index)]
+    if obj.node.meta.index.nlevels > index.nlevels:
+        rows = obj[rowwise(has_first_level, obj, labels=index)]
+    else:
+        rows = obj[rowwise(has_label, obj, labels=index)]
     found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps))
     return found
 
@@ -147,6 +164,10 @@ class Loc(Generic[S]):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         obj: Any = self._obj
+        if obj.node.meta.index.nlevels > 1 and isinstance(key, tuple):
+            found = _of_levels(obj, key)
+            if found is not None:
+                return found
         rows, columns = _two_parts(obj, key)
         if isinstance(columns, slice):
             if columns != slice(None):
@@ -160,6 +181,21 @@ class Loc(Generic[S]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assign_loc(self._obj, key, value)
+
+
+def _of_levels(obj: Any, key: tuple[Any, ...]) -> Any:
+    """Return the rows of a label of several levels; ``None`` if the key is of rows and columns."""
+    plain = all(map(pd.api.types.is_scalar, key)) and not any(isinstance(one, slice) for one in key)
+    if not plain and obj.ndim == 2:
+        return None
+    of_column = obj.ndim == 2 and len(key) == 2 and key[1] in obj.node.meta.columns
+    try:
+        return rows_of_label(obj, key)
+    except KeyError:
+        # As in pandas, rows come first.
+        if of_column:
+            return None
+        raise
 
 
 def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:

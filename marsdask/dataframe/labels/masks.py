@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,20 @@ from .index_methods import is_sorted
 def has_label(block: Any, labels: Any) -> Any:
     """Tell of each row whether its label is among some."""
     return pd.Series(block.index.isin(labels), index=block.index)
+
+
+def has_first_level(block: Any, labels: Any) -> Any:
+    """Tell of each row whether the first level of its label is among some."""
+    return pd.Series(block.index.get_level_values(0).isin(labels), index=block.index)
+
+
+def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
+    """Tell of each row whether the first levels of its label are those of a key."""
+    found = np.ones(len(block), dtype=bool)
+    for level, value in enumerate(key):
+        labels = block.index.get_level_values(level)
+        found &= np.asarray(labels.isna() if pd.isna(value) else labels == value, dtype=bool)
+    return pd.Series(found, index=block.index)
 
 
 def is_between(block: Any, start: Any, stop: Any) -> Any:
@@ -53,11 +68,22 @@ def label_bounds(labels: Any, key: slice) -> tuple[Any, Any]:
 def check_labels(obj: Any, labels: Any) -> None:
     """Raise for labels that rows cannot be chosen by."""
     own = obj.node.meta.index
-    if own.nlevels > 1:
-        raise NotImplementedError(
-            "loc by labels of several levels is not supported; use reset_index() and a mask"
-        )
-    if own.dtype.kind in "mM" and any(isinstance(label, str) for label in labels):
+    for label in labels:
+        parts = label if own.nlevels > 1 and isinstance(label, tuple) else (label,)
+        if own.nlevels > 1 and not all(pd.api.types.is_scalar(one) for one in parts):
+            raise NotImplementedError(
+                "loc by slices or lists within labels of several levels is not supported; use "
+                "xs(level=), or reset_index() and a mask"
+            )
+        if len(parts) > own.nlevels:
+            raise KeyError(label)
+        _check_times(own, parts)
+
+
+def _check_times(index: Any, parts: Sequence[Any]) -> None:
+    kinds = index.dtypes if index.nlevels > 1 else [index.dtype]
+    pairs = zip(kinds, parts, strict=False)
+    if any(kind.kind in "mM" and isinstance(one, str) for kind, one in pairs):
         raise NotImplementedError(
             "loc by the text of a time is not supported; use pd.Timestamp, or a slice"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -64,16 +65,55 @@ def test_labels_that_are_nowhere():
 
 
 def test_times_and_levels_as_labels():
-    """A slice may be of texts; several levels are refused."""
+    """A slice may be of texts; texts of times among several levels are refused."""
     frame = table(6).set_index("t").sort_index()
     lazy = md.DataFrame(table(6), chunk_size=2).set_index("t").sort_index()
     equal(lazy.loc["1970-01-03":"1970-01-06"], frame.loc["1970-01-03":"1970-01-06"])
     day = frame.index[0]
     equal(lazy.loc[[day]], frame.loc[[day]])
-    with pytest.raises(NotImplementedError, match="reset_index"):
-        lazy.set_index("k", append=True).loc[pd.Timestamp(day)]
+    with pytest.raises(NotImplementedError, match="text of a time"):
+        lazy.set_index("k", append=True).loc["1970-01-03"]
     with pytest.raises(NotImplementedError, match="iloc"):
         lazy.loc["1970-01-03"::2]
+
+
+#: Keys of labels of two levels, of which a pair is there twice.
+KEYS: list[Any] = [
+    *(("x", 2), ("y", 1), "x", ("x",), ["z", "x"], [("z", 3), ("x", 1)], (("x", 2), "v")),
+    *((("x", 1), ["v"]), ("x", "v"), (["x"], "v"), ("x", slice(None)), ([("x", 1)], ["w", "v"])),
+]
+
+
+def test_labels_of_two_levels():
+    """A label or its first level, lists of either, with a column or without; rows come first."""
+    rows = {"a": list("yxxyz"), "b": [1, 2, 1, 1, 3], "v": [1.0, 2, 3, 4, 5], "w": range(5)}
+    frame = pd.DataFrame(rows).set_index(["a", "b"])
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    for key in KEYS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
+            equal(lazy.loc[key], frame.loc[key])
+    equal(lazy.v.loc["x"], frame.v.loc["x"])
+    assert lazy.v.loc["x", 2].compute() == lazy.at[("x", 2), "v"].compute() == 2
+    for key in (("x", 9), "q", ("q", "v"), ("x", 1, 0)):
+        with pytest.raises(KeyError):
+            lazy.loc[key]
+    for key in ((slice(None), 2), ("x", [1])):
+        with pytest.raises(NotImplementedError, match="xs"):
+            lazy.v.loc[key]
+
+
+def test_assignment_to_labels_of_two_levels():
+    """A label, its first level, and a list of labels."""
+    frame = table(6)[["k", "b", "u"]].set_index(["k", "b"])
+    lazy: Any = md.DataFrame(frame, chunk_size=4)
+    first = frame.index[0]
+    for key in (first, [first, frame.index[2]], first[0]):
+        frame.loc[key, "u"], lazy.loc[key, "u"] = frame.u.max() + 1, lazy.u.max() + 1
+        equal(lazy, frame)
+    for key, wanted in (([first[0]], "one at a time"), ((99, True), "concat")):
+        with pytest.raises(NotImplementedError, match=wanted):
+            lazy.loc[key, "u"] = 1
 
 
 @pytest.mark.parametrize("tz", [None, "Europe/Berlin"])
