@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from ..frame_node import S, axis_number, dtypes_of, is_row
 from ..labels.index_methods import column
 from ..rows import alignment
+from ..schemas.samples import sample, without_rows
 from .rowwise import Method, NewLabels, Unsettled, rowwise
 
 if TYPE_CHECKING:
@@ -175,13 +177,27 @@ class Converted(FunctionWrapper, Unsettled):
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         return self.func(block, *args, **kwargs)
 
+    def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
+        """Return the types of numbers that are not all whole."""
+        rows = sample(metas[0])
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # infinity is no integer
+            return without_rows(self.func(rows, *metas[1:], **kwargs), found)
+
 
 def convert_dtypes(obj: S, *args: Any, **kwargs: Any) -> S:
     """Return the columns with types that have a missing value. See pandas.DataFrame.convert_dtypes.
 
-    Columns of objects are not supported.
+    Floats are announced as ``Float64``; where all are whole, the result has integers. Columns of
+    objects are not supported, nor are several chunks of narrow floats.
     """
     _check_objects(obj, "convert_dtypes")
+    narrow = {np.dtype("float16"), np.dtype("float32")} & set(dtypes_of(obj.node.meta))
+    if narrow and len(obj.node.chunks[0]) > 1 and kwargs.get("convert_integer", True):
+        raise NotImplementedError(
+            f"convert_dtypes() of {narrow.pop()} is not supported, since all rows tell whether it "
+            "is integers; use astype('Float32'), or convert_integer=False"
+        )
     found: S = rowwise(Converted(Method("convert_dtypes")), obj, *args, **kwargs)
     return found
 

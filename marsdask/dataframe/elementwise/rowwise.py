@@ -65,6 +65,8 @@ class Rowwise(FrameNode):
     def _found(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
         found = self.func(*metas, **dict(self.kwargs))
+        if isinstance(self.func, Unsettled):
+            return self.func.general(found, *metas, **dict(self.kwargs))
         return self._general(found) if depends_on_values(self.func) else found
 
     def _general(self, found: Any) -> Any:
@@ -201,6 +203,11 @@ class NewLabels(FunctionWrapper):
 
 class Unsettled:
     """A function whose results show their types only when they are computed."""
+
+    def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
+        """Return the types to announce, given those of no rows: the most general ones."""
+        del metas, kwargs
+        return found
 
 
 #: Functions whose result has another type if values are missing, or a divisor is zero.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
@@ -32,6 +33,12 @@ class Conversion(Unsettled):
 
     def __call__(self, block: Any, **kwargs: Any) -> Any:
         return getattr(pd, self.name)(block, **kwargs)
+
+    def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
+        """Return the types to announce: numbers that texts tell may be floats."""
+        del kwargs
+        text = self.name == "to_numeric" and metas[0].dtype.kind not in "iufcb"
+        return found.astype(float) if text and isinstance(found.dtype, np.dtype) else found
 
 
 def _column(arg: Any, name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
@@ -51,6 +52,20 @@ def test_calls(name):
             equal(found, wanted)
         else:
             assert np.all(found == wanted)
+
+
+def test_types_that_all_rows_tell():
+    """Floats are announced; where all are whole, there are integers, also in several chunks."""
+    frame = pd.DataFrame({"whole": [1.0, 2.0, np.nan], "part": [1.0, 0.5, 2.0], "u": [1, 2, 3]})
+    for chunk in (3, 1):
+        found = md.DataFrame(frame, chunk_size=chunk).convert_dtypes()
+        assert found.dtypes.astype(str).tolist() == ["Float64", "Float64", "Int64"]
+        equal(found, frame.convert_dtypes())
+        assert found.execute().dtypes.equals(frame.convert_dtypes().dtypes)
+    narrow = frame.astype("float32")
+    equal(md.DataFrame(narrow).convert_dtypes(), narrow.convert_dtypes())
+    with pytest.raises(NotImplementedError, match="Float32"):
+        md.DataFrame(narrow, chunk_size=1).convert_dtypes()
 
 
 def test_changes_in_place():
