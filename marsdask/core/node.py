@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .compilation.plan import Plan
     from .graph import Graph
     from .grids.grid import Grid, Look
+    from .results.stored import InMemoryBlocks
     from .session import Session
 
     Tiled: TypeAlias = Grid | tuple[Grid, ...]
@@ -320,6 +321,11 @@ class Node(metaclass=_NodeType):
     def at_hand(self, session: Session) -> Any:
         """Return the value if it can be stored without a graph, else ``None``."""
         del session
+
+    def with_value(self, session: Session) -> InMemoryBlocks | None:
+        """Return a node of this name that has the value, if it needs no tasks, else ``None``."""
+        del session
+        return None
 
     def takes(self, node: Node, taken: Sequence[Node]) -> bool:
         """Tell whether it can fuse a node in addition to the nodes taken before.

@@ -34,7 +34,7 @@ from .mars_session import MarsSession
 from .node import Node
 from .registry import package
 from .results.execution import Execution, Monitor, RunningHandle
-from .results.stored import Result, Stored, store
+from .results.stored import Result, Stored, held_by, store
 
 #: Whether the calling thread is inside of ``execute``: lines run there are not user code.
 executing: ContextVar[bool] = ContextVar("executing", default=False)
@@ -507,6 +507,10 @@ class Session(MarsSession):
         running: RunningHandle,
         lasting: bool,
     ) -> dict[str, Stored]:
+        little = nodes[0].with_value(self) if lasting and len(nodes) == 1 else None
+        if little is not None:
+            found = self._results[little.name] = held_by(self.scheduler, nodes[0], little)
+            return {little.name: found}
         compilation = self.compilation(nodes, lasting=lasting)
         held: list[tuple[Any, ...]] = []
         infos: dict[Any, Any] = {}

@@ -16,6 +16,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node, Planner
+from marsdask.core.results.stored import InMemoryBlocks
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
@@ -94,6 +95,14 @@ class FrameNode(Node):
 
     def at_hand(self, session: Session) -> Any:
         return value_of(self, session)
+
+    def with_value(self, session: Session) -> InMemoryBlocks | None:
+        value = self.at_hand(session)
+        if value is None:
+            return None
+        return InMemoryBlocks(
+            self.name, self.meta, self.chunks, block_chunks=((len(value),),), blocks={(0,): value}
+        )
 
     def grid(self, rule: Any, sizes: Sizes, *, partitioning: Partitioning | None = None) -> Grid:
         """Return this node's grid."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -16,8 +19,11 @@ from hypothesis import strategies as st
 
 import marsdask
 import marsdask.dataframe as md
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import option_context
+from marsdask.core.session import Session
 from marsdask.dataframe import small_programs
+from marsdask.dataframe.frame_node import SameRows
 from marsdask.session import get_default_session
 from tests.dataframe.relations.programs import STEPS
 from tests.dataframe.relations.test_planning import values
@@ -86,12 +92,70 @@ def test_ten_operations():
     pd.testing.assert_frame_equal(lazy.compute(), found)
     source = md.DataFrame(weights)
     for _ in range(2):
-        for own in (source.rename(columns={"w": "x"}).compute(), source[["k", "w"]].compute()):
+        results = source.rename(columns={"w": "x"}), source[["k", "w"]], source.sort_values("k")
+        for own in [one.compute() for one in results]:
             own.iloc[0, 1] = 99.0
             own["k"] = 0
             pd.testing.assert_frame_equal(source.compute(), weights)
         source.execute()  # then of what a session holds
     pd.testing.assert_frame_equal(direct(source[source.k > 2]), weights[weights.k > 2])
+
+
+@kernel(writes=True)
+def negated(block: Any) -> Any:
+    """Change the numbers of a block in place."""
+    block.isetitem(1, -block.w)
+    return block
+
+
+@dataclass(frozen=True, eq=False)
+class Negated(SameRows):
+    """An operation whose kernel writes."""
+
+    def runs_inline(self) -> bool:
+        return True
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    def tile(self, a: Any) -> Any:
+        return self.mapped(negated, a)
+
+
+def test_kernels_that_write():
+    """They are given copies of what a session holds, and of what other operations read."""
+    frame = pd.DataFrame({"k": range(5), "w": np.linspace(0, 1, 5)})
+    for source in (md.DataFrame(frame), md.DataFrame(frame).execute()):
+        found = type(source)(Negated(source.node, "negated"))
+        pd.testing.assert_frame_equal(direct(found), frame.assign(w=-frame.w))
+        both = direct(found.assign(w=found.w + source.w))
+        pd.testing.assert_frame_equal(both, frame.assign(w=0.0))
+        pd.testing.assert_frame_equal(source.compute(), frame)
+
+
+def test_executed():
+    """Results are kept with their types and lengths, and later programs read them."""
+    weights = pd.DataFrame({"k": range(5), "w": np.linspace(0, 1, 5)})
+    wanted = ten(FRAME, weights)
+    lazy = ten(md.DataFrame(FRAME), md.DataFrame(weights))
+    with mock.patch.object(Session, "compilation", side_effect=AssertionError):
+        assert lazy.execute() is lazy
+    assert len(lazy) == len(wanted)
+    assert lazy.dtypes.equals(wanted.dtypes)
+    pd.testing.assert_frame_equal(lazy.fetch(), wanted)
+    pd.testing.assert_frame_equal((lazy[["v"]] + 1).execute().fetch(), wanted[["v"]] + 1)
+    labels, column = lazy.set_index("s").index.execute(), lazy.v.execute()
+    pd.testing.assert_index_equal(labels.fetch(), wanted.set_index("s").index)
+    pd.testing.assert_series_equal(column.fetch(), wanted.v)
+    with marsdask.new_session("threads", nthreads=1, default=False) as other:
+        pd.testing.assert_frame_equal(lazy.compute(session=other), wanted)
+    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(lazy)).compute(), wanted)
+    del lazy, labels, column
+    gc.collect()
+    session = get_default_session()
+    assert session is not None
+    assert not session.scheduler._engine.state.items  # type: ignore[attr-defined]
 
 
 def double(value: Any) -> Any:
