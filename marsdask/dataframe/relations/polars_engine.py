@@ -52,8 +52,8 @@ OPTIMIZATIONS = pl.QueryOptFlags(check_order_observe=False)
 
 #: Names of the labels in a result.
 LABEL = "label "
-#: The place of a row in the order of a join.
-PLACE = "place"
+#: The place of a row in the order of a join or of groups; columns of files have no such names.
+PLACE = "\0place"
 
 
 def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
@@ -179,8 +179,7 @@ class PolarsPlan:
             return plan
         values = self.expression(relation.of).cast(polars_type(relation.dtype))
         missing = float("nan") if kind_of(relation.dtype) == "f" else None
-        found = values.shift(relation.periods, fill_value=missing)
-        return plan.with_columns(found.alias(name))
+        return plan.with_columns(values.shift(relation.periods, fill_value=missing).alias(name))
 
     def _project(self, relation: SelectColumns, plan: pl.LazyFrame) -> pl.LazyFrame:
         return plan.select(
@@ -272,10 +271,14 @@ class PolarsPlan:
             ]
             plan = plan.filter(*present) if present else plan
         is_ordered = self._is_ordered(relation)
-        groups = plan.group_by(keys, maintain_order=is_ordered and not relation.sort).agg(values)
         names = [f"k{place}" for place in range(len(keys))]
-        if is_ordered and relation.sort:
-            groups = groups.sort(names, nulls_last=True)
+        order = names if relation.sort else [PLACE]
+        if is_ordered and not relation.sort:
+            # To keep groups in order takes polars twice the time and the memory.
+            plan, values = plan.with_row_index(PLACE), [*values, pl.col(PLACE).min()]
+        groups = plan.group_by(keys).agg(values)
+        if is_ordered:
+            groups = groups.sort(order, nulls_last=True).drop(PLACE, strict=False)
         floats = [
             pl.col(name).fill_null(float("nan"))
             for name, key in zip(names, relation.keys, strict=True)
@@ -312,9 +315,8 @@ def _nulls(term: Expression, values: pl.Expr) -> pl.Expr:
 
 def _read(column: Column, cast: bool) -> pl.Expr:
     """Return a column of a file in pandas's type."""
-    found = pl.col(column.name)
-    if cast:
-        found = found.cast(polars_type(column.dtype))
+    plain = pl.col(column.name)
+    found = plain.cast(polars_type(column.dtype)) if cast else plain
     missing = kind_of(column.dtype) == "f" and not column.full
     return found.fill_null(float("nan")) if missing else found
 
