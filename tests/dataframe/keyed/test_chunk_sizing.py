@@ -13,7 +13,9 @@ import marsdask
 import marsdask.dataframe as md
 from marsdask.core.compilation.sizing import part_bytes
 from marsdask.core.config import option_context
+from marsdask.core.session import Session
 from marsdask.dataframe.keyed.chunk_sizing import MeasuredGrid, repartition
+from tests.core.compilation.test_stage_results import Watching
 from tests.dataframe.tables import planned
 
 MIB = 2**20
@@ -89,3 +91,28 @@ def test_chunks_are_packed(sizes: tuple[int, ...], wanted: tuple[int, ...]):
     with planned("tight"):
         source = MeasuredGrid(grid, tuple(size * part_bytes() // 20 for size in sizes))
         assert repartition(source).chunks[0] == wanted
+
+
+def repeated(rows: Any, count: int) -> Any:
+    """Sort rows, and merge them with their groups, some times."""
+    for number in range(count):
+        rows = rows.sort_values("value", ascending=bool(number % 2))
+        groups = rows.groupby("key", as_index=False).agg(z=("value", "sum"))
+        rows = rows.merge(groups, on="key").drop(columns="z")
+    return rows
+
+
+@pytest.mark.parametrize("mode", ["shuffled", "tight"])
+def test_looks_let_go_of_rows(mode: str):
+    """Each look finds as few chunks held as those before, however many came."""
+    most = {}
+    for count in (1, 3):
+        scheduler = Watching()
+        with option_context({"coalesce": False}), planned(mode), Session(scheduler) as session:
+            lazy: Any = md.DataFrame(table(24), chunk_size=6)
+            (stored,) = session.execute([repeated(lazy, count).node])
+            found = pd.concat(session.fetch(stored))
+        pd.testing.assert_frame_equal(found, repeated(table(24), count), check_index_type=False)
+        assert len(scheduler.at_submit) > 3 * count
+        most[count] = max(map(len, scheduler.at_submit))
+    assert most[3] <= most[1] <= 4 * 4

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -237,3 +240,55 @@ def test_facts_go_with_their_schema(monkeypatch):
     calls.clear()
     del meta
     assert number not in schema._FACTS
+
+
+@contextmanager
+def pandas_called() -> Iterator[list[str]]:
+    """Note the functions of pandas that others call."""
+    names: list[str] = []
+
+    def note(frame: Any, event: str, arg: Any) -> None:
+        del arg
+        below = frame.f_back
+        if event == "call" and below is not None and is_pandas(frame) and not is_pandas(below):
+            names.append(frame.f_code.co_qualname)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield names
+    finally:
+        sys.setprofile(before)
+
+
+def is_pandas(frame: Any) -> bool:
+    """Tell whether a call is one of a function of pandas."""
+    return "/pandas/" in frame.f_code.co_filename.replace("\\", "/")
+
+
+def steps(rows: Any, count: int) -> Any:
+    """Return a program: each step filters, computes, groups, merges and sorts."""
+    for number in range(count):
+        rows = rows[rows.b > number]
+        rows = rows.assign(c=rows.b * 2 + rows.a, a=rows.a + number)
+        groups = rows.groupby("a", as_index=False).agg(z=("c", "sum"))
+        rows = rows.merge(groups, on="a").drop(columns="z").sort_values("a")
+    return rows
+
+
+def test_pandas_is_called_for_new_types_only():
+    """A node of known types costs few calls, planning it as few, however many nodes there are."""
+    rows = md.DataFrame(FRAME)
+    each = {}
+    for count in (2, 4, 8):
+        with pandas_called() as building:
+            found = steps(rows, count)
+        graph = Graph([found.node])
+        with pandas_called() as planning:
+            Compilation([found.node], plan=Plan(coalesce=False)).advance({})
+        each[count] = len(building) / len(graph.nodes), len(planning) / len(graph.nodes)
+    assert each[2][0] <= 16
+    for count in (4, 8):
+        built, planned = each[count]
+        assert built <= 3
+        assert planned <= 3
