@@ -141,6 +141,8 @@ class DaskScheduler:
         """Fetch held results."""
         if not keys:
             return []
+        if self._closed:
+            raise SchedulerClosed("the scheduler is closed")
         try:
             values: list[Any] = self._client.gather(self._held.get(keys))
         except FutureCancelledError as error:

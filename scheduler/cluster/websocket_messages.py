@@ -1,17 +1,25 @@
-"""Handles websockets that end within a message; importing this patches distributed.
+"""Handles websockets that end within a message, or open late; importing this patches distributed.
 
-tornado reads ``None`` then, which distributed notices only in the first part of a message. A client
-that listens to its supervisor would end by a ``TypeError``, and never connect to another one.
+tornado reads ``None`` at such an end, which distributed notices only in the first part of a
+message. A client that listens to its supervisor would end by a ``TypeError``, and never connect to
+another one.
+
+A websocket opens even if its opening was cancelled. distributed cancels each attempt after some
+seconds, while a web service may wait longer for a supervisor.
 """
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from distributed.comm import CommClosedError
-from distributed.comm.ws import WS
+from distributed.comm.ws import WS, WSConnector, WSSConnector
 
 _read = WS.read
+
+#: Openings that nobody waits for, of which an event loop keeps no references.
+_LATE: set[asyncio.Future[Any]] = set()
 
 
 async def read(self: Any, deserializers: Any = None) -> Any:
@@ -19,9 +27,37 @@ async def read(self: Any, deserializers: Any = None) -> Any:
     try:
         return await _read(self, deserializers)  # type: ignore[no-untyped-call]
     except TypeError as error:
-        if not self.closed():
+        # Without a closing frame, as of a process that was killed, closed() does not know of it.
+        if not self.closed() and "NoneType" not in str(error):
             raise
+        self.abort()
         raise CommClosedError(f"closed within a message: {error}") from error
 
 
+def _close_late(opening: asyncio.Future[Any]) -> None:
+    _LATE.discard(opening)
+    if not opening.cancelled() and opening.exception() is None:
+        comm = opening.result()
+        comm.abort()
+        comm.sock.stream.close()
+
+
+def _patch(connector: type[Any]) -> None:
+    connect = connector.connect
+
+    async def connected(self: Any, *args: Any, **options: Any) -> Any:
+        """Connect, or close the connection that opens when nobody waits for it any more."""
+        opening = asyncio.ensure_future(connect(self, *args, **options))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            _LATE.add(opening)
+            opening.add_done_callback(_close_late)
+            raise
+
+    connector.connect = connected
+
+
 WS.read = read  # type: ignore[method-assign]
+for _connector in (WSConnector, WSSConnector):
+    _patch(_connector)

@@ -36,6 +36,7 @@ PRIVATE = {
     ("distributed.client", "Client._send_to_scheduler_safe"): "resubmitting them",
     ("distributed.comm.tcp", "TLSConnector.connect"): "connections closed before the handshake",
     ("distributed.comm.tcp", "set_tcp_timeout"): "keepalive of websockets",
+    ("distributed.comm.ws", "WSConnector.connect"): "connections that open when nobody waits",
     ("distributed.comm.ws", "WSSConnector.connect"): "connections closed before the handshake",
     ("distributed.comm.ws", "WS.read"): "connections closed within a message",
     ("distributed.comm.ws", "WSHandler"): "the websocket server on the web port",

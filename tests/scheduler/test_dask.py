@@ -16,7 +16,7 @@ from marsdask.scheduler import Hint, resolve
 from marsdask.scheduler import dask as module
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.dask import DaskScheduler
-from marsdask.scheduler.errors import ResultLost
+from marsdask.scheduler.errors import ResultLost, SchedulerClosed
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
 
 
@@ -156,6 +156,16 @@ def test_lost_when_it_is_fetched(scheduler, client):
         scheduler.gather([future.key])
     assert caught.value.key == future.key
     scheduler.release([future.key])
+
+
+def test_results_of_one_that_is_closed(client):
+    """The error says so; sessions on it say that they are closed."""
+    closed = DaskScheduler(client)
+    task = Task(key(), inc, 1)
+    assert run(closed, task) == [2]
+    closed.close()
+    with pytest.raises(SchedulerClosed):
+        closed.gather([task.key])
 
 
 def test_cancelled_by_others(scheduler, client, gate):
