@@ -85,6 +85,7 @@ DASK_USERS = {
     "marsdask/tensor/io/dask_arrays.py": "makes dask.arrays of tensors and tensors of dask.arrays",
     "marsdask/tensor/blocks.py": "draws chunks as Dask does",
     "marsdask/tensor/io/store.py": "takes Dask's delayed targets, and its lock that travels",
+    "marsdask/deploy/kubernetes/in_pod/events.py": "hears what distributed's scheduler records",
 }
 
 #: Who knows Dask at the top: the drop-in for `import dask` hands Dask's own functions on.

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Final
 
 from distributed.comm import get_address_host_port
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..cluster.arbiter import Arbiter, configured
 from ..cluster.autoscale import AutoscaleLimits
@@ -35,9 +36,11 @@ class SupervisorService:
         settings: Settings,
         scaler: Scaler | None = None,
         arbiter: NewArbiter | None = None,
+        plugins: Sequence[SchedulerPlugin] = (),
     ) -> None:
         self.settings = settings
         self._scaler = scaler
+        self._plugins = plugins
         patience = timeout()
         self._arbiter = configured(patience) or (arbiter and arbiter(patience))
         settings.tell_spare_ports(1)
@@ -70,6 +73,8 @@ class SupervisorService:
         )
         if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")
+        for plugin in self._plugins:
+            supervisor.add_plugin(plugin)
         return supervisor
 
     async def start(self) -> None:
@@ -116,15 +121,16 @@ def main(
     prog: str | None = None,
     scaler: Scaler | None = None,
     arbiter: NewArbiter | None = None,
+    plugins: Sequence[SchedulerPlugin] = (),
 ) -> int:
     """Run a supervisor.
 
     ``scaler`` changes the number of its workers, and ``arbiter`` makes what decides between several
-    supervisors, unless the configuration names a file.
+    supervisors, unless the configuration names a file. ``plugins`` are told what happens.
     """
     name = prog or os.path.basename(sys.argv[0])
     settings = read("supervisor", name, argv)
-    return serve(name, lambda: SupervisorService(settings, scaler, arbiter))
+    return serve(name, lambda: SupervisorService(settings, scaler, arbiter, plugins))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,8 @@ def environment() -> dict[str, Any]:
     }
     if pod := os.environ.get("MARS_K8S_POD_NAME"):
         found["k8s_pod_name"] = pod
+    if uid := os.environ.get("MARS_K8S_POD_UID"):
+        found["k8s_pod_uid"] = uid
     return found
 
 

@@ -97,6 +97,8 @@ class Rescaling:
             except BaseException as error:
                 self._restore(retired)
                 self.state, self.error = "failed", str(error) or repr(error)
+                failure = {"action": "cannot-rescale", "reason": self.error}
+                self.server.log_event("supervisor", failure)
                 raise
             self.state = "done"
 

@@ -218,6 +218,7 @@ class Supervisor(PlacementScheduler):
         if self.deposed:
             return
         logger.warning("%s steps down: %s", self.address, why)
+        self.log_event("supervisor", {"action": "deposed", "reason": why})
         self.deposed = True
         await self.close(reason="deposed")
 

@@ -120,7 +120,7 @@ def account(spec: ClusterSpec, role: str) -> Manifest:
 
 
 def role_of_supervisors(spec: ClusterSpec) -> Manifest:
-    """Return the rights of supervisors: to scale their workers, and to renew their Lease."""
+    """Return the rights of supervisors: to scale workers, renew their Lease, and write events."""
     version, plural = WORKLOADS[spec.workload_kind]
     scale = {
         "apiGroups": [version.rpartition("/")[0]],
@@ -129,6 +129,7 @@ def role_of_supervisors(spec: ClusterSpec) -> Manifest:
         "verbs": ["get", "patch"],
     }
     rules: list[Manifest] = [scale]
+    rules.append({"apiGroups": [""], "resources": ["events"], "verbs": ["create"]})
     if spec.workload_kind != "StatefulSet":
         # Which pods end is told by an annotation of theirs.
         rules.append({"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]})

@@ -125,6 +125,7 @@ def _environment(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manife
     fields = {
         "MARS_K8S_POD_NAME": "metadata.name",
         "MARS_K8S_POD_NAMESPACE": "metadata.namespace",
+        "MARS_K8S_POD_UID": "metadata.uid",
         "MARS_K8S_POD_IP": "status.podIP",
         "MARS_CONTAINER_IP": "status.podIP",
     }
@@ -204,19 +205,23 @@ def _probes(spec: ClusterSpec, role: str) -> Manifest:
         port, alive, scheme = "readiness", "/live", "HTTP"
     else:
         port, alive, scheme = "web", "/health", "HTTPS" if spec.tls else "HTTP"
-    # A web service answers for supervisors; a restart would not help if there is none.
+    # A web service answers for supervisors. While there is none, as in a takeover, a restart would
+    # not help, nor would refused connections: sessions wait for the answer.
     return probes(port, None if role == "web" else alive, scheme)
 
 
 def probes(port: str, alive: str | None, scheme: str = "HTTP") -> Manifest:
-    """Return the probes of a container: does it answer, and live, at a port."""
-    health = {"httpGet": {"path": "/health", "port": port, "scheme": scheme}}
-    living: Manifest = {"tcpSocket": {"port": port}}
-    if alive is not None:
-        living = {"httpGet": {"path": alive, "port": port, "scheme": scheme}}
+    """Return the probes of a container: does it answer, and live, at a port.
+
+    Without a path for the second question, it is whether somebody listens there.
+    """
+    health: Manifest = {"httpGet": {"path": "/health", "port": port, "scheme": scheme}}
+    listens: Manifest = {"tcpSocket": {"port": port}}
+    lives: Manifest = {"httpGet": {"path": alive, "port": port, "scheme": scheme}}
+    ready, living = (listens, listens) if alive is None else (health, lives)
     return {
         "startupProbe": health | _STARTUP,
-        "readinessProbe": health | _READY,
+        "readinessProbe": ready | _READY,
         "livenessProbe": living | _ALIVE,
     }
 

@@ -371,13 +371,18 @@ class Failover:
         return self.active and time.monotonic() < self._recent_until
 
     def settling(self) -> bool:
-        """Return whether workers that join now were left by an earlier supervisor."""
-        return self.recent() if self._task is None else not self._settled.is_set()
+        """Return whether workers that join now were left by an earlier supervisor.
+
+        One that was restarted has heard of none, nor of its workers.
+        """
+        alone = self._task is None or self._leading is None
+        return self.recent() if alone else not self._settled.is_set()
 
     def _activate(self, epoch: int) -> None:
         self.epoch = epoch
         self._recent_until = time.monotonic() + retention()
         self._leads, self.leader = True, self.supervisor.address
+        self.supervisor.log_event("supervisor", {"action": "activated", "epoch": epoch})
         self._known.set()
         self._watch()
 

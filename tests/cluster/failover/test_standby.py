@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 import urllib.request
@@ -96,6 +97,18 @@ def active_one():
     found._mine, found._leads = "a:1", True
     found._tenure.confirm(found._tenure.clock())
     return found, arbiter
+
+
+def test_who_brings_results_to_one_that_was_restarted():
+    """It has heard of no earlier supervisor, so it cannot know which workers to wait for."""
+    found, _ = active_one()
+    found._task, found._recent_until = object(), math.inf
+    found._settled.set()
+    assert found.settling()
+    found._recent_until = 0.0
+    assert not found.settling()
+    found._recent_until, found._leading = math.inf, "b:1"
+    assert not found.settling()
 
 
 @pytest.mark.parametrize("older", [True, False])

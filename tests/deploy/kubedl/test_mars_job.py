@@ -90,10 +90,9 @@ def test_pods_are_valid_and_restricted(arguments):
         assert sorted(volumes) == sorted(one["name"] for one in container["volumeMounts"])
         ports = {one["name"]: one["containerPort"] for one in container["ports"]}
         assert ports["mars-port"] == PORT
-        probed = {
-            one["httpGet"]["port"] for name, one in container.items() if name == "readinessProbe"
-        }
-        assert probed <= set(ports)
+        for name in ("startupProbe", "readinessProbe", "livenessProbe"):
+            probe = container[name]
+            assert (probe.get("httpGet") or probe["tcpSocket"])["port"] in ports
 
 
 def test_secrets_are_files():

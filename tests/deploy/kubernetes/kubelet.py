@@ -253,9 +253,10 @@ class RunningPod:
         return found | self.kubelet.environment
 
     def _field(self, path: str) -> str:
-        fields = {
+        fields: dict[str, str] = {
             "metadata.name": self.name,
             "metadata.namespace": self.namespace,
+            "metadata.uid": self.pod["metadata"]["uid"],
             "status.podIP": self.address,
         }
         return fields[path]

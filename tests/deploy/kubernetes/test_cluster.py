@@ -108,6 +108,9 @@ def test_rescaling_keeps_data(kube, running, run):
         assert [value.fetch()[0, 0] for value in values] == list(range(8))
         assert (values[0] + values[7]).sum().execute().fetch() == 7 * 2500
     wait_until(lambda: pods(kube, running) == ["mars-worker-0"], kube.store, DEADLINE)
+    events = lambda: kube.store.list("events", running.namespace, fields="reason=WorkerRetired")
+    wait_until(events, kube.store, DEADLINE)
+    assert events()[0]["involvedObject"]["name"] == "mars-worker-1"
 
 
 def test_scaling_by_load(kube):

@@ -153,8 +153,9 @@ def test_secrets_are_nowhere_else():
 
 
 def test_rights_are_the_least():
-    """Only supervisors have rights: to scale the one workload of their workers."""
-    (rule,) = one(made(), "Role")["rules"]
+    """Only supervisors have rights: to scale the one workload of their workers, to write events."""
+    rule, events = one(made(), "Role")["rules"]
+    assert events == {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}
     assert rule == {
         "apiGroups": ["apps"],
         "resources": ["statefulsets/scale"],
@@ -208,11 +209,23 @@ def test_the_environment_has_mars_names():
     assert told["MARS_SPILL_DIRS"] == "/mnt/hostpath0"
     assert told["MARS_LOAD_MODULES"] == "math"
     assert told["MARS_CONTAINER_IP"] == {"fieldRef": {"fieldPath": "status.podIP"}}
+    assert told["MARS_K8S_POD_UID"] == {"fieldRef": {"fieldPath": "metadata.uid"}}
     assert told["A"] == "1"
     space = found[0]["metadata"]["name"]
     assert json.loads(told["MARS_CLUSTER_DETAIL"])["cluster"]["supervisor"] == [
         f"mars-supervisor-{index}.mars-pods.{space}.svc:7103" for index in range(2)
     ]
+
+
+def test_a_web_service_is_ready_during_a_takeover():
+    """It starts when a supervisor answers; then it listens, and lets sessions wait for one."""
+    port, health = {"tcpSocket": {"port": "web"}}, {"path": "/health", "port": "web"}
+    (web,) = one(made(web_num=1), "Deployment")["spec"]["template"]["spec"]["containers"]
+    assert web["startupProbe"]["httpGet"] == health | {"scheme": "HTTPS"}
+    assert web["readinessProbe"].items() >= port.items()
+    assert web["livenessProbe"].items() >= port.items()
+    (alone,) = one(made(), "StatefulSet", "supervisor")["spec"]["template"]["spec"]["containers"]
+    assert alone["readinessProbe"]["httpGet"]["path"] == "/health"
 
 
 def test_devices_are_requested():

@@ -44,9 +44,10 @@ def test_the_environment():
 def test_the_pod(monkeypatch):
     """A pod is named; the web token of the environment is not told."""
     monkeypatch.setenv("MARS_K8S_POD_NAME", "pod-1")
+    monkeypatch.setenv("MARS_K8S_POD_UID", "u-1")
     monkeypatch.setenv("MARS_WEB_TOKEN", "hush-hush")
     told = environment()
-    assert told["k8s_pod_name"] == "pod-1"
+    assert (told["k8s_pod_name"], told["k8s_pod_uid"]) == ("pod-1", "u-1")
     assert "hush-hush" not in str(told)
 
 

@@ -18,6 +18,9 @@ from ..client import raise_for
 _FOLDER: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _FOLDER_VARIABLE: Final = "MARS_K8S_SERVICE_ACCOUNT"
 
+#: The kind of a change that is merged.
+_MERGE: Final = "application/merge-patch+json"
+
 #: Seconds for an answer.
 _PATIENCE: Final = 30.0
 
@@ -60,7 +63,7 @@ class PodAccount:
         change: dict[str, Any] | None = None,
         patience: float = _PATIENCE,
     ) -> Any:
-        """Send a request, which may merge a change into an object, and return the answer."""
+        """Send a request, which may create or change an object, and return the answer."""
         with open(f"{self.folder}/token", encoding="utf-8") as file:  # it is renewed now and then
             token = file.read().strip()
         request = urllib.request.Request(  # noqa: S310 - https
@@ -69,7 +72,7 @@ class PodAccount:
             method=method,
             headers={
                 "Authorization": f"Bearer {token}",
-                "Content-Type": "application/merge-patch+json",
+                "Content-Type": "application/json" if method == "POST" else _MERGE,
             },
         )
         context = ssl.create_default_context(cafile=f"{self.folder}/ca.crt")

@@ -60,6 +60,9 @@ class Process:
         HERE.set(self)
         self.failover.start()
 
+    def log_event(self, topic, msg):
+        """Nobody reads it."""
+
     async def step_down(self, why=""):
         if not self.deposed:
             self.deposed = True
