@@ -9,10 +9,13 @@ import pytest
 import yaml
 
 from marsdask.deploy.kubedl import new_cluster
+from tests.cluster.commands import Command, free_port
+from tests.cluster.commands import running as running_commands
 from tests.deploy.kubedl.ingress import NodeIngress
 from tests.deploy.kubedl.operator import mars_jobs
 from tests.deploy.kubernetes.kubelet import wait_until
 from tests.kube.real_server import DEFINITION, VARIABLE, programs
+from tests.mars_documents import run_program
 from tests.source import ROOT
 
 JOB = ROOT / "tests/deploy/kubedl/mars-test-demo.yaml"
@@ -29,6 +32,10 @@ POLICY = """
     workerCachePercentage: 80        # 80, indicates 80%
 """
 
+#: The option that overrides the percentage.
+SIZE = """    workerCacheSize: 512Mi           # 10Gi
+"""
+
 pytestmark = pytest.mark.skipif(programs() is None, reason=f"make kube runs it, with {VARIABLE}")
 
 
@@ -36,6 +43,21 @@ pytestmark = pytest.mark.skipif(programs() is None, reason=f"make kube runs it, 
 def controllers():
     """Let KubeDL's operator run."""
     return (mars_jobs,)
+
+
+def test_standalone_mode(monkeypatch):
+    """One process of each role, by the document's commands, and its program on them."""
+    p1, p2, p3 = (free_port() for _ in range(3))
+    with running_commands() as commands:
+        lines = (
+            f"mars-scheduler -a 127.0.0.30 -p {p1}",
+            f"mars-web -a 127.0.0.31 -p {p2} -s 127.0.0.30:{p1}",
+            f"mars-worker -a 127.0.0.32 -p {p3} -s 127.0.0.30:{p1}",
+        )
+        commands.extend(Command(line, MARS_CPU_TOTAL="1") for line in lines)
+        for command in commands:
+            command.wait_for("started at")
+        run_program("a job with KubeDL", f"http://127.0.0.31:{p2}", monkeypatch)
 
 
 def kubectl(*words):
@@ -96,11 +118,19 @@ def settings():
     return target, {name: os.environ.get(name) for name in names}
 
 
-def test_the_memory_policy(kube, configured):
+@pytest.mark.parametrize(
+    ("size", "cache", "share"),
+    [
+        ("", (2 << 30) * 80 // 100, 0.75),  # at most what makes workers pause
+        (SIZE, 512 << 20, 0.25),
+    ],
+    ids=["percentage", "size"],
+)
+def test_the_memory_policy(kube, configured, size, cache, share):
     """Each option arrives in the workers, though KubeDL calls the policy otherwise."""
     ingress = NodeIngress(kube.server)
     text = JOB.read_text().replace("status: {}", "").rstrip()
-    text = text.replace("  cleanPodPolicy: None", f"  cleanPodPolicy: None{POLICY.rstrip()}")
+    text = text.replace("  cleanPodPolicy: None", f"  cleanPodPolicy: None{POLICY}{size}".rstrip())
     job = yaml.safe_load(text)
     job["spec"]["webHost"] = ingress.host
     try:
@@ -120,8 +150,8 @@ def test_the_memory_policy(kube, configured):
                 assert told["MARS_LOCK_FREE_FILEIO"] == "0"
                 assert told["MARS_SPILL_DIRS"]
                 assert told["MARS_PLASMA_DIRS"]
-                assert int(told["MARS_CACHE_MEM_SIZE"]) == (2 << 30) * 80 // 100
-                assert target == pytest.approx(0.75)  # at most what makes workers pause
+                assert int(told["MARS_CACHE_MEM_SIZE"]) == cache
+                assert target == pytest.approx(share)
         finally:
             client.stop(wait=True, timeout=DEADLINE)
     finally:

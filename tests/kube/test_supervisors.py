@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.deploy.kubernetes import new_cluster
+from marsdask.deploy.kubernetes import KubernetesClusterClient, new_cluster
 from tests.deploy.kubernetes.kubelet import wait_until
 from tests.kube.network_cut import cut_off
 from tests.kube.real_server import VARIABLE, programs
@@ -19,19 +19,27 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def running(kube):
-    """Create a cluster of two supervisors and two workers."""
+    """Create a cluster of two supervisors and two workers; containers that start again are its."""
     arguments: Any = {"supervisor_num": 2, "worker_num": 2, "worker_mem": "512m"}
-    with new_cluster(kube.client(), timeout=DEADLINE, default=False, **arguments) as client:
+    client = new_cluster(kube.client(), timeout=DEADLINE, default=False, **arguments)
+    try:
         yield client
+    finally:
+        client.stop(wait=True, timeout=DEADLINE)
+
+
+def identity(kube, client):
+    """Return who has the Lease: its pod, and its process."""
+    lease = kube.store.current("leases", client.namespace, "mars-supervisor")
+    found: str = (lease.get("spec") or {}).get("holderIdentity") or ""
+    return found
 
 
 def holder(kube, client):
     """Return the pod that has the Lease."""
-    lease = kube.store.current("leases", client.namespace, "mars-supervisor")
-    found = (lease.get("spec") or {}).get("holderIdentity") or ""
-    return found.partition("_")[0]
+    return identity(kube, client).partition("_")[0]
 
 
 def pod(kube, name):
@@ -84,17 +92,34 @@ def test_one_that_is_cut_off_stops(kube, running):
         assert holder(kube, running) == second
 
 
+def test_one_that_is_killed(kube, running):
+    """Another process takes over, perhaps of the same pod; the job that ran goes on."""
+    first = identity(kube, running)
+    with running.session.as_default():
+        kept = mt.arange(1000, chunk_size=50).execute()
+        future = (mt.random.rand(20_000, chunk_size=100) < 2).sum().execute(wait=False)
+        pod(kube, holder(kube, running)).kill()
+        other = lambda: identity(kube, running) != first
+        wait_until(other, kube.store, DEADLINE)
+        future.result(DEADLINE)
+        assert kept.sum().execute().fetch() == 499_500
+    taken = lambda: kube.store.list("events", running.namespace, fields="reason=SupervisorActive")
+    wait_until(lambda: len(taken()) > 1, kube.store, DEADLINE)
+
+
 def test_one_that_is_frozen_stops_when_it_continues(kube, running):
-    """The other one has taken over meanwhile, and the session goes over to it."""
+    """The other one takes over meanwhile; a new session waits for that, and the old one goes on."""
     first = holder(kube, running)
     words = " steps down: "
     before = said(kube, running, first).count(words)
     with running.session.as_default():
         kept = mt.arange(1000, chunk_size=50).execute()
-    with frozen(pod(kube, first)):
-        second = follows(kube, running, first)
-    stepped = lambda: said(kube, running, first).count(words) == before + 1
-    wait_until(stepped, kube.store, DEADLINE)
-    assert holder(kube, running) == second
-    with running.session.as_default():
+        with frozen(pod(kube, first)):
+            with KubernetesClusterClient(kube.client(), running.namespace).session as session:
+                value = mt.ones(10, chunk_size=5).sum().execute(session=session)
+                assert value.fetch(session=session) == 10
+            second = follows(kube, running, first)
+        stepped = lambda: said(kube, running, first).count(words) == before + 1
+        wait_until(stepped, kube.store, DEADLINE)
+        assert holder(kube, running) == second
         assert kept.max().execute().fetch() == 999

@@ -28,6 +28,9 @@ from .web_port import WebPort
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
 
+#: Seconds for the web service to answer a new session: a takeover lasts up to two timeouts.
+_ANSWER: Final = 30.0
+
 #: Seconds between two looks at what is not watched.
 _PAUSE: Final = 0.2
 
@@ -187,6 +190,7 @@ class ClusterClient:
         options: dict[str, Any] = {} if cluster.token is None else {"token": cluster.token}
         with cluster.authority_file() as path:
             options |= {} if path is None else {"ca_file": path}
+            options["connect_timeout"] = _ANSWER
             self._session = new_session(cluster.endpoint, default=default, **options)
 
     def stop(self, wait: bool = False, timeout: float = 0) -> None:

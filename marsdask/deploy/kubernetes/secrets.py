@@ -68,14 +68,11 @@ def new_certificates(name: str, hosts: list[str]) -> dict[str, bytes]:
 
 
 def _cryptography() -> tuple[Any, Any, Any, Any]:
-    try:
-        from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
-    except ImportError:
-        raise ImportError(
-            "certificates need cryptography: pip install 'marsdask[kubernetes]', or pass tls=False"
-        ) from None
+    """Import what only whoever makes certificates needs."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
     return x509, hashes, serialization, ec
 
 
