@@ -178,7 +178,9 @@ class Converted(FunctionWrapper, Unsettled):
         return self.func(block, *args, **kwargs)
 
     def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
-        """Return the types of numbers that are not all whole."""
+        """Return the types that convert_dtypes() gives numbers that are not all whole."""
+        if self.func.__name__ != "convert_dtypes":
+            return found
         rows = sample(metas[0])
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # infinity is no integer
