@@ -165,6 +165,22 @@ class CompilationTimeout(MarsdaskError, TimeoutError):
         return type(self), (self.seconds,), vars(self)
 
 
+class CompilationDied(MarsdaskError, RuntimeError):
+    """The process that compiled the jobs of a session has ended."""
+
+    def __init__(self, exitcode: int | None, memory: int) -> None:
+        super().__init__(
+            f"the process that compiles this session's jobs has ended (exit code {exitcode}). A "
+            "job in it took too long, or the code in a job ended it. It may use "
+            f"{memory} bytes (marsdask.compile.memory on the supervisor)"
+        )
+        self.exitcode = exitcode
+        self.memory = memory
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.exitcode, self.memory), vars(self)
+
+
 class NoSupervisor(MarsdaskError, OSError):
     """None of the given supervisors can be reached."""
 

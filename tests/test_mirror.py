@@ -25,6 +25,10 @@ ELSEWHERE = {
         "scheduler/testing/jobs",
         "scheduler/testing/tools",
     ),
+    "tests/scheduler/supervisor/compilation/test_processes.py": (
+        "scheduler/supervisor/compilation/compiler",
+        "scheduler/supervisor/compilation/session_process",
+    ),
     "tests/compat/test_alias.py": (
         "marsdask/compat/__main__",
         "marsdask/compat/mars",

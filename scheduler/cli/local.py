@@ -61,6 +61,7 @@ class LocalServers:
             token=self.token,
             web=None if web is None else (_HOST, web),
             dashboard_address=f"{_HOST}:{web or 0}",
+            compile_processes=dask.config.get("marsdask.compile.processes", False),
         )
         cores = n_cpu or max(n_worker, limits.cpus())
         self.threads = [len(part) for part in binding.share(range(cores), n_worker)]

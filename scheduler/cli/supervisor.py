@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
+import dask.config
 from distributed.comm import get_address_host_port
 from distributed.diagnostics.plugin import SchedulerPlugin
 
@@ -70,6 +71,7 @@ class SupervisorService:
             scaler=self._scaler,
             arbiter=self._arbiter,
             authority=None if settings.secure is None else settings.secure.authority,
+            compile_processes=dask.config.get("marsdask.compile.processes", False),
         )
         if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")

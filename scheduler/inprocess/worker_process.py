@@ -39,7 +39,7 @@ _START = (
 _FOLDER = os.path.dirname(__file__)
 
 #: The variables that native thread pools read when they are loaded; Arrow reads the first one.
-_POOLS = (
+POOLS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -131,7 +131,7 @@ class WorkerProcess:
             os.set_handle_inheritable(handle, True)
             startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
             inherit = {"startupinfo": startup}
-        threads = dict.fromkeys(_POOLS, str(self._native_threads))
+        threads = dict.fromkeys(POOLS, str(self._native_threads))
         command = [sys.executable, "-P", "-u", "-c", _START.format(module=__name__)]
         self._process = subprocess.Popen(
             [*command, str(handle), self._folder, *sys.path],

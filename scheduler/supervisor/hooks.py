@@ -45,6 +45,7 @@ HOOKS = (
     Hook("distributed.client", "Client._gather", ("futures", "direct", "local_worker")),
     _method("_transition_waiting_processing", "key", "stimulus_id"),
     _method("_transition_waiting_queued", "key", "stimulus_id"),
+    _method("_transition_no_worker_processing", "key", "stimulus_id"),
     _method("_transition_queued_processing", "key", "stimulus_id"),
     _method("_add_to_processing", "ts", "ws", "stimulus_id"),
     _method("_exit_processing_common", "ts"),

@@ -9,28 +9,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import pickle
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-import cloudpickle
-import tblib.pickling_support
 from distributed import Client, Future
 from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from ..base import ChunkInfo, Done, Key, Stage, describe
-from ..cluster.failures import clear, no_workers
+from ..base import ChunkInfo, Key, TaskGraph, describe
+from ..cluster.failures import no_workers
 from ..dask import cluster_machine
-from ..remote.packing import unpacked
-from .compile_threads import CompileThreads
+from .compilation.compiler import Failure, Finished, failure
+from .compilation.processes import CompileProcesses
+from .compilation.session_process import CompileError
+from .compilation.threads import CompileThreads
 from .fair_share import check_weight
+from .lineage import Lineage, Submit
 from .result_info import reported_info
-from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
+from .submissions import GraphFailed, KeyWatcher, PreparedGraph, SubmittedGraphs, name_of, resubmit
 
 logger: Final = logging.getLogger(__name__)
 
@@ -97,6 +97,18 @@ class Job:
         if owner is not None:
             self.counts.setdefault(owner, [0, 0])[part] += 1
 
+    def describe(self, prepared: PreparedGraph) -> None:
+        """Record the nodes and the new tasks of a graph, for pages."""
+        self.outline = prepared.outline or self.outline
+        self.owners.update(prepared.owners)
+        for key in prepared.graph:
+            self.count(key, 0)
+
+    def fail(self, why: Failure) -> bytes:
+        """Record why it failed; return the outcome for the client."""
+        self.error = why.message
+        return why.outcome
+
     def stopped(self, task: asyncio.Task[None]) -> None:
         """Record that its task has ended, possibly before it ran."""
         if not self.ended:
@@ -134,12 +146,12 @@ class Jobs(SchedulerPlugin):
 
     name = "marsdask-jobs"
 
-    def __init__(self, scheduler: Any) -> None:
+    def __init__(self, scheduler: Any, *, processes: bool = False) -> None:
         self.scheduler = scheduler
         self.jobs: dict[str, Job] = {}
         """By id, the oldest first."""
         self._watch = KeyWatcher()
-        self._threads = CompileThreads()
+        self._compilers = CompileProcesses() if processes else CompileThreads()
         self._client: Client | None = None
         self._starting = asyncio.Lock()
         self._closing = False
@@ -245,10 +257,13 @@ class Jobs(SchedulerPlugin):
 
     async def leave(self, *, client: str, sessions: Sequence[str]) -> None:
         """Record that sessions of a connected client have ended."""
+        self._compilers.leave([(client, session) for session in sessions])
         self._leave([job for job in self.jobs.values() if job.session in sessions], client)
 
     def remove_client(self, scheduler: Any, client: str) -> None:
         """Stop the jobs of a client that has disconnected."""
+        sessions = {(client, job.session) for job in self.jobs.values() if job.client == client}
+        self._compilers.leave(sessions)
         self._leave(self.jobs.values(), client)
 
     def _leave(self, jobs: Iterable[Job], client: str) -> None:
@@ -269,6 +284,7 @@ class Jobs(SchedulerPlugin):
         tasks = [job.task for job in self.jobs.values() if job.task is not None]
         for task in tasks:
             task.cancel()
+        self._compilers.close()
         await asyncio.gather(*tasks, *self._ending, return_exceptions=True)
         if self._client is not None:
             await self._client.close()
@@ -280,8 +296,10 @@ class Jobs(SchedulerPlugin):
             state = "done" if job.error is None else "failed"
         except asyncio.CancelledError:
             state = "cancelled"
+        except CompileError as error:
+            job.outcome = job.fail(Failure(str(error), error.outcome))
         except BaseException as error:  # noqa: BLE001 - the client raises it
-            job.outcome = _failure(job, error, None, None)
+            job.outcome = job.fail(failure(error))
         finally:
             job.end, job.state, job.task = time.time(), state, None
             if state != "done" or job.left is not None:
@@ -291,50 +309,56 @@ class Jobs(SchedulerPlugin):
     async def _outcome(self, job: Job) -> bytes:
         """Drive a compilation to its end; return the answer to the client."""
         data, job.packed = job.packed, b""
-        compilation = await self._apart(job, unpacked, data)
-        del data
         workers = [ws.identity() for ws in self.scheduler.workers.values()]
-        compilation.fit(cluster_machine(workers, BATCH))
+        whose = (job.client, job.session)
+        compiler = await self._compilers.open(whose, data, cluster_machine(workers, BATCH))
+        del data
         try:
-            return await self._run(job, compilation)
+            return await self._run(job, compiler)
         except GraphFailed as raised:
             # Not as the context of later errors, and freed without the garbage collector.
             failed = raised.with_traceback(None)
-        error, node = clear(await self._apart(job, failed.error)), None
-        if hasattr(compilation, "explain"):
-            error, node = compilation.explain(failed.key, error)
-        return _failure(job, error, failed.key, node)
+        return job.fail(await compiler.call("explain", failed))
 
-    async def _run(self, job: Job, compilation: Any) -> bytes:
+    async def _run(self, job: Job, compiler: Any) -> bytes:
         whose = (job.client, job.session)
         name = f"marsdask-job-{job.id}"
         graphs = SubmittedGraphs(self.scheduler, self._watch, name, whose, job.weight)
         job.graphs = graphs
         graphs.progressed = partial(self._progressed, job)
-        infos: dict[Key, ChunkInfo] = {}
+        if compiler.recomputes:
+            graphs.lineage = Lineage(self.scheduler, partial(self._recompute, name, compiler))
+        infos: dict[Key, ChunkInfo | bytes] = {}
         wanted: list[Key] = []
         try:
             while not isinstance(
-                step := await self._apart(job, _advance, job, compilation, infos), Done
+                step := await compiler.call("advance", infos, len(self.scheduler.workers)), Finished
             ):
-                workers = len(self.scheduler.workers)
-                graphs.send(await self._apart(job, prepare, step, workers))
-                job.total, infos = graphs.total + step.later, {}
-                wanted.extend(step.keys)
-                await graphs.below(_AHEAD // BATCH if step.later else 1)
-                if not step.later:
+                stage = step.stage
+                job.describe(step)
+                graphs.send(step)
+                job.total, infos = graphs.total + stage.later, {}
+                wanted.extend(stage.keys)
+                await graphs.below(_AHEAD // BATCH if stage.later else 1)
+                if not stage.later:
                     infos = await self._infos(wanted)
                     wanted.clear()
-            outcome: bytes = await self._apart(job, cloudpickle.dumps, (step, None, None, None))
             # Take the client's own references before ours are released.
             job.delivering, job.results = True, step.keys
             await graphs.hand_over(step.keys, job.client)
             await graphs.keep(step.keys)
-            return outcome
+            return step.outcome
         except BaseException:
             # A second cancellation must not leave results held.
             await asyncio.shield(asyncio.ensure_future(graphs.close()))
             raise
+
+    async def _recompute(
+        self, name: str, compiler: Any, keys: Collection[Key], held: Collection[Key]
+    ) -> tuple[TaskGraph, Submit]:
+        """Make the tasks of lost results again, down to held ones."""
+        prepared = await compiler.call("recompute", keys, held, len(self.scheduler.workers))
+        return prepared.graph, partial(resubmit, self.scheduler, f"{name}-again", prepared)
 
     def _progressed(self, job: Job, key: Key) -> None:
         assert job.graphs is not None
@@ -343,12 +367,8 @@ class Jobs(SchedulerPlugin):
         if job.done == job.total or not job.done % 64:
             asyncio.ensure_future(_notify(job))  # noqa: RUF006 - no caller waits
 
-    async def _apart(self, job: Job, func: Any, *args: Any) -> Any:
-        """Run in a thread for slow functions, which must not block the event loop."""
-        return await self._threads.call(job.session, func, *args)
-
-    async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo]:
-        infos: dict[Key, ChunkInfo] = {}
+    async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo | bytes]:
+        infos: dict[Key, ChunkInfo | bytes] = {}
         missing = []
         for position, key in enumerate(keys):
             if position % _TURN == _TURN - 1:
@@ -381,40 +401,6 @@ class Jobs(SchedulerPlugin):
         return self._client
 
 
-def name_of(key: Key) -> str:
-    """Return the part of a key that all chunks of a grid share."""
-    return str(key[0] if isinstance(key, tuple) else key)
-
-
-def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stage | Done:
-    """Advance a compilation, and record the data for pages."""
-    step: Stage | Done = compilation.advance(infos)
-    if isinstance(step, Stage) and hasattr(compilation, "outline"):
-        job.outline = compilation.outline()
-        # One key of each name is enough.
-        for name, key in {name_of(key): key for key in step.graph}.items():
-            if (owner := compilation.owner(key)) is not None:
-                job.owners[name] = owner
-        for key in step.graph:
-            job.count(key, 0)
-    return step
-
-
 async def _notify(job: Job) -> None:
     async with job.changed:
         job.changed.notify_all()
-
-
-def _failure(job: Job, error: BaseException, key: Key | None, node: str | None) -> bytes:
-    """Record the failure of a job; return it pickled."""
-    job.error = f"{type(error).__name__}: {error}"
-    tblib.pickling_support.install(error)  # the frames of the user's function go along
-    try:
-        data: bytes = cloudpickle.dumps((None, error, key, node))
-        pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
-    except Exception:  # noqa: BLE001 - pickling may raise any exception
-        substitute = RuntimeError(job.error)
-        substitute.__notes__ = list(getattr(error, "__notes__", ()))
-        data = cloudpickle.dumps((None, substitute, key, node))
-    error.__traceback__ = None
-    return data

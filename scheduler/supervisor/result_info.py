@@ -81,10 +81,6 @@ def describe_results(
     return changed
 
 
-def reported_info(metadata: Mapping[str, Any] | None) -> ChunkInfo | None:
-    """Return the description that a task reported, ``None`` without one."""
-    data = (metadata or {}).get(INFO)
-    if data is None:
-        return None
-    info: ChunkInfo = pickle.loads(data)
-    return info
+def reported_info(metadata: Mapping[str, Any] | None) -> bytes | None:
+    """Return the pickled description that a task reported, ``None`` without one."""
+    return (metadata or {}).get(INFO)

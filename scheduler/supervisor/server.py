@@ -33,11 +33,11 @@ from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
 from .hooks import HOOKS
 from .jobs import Jobs
+from .lineage import LineageScheduler
 from .memory_deadlock import MemoryDeadlock
 from .replicas import holders
 from .spans import LimitedSpans
 from .suspicious_tasks import clear_suspicion
-from .transitions import PlacementScheduler
 
 logger: Final = logging.getLogger(__name__)
 
@@ -47,14 +47,15 @@ def installed_version() -> str:
     return installed("marsdask")
 
 
-class Supervisor(PlacementScheduler):
+class Supervisor(LineageScheduler):
     """A Dask scheduler that also accepts stock clients and workers.
 
     ``web`` is the host and port of the HTTP server, which also accepts clients (``ws://``).
     ``advertise`` is the host in the address that others use. ``supervisors`` lists all supervisors
     of the cluster in order of precedence. Requests to the HTTP server must contain ``token``.
     ``scaler`` changes the number of workers. ``arbiter`` decides which supervisor is active.
-    ``authority`` signs certificates of those who show the token.
+    ``authority`` signs certificates of those who show the token. With ``compile_processes``, jobs
+    are unpickled and compiled in a process for each session, otherwise in threads.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Supervisor(PlacementScheduler):
         scaler: Scaler | None = None,
         arbiter: Arbiter | None = None,
         authority: Authority | None = None,
+        compile_processes: bool = False,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, HOOKS)
@@ -91,10 +93,9 @@ class Supervisor(PlacementScheduler):
         self._admitting = verify_clients(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
         self.unclaimed_results = self._accept_followers()
-        self.jobs = Jobs(self)
+        self.jobs = Jobs(self, processes=compile_processes)
         self.memory_deadlock = MemoryDeadlock(self)
-        self.nodes = web_nodes.Nodes(self)
-        self.sessions = web_sessions.Sessions(self)
+        self.nodes, self.sessions = web_nodes.Nodes(self), web_sessions.Sessions(self)
         routes = {**join.ROUTES, **web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
         rest.serve(self.http_application, self, routes)
         protect(self.http_application, token)

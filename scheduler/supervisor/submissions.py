@@ -19,10 +19,19 @@ from ..base import Hint, Key, Stage, TaskGraph
 from ..errors import ResultLost
 from .fair_share import JobShare
 from .hints import with_affinity
+from .lineage import Lineage, needed
 from .result_info import describe_results
 
 #: Number of keys that are handled before other callbacks of the event loop run.
 _SLICE = 5000
+
+#: Number of results whose inputs are forgotten before other callbacks run.
+_FORGET = 100
+
+
+def name_of(key: Key) -> str:
+    """Return the part of a key that all chunks of a grid share."""
+    return str(key[0] if isinstance(key, tuple) else key)
 
 
 class GraphFailed(Exception):
@@ -33,6 +42,12 @@ class GraphFailed(Exception):
         self.key = key
         self._error = error
         self._text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        found = self._error
+        if isinstance(found, Serialized):  # frames may be views of memory, which cannot be pickled
+            found = Serialized(found.header, [bytes(frame) for frame in found.frames])
+        return type(self), (self.key, found, self._text)
 
     def error(self) -> BaseException:
         """Return the exception; unpickling is slow, so call this outside the event loop."""
@@ -61,6 +76,10 @@ class PreparedGraph:
     annotations: dict[str, dict[Key, Any]]
     outside: set[Key]
     """Needed keys that the graph does not compute."""
+    outline: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    """The nodes of the job: {name: (label, names of its inputs)}."""
+    owners: dict[str, str] = field(default_factory=dict)
+    """The node that belongs to the first part of a key."""
 
 
 def prepare(stage: Stage, workers: int) -> PreparedGraph:
@@ -90,6 +109,8 @@ def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
 class _Batch:
     missing: set[Key]
     watched: list[Key] = field(default_factory=list)
+    forgettable: Collection[Key] = ()
+    """Results whose inputs are no longer needed when the batch is finished."""
 
 
 class KeyWatcher:
@@ -141,6 +162,11 @@ class SubmittedGraphs:
         self.done = 0
         self.progressed: Any = None
         """Called with the key of each finished task."""
+        self.lineage: Lineage | None = None
+        """What computes results again whose inputs are forgotten."""
+        self._names: set[str] = set()
+        self._forgets = False
+        self._finished: list[_Batch] = []
 
     def send(self, prepared: PreparedGraph) -> None:
         """Submit a stage or a batch of one."""
@@ -149,16 +175,16 @@ class SubmittedGraphs:
         lost = [key for key in prepared.outside if key not in tasks]
         if lost:
             raise ResultLost(lost[0])
-        fresh = [
-            key for key in prepared.graph if key not in tasks or tasks[key].state == "released"
-        ]
         keys = {*stage.keys, *stage.kept}
+        graph = needed(tasks, prepared.graph, keys)
+        fresh = [key for key in graph if key not in tasks or tasks[key].state == "released"]
+        self._decide(prepared)
         with scheduler.submitting(self._job):
             scheduler._create_taskstate_from_graph(
                 start=time.time(),
-                dsk=prepared.graph,
+                dsk=graph,
                 keys=keys,
-                ordered={key: position for position, key in enumerate(prepared.graph)},
+                ordered={key: position for position, key in enumerate(graph)},
                 client=self._name,
                 annotations_by_type=prepared.annotations,
                 global_annotations=None,
@@ -170,9 +196,21 @@ class SubmittedGraphs:
         self.total += len(fresh)
         self._release(stage.dropped)
 
+    def _decide(self, prepared: PreparedGraph) -> None:
+        """Decide whether inputs may be forgotten: from the first large stage on.
+
+        A job that reads results of others keeps its tasks, as it could not make those again.
+        """
+        self._names.update(map(name_of, prepared.graph))
+        if self.lineage is None or not {*map(name_of, prepared.outside)} <= self._names:
+            self._forgets, self.lineage = False, None
+        elif prepared.stage.later:
+            self._forgets = True
+
     def _follow(self, keys: Collection[Key], fresh: list[Key]) -> None:
         tasks = self._scheduler.tasks
         batch = _Batch({key for key in keys if tasks[key].state != "memory"})
+        batch.forgettable = keys if self._forgets else ()
         batch.watched = [key for key in {*fresh, *batch.missing} if key in tasks]
         for key in batch.watched:
             self._watch.add(key, self)
@@ -215,13 +253,23 @@ class SubmittedGraphs:
         # Some tasks did not run, because no task needed them.
         for key in batch.watched:
             self._watch.remove(key, self)
+        if batch.forgettable:
+            self._finished.append(batch)
         self._news.set()
+
+    async def _forget(self) -> None:
+        """Forget the inputs of the results of finished batches."""
+        while self._finished and self.lineage is not None:
+            for part in _slices(self._finished.pop().forgettable, _FORGET):
+                self._scheduler.forget_inputs(part, self.lineage)
+                await asyncio.sleep(0)
 
     async def below(self, batches: int) -> None:
         """Wait until fewer than ``batches`` are unfinished; raise a failed task's exception."""
         while True:
             if self._failure is not None:
                 raise self._failure
+            await self._forget()
             if len(self._batches) < batches:
                 return
             self._news.clear()
@@ -276,6 +324,26 @@ class SubmittedGraphs:
         self._leave()
 
 
-def _slices(keys: Collection[Key]) -> Iterable[list[Key]]:
+def resubmit(
+    scheduler: Any, name: str, prepared: PreparedGraph, graph: TaskGraph, keys: Collection[Key]
+) -> None:
+    """Submit the tasks of lost results, which others want or need."""
+    scheduler._create_taskstate_from_graph(
+        start=time.time(),
+        dsk=graph,
+        keys=set(keys),
+        ordered={key: position for position, key in enumerate(graph)},
+        client=name,
+        annotations_by_type=prepared.annotations,
+        global_annotations=None,
+        stimulus_id=f"marsdask-again-{time.time()}",
+        submitting_task=None,
+        span_metadata={"collections": []},
+    )
+    scheduler.client_releases_keys(keys=list(keys), client=name)
+    scheduler.clients.pop(name, None)
+
+
+def _slices(keys: Collection[Key], size: int = _SLICE) -> Iterable[list[Key]]:
     found = list(keys)
-    return (found[start : start + _SLICE] for start in range(0, len(found), _SLICE))
+    return (found[start : start + size] for start in range(0, len(found), size))

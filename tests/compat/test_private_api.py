@@ -75,6 +75,10 @@ PRIVATE = {
     ("distributed.scheduler", "SchedulerState._exit_processing_common"): "freeing reservations",
     ("distributed.scheduler", "SchedulerState._get_prefix_duration"): "costs of tasks in shares",
     ("distributed.scheduler", "Scheduler._set_priorities"): "shares of sessions",
+    (
+        "distributed.scheduler",
+        "SchedulerState._transition_no_worker_processing",
+    ): "lost results whose tasks have to be made again",
     ("distributed.scheduler", "SchedulerState._transition_queued_processing"): "placement",
     ("distributed.scheduler", "SchedulerState._transition_waiting_processing"): "placement",
     ("distributed.scheduler", "SchedulerState._transition_waiting_queued"): "waiting for memory",

@@ -89,7 +89,7 @@ class Batches:
     ) -> None:
         self._targets = targets
         self._size = size
-        self._lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
+        self.lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
         self._wanted = {ref.grid.name for ref in targets}
         self._uses: dict[str, list[bool]] = {}
         """For each grid, its uses by others: whether each chunk is used there once."""
@@ -117,7 +117,7 @@ class Batches:
             grid = stack.pop()
             if isinstance(grid.rule, DaskKeys):
                 return 0  # a client's own graph comes in one piece
-            if isinstance(grid.rule, ResultKeys) or self._lowering.whole(grid):
+            if isinstance(grid.rule, ResultKeys) or self.lowering.whole(grid):
                 continue
             total += len(grid)
             for source, single in self._edges(grid):
@@ -136,7 +136,7 @@ class Batches:
         for source in rule.inputs:
             parts = isinstance(rule, ShuffleMerge) and source is rule.parts
             single = parts or isinstance(rule, PartialReduce)
-            if not self._lowering.fusion.inlined(source):
+            if not self.lowering.fusion.inlined(source):
                 yield source, single
                 continue
             for leaf, alone in self._leaves(source):
@@ -145,7 +145,7 @@ class Batches:
     def _leaves(self, grid: Grid) -> Iterator[tuple[Grid, bool]]:
         leaves = {
             (leaf.grid.name, leaf.axes): leaf.grid
-            for template in self._lowering.fusion.templates(grid)
+            for template in self.lowering.fusion.templates(grid)
             for leaf in template.leaves
             if leaf.grid is not None
         }
@@ -161,12 +161,12 @@ class Batches:
         while stack:
             with collection_paused():
                 self._fill(stack)
-            done += len(self._lowering.tasks)
+            done += len(self.lowering.tasks)
             yield self._cut(max(1, self._largest - done) if stack else 0)
 
     def _fill(self, stack: list[Ref | _BatchTask]) -> None:
         """Take tasks off the stack, each after its inputs, until a batch is full."""
-        tasks = self._lowering.tasks
+        tasks = self.lowering.tasks
         while stack and len(tasks) < self._size:
             item = stack.pop()
             if isinstance(item, _BatchTask):
@@ -188,17 +188,17 @@ class Batches:
         if marks.numbers[position]:
             return False
         marks.numbers[position] = 1
-        held = self._lowering.held
+        held = self.lowering.held
         return not held or grid.key(index) not in held
 
     def _make(self, ref: Ref) -> _BatchTask:
         key = ref.grid.key(ref.index)
-        task, hint, needs = self._lowering.make(key, ref.grid, ref.index)
+        task, hint, needs = self.lowering.make(key, ref.grid, ref.index)
         return _BatchTask(ref, key, task, hint, needs)
 
     def _put(self, made: _BatchTask) -> None:
-        self._lowering.tasks[made.key] = made.task
-        self._lowering.hints[made.key] = made.hint
+        self.lowering.tasks[made.key] = made.task
+        self.lowering.hints[made.key] = made.hint
         if made.ref.grid.name not in self._wanted:
             self._open[made.key] = None
         for ref in made.needs:
@@ -232,7 +232,7 @@ class Batches:
             ref = stack.pop()
             if not self._fresh(ref):
                 continue
-            needs = self._lowering.needs(ref.grid, ref.index)
+            needs = self.lowering.needs(ref.grid, ref.index)
             stack.extend(needs)
             for grid, index in needs:
                 if grid.name in names and not isinstance(grid.rule, ResultKeys):
@@ -242,7 +242,7 @@ class Batches:
                     marks.numbers[marks.at(index)] += 1
 
     def _cut(self, later: int) -> Batch:
-        lowering = self._lowering
+        lowering = self.lowering
         wanted = tuple(key for key in lowering.tasks if key[0] in self._wanted)
         wanted, self._given = self._given + wanted, ()
         batch = Batch(

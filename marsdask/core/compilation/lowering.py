@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -47,6 +47,22 @@ def lower(
     inside each task that needs it. ``adopt`` includes the tasks of adopted Dask graphs; otherwise
     only their keys are used.
     """
+    how: dict[str, Any] = {"held": held, "held_grids": held_grids, "budget": budget, "limit": limit}
+    lowering = lowered(targets, inline=inline, adopt=adopt, **how)
+    return lowering.tasks, lowering.hints, lowering.grids
+
+
+def lowered(
+    targets: Sequence[Ref],
+    *,
+    held: Collection[Any] = (),
+    held_grids: Collection[str] = (),
+    budget: int | None = None,
+    limit: int | None = None,
+    inline: bool = True,
+    adopt: bool = True,
+) -> Lowering:
+    """Return a :class:`Lowering` with the tasks for ``targets``; see :func:`lower`."""
     limit = budget if limit is None else limit
     lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
     with collection_paused():
@@ -54,7 +70,26 @@ def lower(
     if adopt:
         for graph, keys in lowering.adopted.values():
             lowering.tasks.update(graph.needed(keys))
-    return lowering.tasks, lowering.hints, lowering.grids
+    return lowering
+
+
+def lower_again(
+    targets: Sequence[Ref], lowerings: Mapping[str, Lowering], held: Collection[Any]
+) -> tuple[Tasks, Hints]:
+    """Return the tasks for chunks whose results are lost, down to held ones, and their hints.
+
+    ``lowerings`` made the tasks of these grids before. Other grids' chunks are inputs.
+    """
+    tasks: Tasks = {}
+    hints: Hints = {}
+    stack = list(reversed(targets))
+    while stack:
+        grid, index = ref = stack.pop()
+        lowering, key = lowerings.get(grid.name), grid.key(index)
+        if lowering is not None and key not in tasks and key not in held:
+            tasks[key], hints[key], needs = lowering.make(key, *ref)
+            stack.extend(reversed(needs))
+    return tasks, hints
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from marsdask.scheduler.base import Done, Stage
@@ -45,6 +45,11 @@ class ReceivedCompilation(Compilation):
             outputs = [step.outputs[root.name] for root in self.roots]
             return Done(dict(zip(self.names, outputs, strict=True)), step.keys)
         return step
+
+    def recompute(self, keys: Collection[Any], held: Collection[Any]) -> Stage:
+        """Make tasks again under the sender's options."""
+        with option_context(self.settings):
+            return super().recompute(keys, held)
 
     def outline(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Return the nodes of the compilation for web pages: {name: (label, input names)}."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from ..sizes import Chunks, Index, Size, Unknown
 from ..traits import Partitioning
 from .batches import Batch, Batches
 from .frontier import Frontier
-from .lowering import lower
+from .lowering import Lowering, Tasks, lower_again, lowered
 from .memory import check_results
 from .passes import run_passes
 from .plan import Plan, current_plan
@@ -98,6 +98,9 @@ class Compilation:
         self._final = False
         self._batches: Iterator[Batch] | None = None
         self._specification: StageSpecification | None = None
+        self._made_by: dict[str, Lowering] = {}
+        """What made the tasks of a grid, if the scheduler takes batches."""
+        self._lowering: Lowering | None = None
 
     def advance(self, infos: Infos) -> Stage | Done:
         """Take the infos of the last stage's keys; return the next stage or the end."""
@@ -179,9 +182,13 @@ class Compilation:
         batches = None if self.plan.batch is None else Batches(refs, self.plan.batch, **how)
         if batches is not None and batches.worthwhile:
             self._held.plan(refs, self._needed_later())
-            self._batches = iter(batches)
+            self._batches, self._lowering = iter(batches), batches.lowering
             return self._next_batch()
-        tasks, hints, grids = lower(refs, **how)
+        lowering = lowered(refs, **how)
+        tasks, hints, grids = lowering.tasks, lowering.hints, lowering.grids
+        if self.plan.batch is not None:
+            lowering.tasks, lowering.hints = {}, {}
+            self._remember(lowering, tasks)
         self._held.plan(refs, self._needed_later())
         self.grids.update(grids)
         keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
@@ -200,6 +207,8 @@ class Compilation:
     def _next_batch(self) -> Stage:
         assert self._batches is not None
         batch = next(self._batches)
+        assert self._lowering is not None
+        self._remember(self._lowering, batch.tasks)
         if not batch.later:
             self._batches = None
             batch = batch._replace(dropped=(*batch.dropped, *self._held.dropped))
@@ -222,6 +231,16 @@ class Compilation:
             kept=batch.kept,
             dropped=batch.dropped,
         )
+
+    def _remember(self, lowering: Lowering, tasks: Tasks) -> None:
+        for name in {key[0] for key in tasks}:
+            self._made_by.setdefault(name, lowering)
+
+    def recompute(self, keys: Collection[Any], held: Collection[Any]) -> Stage:
+        """Return the tasks of lost results of earlier stages, down to results that are held."""
+        refs = [Ref(self.grids[key[0]], tuple(key[1:])) for key in keys]
+        tasks, hints = lower_again(refs, self._made_by, held)
+        return Stage(tasks, (), hints)
 
     def _done(self) -> Done:
         outputs: dict[str, Layout] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 import os
 import signal
 from types import SimpleNamespace
@@ -138,19 +140,31 @@ class HangingJob:
         return pass_gate, (self.address, None)
 
 
+class Spinning:
+    """A job whose unpickling never ends, and lets no other thread of its process run."""
+
+    def __reduce__(self):
+        return collections.deque, (itertools.repeat(0), 0)
+
+
 def test_a_supervisor_with_a_job_that_hangs(gate):
-    """It works for others, and ends with 0 when it is told to."""
+    """It works for others, and ends with 0 and all its processes when it is told to."""
     with running() as commands:
         port = free_port()
-        commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port}"))
+        line = f"mars-supervisor -H 127.0.0.1 -p {port}"
+        commands.append(command := Command(line, DASK_MARSDASK__COMPILE__PROCESSES="true"))
         command.wait_for("started at")
         with Client(f"tcp://127.0.0.1:{port}", set_as_default=False) as client:
             job = {"client": client.id, "session": "one", "name": ""}
             start = client.scheduler.mars_compile
-            client.sync(start, compilation=packed(HangingJob(gate)), **job)
+            client.sync(start, compilation=packed([HangingJob(gate), Spinning()]), **job)
             gate.wait_until_reached()
+            gate.open()
             assert client.scheduler_info()["id"]
-        assert command.end(signal.SIGTERM) == 0
+            processes = command.descendants()
+            assert len(processes) == 1, "the session's own"
+            assert command.end(signal.SIGTERM) == 0
+        assert gone(processes)
 
 
 def test_workers_wait_for_the_next_supervisor(supervised):

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from marsdask.scheduler.supervisor.compile_threads import CompileThreads
+from marsdask.scheduler.supervisor.compilation.threads import CompileThreads
 
 
 def test_calls_that_overlap_leave_the_switch_interval():

@@ -1,0 +1,1 @@
+"""Where jobs unpickle and compile, outside the event loop."""

@@ -1,0 +1,147 @@
+"""A process for each session compiles its jobs; what hangs, dies or grows too large is ended."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+import pickle
+
+import dask.config
+import pytest
+
+import marsdask
+import marsdask.tensor as mt
+from marsdask.scheduler.errors import CompilationDied, CompilationTimeout
+from marsdask.scheduler.remote.client import SupervisorScheduler
+from marsdask.scheduler.remote.packing import packed
+from marsdask.scheduler.supervisor import jobs
+from marsdask.scheduler.supervisor.compilation.packed_tasks import PackedTask
+from marsdask.scheduler.supervisor.lineage import Lineage
+from tests.cluster.loop import beside
+from tests.scheduler.peer import eventually
+
+MEMORY = 1 << 30
+
+
+@pytest.fixture
+def cluster():
+    """Start a supervisor with compile processes, and a worker, in this process."""
+    with (
+        dask.config.set({"marsdask.compile.memory": MEMORY}),
+        beside({"nthreads": 2}, compile_processes=True, validate=True) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def session(cluster):
+    scheduler = SupervisorScheduler(cluster.scheduler_address)
+    with marsdask.new_session(scheduler, default=False) as session:
+        yield session
+    scheduler.close()
+
+
+class Reduced:
+    """Something whose unpickling calls a function."""
+
+    def __init__(self, function, *args):
+        self.call = function, args
+
+    def __reduce__(self):
+        return self.call
+
+
+#: Never ends, and lets no other thread run meanwhile.
+SPINNING = Reduced(collections.deque, itertools.repeat(0), 0)
+
+
+def started(cluster, client, session, value):
+    """Start a job with a value in place of a compilation."""
+
+    async def start():
+        supervisor = cluster.scheduler
+        data = packed(value)
+        number = await supervisor.jobs.compile(
+            client=client.id, session=session, name="", compilation=data
+        )
+        return supervisor.jobs.jobs[number]
+
+    return cluster.sync(start)
+
+
+def ended(cluster, job):
+    """Wait until a job has ended, and return its error."""
+
+    async def wait():
+        async with job.changed:
+            await job.changed.wait_for(lambda: job.ended)
+        return pickle.loads(job.outcome)[1]
+
+    return cluster.sync(wait)
+
+
+def processes(cluster):
+    """Return the compile processes that are alive."""
+    return {one.pid for one in cluster.scheduler.jobs._compilers._processes if one.alive}
+
+
+def test_jobs_that_hang_die_or_grow(cluster, session):
+    """Each is ended with its own error, and delays nobody, though it lets no thread run."""
+    client = session.scheduler.client
+    x = mt.ones(4, chunk_size=2).sum()
+    x.execute(session=session)
+    others = processes(cluster)
+    with dask.config.set({"marsdask.compile.timeout": "1s"}):
+        job = started(cluster, client, "other", SPINNING)
+        y = mt.ones(6, chunk_size=2).sum()
+        y.execute(session=session)
+        assert not job.ended, "this session did not wait for the other one"
+        assert isinstance(ended(cluster, job), CompilationTimeout)
+    assert processes(cluster) == others
+    error = ended(cluster, started(cluster, client, "other", Reduced(os._exit, 3)))
+    assert isinstance(error, CompilationDied)
+    assert error.exitcode == 3
+    large = Reduced(bytearray, 2 * MEMORY)
+    error = ended(cluster, started(cluster, client, session.session_id, large))
+    assert isinstance(error, MemoryError)
+    assert "marsdask.compile.memory" in error.__notes__[0]
+    assert processes(cluster) == others
+    assert [x.fetch(session=session), y.fetch(session=session)] == [4, 6]
+
+
+def broken(block):
+    """Fail as users' functions do."""
+    raise OSError(7, "broken on purpose")
+
+
+def test_tasks_stay_packed(cluster, session, monkeypatch):
+    """The supervisor knows their inputs only, also of those that it makes again."""
+    monkeypatch.setattr(jobs, "BATCH", 10)
+    with marsdask.option_context({"coalesce": False}):
+        x = mt.arange(40, chunk_size=1) + 1
+        x.execute(session=session)
+        small = mt.arange(4, chunk_size=1) + 2
+        small.execute(session=session)
+    scheduler = cluster.scheduler
+    kinds = {type(ts.run_spec) for ts in scheduler.tasks.values() if isinstance(ts.key, tuple)}
+    assert kinds == {PackedTask, Lineage}
+
+    async def lose():
+        keys = [key for key, ts in scheduler.tasks.items() if isinstance(ts.run_spec, Lineage)]
+        scheduler.transitions(dict.fromkeys(keys, "released"), "lost")
+
+    cluster.sync(lose)
+    assert x.fetch(session=session).sum() == 820
+    failing = mt.ones((4, 4), chunk_size=2).map_chunk(broken, dtype=float)
+    with pytest.raises(OSError, match="on purpose") as caught:
+        failing.execute(session=session)
+    assert __file__ in "\n".join(caught.value.__notes__), "errors are explained as ever"
+    used = processes(cluster)
+    session.scheduler.close()
+    assert eventually(lambda: cluster.scheduler.jobs._compilers._spare)
+    scheduler = SupervisorScheduler(cluster.scheduler_address)
+    with marsdask.new_session(scheduler, default=False) as other:
+        assert mt.ones(3).sum().execute(session=other).fetch(session=other) == 3
+        assert processes(cluster) == used, "the next session gets the process"
+    scheduler.close()
