@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -161,3 +162,17 @@ def test_needed_without_lineage():
     """A graph stays as it is."""
     graph: Any = {"a": None}
     assert needed({}, graph, ["a"]) is graph
+
+
+def test_needed_ends_at_held_results():
+    """What results in memory were made of is not computed again; lost ones and their inputs are."""
+    lineage = object.__new__(Lineage)
+    nodes = {"a": (), "b": ("a",), "c": ("b",), "d": ()}
+    graph: Any = {key: SimpleNamespace(dependencies=below) for key, below in nodes.items()}
+    tasks: Any = {
+        key: SimpleNamespace(run_spec=lineage, state=state)
+        for key, state in {"b": "memory", "c": "no-worker"}.items()
+    }
+    assert set(needed(tasks, graph, ["c"])) == {"c"}
+    tasks["b"].state = "no-worker"
+    assert set(needed(tasks, graph, ["c"])) == {"a", "b", "c"}
