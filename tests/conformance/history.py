@@ -194,7 +194,7 @@ PINNED: dict[str, dict[str, Call]] = {
         ),
     },
     "Trim": {"alone": lambda a: mt.overlap.trim_overlap(a.v, depth=1, boundary="none")},
-    "CustomReduction": {
+    "UserReduction": {
         "whole": lambda a: mt.reduction(a.x, squared, squared, dtype=float),
         "an axis": lambda a: mt.reduction(a.t, squared, squared, axis=1, dtype=float),
         "of unknown length": lambda a: mt.reduction(a.v[a.v > 0.2], squared, squared, dtype=float),

@@ -158,14 +158,18 @@ def needs_order(call: GroupByCall, meta: pd.DataFrame) -> bool:
     names = names_of(call)
     if "sum" not in names:
         return bool(BY_ORDER & names)
-    chosen = meta if call.selection is ... else meta[_listed(call.selection)]
-    rest = chosen.drop(columns=list(call.by), errors="ignore")
+    rest = _chosen(call.selection, meta).drop(columns=list(call.by), errors="ignore")
     texts = any(getattr(one, "kind", "O") == "O" for one in rest.dtypes)
     return texts or bool(BY_ORDER & names)
 
 
-def _listed(selection: Any) -> list[Any]:
-    return list(selection) if isinstance(selection, tuple) else [selection]
+def _chosen(selection: Any, meta: pd.DataFrame) -> pd.DataFrame:
+    if selection is ...:
+        return meta
+    if isinstance(selection, tuple):
+        return meta[list(selection)]
+    found = meta[selection]  # a list of None would find no label among texts
+    return found.to_frame() if isinstance(found, pd.Series) else found
 
 
 def fills_of(call: GroupByCall, meta: pd.DataFrame) -> tuple[Any, ...]:
