@@ -313,7 +313,7 @@ class Execution:
         --------
         >>> from dask.diagnostics import Profiler
         >>> with Profiler() as profiler:
-        ...     done = mt.ones(3).execute()
+        ...     done = mt.random.rand(3).execute()
         >>> len(profiler.results) > 0
         True
         """
