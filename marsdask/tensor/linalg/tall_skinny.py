@@ -300,7 +300,7 @@ def _positive(q: Any, r: Any) -> tuple[Any, Any]:
     signs = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1).astype(r.dtype)
     r = r.copy()
     r[: len(signs)] *= signs.conj()[:, np.newaxis]
-    return q * signs, r
+    return q * signs, np.triu(r)  # a sign would make zeros below the diagonal negative
 
 
 @kernel(scratch=3.0)

@@ -88,6 +88,7 @@ def test_qr(name, data):
     np.testing.assert_allclose(q @ r, x, **tolerance(x))
     np.testing.assert_allclose(q.conj().T @ q, np.eye(k), **tolerance(np.eye(k, dtype=q.dtype)))
     np.testing.assert_array_equal(np.tril(r, -1), 0)
+    assert not np.signbit(np.tril(r, -1).real).any(), "a zero is negative"
     assert (np.diagonal(r).real >= -1e-9).all()
     alone = linalg.qr(lazy, mode="r").compute()
     np.testing.assert_allclose(alone, r, **tolerance(x))
