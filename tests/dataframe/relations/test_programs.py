@@ -81,6 +81,9 @@ def check(program: RandomProgram, folder: Path) -> None:
         equal(end_named(program.end)(md, lazy), right, check_exact=False)
 
 
+# pandas itself warns of infinities of both signs in a sum, and of extension types in queries.
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:Engine has switched to 'python':RuntimeWarning")
 @draws(40)
 @given(
     way=st.sampled_from(sorted(engine.WAYS)),
