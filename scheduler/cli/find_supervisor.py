@@ -1,4 +1,4 @@
-"""Find the active supervisor among the given ones, or on this host."""
+"""Find the active supervisor among the given ones, or on this host, and get certificates there."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from distributed.comm import get_address_host, unparse_host_port
 from distributed.security import Security
 
+from ..cluster.join import JoinToken, join
 from ..cluster.leader import PATIENCE, find_leader, gather_roles, query_role, with_scheme
 from ..errors import NoSupervisor
 from . import discovery
@@ -80,3 +82,26 @@ async def active_supervisor(
 def _distinct(endpoints: Sequence[str], security: Security) -> list[str]:
     """Return the addresses in order, without duplicates."""
     return list(dict.fromkeys(with_scheme(one, security) for one in endpoints))
+
+
+async def certified(
+    endpoints: Sequence[str], token: JoinToken, role: str, patience: float | None = None
+) -> Security:
+    """Return certificates for a role that a supervisor's authority signs; wait for a supervisor."""
+    if not endpoints:
+        raise ConfigError("--join needs the address of a supervisor: give -s")
+    began, pause = time.monotonic(), _PAUSES[0]
+    while True:
+        for endpoint in endpoints:
+            try:
+                host = get_address_host(with_scheme(endpoint, Security()))
+                place = unparse_host_port(host, token.port)
+                return await asyncio.to_thread(join, place, token, role)
+            except PermissionError as error:
+                raise ConfigError(str(error)) from None
+            except (OSError, KeyError, ValueError) as error:
+                logger.warning("waiting for a certificate from %s: %s", endpoint, error)
+        if patience is not None and time.monotonic() - began > patience:
+            raise NoSupervisor(f"no supervisor signs a certificate at {', '.join(endpoints)}")
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _PAUSES[1])

@@ -193,6 +193,7 @@ WEB = (
     CommandOption("--ui-port", "PORT", "old name of -p", "MARS_UI_PORT"),
     TOKEN,
     PROXY,
+    JOIN,
 )
 
 WORKER = (

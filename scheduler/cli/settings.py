@@ -43,7 +43,7 @@ class Settings:
     secure: SecureCluster | None = field(default=None, repr=False)
     """The authority of ``--secure``."""
     join: JoinToken | None = None
-    """The token of ``--join``; the worker gets its certificate when it starts."""
+    """The token of ``--join``; the process gets its certificate when it starts."""
 
     @property
     def port(self) -> int:
@@ -260,7 +260,8 @@ def _require_secure(command: str, settings: Settings) -> None:
         alone.append("-H 127.0.0.1")
     ways = "--tls-ca-file, --tls-cert and --tls-key"
     web_host = settings.host if command == "web" else settings.web_host
-    open_web = _open_web(settings, tls=encrypted and has_certificate(settings.security))
+    shown = settings.join is not None or has_certificate(settings.security)
+    open_web = _open_web(settings, tls=encrypted and shown)
     if command != "worker" and not is_loopback(web_host) and open_web:
         # A token protects only the web port, and travels as plain text without TLS.
         ways += "" if beyond else ", or --web-token-file with --behind-tls-proxy"

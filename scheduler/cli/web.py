@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ..cluster.leader import identify, with_scheme
@@ -32,12 +33,12 @@ class WebService:
         self.settings = settings
         self._known: list[str] = []
         settings.tell_spare_ports(1)
-        self.relay = Relay(
-            self.find,
-            settings.security.get_connection_args(_ROLE),
-            server_context(settings.security, settings.token),
-            settings.token,
-        )
+        self.relay = self._relay()
+
+    def _relay(self) -> Relay:
+        security, token = self.settings.security, self.settings.token
+        encrypted = server_context(security, token)
+        return Relay(self.find, security.get_connection_args(_ROLE), encrypted, token)
 
     async def find(self) -> tuple[str, dict[str, Any]]:
         """Return the active supervisor."""
@@ -72,6 +73,11 @@ class WebService:
 
     async def start(self) -> None:
         """Wait for a supervisor, then listen."""
+        if self.settings.join is not None:
+            known, token = self.settings.supervisors, self.settings.join
+            security = await find_supervisor.certified(known, token, _ROLE)
+            self.settings = replace(self.settings, security=security, join=None)
+            self.relay = self._relay()
         settings = self.settings
         address = await self._look()
         if not settings.supervisors:

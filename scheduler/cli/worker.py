@@ -10,17 +10,14 @@ import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import dask.config
-from distributed.comm import CommClosedError, get_address_host, unparse_host_port
+from distributed.comm import CommClosedError
 from distributed.core import Status, rpc
-from distributed.security import Security
 
-from ..cluster.join import JoinToken, join
 from ..cluster.leader import identify, with_scheme
 from ..cluster.versions import check, versions
 from ..errors import NoSupervisor, VersionMismatch
@@ -82,7 +79,9 @@ class WorkerService:
     async def start(self) -> None:
         """Find the supervisor and start the workers with it."""
         if self.settings.join is not None:
-            security = await self._certified(self.settings.join)
+            security = await find_supervisor.certified(
+                self._known, self.settings.join, "worker", self.death_timeout
+            )
             self.settings = replace(self.settings, security=security, join=None)
         if self.settings.given.no_bind_cpu:
             cores = None
@@ -94,25 +93,6 @@ class WorkerService:
         self.host = MemoryLedger.start(self.resources.processes, self.resources.memory)
         with self._addressed():
             await self._join(range(self.resources.processes))
-
-    async def _certified(self, token: JoinToken) -> Security:
-        """Return certificates that a supervisor's authority signs; wait for a supervisor."""
-        if not self._known:
-            raise ConfigError("--join needs the address of a supervisor: give -s")
-        began, pause = time.monotonic(), _PAUSES[0]
-        while True:
-            for endpoint in self._known:
-                try:
-                    host = get_address_host(with_scheme(endpoint, self.settings.security))
-                    return await asyncio.to_thread(join, unparse_host_port(host, token.port), token)
-                except PermissionError as error:
-                    raise ConfigError(str(error)) from None
-                except (OSError, KeyError, ValueError) as error:
-                    logger.warning("waiting for a certificate from %s: %s", endpoint, error)
-            if self.death_timeout is not None and time.monotonic() - began > self.death_timeout:
-                raise NoSupervisor(f"no supervisor signs a certificate at {', '.join(self._known)}")
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _PAUSES[1])
 
     @contextlib.contextmanager
     def _addressed(self) -> Iterator[None]:

@@ -54,13 +54,19 @@ def verify_clients(
 
 
 def server_context(security: Any, token: Token | None) -> ssl.SSLContext | None:
-    """Return the TLS context of a separate web port, ``None`` without certificates."""
+    """Return the TLS context of a separate web port, ``None`` without certificates.
+
+    Those in memory are of ``mars-web --join``, whose authority programs know by the token.
+    """
     certificates = dashboard_tls(security)
     config = {name: dask.config.get(f"{_SECTION}.{name}") for name in ("ca-file", "cert", "key")}
     for name, value in certificates.items():
         config[name.rpartition(".")[2]] = value
     if not config["cert"]:
-        return None
+        joined: ssl.SSLContext | None = security.get_listen_args("scheduler").get("ssl_context")
+        if joined is not None:
+            joined.verify_mode = ssl.CERT_REQUIRED if token is None else ssl.CERT_NONE
+        return joined
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=config["ca-file"])
     context.load_cert_chain(config["cert"], config["key"])
     return verify_clients(context, token, security)

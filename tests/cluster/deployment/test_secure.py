@@ -25,11 +25,18 @@ def cluster(tmp_path_factory):
         worker = commands[0].wait_for("workers:").partition(":")[2]
         session = commands[0].wait_for("sessions:")
         commands.append(Command(f"{worker} -H 127.0.0.1 --no-bind-cpu", MARS_CPU_TOTAL="1"))
-        commands[1].wait_for("started at")
+        shown = free_port()
+        line = f"mars-web -H 127.0.0.1 -p {shown} -s 127.0.0.1:{port} --require-secure"
+        commands.append(Command(line, MARS_JOIN=worker.rpartition(" ")[2]))
+        for command in commands[1:]:
+            command.wait_for("started at")
         found = re.search(r'new_session\("(.*)", token="(.*)"\)', session)
         assert found is not None
         yield SimpleNamespace(
-            commands=commands, url=found[1], token=found[2], worker=worker, port=port, place=place
+            commands=commands,
+            urls={"mars-supervisor": found[1], "mars-web": f"https://127.0.0.1:{shown}"},
+            token=found[2],
+            port=port,
         )
 
 
@@ -38,19 +45,21 @@ def nothing_left_running():
     """Check only at the end of the module, which shares the cluster."""
 
 
-def test_a_session_by_the_token(cluster):
+@pytest.mark.parametrize("where", ["mars-supervisor", "mars-web"])
+def test_a_session_by_the_token(cluster, where):
     """It computes, over a connection that only the right authority can serve."""
-    with marsdask.new_session(cluster.url, token=cluster.token, default=False) as session:
+    with marsdask.new_session(cluster.urls[where], token=cluster.token, default=False) as session:
         assert mt.ones(10, chunk_size=5).sum().execute(session=session).fetch(session=session) == 10
 
 
-def test_another_authority_is_refused(cluster):
+@pytest.mark.parametrize("command", ["mars-worker --no-bind-cpu", "mars-web"])
+def test_another_authority_is_refused(cluster, command):
     """Who is in between, with another certificate, gets neither the token nor the session."""
     secret, digest, port = cluster.token.split(".")
     other = f"{secret}.{digest[::-1]}.{port}"
     with pytest.raises(PermissionError, match="not the one of the token"):
-        marsdask.new_session(cluster.url, token=other, default=False)
-    refused = Command(f"mars-worker -s 127.0.0.1:{cluster.port} --join {other} --no-bind-cpu")
+        marsdask.new_session(cluster.urls["mars-supervisor"], token=other, default=False)
+    refused = Command(f"{command} -s 127.0.0.1:{cluster.port} --join {other}")
     refused.wait_for("not the one of the token")
     assert refused.wait() != 0
     refused.kill()

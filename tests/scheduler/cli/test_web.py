@@ -17,7 +17,9 @@ from marsdask.scheduler.errors import NoSupervisor
 def service(**options):
     """Return a service of which only what a test needs is there."""
     made: Any = object.__new__(WebService)
-    made.settings = SimpleNamespace(supervisors=[], security=Security(), host="127.0.0.1", port=80)
+    made.settings = SimpleNamespace(
+        supervisors=[], security=Security(), host="127.0.0.1", port=80, join=None
+    )
     made._known = []
     vars(made).update(options)
     return made
