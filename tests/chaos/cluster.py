@@ -141,6 +141,23 @@ class ChaosCluster:
                     found.append(process)
         return sorted(found, key=psutil.Process.create_time)
 
+    def split_stages(self, batch: int | None) -> None:
+        """Let supervisors split stages of more tasks than this, or than usual."""
+        for number in range(2):
+            path = self.place(number) / "batch"
+            if batch is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_text(str(batch))
+
+    def recovered(self) -> int:
+        """Return how many lost results were computed again whose inputs had been forgotten."""
+        paths = [self.place(number) / "recovered" for number in range(2)]
+        count = sum(path.stat().st_size for path in paths if path.exists())
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return count
+
     def signal(self, command: Command, signum: int) -> None:
         """Send a signal to a command, and to all that it has started."""
         for process in (psutil.Process(command.process.pid), *command.descendants()):

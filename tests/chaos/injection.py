@@ -1,7 +1,8 @@
 """Loaded by the commands of the cluster: lets their clock jump and their disk be slow.
 
-Files in the folder ``MARSDASK_CHAOS`` decide: ``clock`` holds seconds, and ``slow`` makes writes of
-results take long.
+Files in the folder ``MARSDASK_CHAOS`` decide: ``clock`` holds seconds, ``slow`` makes writes of
+results take long, and ``batch`` holds the number of tasks from which on supervisors split stages.
+``recovered`` gets a byte for each lost result whose inputs had been forgotten.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from marsdask.scheduler.base import Machine
+from marsdask.scheduler.supervisor import jobs
+from marsdask.scheduler.supervisor.lineage import Lineage
 from marsdask.scheduler.worker.directories import Directories
 
 #: Seconds between two looks at the folder, and for which a slow disk writes one result.
@@ -31,6 +35,18 @@ def _slow_write(directories: Directories, *args: Any) -> None:
     if (_FOLDER / "slow").exists():
         _pause(_SLOW)
     _write(directories, *args)
+
+
+def _batched(workers: Any, batch: int | None = None) -> Machine:
+    with suppress(OSError):
+        batch = int((_FOLDER / "batch").read_text())
+    return _machine(workers, batch)
+
+
+async def _recover(lineage: Lineage, keys: list[Any]) -> None:
+    with (_FOLDER / "recovered").open("ab") as file:
+        file.write(b"." * len(keys))
+    await _submit(lineage, keys)
 
 
 def _look() -> None:
@@ -51,10 +67,12 @@ def _install() -> None:
                 with suppress(AttributeError, TypeError):
                     setattr(module, name, _jumped)
     Directories.__setitem__ = _slow_write  # type: ignore[method-assign]
+    jobs.cluster_machine = _batched
+    Lineage._submit = _recover  # type: ignore[method-assign]
     threading.Thread(target=_look, name="chaos", daemon=True).start()
 
 
-_write = Directories.__setitem__
+_write, _machine, _submit = Directories.__setitem__, jobs.cluster_machine, Lineage._submit
 if "MARSDASK_CHAOS" in os.environ:
     _FOLDER = Path(os.environ["MARSDASK_CHAOS"])
     _install()

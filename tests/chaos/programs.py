@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 
@@ -51,9 +52,24 @@ def transposing(session: Any, seed: int) -> tuple[Any, Any]:
     return value(sums, session), right.sum(axis=1) * 3
 
 
+def batching(session: Any, seed: int) -> tuple[Any, Any]:
+    """Return results of more tasks than a batch, whose inputs are forgotten, and their sums.
+
+    The sums are another job, which reads those results.
+    """
+    count, least = 2_500, seed % 97
+    with marsdask.option_context({"coalesce": False}):
+        held = mt.arange(2 * count, chunk_size=2) * 3 + least
+        held.execute(session=session)
+        total = value(held.sum(), session)
+        found = np.asarray(held.fetch(session=session))
+    right = np.arange(2 * count) * 3 + least
+    return np.append(found, total), np.append(right, right.sum())
+
+
 def value(job: Any, session: Any) -> Any:
     """Execute a program and fetch its value."""
     return np.asarray(job.execute(session=session).fetch(session=session))
 
 
-PROGRAMS: tuple[Program, ...] = (sorting, decomposing, shuffling, transposing)
+PROGRAMS: tuple[Program, ...] = (sorting, decomposing, shuffling, transposing, batching)

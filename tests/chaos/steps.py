@@ -15,10 +15,13 @@ import marsdask
 from marsdask.scheduler.events import TaskDone
 from tests.chaos.cluster import DEADLINE, ChaosCluster, taken_part
 from tests.chaos.faults import FAULTS, Mend, named
-from tests.chaos.programs import PROGRAMS
+from tests.chaos.programs import PROGRAMS, Program
 
 #: Maximum number of finished tasks before a fault, and seconds until it is mended.
 MOST_TASKS, LONGEST = 60, 25.0
+
+#: Numbers of tasks from which on stages are split; usually large ones only.
+BATCHES = (None, 6, 20)
 
 
 class ProgressTrigger(threading.Event):
@@ -48,6 +51,12 @@ def _mend_later(ended: threading.Event, seconds: float, mend: Mend) -> None:
     mend()
 
 
+def _run(program: Program, session: Any, seed: int, *, coalesce: bool) -> tuple[Any, Any]:
+    """Run a program; all its chunks are tasks unless they may coalesce."""
+    with marsdask.option_context({"coalesce": coalesce}):
+        return program(session, seed)
+
+
 class Steps:
     """The steps of a seed, each of which is drawn from the seed and its number alone."""
 
@@ -67,19 +76,21 @@ class Steps:
         program, seed = draw.choice(PROGRAMS), draw.randrange(2**32)
         name, after = draw.choice(self.kinds), draw.randrange(MOST_TASKS)
         lasts = draw.uniform(1.0, LONGEST)
+        batch = random.Random(f"{self.seed}:{number}:batch").choice(BATCHES)
         address = self.cluster.whole()
         print(  # noqa: T201
             f"SEED={self.seed} STEP={number}: {program.__name__}, {name} after {after} tasks for "
-            f"{lasts:.0f} s",
+            f"{lasts:.0f} s; batches of {batch}",
             flush=True,
         )
+        self.cluster.split_stages(batch)
         began = time.monotonic()
         with (
             marsdask.new_session(address, default=False) as session,
             ThreadPoolExecutor(1) as thread,
         ):
             trigger = ProgressTrigger(session, after)
-            running = thread.submit(program, session, seed)
+            running = thread.submit(_run, program, session, seed, coalesce=batch is None)
             running.add_done_callback(lambda _: trigger.set())
             assert trigger.wait(DEADLINE), "a job makes no progress"
             mend = FAULTS[name].inject(self.cluster, draw)

@@ -46,11 +46,15 @@ def test_random_failures(tmp_path):
             if time.monotonic() > end and number >= FIRST + (1 if SECONDS else len(FEW)):
                 break
             steps.run(number)
+        cluster.split_stages(None)
         cluster.shut_down()
+    recovered = cluster.recovered()
     print(f"{steps.right} jobs were right; seed {SEED}", *steps.errors, sep="\n")  # noqa: T201
+    print(f"{recovered} lost results had no inputs any more")  # noqa: T201
     if SECONDS > 300 and not KINDS:
         assert steps.shared, "no result was in shared memory"
         assert steps.spilled, "no result was spilled"
+        assert recovered, "no result was computed again from its rules"
     gc.collect()
     assert open_files() <= before + SLACK
     left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in LOCKS]
