@@ -21,7 +21,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future, KilledWorker, Security, default_client
 from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError, connect
-from distributed.scheduler import NoWorkerError
+from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from .base import (
     Callback,
@@ -143,11 +143,14 @@ class DaskScheduler:
             return []
         if self._closed:
             raise SchedulerClosed("the scheduler is closed")
+        return self._values(self._held.get(keys))
+
+    def _values(self, futures: Any) -> list[Any]:
         try:
-            values: list[Any] = self._client.gather(self._held.get(keys))
+            values: list[Any] = self._client.gather(futures)
         except FutureCancelledError as error:
             raise ResultLost(error.key) from None
-        except (KilledWorker, NoWorkerError) as error:
+        except (KilledWorker, NoWorkerError, NoValidWorkerError) as error:
             raise clear(error) from None
         return values
 
@@ -169,9 +172,7 @@ class DaskScheduler:
         """Describe held results with one task each, which the cluster runs where the data are."""
         if not keys:
             return []
-        tasks = self._client.map(describe, self._held.get(keys), pure=False)
-        infos: list[ChunkInfo] = self._client.gather(tasks)
-        return infos
+        return self._values(self._client.map(describe, self._held.get(keys), pure=False))
 
     def release(self, keys: Iterable[Key]) -> None:
         """Drop one Future of each key."""

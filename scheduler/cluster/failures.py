@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-from dask.utils import format_time
+import dask.config
+from dask.utils import format_time, parse_timedelta
 from distributed import KilledWorker
-from distributed.scheduler import NoWorkerError
+from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from ..errors import MarsdaskError, WorkerDied
 
@@ -35,14 +38,32 @@ class WorkersDied(WorkerDied, KilledWorker):
         )
 
 
+#: The timeout of tasks for which there is no worker, on supervisors.
+TIMEOUT: Final = "marsdask.no-workers-timeout"
+
+
 class NoWorkers(MarsdaskError, NoWorkerError):
-    """A task found no worker within ``distributed.scheduler.no-workers-timeout``."""
+    """A task found no worker within ``marsdask.no-workers-timeout``."""
 
     def __str__(self) -> str:
         return (
             f"no worker joined for the task {self.task!r} within {format_time(self.timeout)}: "
             "start some with mars-worker -s and the supervisor's address. "
-            "distributed.scheduler.no-workers-timeout on the supervisor sets the timeout"
+            f"{TIMEOUT} on the supervisor sets the timeout"
+        )
+
+
+class NoValidWorkers(MarsdaskError, NoValidWorkerError):
+    """No worker met the restrictions of a task within ``marsdask.no-workers-timeout``."""
+
+    def __str__(self) -> str:
+        asked = restrictions(
+            self.resource_restrictions, self.host_restrictions, self.worker_restrictions
+        )
+        return (
+            f"no worker with {asked} joined for the task {self.task!r} within "
+            f"{format_time(self.timeout)}: start one, or give the task other resources= or "
+            f"workers=. {TIMEOUT} on the supervisor sets the timeout"
         )
 
 
@@ -56,14 +77,64 @@ HELP = (
 )
 
 
-def no_workers(supervisor: str) -> str:
+def no_workers_timeout() -> float | None:
+    """Return the seconds after which tasks without a worker fail, ``None`` for never.
+
+    If distributed's own option is set, it takes precedence.
+    """
+    given = dask.config.get("distributed.scheduler.no-workers-timeout", None)
+    if given is None:
+        given = dask.config.get(TIMEOUT, "30 minutes")
+    seconds: float | None = parse_timedelta(given)
+    return seconds
+
+
+def no_workers(supervisor: str, since: float, timeout: float | None) -> str:
     """Return why a job waits, and how to start workers."""
-    return f"no workers: start some with mars-worker -s {supervisor.removeprefix('tcp://')}"
+    start = f"start some with mars-worker -s {supervisor.removeprefix('tcp://')}"
+    return f"no workers since {_clock(since)}: {start}{_until(timeout)}"
+
+
+def no_running_workers(count: int, since: float, timeout: float | None) -> str:
+    """Return why a job waits although there are workers."""
+    return (
+        f"none of the {count} workers takes tasks since {_clock(since)}, as their memory is full "
+        f"or they end: start others, or free results{_until(timeout)}"
+    )
+
+
+def no_valid_worker(task: Any, asked: str, since: float, timeout: float | None) -> str:
+    """Return why a task waits for a worker with what it asks for."""
+    return (
+        f"no worker for the task {task!r} since {_clock(since)}: start one with {asked}"
+        f"{_until(timeout)}"
+    )
+
+
+def restrictions(
+    resources: Mapping[str, float] | None,
+    hosts: Iterable[str] | None,
+    workers: Iterable[str] | None,
+) -> str:
+    """Return what a task asks of its worker."""
+    found = [f"the resources {dict(resources)}"] if resources else []
+    for name, places in (("host", hosts), ("address", workers)):
+        found += [f"the {name} {' or '.join(sorted(places))}"] if places else []
+    return " and ".join(found) or "what it needs"
+
+
+def _clock(since: float) -> str:
+    return time.strftime("%H:%M:%S UTC", time.gmtime(since))
+
+
+def _until(timeout: float | None) -> str:
+    return "" if timeout is None else f"; its job fails after {format_time(timeout)} ({TIMEOUT})"
 
 
 _CLEAR: dict[type[BaseException], type[BaseException]] = {
     KilledWorker: WorkersDied,
     NoWorkerError: NoWorkers,
+    NoValidWorkerError: NoValidWorkers,
 }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -15,8 +15,7 @@ from distributed import Client, Security
 from distributed.comm import CommClosedError
 
 from .. import limits
-from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
-from ..cluster.failures import no_workers
+from ..base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed, VersionMismatch
@@ -32,8 +31,9 @@ from .reconnect import FAREWELL, ReconnectingClient
 
 logger: Final = logging.getLogger(__name__)
 
-#: Seconds after which the client checks why a graph has not ended.
-_SOON = 2.0
+#: Seconds after which the client asks why graphs and results take so long, and the longest time
+#: until it asks again: the time is doubled.
+_SOON, _SELDOM = 2.0, 30.0
 
 
 class SupervisorScheduler(DaskScheduler):
@@ -69,7 +69,11 @@ class SupervisorScheduler(DaskScheduler):
         self.weight = check_weight(weight)
         self._local: LocalProcess | None = None
         self._looking = False
-        """Whether a check of the submissions is scheduled."""
+        """Whether it will ask why graphs or results take so long."""
+        self._reason: str | None = None
+        """The last answer."""
+        self._gathering: set[object] = set()
+        """The calls that wait for results."""
         self._sessions: set[str] = set()
         """The submissions that the supervisor has received."""
         if address is None:
@@ -114,24 +118,43 @@ class SupervisorScheduler(DaskScheduler):
         if hints:
             hints = with_affinity(graph, hints, len(self.client.nthreads()))
         handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
+        self._look_later()
+        return handle
+
+    def _look_later(self, pause: float = _SOON) -> None:
         if not self._looking:
             self._looking = True
             loop: Any = self.client.loop
-            loop.add_callback(loop.call_later, _SOON, self._look)
-        return handle
+            loop.add_callback(loop.call_later, pause, self._look, pause)
 
-    def _look(self) -> None:
+    def _look(self, pause: float) -> None:
         self._looking = False
-        if any(handle.state == "running" for handle in list(self._running)):
+        if self._waits():
             asyncio.ensure_future(self._warn())  # noqa: RUF006 - no caller waits
+            self._look_later(min(2 * pause, _SELDOM))
+
+    def _waits(self) -> bool:
+        """Return whether something is under way that does not warn of itself, as jobs do."""
+        running = (one for one in list(self._running) if not isinstance(one, RemoteJob))
+        return bool(self._gathering) or any(one.state == "running" for one in running)
 
     async def _warn(self) -> None:
-        """Warn if the job waits for workers."""
-        supervisor: Any = self.client.scheduler
-        with suppress(OSError):
-            if not await supervisor.ncores():
-                known = await supervisor.identity(n_workers=0)
-                logger.warning("the job waits: %s", no_workers(known["address"]))
+        """Warn if tasks wait for workers."""
+        client: Any = self.client
+        with suppress(OSError, AttributeError):  # an older supervisor cannot answer
+            reason = await client.scheduler.mars_waiting(client=client.id)
+            if reason is not None and reason != self._reason:
+                logger.warning("the job waits: %s", reason)
+            self._reason = reason
+
+    @contextmanager
+    def _gathers(self) -> Iterator[None]:
+        self._gathering.add(call := object())
+        self._look_later()
+        try:
+            yield
+        finally:
+            self._gathering.discard(call)
 
     def compile(
         self,
@@ -168,6 +191,15 @@ class SupervisorScheduler(DaskScheduler):
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
         """Fetch held results; repeat the request if another supervisor took over meanwhile."""
+        with self._gathers():
+            return self._gather(keys)
+
+    def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
+        """Describe held results, where they are."""
+        with self._gathers():
+            return super().info(keys)
+
+    def _gather(self, keys: Sequence[Key]) -> list[Any]:
         client: Any = self.client
         generation = getattr(client, "generation", None)
         try:

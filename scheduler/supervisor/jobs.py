@@ -21,7 +21,7 @@ from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Key, TaskGraph, describe
-from ..cluster.failures import no_workers
+from ..cluster.failures import clear
 from ..dask import cluster_machine
 from .compilation.compiler import Failure, Finished, failure
 from .compilation.processes import CompileProcesses
@@ -31,6 +31,7 @@ from .fair_share import check_weight
 from .lineage import Lineage, Submit
 from .result_info import reported_info
 from .submissions import GraphFailed, KeyWatcher, PreparedGraph, SubmittedGraphs, name_of, resubmit
+from .waiting_tasks import why_waiting
 
 logger: Final = logging.getLogger(__name__)
 
@@ -118,6 +119,11 @@ class Job:
     def forget_outcome(self) -> None:
         """Forget the outcome, which contains the key of every chunk; jobs are kept longer."""
         self.outcome = b""
+
+    @property
+    def holder(self) -> str:
+        """The name under which it holds results, as clients do."""
+        return f"marsdask-job-{self.id}"
 
     @property
     def ended(self) -> bool:
@@ -248,8 +254,8 @@ class Jobs(SchedulerPlugin):
 
     def summary(self, job: Job) -> dict[str, Any]:
         """Return the data of a job, and why it waits if it does."""
-        idle = not job.ended and not self.scheduler.workers
-        return job.summary() | {"reason": no_workers(self.scheduler.address) if idle else None}
+        reason = None if job.ended else why_waiting(self.scheduler, job.holder)
+        return job.summary() | {"reason": reason}
 
     def transition(self, key: Key, start: str, finish: str, *args: Any, **options: Any) -> None:
         """Report task transitions to the jobs."""
@@ -299,7 +305,7 @@ class Jobs(SchedulerPlugin):
         except CompileError as error:
             job.outcome = job.fail(Failure(str(error), error.outcome))
         except BaseException as error:  # noqa: BLE001 - the client raises it
-            job.outcome = job.fail(failure(error))
+            job.outcome = job.fail(failure(clear(error)))
         finally:
             job.end, job.state, job.task = time.time(), state, None
             if state != "done" or job.left is not None:
@@ -322,7 +328,7 @@ class Jobs(SchedulerPlugin):
 
     async def _run(self, job: Job, compiler: Any) -> bytes:
         whose = (job.client, job.session)
-        name = f"marsdask-job-{job.id}"
+        name = job.holder
         graphs = SubmittedGraphs(self.scheduler, self._watch, name, whose, job.weight)
         job.graphs = graphs
         graphs.progressed = partial(self._progressed, job)

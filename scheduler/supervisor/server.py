@@ -19,6 +19,7 @@ from ..cluster import versions as compatible
 from ..cluster.arbiter import Arbiter
 from ..cluster.authority import Authority, check_role
 from ..cluster.environment import installed
+from ..cluster.failures import no_workers_timeout
 from ..cluster.metrics import publish
 from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
@@ -38,6 +39,7 @@ from .memory_deadlock import MemoryDeadlock
 from .replicas import holders
 from .spans import LimitedSpans
 from .suspicious_tasks import clear_suspicion
+from .waiting_tasks import why_waiting
 
 logger: Final = logging.getLogger(__name__)
 
@@ -89,6 +91,7 @@ class Supervisor(LineageScheduler):
         options["security"] = Security(**security) if isinstance(security, dict) else security
         with dask.config.set(dashboard_tls(options["security"])):
             super().__init__(host=host, port=port, protocol=protocol, **options)
+        self.no_workers_timeout = no_workers_timeout()
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
         self._admitting = verify_clients(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
@@ -109,6 +112,7 @@ class Supervisor(LineageScheduler):
             self.extensions["spans"] = LimitedSpans(self)
         self.handlers["mars_role"] = self.tell_role
         self.handlers["mars_holders"] = self.holders
+        self.handlers["mars_waiting"] = self.waiting
         return UnclaimedResults(self)
 
     def tell_role(self, comm: Any, *, active: bool = False, **options: Any) -> dict[str, Any]:
@@ -165,6 +169,7 @@ class Supervisor(LineageScheduler):
             await comm.write(answer | {"time": time.time()})
             return
         await super().add_worker(comm, **registration)
+        self.note_running()
 
     async def remove_worker(
         self, address: str, *, expected: bool = False, close: bool = True, **options: Any
@@ -209,6 +214,10 @@ class Supervisor(LineageScheduler):
     def holders(self, keys: Collection[Key]) -> dict[str, Any]:
         """Return where results are, for clients that fetch them."""
         return holders(self, keys)
+
+    def waiting(self, client: str) -> str | None:
+        """Return why a client's tasks wait for workers, ``None`` if they do not."""
+        return why_waiting(self, client)
 
     def _refusal(self, active: str) -> str:
         """Return the error for a client of a standby, which has no workers."""

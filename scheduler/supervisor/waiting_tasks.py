@@ -1,19 +1,31 @@
 """Queued tasks by who submitted them: one that must wait holds up its own submission only.
 
 The first task that waits for memory has a reservation on the worker that can take it soonest, so
-those that overtake it do not delay it.
+those that overtake it do not delay it. A client or job can ask why its tasks wait for workers.
 """
 
 from __future__ import annotations
 
+import itertools
 import operator
+import time
 from collections.abc import Callable, Collection, Hashable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from distributed.collections import HeapSet
 
+from ..cluster import failures
 from .fair_share import submission
 from .placement import Reservations, WorkerView, share
+
+#: Seconds for which the absence of workers needs no reason.
+_SOON = 2.0
+
+#: Number of tasks without a worker, and of tasks that need one of these, that are looked at.
+_FIRST, _ABOVE = 20, 1000
+
+#: What turns a monotonic time into one of the wall clock.
+_CLOCK: Final = time.time() - time.monotonic()
 
 
 class QueuedTask(Hashable, Protocol):
@@ -130,3 +142,36 @@ class HeadReservation(Generic[W]):
         if self.alone is None or self.task is ts:
             return workers
         return [one for one in workers if one is not self.alone]
+
+
+def why_waiting(scheduler: Any, client: str) -> str | None:
+    """Return why a client's tasks wait for workers, ``None`` if they do not."""
+    timeout: float | None = scheduler.no_workers_timeout
+    start = time.monotonic() - _SOON
+    since: float | None = scheduler.stopped_since
+    if since is not None:
+        if since > start:
+            return None
+        since += _CLOCK
+        if not scheduler.workers:
+            return failures.no_workers(scheduler.address, since, timeout)
+        return failures.no_running_workers(len(scheduler.workers), since, timeout)
+    for ts, since in itertools.islice(scheduler.unrunnable.items(), _FIRST):
+        asks = ts.resource_restrictions, ts.host_restrictions, ts.worker_restrictions
+        if since < start and any(asks) and _is_wanted(ts, client):
+            asked = failures.restrictions(*asks)
+            return failures.no_valid_worker(ts.key, asked, since + _CLOCK, timeout)
+    return None
+
+
+def _is_wanted(ts: Any, client: str) -> bool:
+    """Return whether a client wants a task, or one of the first that need it."""
+    seen, stack = {ts}, [ts]
+    while stack and len(seen) < _ABOVE:
+        found = stack.pop()
+        if any(one.client_key == client for one in found.who_wants or ()):
+            return True
+        fresh = [one for one in found.waiters or () if one not in seen]
+        seen.update(fresh)
+        stack.extend(fresh)
+    return False

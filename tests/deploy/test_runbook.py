@@ -57,7 +57,7 @@ def test_each_error_is_explained():
         for name, kind in vars(errors).items()
         if isinstance(kind, type) and issubclass(kind, errors.MarsdaskError)
     }
-    ours = {"NoWorkers", "WorkersDied"}  # of clusters
+    ours = {"NoValidWorkers", "NoWorkers", "WorkersDied"}  # of clusters
     assert named == (kinds - {"MarsdaskError"}) | ours
 
 
