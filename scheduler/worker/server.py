@@ -193,6 +193,7 @@ class MarsWorker(ReconnectingWorker):
         margin = int(memory_ledger.HARD * limit) - int(SOFT * limit)
         self.state.admission = Admission(max(0, int(SOFT * limit) - taken), margin)
         self.state.make_room = self._make_room
+        self.state.crowded = self._crowded
 
     def _join(self, ledger: tuple[str, int] | None) -> LedgerView | None:
         """Open the ledger of the host, which admission and pausing use."""
@@ -217,6 +218,31 @@ class MarsWorker(ReconnectingWorker):
         manager._maybe_pause_or_unpause = pause_or_unpause  # type: ignore[method-assign]
         state.admission.baseline = report()
         return share
+
+    def _crowded(self) -> bool:
+        """Return whether tasks of unknown size must wait; if so, pause.
+
+        Until the memory is looked at the next time, many could start. Without room on the disks the
+        nanny would restart the process.
+        """
+        manager = self.memory_manager
+        share, limit = manager.memory_pause_fraction, manager.memory_limit
+        if self.spill_manager.full is None or not share or not limit:
+            return False
+        memory = self.monitor.get_process_memory()
+        if memory <= share * limit or (
+            self.share is not None and self.share.within(memory_ledger.SOFT)
+        ):
+            return False
+        asyncio.get_running_loop().call_soon(self._pause)
+        return True
+
+    def _pause(self) -> None:
+        """Pause, or try the next task again if memory is free by now."""
+        memory = self.monitor.get_process_memory()
+        self.memory_manager._maybe_pause_or_unpause(self, memory)
+        if self.status is Status.running:
+            self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-crowded"))
 
     def _schedule_retry(self) -> None:
         if self._retrying is None:

@@ -62,13 +62,20 @@ class MarsWorkerState(WorkerState):
     """The record of running tasks for the nanny."""
     full: str | None = None
     """Why results cannot be spilled, if the disk is full."""
+    crowded: Callable[[], bool] | None = None
+    """Whether the process is too full for another task of unknown size; it pauses then."""
     _arriving = 0
     """Bytes of a result before it is stored, when its task has freed its reservation."""
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
-        if ts is None or self.admission is None or not needs(ts):
+        if ts is None or self.admission is None:
             return ts
+        if not needs(ts):
+            if self.crowded is None or not self.crowded():
+                return ts
+            (self.constrained if ts.resource_restrictions else self.ready).add(ts)
+            return None
         for waiting in self.long_running:
             self.admission.end(waiting.key)  # they may wait for the next tasks
         inputs = [dep.key for dep in ts.dependencies]

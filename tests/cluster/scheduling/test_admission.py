@@ -26,6 +26,16 @@ def block(number, nbytes):
     return np.full(nbytes, number % 256, dtype=np.uint8)
 
 
+#: The tasks that have run.
+RAN: list[int] = []
+
+
+def ran(number):
+    """Record a task."""
+    RAN.append(number)
+    return number
+
+
 def first(*blocks):
     """Return the first element of each."""
     return [int(one[0]) for one in blocks]
@@ -259,6 +269,45 @@ def test_pausing_while_results_leave_memory():
                         await looked.wait()
                 taken["share"] = 0
                 go.set()
+
+    run(main)
+
+
+@pytest.mark.parametrize("full", ["no disk has room", None])
+def test_tasks_of_unknown_size_on_full_disks(full):
+    """Before each the worker looks at its memory: it pauses at once, and not at the next look."""
+    config = {"pause": 0.8, "spill": False, "monitor-interval": "1h"}
+
+    async def main():
+        RAN.clear()
+        with dask.config.set(
+            {f"distributed.worker.memory.{name}": config[name] for name in config}
+        ):
+            one = {"memory_limit": 2**50, "validate": True}
+            async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (
+                server,
+                client,
+            ):
+                (worker,) = server.test_workers
+                manager, paused = worker.memory_manager, asyncio.Event()
+                pause = manager._maybe_pause_or_unpause
+
+                def watched(*args):
+                    pause(*args)
+                    paused.set()
+
+                manager._maybe_pause_or_unpause = watched
+                worker.monitor.get_process_memory = lambda: len(RAN) * manager.memory_limit / 10
+                worker.spill_manager.full = full
+                futures = client.map(ran, range(20), pure=False)
+                if full:
+                    await paused.wait()
+                    assert worker.status is Status.paused
+                    assert len(RAN) == 9
+                    RAN.clear()
+                    worker.spill_manager.full = None
+                    pause(worker, 0)
+                assert await client.gather(futures) == [*range(20)]
 
     run(main)
 
