@@ -89,11 +89,13 @@ def test_full_disks(cluster, disks, sized):
         Client(cluster.address, set_as_default=False) as client,
         marsdask.new_session(client, default=False) as session,
     ):
+        workers = {*client.scheduler_info()["workers"]}
         held = blocks(client, 36)
         assert not any(future.exception(DEADLINE) for future in held)
         assert used(large) > used(small), "what the small one refused is there"
         with pytest.raises(SpillFull, match="needs" if sized else "waits for memory") as caught:
             (too_large if sized else too_many)(client, session)
+        assert {*client.scheduler_info()["workers"]} == workers, "no process has ended"
         for path in disks:
             assert re.search(
                 rf"{path}: No space left on device, [\d.]+ .?i?B free", str(caught.value)
