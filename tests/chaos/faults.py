@@ -19,6 +19,9 @@ from tests.chaos.cluster import ChaosCluster
 from tests.chaos.programs import PROGRAMS
 from tests.source import ROOT
 
+#: Blocks that are left on a full disk.
+_SPARE = 64
+
 #: Undoes a fault.
 Mend = Callable[[], object]
 
@@ -148,9 +151,11 @@ def fill_disk(cluster: ChaosCluster, draw: random.Random) -> Mend:
     """Fill the disk that the workers of a host spill to."""
     folder = cluster.place(_worker_host(cluster, draw)) / "spill"
     filler = folder / "filler"
-    left = os.statvfs(folder)
     with open(filler, "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(1, left.f_bavail - 64) * left.f_frsize)
+        while (left := os.statvfs(folder)).f_bavail > _SPARE:
+            with suppress(OSError):  # the workers write meanwhile
+                size = os.fstat(file.fileno()).st_size
+                os.posix_fallocate(file.fileno(), size, (left.f_bavail - _SPARE) * left.f_frsize)
     return filler.unlink
 
 

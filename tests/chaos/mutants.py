@@ -52,6 +52,25 @@ MUTANTS = {
         "\n",
         "tests/scheduler/supervisor/failover/test_generations.py",
     ),
+    "lost results without inputs are not computed again": Mutant(
+        "scheduler/supervisor/lineage.py",
+        "            ts.run_spec.recover(key)\n",
+        "            str(key)\n",
+        "tests/scheduler/supervisor/test_lineage.py",
+        {"DASK_MARSDASK__NO_WORKERS_TIMEOUT": "5s"},
+    ),
+    "lost results are computed again with other decisions of fusion": Mutant(
+        "marsdask/core/compilation/tiling.py",
+        "        tasks, hints = lower_again(refs, self._made_by, held)\n",
+        "        tasks, hints = (again := lowered(refs, held=held)).tasks, again.hints\n",
+        "tests/core/compilation/test_batches.py",
+    ),
+    "nobody waits for workers in vain": Mutant(
+        "scheduler/cluster/failures.py",
+        '        given = dask.config.get(TIMEOUT, "30 minutes")\n',
+        "        given = None\n",
+        "tests/scheduler/cluster/test_failures.py",
+    ),
     "workers share no memory": Mutant(
         "scheduler/worker/server.py",
         "        if pool.problem is not None or pool.limit < pool.share_from:\n",

@@ -57,27 +57,34 @@ def drive(root, batch):
     return [held[key] for key in step.keys], steps
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_lost_results_are_made_again(name):
-    """Their tasks have the same values, down to the inputs, and down to what is held."""
+def test_lost_results_are_made_again(name, shared):
+    """They are the same tasks, down to the inputs, and down to what is held."""
     compilation = Compilation(
-        [EXPRESSIONS[name]().node], plan=Plan(coalesce=False, batch=3, workers=2)
+        [EXPRESSIONS[name]().node],
+        plan=Plan(coalesce=False, batch=3, workers=2, shared_memory=shared),
     )
     held: dict[Any, Any] = {}
     infos: dict[Any, Any] = {}
+    needs: dict[Any, Any] = {}
     while not isinstance(step := compilation.advance(infos), Done):
         for key in ordered(step.graph):
             held[key] = evaluate(step.graph[key], held)
+            needs[key] = step.graph[key].dependencies
         infos = {key: describe(held[key]) for key in held}
-    for kept in ({}, dict(list(held.items())[1::2])):
-        lost = [key for key in held if key not in kept]
-        graph = compilation.recompute(lost, kept.keys()).graph
-        values = dict(kept)
-        for key in ordered(graph):
-            values[key] = evaluate(graph[key], values)
-        assert graph.keys() <= set(held)
-        for key, value in held.items():
-            np.testing.assert_equal(values[key], value)
+    everything = list(held)
+    for lost in (everything, everything[::2], everything[-1:], everything[:1]):
+        for others in (set(), held.keys() - lost):
+            kept = {key: held[key] for key in others}
+            graph = compilation.recompute(lost, kept.keys()).graph
+            values = dict(kept)
+            for key in ordered(graph):
+                values[key] = evaluate(graph[key], values)
+            made = {key: node.dependencies for key, node in graph.items()}
+            assert made.items() <= needs.items(), "other tasks than the first time"
+            for key in lost:
+                np.testing.assert_equal(values[key], held[key])
 
 
 def ordered(graph):
