@@ -19,8 +19,8 @@ from tests.chaos.cluster import ChaosCluster
 from tests.chaos.programs import PROGRAMS
 from tests.source import ROOT
 
-#: Blocks that are left on a full disk.
-_SPARE = 64
+#: Blocks that are left on a full disk, and how often the others are asked for.
+_SPARE, _ATTEMPTS = 64, 100
 
 #: Undoes a fault.
 Mend = Callable[[], object]
@@ -152,9 +152,11 @@ def fill_disk(cluster: ChaosCluster, draw: random.Random) -> Mend:
     folder = cluster.place(_worker_host(cluster, draw)) / "spill"
     filler = folder / "filler"
     with open(filler, "wb") as file:
-        while (left := os.statvfs(folder)).f_bavail > _SPARE:
+        for _ in range(_ATTEMPTS):
+            if (left := os.statvfs(folder)).f_bavail <= _SPARE:
+                break
+            size = os.fstat(file.fileno()).st_size
             with suppress(OSError):  # the workers write meanwhile
-                size = os.fstat(file.fileno()).st_size
                 os.posix_fallocate(file.fileno(), size, (left.f_bavail - _SPARE) * left.f_frsize)
     return filler.unlink
 
