@@ -67,12 +67,13 @@ def _install() -> None:
                 with suppress(AttributeError, TypeError):
                     setattr(module, name, _jumped)
     Directories.__setitem__ = _slow_write  # type: ignore[method-assign]
-    jobs.cluster_machine = _batched
-    Lineage._submit = _recover  # type: ignore[method-assign]
+    _JOBS.cluster_machine, _LINEAGE._submit = _batched, _recover
     threading.Thread(target=_look, name="chaos", daemon=True).start()
 
 
-_write, _machine, _submit = Directories.__setitem__, jobs.cluster_machine, Lineage._submit
+_JOBS: Any = jobs
+_LINEAGE: Any = Lineage
+_write, _machine, _submit = Directories.__setitem__, _JOBS.cluster_machine, _LINEAGE._submit
 if "MARSDASK_CHAOS" in os.environ:
     _FOLDER = Path(os.environ["MARSDASK_CHAOS"])
     _install()
