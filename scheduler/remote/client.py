@@ -51,6 +51,10 @@ class SupervisorScheduler(DaskScheduler):
     name = "supervisor"
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
     client_class = ReconnectingClient
+    _looking = False
+    """Whether it will ask why graphs or results take so long."""
+    _reason: str | None = None
+    """The last answer."""
 
     def __init__(
         self,
@@ -68,10 +72,6 @@ class SupervisorScheduler(DaskScheduler):
     ) -> None:
         self.weight = check_weight(weight)
         self._local: LocalProcess | None = None
-        self._looking = False
-        """Whether it will ask why graphs or results take so long."""
-        self._reason: str | None = None
-        """The last answer."""
         self._gathering: set[object] = set()
         """The calls that wait for results."""
         self._sessions: set[str] = set()

@@ -39,7 +39,7 @@ from .memory_deadlock import MemoryDeadlock
 from .replicas import holders
 from .spans import LimitedSpans
 from .suspicious_tasks import clear_suspicion
-from .waiting_tasks import why_waiting
+from .waiting_tasks import WorkerAbsence, why_waiting
 
 logger: Final = logging.getLogger(__name__)
 
@@ -91,7 +91,6 @@ class Supervisor(LineageScheduler):
         options["security"] = Security(**security) if isinstance(security, dict) else security
         with dask.config.set(dashboard_tls(options["security"])):
             super().__init__(host=host, port=port, protocol=protocol, **options)
-        self.no_workers_timeout = no_workers_timeout()
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
         self._admitting = verify_clients(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
@@ -107,12 +106,14 @@ class Supervisor(LineageScheduler):
     """Whether it ended because another supervisor is active."""
 
     def _accept_followers(self) -> UnclaimedResults:
-        """Prepare for the workers of an earlier supervisor."""
+        """Prepare for the workers of an earlier supervisor, and for the absence of any."""
         if "spans" in self.extensions:
             self.extensions["spans"] = LimitedSpans(self)
         self.handlers["mars_role"] = self.tell_role
         self.handlers["mars_holders"] = self.holders
         self.handlers["mars_waiting"] = self.waiting
+        self.absence = WorkerAbsence()
+        self.no_workers_timeout = no_workers_timeout()
         return UnclaimedResults(self)
 
     def tell_role(self, comm: Any, *, active: bool = False, **options: Any) -> dict[str, Any]:
@@ -169,7 +170,7 @@ class Supervisor(LineageScheduler):
             await comm.write(answer | {"time": time.time()})
             return
         await super().add_worker(comm, **registration)
-        self.note_running()
+        self.absence.note(self.running)
 
     async def remove_worker(
         self, address: str, *, expected: bool = False, close: bool = True, **options: Any
@@ -191,9 +192,15 @@ class Supervisor(LineageScheduler):
         removed = await super().remove_worker(
             address, expected=expected, close=close and not cut, **options
         )
+        self.absence.note(self.running)
         if cut and stream is not None:
             stream.abort()
         return removed
+
+    def handle_worker_status_change(self, status: Any, worker: Any, stimulus_id: str) -> None:
+        """Record a status."""
+        super().handle_worker_status_change(status, worker, stimulus_id)
+        self.absence.note(self.running)
 
     async def add_client(self, comm: Any, client: str, versions: dict[str, Any]) -> None:
         """Add a client, after the workers of an earlier supervisor have joined."""

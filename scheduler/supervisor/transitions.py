@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import math
 import operator
-import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Any, ClassVar
@@ -89,8 +88,6 @@ class PlacementScheduler(distributed.Scheduler):
         """Workers that get more tasks only because theirs are short."""
         self._least_memory = math.inf
         """The least memory limit of any worker that has been here."""
-        self.stopped_since: float | None = time.monotonic()
-        """Since when no worker takes tasks."""
         self._looking = False
         """Whether a pass over the queue is scheduled after the transitions."""
         self._waiting: QueueGroups[TaskState] | None = None
@@ -148,9 +145,9 @@ class PlacementScheduler(distributed.Scheduler):
         super()._set_priorities(**options)
         new = sorted((ts for ts in new if ts.priority), key=operator.attrgetter("priority"))
         costs = [self._get_prefix_duration(ts.prefix) for ts in new]
-        for ts, due in zip(new, self.fair_queue.times(job.share, costs), strict=True):
+        for ts, time in zip(new, self.fair_queue.times(job.share, costs), strict=True):
             user, _, position = ts.priority
-            ts.priority = user, due, position, job.number
+            ts.priority = user, time, position, job.number
 
     def _ours(self, ts: TaskState) -> Policy | None:
         """Return the policy unless a restriction determines the task's worker."""
@@ -455,17 +452,9 @@ class PlacementScheduler(distributed.Scheduler):
         finally:
             self._caching, self._cached = False, None
 
-    def note_running(self) -> None:
-        """Record since when no worker takes tasks, if there is none."""
-        if self.running:
-            self.stopped_since = None
-        elif self.stopped_since is None:
-            self.stopped_since = time.monotonic()
-
     async def remove_worker(self, address: str, **options: Any) -> Any:
         """Remove a worker, and try queued tasks again: one may have waited for it."""
         result = await super().remove_worker(address, **options)
-        self.note_running()
         if self.policy is not None and self.status is Status.running:
             self.stimulus_queue_slots_maybe_opened(stimulus_id=f"worker-left-{address}")
         return result
@@ -473,7 +462,6 @@ class PlacementScheduler(distributed.Scheduler):
     def handle_worker_status_change(self, status: Any, worker: Any, stimulus_id: str) -> None:
         """Record a status, and try queued tasks again: one may have waited for this worker."""
         super().handle_worker_status_change(status, worker, stimulus_id)
-        self.note_running()
         if self.policy is not None:
             self.stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
 

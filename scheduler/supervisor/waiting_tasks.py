@@ -144,11 +144,25 @@ class HeadReservation(Generic[W]):
         return [one for one in workers if one is not self.alone]
 
 
+class WorkerAbsence:
+    """The monotonic time ``since`` when no worker takes tasks, ``None`` if one does."""
+
+    def __init__(self) -> None:
+        self.since: float | None = time.monotonic()
+
+    def note(self, running: Collection[Any]) -> None:
+        """Record the workers that take tasks."""
+        if running:
+            self.since = None
+        elif self.since is None:
+            self.since = time.monotonic()
+
+
 def why_waiting(scheduler: Any, client: str) -> str | None:
     """Return why a client's tasks wait for workers, ``None`` if they do not."""
     timeout: float | None = scheduler.no_workers_timeout
     start = time.monotonic() - _SOON
-    since: float | None = scheduler.stopped_since
+    since: float | None = scheduler.absence.since
     if since is not None:
         if since > start:
             return None

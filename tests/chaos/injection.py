@@ -40,7 +40,8 @@ def _slow_write(directories: Directories, *args: Any) -> None:
 def _batched(workers: Any, batch: int | None = None) -> Machine:
     with suppress(OSError):
         batch = int((_FOLDER / "batch").read_text())
-    return _machine(workers, batch)
+    found: Machine = _machine(workers, batch)
+    return found
 
 
 async def _recover(lineage: Lineage, keys: list[Any]) -> None:

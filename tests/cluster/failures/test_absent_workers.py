@@ -57,9 +57,11 @@ def warnings():
 def test_the_results_of_the_last_worker(cluster, session, warnings, returns):
     """Who fetches them hears the reason; then the next worker computes them, or none in time."""
     x = (mt.arange(40, chunk_size=10) + 1).execute(session=session)
-    # As the preStop of a pod does.
-    session.scheduler.client.retire_workers()
+    client = session.scheduler.client
+    client.retire_workers()  # as the preStop of a pod does
     cluster.scale(0)
+    while client.sync(client.scheduler.ncores):
+        assert session.scheduler.client.status == "running"
     with ThreadPoolExecutor(1) as thread:
         fetched = thread.submit(x.fetch, session=session)
         message = warnings.get(timeout=DEADLINE)
