@@ -4,6 +4,9 @@ The following holds for all rules, as in distributed. Sources wait in one queue 
 slot. Other tasks are placed when their inputs are computed. A worker runs the first of its tasks
 whose inputs have arrived. Idle workers steal tasks that would end sooner.
 
+Tasks reach the scheduler as their rule says: the whole graph at once, or in the batches of a job of a
+supervisor, by the same constants. The time that this takes is not simulated.
+
 A worker without free memory spills its least recently used results, and reads them back when they
 are needed. Replicas are dropped when there are more than tasks that need them.
 """
@@ -20,10 +23,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.placement.batches import TraceBatches
 from benchmarks.placement.machine import Hardware, SimulatedWorker
 from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
-from marsdask.scheduler.supervisor.placement import READERS, TaskView, affinities
+from marsdask.scheduler.supervisor.placement import STRANGERS, TaskView
 
 #: Number of workers that an idle one may steal from.
 _ASKED = 8
@@ -83,24 +87,37 @@ class Simulation:
         self._full = math.ceil(hardware.nthreads * hardware.saturation)
         self._held_back: list[int] = []
         """A heap of those that fit nowhere; the first of them is not overtaken by the others."""
-        self._queue_sources()
-        self.figures = Figures()
-
-    def _queue_sources(self) -> None:
-        sources = [task for task, waits in enumerate(self._waits) if not waits]
-        self._sources = deque(sources)
+        self._batches = TraceBatches(trace, self._consumers, whole=not rule.affinities)
+        self._sources: deque[int] = deque()
         self._taken: set[int] = set()
         self._home: dict[int, SimulatedWorker] = {}
         self._own: dict[SimulatedWorker, deque[int]] = {}
-        if self._rule.affinities:
-            own = [task for task in sources if len(self._consumers[task]) <= READERS]
-            for task, colour in zip(own, affinities(len(own), len(self._workers)), strict=True):
-                worker = self._workers[colour]
-                self._home[task] = worker
-                self._own.setdefault(worker, deque()).append(task)
+        self.figures = Figures()
+
+    def _submit(self) -> None:
+        """Submit batches, as far as the job may be ahead."""
+        while (batch := self._batches.take()) is not None:
+            if self._rule.affinities:
+                self._set_homes(batch)
+            for task in batch:
+                if not self._waits[task]:
+                    self._begin(task)
+
+    def _set_homes(self, batch: range) -> None:
+        for task, colour in self._batches.affinities(batch, len(self._workers)).items():
+            home = self._home[task] = self._workers[colour]
+            self._own.setdefault(home, deque()).append(task)
+
+    def _begin(self, task: int) -> None:
+        """Queue a source, or place another task whose inputs are computed."""
+        if not self._trace.inputs[task]:
+            self._sources.append(task)
+        elif not self._place(task):
+            heapq.heappush(self._held_back, task)
 
     def run(self) -> Figures:
         """Run to the end."""
+        self._submit()
         self._hand_out()
         while self._events:
             self._now, _, kind, task, worker = heapq.heappop(self._events)
@@ -148,7 +165,7 @@ class Simulation:
         home = self._home.get(first)
         if home is None or home in self._slots:
             return first
-        for worker, _ in zip(self._slots, range(_ASKED), strict=False):
+        for worker, _ in zip(self._slots, range(STRANGERS), strict=False):
             own = self._own.get(worker)
             while own and (own[0] in self._taken or own[0] < first):
                 own.popleft()
@@ -252,8 +269,10 @@ class Simulation:
         self._looked_at(worker)
         self._start(worker)
         for one in self._consumers[task]:
-            if self._is_ready(one) and not self._place(one):
-                heapq.heappush(self._held_back, one)
+            if self._is_ready(one) and self._batches.submitted(one):
+                self._begin(one)
+        self._batches.finish(task)
+        self._submit()
         while self._held_back and self._place(self._held_back[0]):
             heapq.heappop(self._held_back)
         if not self._held_back:

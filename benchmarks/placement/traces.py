@@ -85,13 +85,14 @@ def all_to_all(tasks: int) -> Trace:
     """Cut each of n blocks into n pieces, and put n pieces together n times."""
     trace = Trace("all to all")
     count = max(2, int(tasks**0.5) - 1)
-    pieces: list[list[int]] = [[] for _ in range(count)]
+    sources: list[int] = []
     for _ in range(count):
-        source = trace.add((), 0.2, 32 * MIB)
-        for target in range(count):
-            pieces[target].append(trace.add((source,), 0.002, 32 * MIB // count))
-    for target in range(count):
-        trace.add(tuple(pieces[target]), 0.2, 32 * MIB)
+        pieces = []
+        for position in range(count):
+            if position == len(sources):
+                sources.append(trace.add((), 0.2, 32 * MIB))
+            pieces.append(trace.add((sources[position],), 0.002, 32 * MIB // count))
+        trace.add(tuple(pieces), 0.2, 32 * MIB)
     return trace
 
 

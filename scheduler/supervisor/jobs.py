@@ -41,7 +41,7 @@ _REMEMBERED = 1000
 #: Number of tasks that are created and submitted at a time ...
 BATCH = 2_000
 #: ... and maximum number of submitted tasks that have not run.
-_AHEAD = 20_000
+AHEAD = 20_000
 
 #: Number of descriptions that are read before other callbacks run.
 _TURN = 1000
@@ -345,7 +345,7 @@ class Jobs(SchedulerPlugin):
                 graphs.send(step)
                 job.total, infos = graphs.total + stage.later, {}
                 wanted.extend(stage.keys)
-                await graphs.below(_AHEAD // BATCH if stage.later else 1)
+                await graphs.below(AHEAD // BATCH if stage.later else 1)
                 if not stage.later:
                     infos = await self._infos(wanted)
                     wanted.clear()

@@ -188,7 +188,7 @@ def test_nothing_is_left_there(session, cluster):
 def test_large_jobs_go_in_batches(session, cluster, monkeypatch):
     """The number of waiting tasks is limited, and results between batches are released."""
     monkeypatch.setattr(jobs, "BATCH", 50)
-    monkeypatch.setattr(jobs, "_AHEAD", 150)
+    monkeypatch.setattr(jobs, "AHEAD", 150)
     waiting = []
     send = SubmittedGraphs.send
 
