@@ -8,7 +8,7 @@ graph may refer to any key that the scheduler still holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from dask.sizeof import sizeof
@@ -38,8 +38,8 @@ class Hint:
     """Bytes that the running task needs besides its inputs: the result and the scratch."""
     priority: int | None = None
     """Position in the order of the whole graph; smaller positions run earlier."""
-    affinity: Hashable | None = None
-    """The scheduler should place tasks of equal affinity together."""
+    affinity: float | None = None
+    """A number from 0 to 1: the scheduler should place tasks of similar affinities together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +246,10 @@ class Stage:
     """
     kept: tuple[Key, ...] = ()
     """Keys that later batches need; hold them until a batch lists them in ``dropped``."""
+    earlier: int = 0
+    """Number of tasks in earlier batches of the stage."""
+    readers: Mapping[Key, int] = field(default_factory=dict)
+    """Number of tasks that need a result, where later batches have some that do."""
     dropped: tuple[Key, ...] = ()
     """Held keys, of batches or of earlier stages, that only tasks of this batch need.
 

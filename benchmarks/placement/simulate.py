@@ -4,8 +4,8 @@ The following holds for all rules, as in distributed. Sources wait in one queue 
 slot. Other tasks are placed when their inputs are computed. A worker runs the first of its tasks
 whose inputs have arrived. Idle workers steal tasks that would end sooner.
 
-Tasks reach the scheduler as their rule says: the whole graph at once, or in the batches of a job of a
-supervisor, by the same constants. The time that this takes is not simulated.
+Tasks reach the scheduler as their rule says: the whole graph at once, or in the batches of a
+supervisor's job, by its own functions. The time that this takes is not simulated.
 
 A worker without free memory spills its least recently used results, and reads them back when they
 are needed. Replicas are dropped when there are more than tasks that need them.
@@ -27,6 +27,7 @@ from benchmarks.placement.batches import TraceBatches
 from benchmarks.placement.machine import Hardware, SimulatedWorker
 from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
+from marsdask.scheduler.supervisor.affinity.homes import Ranges
 from marsdask.scheduler.supervisor.placement import STRANGERS, TaskView
 
 #: Number of workers that an idle one may steal from.
@@ -87,7 +88,9 @@ class Simulation:
         self._full = math.ceil(hardware.nthreads * hardware.saturation)
         self._held_back: list[int] = []
         """A heap of those that fit nowhere; the first of them is not overtaken by the others."""
-        self._batches = TraceBatches(trace, self._consumers, whole=not rule.affinities)
+        threads = hardware.workers * hardware.nthreads
+        self._batches = TraceBatches(trace, self._consumers, threads, whole=not rule.affinities)
+        self._ranges = Ranges(self._workers)
         self._sources: deque[int] = deque()
         self._taken: set[int] = set()
         self._home: dict[int, SimulatedWorker] = {}
@@ -104,8 +107,8 @@ class Simulation:
                     self._begin(task)
 
     def _set_homes(self, batch: range) -> None:
-        for task, colour in self._batches.affinities(batch, len(self._workers)).items():
-            home = self._home[task] = self._workers[colour]
+        for task, affinity in self._batches.affinities(batch).items():
+            home = self._home[task] = self._ranges.home(affinity)
             self._own.setdefault(home, deque()).append(task)
 
     def _begin(self, task: int) -> None:

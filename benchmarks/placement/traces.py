@@ -82,7 +82,7 @@ def tree_reduction(tasks: int, fan: int = 8) -> Trace:
 
 
 def all_to_all(tasks: int) -> Trace:
-    """Cut each of n blocks into n pieces, and put n pieces together n times."""
+    """Cut each of n blocks into n pieces, and put n pieces together n times, in turn."""
     trace = Trace("all to all")
     count = max(2, int(tasks**0.5) - 1)
     sources: list[int] = []

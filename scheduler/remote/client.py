@@ -19,8 +19,8 @@ from ..base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGra
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed, VersionMismatch
+from ..supervisor.affinity.affinities import with_affinity
 from ..supervisor.fair_share import check_weight
-from ..supervisor.hints import with_affinity
 from ..supervisor.server import installed_version
 from ..web.authentication import client_token
 from ..web.web_client import web_security
@@ -116,7 +116,7 @@ class SupervisorScheduler(DaskScheduler):
     ) -> Handle:
         """Send the missing part of the graph, with affinities of its sources."""
         if hints:
-            hints = with_affinity(graph, hints, len(self.client.nthreads()))
+            hints = with_affinity(graph, hints)
         handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
         self._look_later()
         return handle

@@ -40,8 +40,10 @@ _REMEMBERED = 1000
 
 #: Number of tasks that are created and submitted at a time ...
 BATCH = 2_000
-#: ... and maximum number of submitted tasks that have not run.
+#: ... and maximum number of submitted tasks that have not run: at least this, ...
 AHEAD = 20_000
+#: ... or this for each thread of the workers.
+AHEAD_EACH = 32
 
 #: Number of descriptions that are read before other callbacks run.
 _TURN = 1000
@@ -54,6 +56,11 @@ _RESEND = 10.0
 
 #: Timeout for the delivery of results, in seconds.
 _DELIVERY = 60.0
+
+
+def ahead(threads: int) -> int:
+    """Return the maximum number of submitted tasks that have not run, for workers' threads."""
+    return max(AHEAD, AHEAD_EACH * threads)
 
 
 @dataclass
@@ -338,14 +345,14 @@ class Jobs(SchedulerPlugin):
         wanted: list[Key] = []
         try:
             while not isinstance(
-                step := await compiler.call("advance", infos, len(self.scheduler.workers)), Finished
+                step := await compiler.call("advance", infos, self._ahead), Finished
             ):
                 stage = step.stage
                 job.describe(step)
                 graphs.send(step)
                 job.total, infos = graphs.total + stage.later, {}
                 wanted.extend(stage.keys)
-                await graphs.below(AHEAD // BATCH if stage.later else 1)
+                await graphs.below(self._ahead // BATCH if stage.later else 1)
                 if not stage.later:
                     infos = await self._infos(wanted)
                     wanted.clear()
@@ -359,11 +366,16 @@ class Jobs(SchedulerPlugin):
             await asyncio.shield(asyncio.ensure_future(graphs.close()))
             raise
 
+    @property
+    def _ahead(self) -> int:
+        threads: int = self.scheduler.total_nthreads
+        return ahead(threads)
+
     async def _recompute(
         self, name: str, compiler: Any, keys: Collection[Key], held: Collection[Key]
     ) -> tuple[TaskGraph, Submit]:
         """Make the tasks of lost results again, down to held ones."""
-        prepared = await compiler.call("recompute", keys, held, len(self.scheduler.workers))
+        prepared = await compiler.call("recompute", keys, held, self._ahead)
         return prepared.graph, partial(resubmit, self.scheduler, f"{name}-again", prepared)
 
     def _progressed(self, job: Job, key: Key) -> None:

@@ -336,16 +336,3 @@ class Policy:
             if best is None or starts < soonest or (starts == soonest and (work, held) < least):
                 best, soonest, least = worker, starts, (work, held)
         return best
-
-
-#: Maximum number of readers of a source with an affinity: a block and its eight neighbours.
-READERS = 9
-
-
-def affinities(count: int, workers: int) -> list[int]:
-    """Return an affinity for each of ``count`` sources, in the order of the graph.
-
-    Neighbouring sources have common readers, so they get the same affinity. There is one affinity
-    for each worker.
-    """
-    return [position * workers // count for position in range(count)]

@@ -17,8 +17,8 @@ from distributed.protocol.serialize import Serialized, deserialize
 
 from ..base import Hint, Key, Stage, TaskGraph
 from ..errors import ResultLost
+from .affinity.affinities import turn, with_affinity
 from .fair_share import JobShare
-from .hints import with_affinity
 from .lineage import Lineage, needed
 from .result_info import describe_results
 
@@ -82,10 +82,14 @@ class PreparedGraph:
     """The node that belongs to the first part of a key."""
 
 
-def prepare(stage: Stage, workers: int) -> PreparedGraph:
-    """Return a stage in the scheduler's format; this is slow, so call it outside the event loop."""
+def prepare(stage: Stage, ahead: int) -> PreparedGraph:
+    """Return a stage in the scheduler's format; ``ahead`` tasks are submitted at a time.
+
+    This is slow, so call it outside the event loop.
+    """
     graph = describe_results(stage.graph, stage.keys, sample=stage.samples)
-    hints = with_affinity(graph, stage.hints, workers)
+    batch = turn(stage.earlier, len(graph), stage.later, ahead)
+    hints = with_affinity(graph, stage.hints, batch, stage.readers)
     needed = {key for node in graph.values() for key in node.dependencies}
     needed.update(stage.keys)
     return PreparedGraph(stage, graph, as_annotations(hints), needed - graph.keys())

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import dask.config
 import distributed
-from distributed.collections import HeapSet
 from distributed.core import Status
 from distributed.scheduler import (
     DEFAULT_EXTENSIONS,
@@ -27,6 +26,7 @@ from distributed.scheduler import (
 from distributed.stealing import WorkStealing
 
 from ..dask import PLACE
+from .affinity.homes import QueuedSources
 from .fair_share import FairQueue, JobShare, WorkerShares, submission
 from .hints import hinted_bytes, mean_bytes, needs, task_view
 from .placement import (
@@ -79,7 +79,7 @@ class PlacementScheduler(distributed.Scheduler):
         if policy is None and not stock:
             policy = Policy()
         self.policy = policy
-        self._by_affinity: dict[int, HeapSet[TaskState]] = {}
+        self.homes = QueuedSources()
         self._open: set[WorkerState] = set()
         """Workers with fewer tasks than threads."""
         self._ahead: set[WorkerState] = set()
@@ -241,13 +241,8 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _home(self, ts: TaskState) -> WorkerState | None:
         """Return the worker for sources of the task's affinity, ``None`` without one."""
-        affinity = (ts.annotations or {}).get("mars_band")
-        if affinity is None or not self.workers:
-            return None
         # Workers are sorted by address, so homes change only when workers join or leave.
-        workers: Any = self.workers
-        found: WorkerState = workers.peekitem(hash(affinity) % len(workers))[1]
-        return found
+        return self.homes.home(ts, self.workers.values())
 
     def _near(self, host: str) -> Iterator[WorkerState]:
         """Yield the idle workers of a host, then a few of the others in turn."""
@@ -309,10 +304,7 @@ class PlacementScheduler(distributed.Scheduler):
         self.queued.add(ts)
         if self._waiting is not None:
             self._waiting.add(ts)
-        affinity = (ts.annotations or {}).get("mars_band")
-        if affinity is not None:
-            by_priority = HeapSet[TaskState](key=operator.attrgetter("priority"))
-            self._by_affinity.setdefault(hash(affinity), by_priority).add(ts)
+        self.homes.add(ts, self.workers.values())
         return {}, {}, {}
 
     def _transition_queued_processing(self, key: Any, stimulus_id: str) -> Any:
@@ -331,16 +323,8 @@ class PlacementScheduler(distributed.Scheduler):
         if head:
             self._head.release()
         self.queued.discard(ts)
-        self._forget_affinity(ts)
+        self.homes.discard(ts)
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
-
-    def _forget_affinity(self, ts: TaskState) -> None:
-        """Remove a task that leaves the queue from the tasks of its affinity."""
-        own = self._by_affinity.get(hash((ts.annotations or {}).get("mars_band")))
-        if own:
-            own.discard(ts)
-            if own:
-                own.peek()  # this drops discarded tasks from the front of the heap
 
     # distributed's table of transitions contains functions, so overridden methods need a new table.
     _TRANSITIONS_TABLE: ClassVar[Any] = {
@@ -360,7 +344,7 @@ class PlacementScheduler(distributed.Scheduler):
             super().stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
             return
         if not self.queued:
-            self._by_affinity.clear()
+            self.homes.clear()
             self._waiting = None
             self._head.release()
         while self.queued and (self.idle_task_count or self.worker_shares.contended):
@@ -408,13 +392,10 @@ class PlacementScheduler(distributed.Scheduler):
         home = self._home(first)
         if home is None or home in slots:
             return first
-        workers: Any = self.workers
         for ws in itertools.islice(slots, STRANGERS):
-            own = self._by_affinity.get(workers.index(ws.address))
-            while own and own.peek().state != "queued":
-                own.pop()
-            if own:
-                return own.peek()
+            own = self.homes.first(ws)
+            if own is not None:
+                return own
         return first if self._candidates(home, slots) or not self.is_rootish(first) else None
 
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
@@ -454,7 +435,10 @@ class PlacementScheduler(distributed.Scheduler):
 
     async def remove_worker(self, address: str, **options: Any) -> Any:
         """Remove a worker, and try queued tasks again: one may have waited for it."""
+        known = self.coerce_address(address) in self.workers
         result = await super().remove_worker(address, **options)
+        if known:
+            self.homes.leave()
         if self.policy is not None and self.status is Status.running:
             self.stimulus_queue_slots_maybe_opened(stimulus_id=f"worker-left-{address}")
         return result

@@ -171,7 +171,7 @@ class ResultsContract(ContractFixtures):
         a, b, c = key("a"), key("b"), key("c")
         nodes = [Task(a, inc, 0), Task(b, inc, TaskRef(a)), Task(c, add, TaskRef(a), TaskRef(b))]
         hints: dict[Key, Hint] = {
-            a: Hint(nbytes=28, peak=56, priority=1, affinity="x"),
+            a: Hint(nbytes=28, peak=56, priority=1, affinity=0.5),
             b: Hint(priority=0),
             key("other"): Hint(nbytes=1),
         }

@@ -77,6 +77,12 @@ MUTANTS = {
         "        if pool is not None:\n",
         "tests/cluster/scheduling/test_shared_memory.py",
     ),
+    "each batch has sources for all workers": Mutant(
+        "scheduler/supervisor/affinity/affinities.py",
+        "    return start, start + tasks / size\n",
+        "    return 0.0, 1.0\n",
+        "tests/scheduler/supervisor/affinity/test_affinities.py",
+    ),
     "the nanny never kills": Mutant(
         "scheduler/worker/nanny.py",
         "        if used > most and not (self.host is not None and self.host.within(HARD)):\n",

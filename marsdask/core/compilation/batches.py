@@ -36,6 +36,10 @@ class Batch(NamedTuple):
     dropped: tuple[Any, ...]
     later: int
     """Tasks to come, at most."""
+    earlier: int
+    """Tasks of earlier batches."""
+    readers: dict[Any, int]
+    """The number of tasks that need a result, where later batches have some that do."""
     grids: dict[str, Grid]
     """The grids of all tasks so far, by name."""
 
@@ -98,6 +102,7 @@ class Batches:
         self._open: dict[Any, None] = {}
         self._kept: dict[Any, None] = {}
         self._dropped: list[Any] = []
+        self._readers: dict[Any, int] = {}
         self._given = tuple(
             r.grid.key(r.index) for r in targets if isinstance(r.grid.rule, ResultKeys)
         )
@@ -161,8 +166,8 @@ class Batches:
         while stack:
             with collection_paused():
                 self._fill(stack)
-            done += len(self.lowering.tasks)
-            yield self._cut(max(1, self._largest - done) if stack else 0)
+            earlier, done = done, done + len(self.lowering.tasks)
+            yield self._cut(earlier, max(1, self._largest - done) if stack else 0)
 
     def _fill(self, stack: list[Ref | _BatchTask]) -> None:
         """Take tasks off the stack, each after its inputs, until a batch is full."""
@@ -201,6 +206,9 @@ class Batches:
         self.lowering.hints[made.key] = made.hint
         if made.ref.grid.name not in self._wanted:
             self._open[made.key] = None
+        counts = self._counts.get(made.ref.grid.name)
+        if counts is not None:
+            self._readers[made.key] = counts.numbers[counts.at(made.ref.index)]
         for ref in made.needs:
             self._use(ref)
 
@@ -241,7 +249,7 @@ class Batches:
                         marks = self._counts[grid.name] = _Marks.of(grid, "L")
                     marks.numbers[marks.at(index)] += 1
 
-    def _cut(self, later: int) -> Batch:
+    def _cut(self, earlier: int, later: int) -> Batch:
         lowering = self.lowering
         wanted = tuple(key for key in lowering.tasks if key[0] in self._wanted)
         wanted, self._given = self._given + wanted, ()
@@ -252,10 +260,13 @@ class Batches:
             tuple(self._open),
             tuple(self._dropped),
             later,
+            earlier,
+            dict(self._readers),
             lowering.grids,
         )
         self._kept |= self._open
         self._open.clear()
         self._dropped.clear()
+        self._readers.clear()
         lowering.tasks, lowering.hints = {}, {}
         return batch

@@ -228,6 +228,8 @@ class Compilation:
             batch.hints,
             samples=bool(self._paused),
             later=batch.later,
+            earlier=batch.earlier,
+            readers=batch.readers,
             kept=batch.kept,
             dropped=batch.dropped,
         )

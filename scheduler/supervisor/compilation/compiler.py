@@ -41,9 +41,12 @@ class Compiler:
         self.recomputes: bool = hasattr(self._compilation, "recompute")
 
     def advance(
-        self, infos: Mapping[Key, ChunkInfo | bytes], workers: int
+        self, infos: Mapping[Key, ChunkInfo | bytes], ahead: int
     ) -> PreparedGraph | Finished:
-        """Take the descriptions of results, pickled or not; return the next graph or the end."""
+        """Take the descriptions of results, pickled or not; return the next graph or the end.
+
+        ``ahead`` tasks are submitted at a time.
+        """
         found = {
             key: pickle.loads(info) if isinstance(info, bytes) else info
             for key, info in infos.items()
@@ -51,7 +54,7 @@ class Compiler:
         step: Stage | Done = self._compilation.advance(found)
         if isinstance(step, Done):
             return Finished(cloudpickle.dumps((step, None, None, None)), step.keys)
-        prepared = prepare(step, workers)
+        prepared = prepare(step, ahead)
         if hasattr(self._compilation, "outline"):
             prepared.outline = self._compilation.outline()
             # One key of each name is enough.
@@ -60,11 +63,9 @@ class Compiler:
             prepared.owners = {name: owner for name, owner in owners.items() if owner is not None}
         return prepared
 
-    def recompute(
-        self, keys: Collection[Key], held: Collection[Key], workers: int
-    ) -> PreparedGraph:
+    def recompute(self, keys: Collection[Key], held: Collection[Key], ahead: int) -> PreparedGraph:
         """Return the tasks of lost results again, down to held ones."""
-        return prepare(self._compilation.recompute(keys, frozenset(held)), workers)
+        return prepare(self._compilation.recompute(keys, frozenset(held)), ahead)
 
     def explain(self, failed: GraphFailed) -> Failure:
         """Return why a task failed."""

@@ -35,7 +35,7 @@ def job(server, name, weight=1.0):
 
 def send(graphs, tasks):
     graph = {task.key: task for task in tasks}
-    graphs.send(prepare(Stage(graph, (), {}, kept=tuple(graph)), 1))
+    graphs.send(prepare(Stage(graph, (), {}, kept=tuple(graph)), 10))
 
 
 def sources(name, count):

@@ -15,7 +15,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.dask import annotated as hinted_graph
 from marsdask.scheduler.supervisor import transitions
-from marsdask.scheduler.supervisor.hints import with_affinity
+from marsdask.scheduler.supervisor.affinity.affinities import with_affinity
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
@@ -116,7 +116,7 @@ def test_sources_wait_for_what_is_made_of_them(monkeypatch, small, hinted, threa
             uses = [Task(("use", i), reduced, TaskRef(("load", i))) for i in range(chains)]
             graph: dict[Any, Any] = {task.key: task for task in (*loads, *uses)}
             hints = dict.fromkeys(graph, Hint(nbytes=1000, peak=1000)) if hinted else {}
-            sent = hinted_graph(graph, with_affinity(graph, hints, len(threads)) if hinted else {})
+            sent = hinted_graph(graph, with_affinity(graph, hints) if hinted else {})
             futures = client.get(sent, [task.key for task in uses], sync=False)
             assert sum(await client.gather(futures)) == chains
             assert 0 < stored.most <= sum(threads) + extra
@@ -178,7 +178,7 @@ def test_sources_of_one_colour_share_a_home():
         async with supervised({"nthreads": 8}, {"nthreads": 8}) as (server, client):
             keys = [f"s-{i}" for i in range(40)]
             tasks = {key: Task(key, pass_gate, "gate", i) for i, key in enumerate(keys)}
-            hints = with_affinity(tasks, {key: Hint(peak=1) for key in keys}, 2)
+            hints = with_affinity(tasks, {key: Hint(peak=1) for key in keys})
             bands = {key: hints[key].affinity for key in keys}
             graph = annotated(tasks.values(), mars_band=bands)
             futures = client.get(graph, keys, sync=False)
@@ -343,9 +343,9 @@ def test_colours_of_what_has_left_the_queue_are_forgotten():
             await gates["first"].started.acquire()
             gates["first"].go.set()
             await gates["next"].started.acquire()
-            (of_one_colour,) = server._by_affinity.values()
-            assert {ts.key[0] for ts in of_one_colour} == {"next"}
-            assert set(of_one_colour) == set(server.queued)
+            at_home = set(server.homes)
+            assert {ts.key[0] for ts in at_home} == {"next"}
+            assert at_home == set(server.queued)
             gates["next"].go.set()
             await client.gather(futures)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,23 @@ def drive(root, batch):
     steps = []
     wanted: list[Any] = []
     kept: set[Any] = set()
+    readers: dict[Any, int] = {}
+    uses: Counter[Any] = Counter()
+    earlier = 0
     while not isinstance(step := compilation.advance(infos), Done):
         values = dict(held)
         for key in ordered(step.graph):
             assert step.graph[key].dependencies <= values.keys(), "made before what it needs"
             values[key] = evaluate(step.graph[key], values)
         steps.append(step.graph)
+        assert step.earlier == earlier
+        earlier = earlier + len(step.graph) if step.later else 0
+        readers |= step.readers
+        uses.update(key for task in step.graph.values() for key in task.dependencies)
+        if not step.later:
+            inner = {key: count for key, count in uses.items() if count > 1 and key not in held}
+            assert batch is None or all(readers[key] >= count for key, count in inner.items())
+            uses.clear()
         dropped = set(step.dropped)
         assert dropped <= kept | set(wanted)
         kept = kept - dropped | set(step.kept)

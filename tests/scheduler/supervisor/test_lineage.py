@@ -30,6 +30,7 @@ def session(cluster, monkeypatch):
     """Return a session whose jobs are large from the tenth task on."""
     monkeypatch.setattr(jobs, "BATCH", 10)
     monkeypatch.setattr(jobs, "AHEAD", 30)
+    monkeypatch.setattr(jobs, "AHEAD_EACH", 1)
     scheduler = SupervisorScheduler(cluster.scheduler_address)
     with (
         marsdask.new_session(scheduler, default=False) as session,

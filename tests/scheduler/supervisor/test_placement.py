@@ -1,22 +1,16 @@
 """The placement policy, without any server."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-from dask.task_spec import DataNode, Task, TaskRef
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.base import Hint
-from marsdask.scheduler.supervisor.hints import with_affinity
 from marsdask.scheduler.supervisor.placement import (
-    READERS,
     Policy,
     Reservations,
     RoundRobin,
     TaskView,
-    affinities,
     resident,
 )
 
@@ -299,30 +293,6 @@ def test_the_ledger_adds_up(steps):
     for position, worker in enumerate(workers):
         assert ledger.on(worker) == sum(n for where, n in model.values() if where == position)
     assert len(ledger) == sum(1 for _, nbytes in model.values() if nbytes)
-
-
-@pytest.mark.parametrize(("count", "workers"), [(0, 3), (1, 3), (3, 3), (10, 3), (100, 7)])
-def test_colours_are_runs_of_neighbours(count, workers):
-    """Every worker is home to as many as any other, give or take one, in one run."""
-    found = affinities(count, workers)
-    assert found == sorted(found)
-    counts = [found.count(colour) for colour in range(workers)]
-    assert max(counts) - min(counts) <= 1
-
-
-def test_what_many_read_has_no_colour():
-    """Operands of a product would be beside each other, and all their readers wait there."""
-    sources = [Task(("source", i), abs, i) for i in range(4)]
-    operand, scattered = Task("operand", abs, 1), DataNode("data", 1)
-    readers = [Task(("product", i), max, TaskRef("operand"), i) for i in range(READERS + 1)]
-    readers += [Task(("block", i), max, TaskRef(("source", 0)), i) for i in range(READERS)]
-    graph = {task.key: task for task in (*sources, operand, scattered, *readers)}
-    hints: dict[Any, Hint] = {("source", 3): Hint(affinity="mine"), "operand": Hint(peak=1)}
-    found = with_affinity(graph, hints, 2)
-    assert [found[task.key].affinity for task in sources] == [0, 0, 1, "mine"]
-    assert found["operand"] == Hint(peak=1)
-    assert set(found) == {"operand", *(task.key for task in sources)}
-    assert with_affinity(graph, hints, 0) == hints
 
 
 @given(st.data())

@@ -37,7 +37,7 @@ def test_tasks():
     stage = Stage(
         {TASK.key: TASK}, (TASK.key,), {TASK.key: Hint(nbytes=8)}, later=3, dropped=(("y", 0),)
     )
-    found = sent(prepared := prepare(stage, 2))
+    found = sent(prepared := prepare(stage, 10))
     (task,) = found.graph.values()
     assert found.graph.keys() == {TASK.key}
     assert task.dependencies == TASK.dependencies

@@ -1,0 +1,1 @@
+"""Which sources are computed beside each other, and where."""
