@@ -38,7 +38,9 @@ LAZY_IMPORTS = {
         "dask.dataframe": "heavy: only mixed programs need it"
     },
     "marsdask/dataframe/relations/query.py": {
-        "marsdask.dataframe.relations.polars_engine": "heavy: imports polars, and pandas may do"
+        "marsdask.dataframe.relations.polars_kernels.engine": (
+            "heavy: imports polars, and pandas may do"
+        )
     },
     "marsdask/tensor/chunks.py": {"dask.array.core": "heavy: only where chunks start from others"},
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},

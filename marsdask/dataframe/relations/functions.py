@@ -97,7 +97,8 @@ def _arithmetic(function: str, terms: Sequence[Expression]) -> Any:
         term.value if isinstance(term, Constant) else np.ones(1, term.dtype) for term in terms
     ]
     try:
-        found = getattr(np, ARITHMETIC[function])(*values).dtype
+        with np.errstate(all="ignore"):  # a constant may be zero
+            found = getattr(np, ARITHMETIC[function])(*values).dtype
     except OverflowError:
         return None  # a constant that the type of the column does not hold
     return found if is_supported(found) else None

@@ -162,10 +162,10 @@ class RunQuery:
         return Cost(WORKING, least=int(WORKING * self.nbytes))
 
     def __call__(self, *inputs: list[Any]) -> Any:
-        from . import polars_engine
+        from .polars_kernels import engine
 
         given = dict(zip(self.names, inputs, strict=True))
-        return polars_engine.run(self.table, given, self.like)
+        return engine.run(self.table, given, self.like)
 
 
 def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[Expression]:

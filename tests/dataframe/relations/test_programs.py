@@ -107,6 +107,9 @@ FOUND = [
     RandomProgram(
         "pandas", 13, ["where of others", "filter by what is not", "interpolate"], "rows"
     ),
+    RandomProgram(
+        "polars", None, ["division", "filter by a list", "inner by keys of others"], "best groups"
+    ),
 ]
 
 

@@ -1,0 +1,1 @@
+"""Relations run by polars."""
