@@ -29,6 +29,7 @@ from .elementwise.rowwise import (
     rowwise,
     with_columns,
 )
+from .elementwise.values import cells_where
 from .frame_base import FrameBase
 from .io import arrow, conversions, parquet, sql, text, whole_files
 from .io import json as json_files
@@ -149,6 +150,8 @@ class DataFrame(FrameBase):
     def __getitem__(self, key: Hashable) -> Series: ...
     def __getitem__(self, key: Any) -> Any:
         key = key(self) if callable(key) and not isinstance(key, Collection) else key
+        if isinstance(key, Collection) and isinstance(key.node.meta, pd.DataFrame):
+            return cells_where(self, key)
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):

@@ -25,6 +25,7 @@ from .io import json as json_files
 from .keyed import unique, value_counts
 from .labels import names
 from .labels.loc import rows_sliced
+from .labels.masks import label_in_memory
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
@@ -84,6 +85,7 @@ class Series(FrameBase):
         return name
 
     def __getitem__(self, key: Any) -> Series | Tensor:
+        key = label_in_memory(key)
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):

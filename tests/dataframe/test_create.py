@@ -135,3 +135,13 @@ def test_frames_of_dicts_and_records():
     records = [(1, "a"), (2, "b")]
     found = md.DataFrame.from_records(records, columns=["n", "s"])
     equal(found, pd.DataFrame.from_records(records, columns=["n", "s"]))
+
+
+def test_lazy_scalars_among_values():
+    """They are computed: a cell never holds a lazy object."""
+    lazy = md.Series([1, 2, 4], chunk_size=2)
+    low, high = lazy.min(), lazy.max()
+    equal(md.Series({"low": low, "high": high}), pd.Series({"low": 1, "high": 4}))
+    equal(md.Series([low, 2.5]), pd.Series([1, 2.5]))
+    equal(md.DataFrame({"a": [low, high], "b": 3}), pd.DataFrame({"a": [1, 4], "b": 3}))
+    equal(md.DataFrame([{"a": low}, {"a": high}]), pd.DataFrame({"a": [1, 4]}))

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
 
@@ -29,26 +29,25 @@ Hints = dict[Any, Hint]
 _FUSED = (Blockwise, Select)
 
 
+class LoweringOptions(TypedDict, total=False):
+    """Keyword arguments of :func:`lowered`."""
+
+    held: Collection[Any]
+    held_grids: Collection[str]
+    budget: int | None
+    limit: int | None
+    inline: bool
+    adopt: bool
+
+
 def lower(
-    targets: Sequence[Ref],
-    *,
-    held: Collection[Any] = (),
-    held_grids: Collection[str] = (),
-    budget: int | None = None,
-    limit: int | None = None,
-    inline: bool = True,
-    adopt: bool = True,
+    targets: Sequence[Ref], **options: Unpack[LoweringOptions]
 ) -> tuple[Tasks, Hints, dict[str, Grid]]:
     """Return the tasks for ``targets``, their hints, and their grids by name.
 
-    ``held`` are keys that need no task; grids named in ``held_grids`` have such chunks, so they are
-    not fused away. ``budget`` is the memory for all tasks together, ``limit`` that for one task
-    (default: the budget). Larger tasks raise an error. ``inline`` allows repeating cheap work
-    inside each task that needs it. ``adopt`` includes the tasks of adopted Dask graphs; otherwise
-    only their keys are used.
+    See :func:`lowered` for the options.
     """
-    how: dict[str, Any] = {"held": held, "held_grids": held_grids, "budget": budget, "limit": limit}
-    lowering = lowered(targets, inline=inline, adopt=adopt, **how)
+    lowering = lowered(targets, **options)
     return lowering.tasks, lowering.hints, lowering.grids
 
 
@@ -62,7 +61,14 @@ def lowered(
     inline: bool = True,
     adopt: bool = True,
 ) -> Lowering:
-    """Return a :class:`Lowering` with the tasks for ``targets``; see :func:`lower`."""
+    """Return a :class:`Lowering` with the tasks for ``targets``.
+
+    ``held`` are keys that need no task; grids named in ``held_grids`` have such chunks, so they are
+    not fused away. ``budget`` is the memory for all tasks together, ``limit`` that for one task
+    (default: the budget). Larger tasks raise an error. ``inline`` allows repeating cheap work
+    inside each task that needs it. ``adopt`` includes the tasks of adopted Dask graphs; otherwise
+    only their keys are used.
+    """
     limit = budget if limit is None else limit
     lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
     with collection_paused():

@@ -11,6 +11,7 @@ import pandas as pd
 from marsdask.core.collection import Collection
 
 from ..frame_node import S, axis_number, is_row
+from ..reduction.column_functions import call_with_columns
 from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
 from .row_series import apply_to_rows
@@ -113,24 +114,27 @@ def apply_rows(
     meta: Any = None,
     **kwargs: Any,
 ) -> DataFrame | Series:
-    """Call a function with each row. See pandas.DataFrame.apply.
+    """Call a function with each column or row. See pandas.DataFrame.apply.
 
-    The function is called with a made-up row first, which shows the type of the result. ``meta``
+    The function is called with made-up rows first, which show the type of the result. ``meta``
     tells the type instead: a pandas object, a dict of columns and types, or a name and a type.
+    All rows meet in one task with ``axis=0``.
     """
     number = axis_number(frame.node.meta, axis)
+    if isinstance(func, list | tuple | dict) and not (args or kwargs):
+        several: DataFrame = frame.agg(func, axis)
+        return several
     if isinstance(func, str):
         named: DataFrame = getattr(frame, func)(*args, **kwargs)
         return named
     if isinstance(func, np.ufunc) and not (args or kwargs):
         applied: DataFrame = rowwise(func, frame)
         return applied
-    if number == 0 or not callable(func):
-        raise NotImplementedError(
-            "apply() of a function to whole columns is not supported; use the methods of the "
-            "frame, such as sum(), transform(), or apply(axis=1)"
-        )
     options = {"raw": raw, "result_type": result_type, "args": args, **kwargs}
+    if number == 0:
+        like = None if meta is None else declared(meta, frame.node.meta)
+        columns: DataFrame = call_with_columns(frame, "apply", func, meta=like, **options)
+        return columns
     found: DataFrame = user_call(frame, "apply", func, axis=1, meta=meta, **options)
     return found
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray, no_default
+from pandas.api.types import is_bool_dtype
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
@@ -116,6 +117,14 @@ def where(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
     return found
 
 
+def cells_where(frame: S, cond: Any) -> S:
+    """Return the values of a frame where a frame of booleans holds: ``frame[cond]``."""
+    for dtype in cond.node.meta.dtypes:
+        if not is_bool_dtype(dtype):
+            raise TypeError(f"Boolean array expected for the condition, not {dtype}")
+    return where(frame, cond)
+
+
 def mask(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
     """Replace values where a condition holds. See pandas.DataFrame.mask."""
     found: S = _chosen("mask", obj, cond, other, options)
@@ -156,8 +165,20 @@ def clip(
         name: _as_bound(obj, one, by_row=by_row) for name, one in given.items() if one is not None
     }
     how = {} if axis is None else {"axis": axis}
-    found: S = rowwise(Method("clip"), obj, **bounds, **how)
+    scalar = any(isinstance(one, Collection) and not one.node.chunks for one in bounds.values())
+    found: S = rowwise(ClipByScalar("clip") if scalar else Method("clip"), obj, **bounds, **how)
     return found
+
+
+class ClipByScalar(Method):
+    """``clip`` by values that were lazy: pandas takes arrays without axes for rows."""
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        bounds = {
+            name: one[()] if isinstance(one, np.ndarray) and not one.ndim else one
+            for name, one in kwargs.items()
+        }
+        return super().__call__(block, *args, **bounds)
 
 
 def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:

@@ -122,11 +122,12 @@ class GroupByCall:
         return found
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a sample that show types: a sample of categories has none of them."""
+        """Return the rows of a sample that show types: in several groups of each key."""
         for key in self.by:
             dtype = dtype_of_key(rows, key)
             if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
-                rows[key] = pd.Categorical.from_codes([0] * len(rows), dtype=dtype)
+                codes = np.arange(len(rows)) % len(dtype.categories)
+                rows[key] = pd.Categorical.from_codes(codes, dtype=dtype)
         return rows
 
     def has_groups(self, frame: pd.DataFrame) -> bool:

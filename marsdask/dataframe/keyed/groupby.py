@@ -23,6 +23,7 @@ from ..labels.by_position import rows_in_order
 from ..labels.group_labels import (
     TimeBins,
     beside_times,
+    is_of_rows,
     key_of,
     levels_of,
     needs_order,
@@ -635,6 +636,8 @@ def groupby(
     source, node = obj, obj.node
     selection: Any = ...
     listed = isinstance(by if level is None else level, list)
+    if level is None and listed and is_of_rows(obj, by):
+        by, listed = np.asarray(by), False
     keys = levels_of(node.meta.index, level) if level is not None else by if listed else [by]
     if isinstance(node.meta, pd.Series):
         if not as_index:

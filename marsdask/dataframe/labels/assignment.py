@@ -17,7 +17,7 @@ from marsdask.core.compilation.costs import kernel
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import rowwise
 from ..frame_node import is_row
-from .masks import check_labels, has_label, has_levels, is_between, slice_bounds
+from .masks import check_labels, has_label, has_levels, is_between, label_in_memory, slice_bounds
 
 MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
 VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
@@ -159,6 +159,7 @@ def _mask_of_levels(obj: Any, key: Any) -> Any:
 
 def _mask(obj: Any, key: Any) -> Any:
     """Return a lazy mask of the rows of labels."""
+    key = label_in_memory(key)
     if isinstance(key, Collection):
         return key
     if isinstance(key, slice):

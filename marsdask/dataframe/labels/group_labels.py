@@ -15,7 +15,7 @@ from pandas.api.typing import TimeGrouper
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.sizes import Chunks, total, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_values
@@ -249,6 +249,16 @@ def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     """Return the numbers of levels; raise pandas's errors for those that are not there."""
     several = level if isinstance(level, list) else [level]
     return [LevelNumber(typed("Any", index)._get_level_number(one)) for one in several]
+
+
+def is_of_rows(obj: Any, by: list[Any]) -> bool:
+    """Tell whether a list holds the key of each row, as pandas decides: not labels of keys."""
+    rows = total(obj.node.chunks[0])
+    meta = obj.node.meta
+    labels = {*meta.index.names, *(meta.columns if meta.ndim == 2 else ())}
+    if rows != len(by) or not all(pd.api.types.is_scalar(one) for one in by):
+        return False
+    return not all(one in labels for one in by)
 
 
 def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:

@@ -29,6 +29,7 @@ from .masks import (
     has_label,
     has_levels,
     is_between,
+    label_in_memory,
     slice_bounds,
 )
 
@@ -169,6 +170,7 @@ class Loc(Generic[S]):
             if found is not None:
                 return found
         rows, columns = _two_parts(obj, key)
+        rows = label_in_memory(rows)
         if isinstance(columns, slice):
             if columns != slice(None):
                 labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_object_dtype
 
+from marsdask.core.collection import Collection
 from marsdask.core.traits import Level, SortKey
 
 from .index_methods import is_sorted
@@ -56,6 +58,18 @@ def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
             "sort_index() first"
         )
     return label_bounds(labels, key)
+
+
+def label_in_memory(key: Any) -> Any:
+    """Return a key with lazy labels computed; masks stay lazy."""
+    if not isinstance(key, Collection):
+        return key
+    meta = key.node.meta
+    if not key.node.chunks:
+        value = key.compute()
+        return value[()] if isinstance(value, np.ndarray) else value
+    mask = is_bool_dtype(meta) or (isinstance(meta, pd.Series) and is_object_dtype(meta))
+    return key if meta.ndim > 1 or mask else pd.Index(key.compute())
 
 
 def label_bounds(labels: Any, key: slice) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ from ..elementwise.rowwise import (
 from ..frame_node import S, axis_number
 from ..schemas.schema import result_of
 from .loc import rows_of_labels
-from .masks import has_label
+from .masks import has_label, label_in_memory
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -343,10 +343,13 @@ def reindex(
 
 
 def _without_rows(obj: S, labels: Any, errors: str) -> S:
+    labels = label_in_memory(labels)
     several = isinstance(labels, list | tuple | set | np.ndarray | pd.Index | pd.Series)
-    listed = list(labels) if several else [labels]
-    if errors != "ignore" and (missing := [x for x in listed if x not in obj.index]):
-        raise KeyError(f"{missing} not found in axis")
-    chosen = rowwise(has_label, obj, labels=pd.Index(listed))
+    gone = pd.Index(list(labels) if several else [labels])
+    chosen = rowwise(has_label, obj, labels=gone)
+    if errors != "ignore":
+        missing = gone[~gone.isin(chosen[chosen].index.compute())]
+        if len(missing):
+            raise KeyError(f"{list(missing)} not found in axis")
     rows: S = obj[~chosen]
     return rows

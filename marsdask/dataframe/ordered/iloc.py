@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import IndexingError
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt
@@ -264,6 +264,8 @@ class ILoc(Generic[S]):
             chosen = obj.node.meta.columns[columns]
             label = chosen if isinstance(columns, int | np.integer) else list(chosen)
             obj, key = rowwise(column_of, obj, key=label), rows
+        if isinstance(key, Collection) and not key.node.chunks:
+            key = key.compute()
         if isinstance(key, slice):
             return obj if key == slice(None) else positions(obj, key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
 from marsdask.core.grids.grid import Grid, Look
@@ -18,7 +18,8 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Ordering, Partitioning, Traits
 
-from ..frame_node import FrameNode, S
+from ..elementwise.rowwise import check_not_in_place, column_at, rowwise, with_columns
+from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
 from ..keyed.shuffle import counted_parts, cut_by_range, samples_of, shuffle
@@ -228,26 +229,54 @@ def sort_values(
     na_position: str = "last",
     ignore_index: bool = False,
     kind: str = "quicksort",
+    inplace: bool = False,
+    key: Callable[[Any], Any] | None = None,
 ) -> S:
     """Sort the rows by columns. See pandas.DataFrame.sort_values.
 
-    Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
+    Differs from pandas: equal rows always keep their order, whatever ``kind`` is. ``key`` is called
+    with lazy columns.
     """
+    check_not_in_place("sort_values", {"inplace": inplace})
     _check_kind(kind)
-    if isinstance(obj.node.meta, pd.DataFrame):
-        if by is None and None not in obj.node.meta.columns:
-            raise TypeError("sort_values() missing 1 required positional argument: 'by'")
-        several = isinstance(by, list) or (
-            isinstance(by, tuple) and by not in obj.node.meta.columns
-        )
-        keys = tuple(by) if several else (by,)
-        for key in keys:
-            if key not in obj.node.meta.columns:
-                raise KeyError(key)
+    how: dict[str, Any] = {"ascending": ascending, "na_position": na_position}
+    if key is not None:
+        result: S = _sorted_by_key(obj, by, key, how)
+    elif isinstance(obj.node.meta, pd.DataFrame):
+        keys = _columns_by(obj.node.meta, by)
         result = _sorted(obj, keys, len(keys), ascending, na_position)
     else:
         result = _sorted(obj, None, 1, ascending, na_position)
     return reset_index(result, drop=True) if ignore_index else result
+
+
+def _columns_by(meta: pd.DataFrame, by: Any) -> tuple[Any, ...]:
+    """Return the labels of the columns to sort by."""
+    if by is None and None not in meta.columns:
+        raise TypeError("sort_values() missing 1 required positional argument: 'by'")
+    several = isinstance(by, list) or (isinstance(by, tuple) and by not in meta.columns)
+    keys = tuple(by) if several else (by,)
+    for key in keys:
+        if key not in meta.columns:
+            raise KeyError(key)
+    return keys
+
+
+def _sorted_by_key(obj: Any, by: Any, key: Callable[[Any], Any], how: dict[str, Any]) -> Any:
+    """Sort by what a function returns of columns."""
+    of_series = obj.ndim == 1
+    columns = [obj] if of_series else [obj[label] for label in _columns_by(obj.node.meta, by)]
+    values = [key(column) for column in columns]
+    if not all(isinstance(one, Collection) for one in values):
+        raise TypeError("the key of sort_values() must return lazy values of the same rows")
+    frame = obj.to_frame() if of_series else obj
+    width = len(frame.columns)
+    labels = tuple(f"key {place} of rows" for place in range(len(values)))
+    frame = rowwise(with_columns, frame, *values, names=labels)
+    found = _sorted(frame, labels, len(labels), **how)
+    if of_series:
+        return rowwise(column_at, found, position=0).rename(obj.name)
+    return found.iloc[:, :width]
 
 
 def _check_kind(kind: str) -> None:
@@ -256,12 +285,34 @@ def _check_kind(kind: str) -> None:
 
 
 def sort_index(
-    obj: S, *, ascending: Any = True, kind: str = "quicksort", na_position: str = "last"
+    obj: S,
+    *,
+    axis: int | str = 0,
+    ascending: Any = True,
+    inplace: bool = False,
+    kind: str = "quicksort",
+    na_position: str = "last",
+    ignore_index: bool = False,
+    key: Callable[[Any], Any] | None = None,
 ) -> S:
-    """Sort the rows by their labels. See pandas.DataFrame.sort_index.
+    """Sort the rows, or the columns, by their labels. See pandas.DataFrame.sort_index.
 
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
     """
+    check_not_in_place("sort_index", {"inplace": inplace})
     _check_kind(kind)
-    levels = obj.node.meta.index.nlevels
-    return _sorted(obj, (), levels, ascending, na_position)
+    meta = obj.node.meta
+    if axis_number(meta, axis) == 1:
+        how: Any = {"ascending": ascending, "na_position": na_position, "key": key}
+        places = pd.Series(range(len(meta.columns)), index=meta.columns)
+        found: S = obj.iloc[:, places.sort_index(kind="stable", **how).tolist()]
+        if ignore_index:
+            found.columns = pd.RangeIndex(len(meta.columns))
+        return found
+    if key is not None:
+        raise NotImplementedError(
+            "sort_index(key=) of rows is not supported; use reset_index(), and "
+            "sort_values(column, key=)"
+        )
+    found = _sorted(obj, (), meta.index.nlevels, ascending, na_position)
+    return reset_index(found, drop=True) if ignore_index else found

@@ -12,6 +12,7 @@ from marsdask.core.collection import Collection
 
 from ..elementwise.rowwise import column_at, rowwise
 from ..frame_node import axis_number
+from .column_functions import call_with_columns
 from .custom_reduction import CustomReduction
 from .fold import assembled
 from .reductions import one_row
@@ -39,17 +40,13 @@ KNOWN: dict[Callable[..., Any], str] = {
 }
 
 
-def name_of(func: Any) -> str:
+def name_of(func: Any) -> str | None:
     """Return the name of a reduction that is given by name or as a function that is known."""
     if isinstance(func, str):
         return func
-    known = KNOWN.get(func) if callable(func) else None
-    if known is None:
-        raise NotImplementedError(
-            f"agg() of {getattr(func, '__name__', func)!r} is not supported, since the function "
-            "needs whole columns; use the names of reductions, or pipe()"
-        )
-    return known
+    if not callable(func):
+        raise TypeError(f"{type(func).__name__!r} object is not callable")
+    return KNOWN.get(func)
 
 
 def _value(column: Any, func: Any) -> Any:
@@ -59,10 +56,11 @@ def _value(column: Any, func: Any) -> Any:
     name = name_of(func)
     if name == "size":
         return column.isna().count()
-    found = getattr(column, name)()
+    found = getattr(column, name)() if name else call_with_columns(column, "agg", func)
     if not isinstance(found, Collection) or not isinstance(found.node.meta, np.ndarray):
         raise NotImplementedError(
-            f"agg() of {name!r} among others is not supported, since it returns rows; call it alone"
+            f"agg() of {_label(func)!r} among others is not supported, since it returns rows; "
+            "call it alone"
         )
     return found
 
@@ -107,12 +105,8 @@ def aggregate_column(
 ) -> Series | Tensor:
     """Aggregate with one or several reductions. See pandas.Series.agg.
 
-    Functions are names of reductions, and those of Python and NumPy that are the same.
-
-    Raises
-    ------
-    NotImplementedError
-        For functions of the user, which need whole columns.
+    Functions are names of reductions, and those of Python and NumPy that are the same. Of others
+    all rows meet in one task.
     """
     axis_number(series.node.meta, axis)
     if func is None and not kwargs:
@@ -130,7 +124,13 @@ def aggregate_column(
 def _called(obj: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(func, CustomReduction):
         return func(obj)
-    member = getattr(obj, name_of(func))
+    name = name_of(func)
+    if name is None:
+        of_rows = kwargs.pop("axis", 0)
+        if of_rows:
+            return obj.apply(func, axis=1, args=args, **kwargs)
+        return call_with_columns(obj, "agg", func, 0, *args, **kwargs)
+    member = getattr(obj, name)
     return member(*args, **kwargs) if callable(member) else member
 
 
@@ -139,12 +139,8 @@ def aggregate(
 ) -> Series | DataFrame:
     """Aggregate with one, several or named reductions. See pandas.DataFrame.agg.
 
-    Functions are names of reductions, and those of Python and NumPy that are the same.
-
-    Raises
-    ------
-    NotImplementedError
-        For functions of the user, which need whole columns.
+    Functions are names of reductions, and those of Python and NumPy that are the same. Of others
+    all rows meet in one task.
     """
     meta = frame.node.meta
     across = axis_number(meta, axis) == 1

@@ -81,13 +81,13 @@ class Distances(Node):
         rows = (self.a.chunks[0], self.b.chunks[0])
         if not all(map(known, rows)):
             return rows
-        return _square(rows)
+        return small_blocks(rows)
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
         found = dict(zip(self.inputs, grids, strict=True))
         a, b, *extras = yield from resolved(*(found[node] for node in self.inputs))
         rows = (a.chunks[0], b.chunks[0])
-        chunks = _square(rows)
+        chunks = small_blocks(rows)
         a, b = (_rows(grid, sizes) for grid, sizes in zip((a, b), chunks, strict=True))
         inputs: list[tuple[Grid, Axes]] = [(a, (0, None)), (b, (1, None)), *_alone(extras)]
         return blockwise(
@@ -109,8 +109,8 @@ def _rows(grid: Grid, sizes: Sizes) -> Grid:
     return recut(grid, (sizes, (sum(numbers(grid.chunks[1])),)))
 
 
-def _square(rows: tuple[Sizes, Sizes]) -> Chunks:
-    """Rechunk rows so that blocks of distances are small enough; keep chunks that are."""
+def small_blocks(rows: tuple[Sizes, Sizes]) -> Chunks:
+    """Return rows cut so that blocks of pairs are small enough; keep chunks that are."""
     room = max(1, int(options.chunk_store_limit) // 8)
     if max(numbers(rows[0])) * max(numbers(rows[1])) <= room:
         return rows

@@ -65,7 +65,6 @@ def test_what_cannot_be_done_in_chunks():
     """Is refused at the call, with the way out."""
     lazy = md.DataFrame(table(5), chunk_size=2)
     for error, words, call in [
-        (NotImplementedError, "axis=1", lambda: lazy.apply(lambda c: c)),
         (NotImplementedError, "func", lambda: lazy.k.apply(lambda c: c, by_row=False)),
         (NotImplementedError, "merge", lambda: lazy.k.map(lazy.u)),
         (NotImplementedError, "assign", lambda: lazy.transform(["abs"])),

@@ -70,3 +70,15 @@ def test_values_among_lazy_ones(both):
     equal(lazy.k.isin(lazy[lazy.u > 1].k), frame.k.isin(frame[frame.u > 1].k))
     equal(lazy.k.isin(apart.index), frame.k.isin(others.index))
     equal(lazy.k.isin(apart.k.to_tensor()), frame.k.isin(others.k.to_numpy()))
+
+
+@draws(6)
+@given(both=tables())
+def test_cells_are_chosen_and_clipped(both):
+    """By a frame of booleans, and by bounds that are lazy."""
+    frame, lazy = (one[["k", "f"]] for one in both)
+    equal(lazy[lazy > 0], frame[frame > 0])
+    equal(lazy.clip(upper=lazy.f.mean()), frame.clip(upper=frame.f.mean()))
+    equal(lazy.f.clip(lazy.f.min(), lazy.f.mean()), frame.f.clip(frame.f.min(), frame.f.mean()))
+    with pytest.raises(TypeError, match="Boolean array expected for the condition, not int64"):
+        lazy[lazy]

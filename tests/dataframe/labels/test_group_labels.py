@@ -150,6 +150,27 @@ def test_rows_of_groups():
         lazy.groupby("c", observed=False).f.idxmax().compute()
 
 
+def test_functions_of_categories():
+    """A function that returns each row's value is seen to do so: a sample has several groups."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    for options in ({"group_keys": False}, {}):
+        found, wanted = (
+            d.groupby("d", observed=True, **options)[["k"]].apply(lambda g: g.k - g.k.max())
+            for d in (lazy, FRAME)
+        )
+        equal(found, wanted)
+
+
+@pytest.mark.parametrize("rows", [FRAME, FRAME.k], ids=["frame", "series"])
+def test_a_list_of_keys(rows):
+    """A list as long as the rows holds their keys, unless all are labels, as in pandas."""
+    keys = ["q", "p", "q", "p", "q"]
+    lazy = md.DataFrame(rows, chunk_size=2) if rows.ndim == 2 else md.Series(rows, chunk_size=2)
+    equal(lazy.groupby(keys).count(), rows.groupby(keys).count())
+    with pytest.raises(KeyError):
+        lazy.groupby(keys[:4])
+
+
 def test_a_grouper_of_a_column():
     """Alone, its groups are in the order of their first rows unless it says otherwise."""
     lazy = md.DataFrame(FRAME, chunk_size=2)

@@ -6,9 +6,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal
+from tests.dataframe.tables import equal, tables
+from tests.strategies import draws
 
 
 @pytest.mark.parametrize("size", [1, 4, 9])
@@ -38,3 +41,34 @@ def test_labels_of_a_column():
     falling = md.DataFrame(frame[::-1], chunk_size=2).set_index("when")
     with pytest.raises(NotImplementedError, match="do not rise"):
         falling["2024-01-02":"2024-01-03"]
+
+
+CHOSEN = {
+    "a label": lambda d: d.loc[d.u.idxmax()],
+    "a label and a column": lambda d: d.loc[d.u.idxmin(), "k"],
+    "a cell": lambda d: d.at[d.u.idxmax(), "f"],
+    "labels": lambda d: d.loc[d[d.k > 0].index],
+    "labels and columns": lambda d: d.loc[d[d.k > 0].index, ["s", "k"]],
+    "a value": lambda d: d.u[d.u.idxmax()],
+    "values": lambda d: d.u[d[d.k > 0].index],
+    "a position": lambda d: d.iloc[d.u.argmax()],
+    "the rest": lambda d: d.drop(d[d.k > 0].index),
+    "the rest of a column": lambda d: d.u.drop(d.u.idxmax()),
+    "assigned": lambda d: _assigned(d, d.u.idxmax()),
+    "assigned rows": lambda d: _assigned(d, d[d.k > 0].index),
+}
+
+
+def _assigned(frame, label):
+    frame = frame.copy()
+    frame.loc[label, "k"] = 99
+    return frame
+
+
+@draws(16)
+@given(both=tables(min_rows=1), what=st.sampled_from(sorted(CHOSEN)))
+def test_lazy_labels(both, what):
+    """Labels may be lazy, and those of the rows themselves."""
+    frame, lazy = both
+    frame, lazy = frame.set_index("u", drop=False), lazy.set_index("u", drop=False)
+    equal(CHOSEN[what](lazy), CHOSEN[what](frame))

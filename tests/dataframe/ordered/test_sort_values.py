@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, planned, table, tables
+from tests.strategies import draws
 
 MODES = pytest.mark.parametrize("mode", ["as it comes", "shuffled", "tight"])
 KEYS = st.lists(
@@ -75,3 +76,26 @@ def test_categorical_labels(mode, labels, ascending, place, step):
     column = pd.Series(index.array).sort_values(kind="stable", **options)
     with planned(mode):
         equal(md.DataFrame(frame, chunk_size=step).sort_index(**options), frame.take(column.index))
+
+
+SORTED = {
+    "columns": lambda d: d.sort_index(axis=1, ascending=False),
+    "numbered columns": lambda d: d.sort_index(axis="columns", ignore_index=True),
+    "columns by a function": lambda d: d.sort_index(axis=1, key=lambda labels: labels == "k"),
+    "numbered rows": lambda d: d.sort_index(kind="stable", ignore_index=True),
+    "rows by a function": lambda d: d.sort_values(
+        ["s", "k"], key=lambda c: c.isna() if c.name == "s" else -c, kind="stable"
+    ),
+    "values by a function": lambda d: d.k.sort_values(
+        key=abs, ascending=False, kind="stable", ignore_index=True
+    ),
+}
+
+
+@draws(12)
+@given(both=tables(), what=st.sampled_from(sorted(SORTED)))
+def test_columns_and_keys(both, what):
+    """Columns in the order of their labels, and rows by what a function returns of columns."""
+    frame, lazy = both
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        equal(SORTED[what](e), SORTED[what](d))

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from joblib import register_parallel_backend
 from joblib.parallel import ParallelBackendBase, parallel_config
@@ -17,37 +17,21 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.session import Session, ensure_session
-from marsdask.core.sizes import Chunks
 from marsdask.learn.rows import Value
 
-from .shared_arguments import SharedArguments, filled
+from .shared_arguments import OneObject, SharedArguments, filled
 
 #: The names under which joblib finds the backend: ours, and Mars's.
 NAMES = ("marsdask", "mars")
 
 
 @dataclass(frozen=True, eq=False)
-class JoblibBatch(Node):
+class JoblibBatch(OneObject):
     """The results of a batch of calls."""
 
-    interned: ClassVar[bool] = False
-
-    given_name: str
     calls: Callable[[], Any] = field(repr=False)
     arguments: tuple[Node, ...] = ()
     """What the session holds for several calls."""
-
-    @property
-    def name(self) -> str:
-        return self.given_name
-
-    @property
-    def meta(self) -> Any:
-        return None
-
-    @property
-    def chunks(self) -> Chunks:
-        return ((1,),)
 
     def tile(self, *arguments: Grid) -> Grid:
         return blockwise(

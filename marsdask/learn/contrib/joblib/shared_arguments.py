@@ -35,14 +35,12 @@ class ArgumentPlace:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldArgument(Node):
-    """One object of the caller's memory."""
+class OneObject(Node):
+    """A node of one chunk, which is an object of Python; no two of them are the same."""
 
     interned: ClassVar[bool] = False
 
     given_name: str
-    value: Any = field(repr=False)
-    nbytes: int
 
     @property
     def name(self) -> str:
@@ -55,6 +53,14 @@ class HeldArgument(Node):
     @property
     def chunks(self) -> Chunks:
         return ((1,),)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldArgument(OneObject):
+    """One object of the caller's memory."""
+
+    value: Any = field(repr=False)
+    nbytes: int
 
     def tile(self) -> Grid:
         return blockwise(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.config import options
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import CornerAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Sizes, known, numbers, shape_of
-from marsdask.tensor.chunks import regular
+from marsdask.core.sizes import Chunks, Sizes, known, numbers
 from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.operands import empty
+from marsdask.tensor.spatial.distance import small_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +52,12 @@ class PairwiseBlocks(MatrixOfRows):
     @property
     def chunks(self) -> Chunks:
         rows = (self.a.chunks[0], self.b.chunks[0])
-        return bounded(rows) if all(map(known, rows)) else rows
+        return small_blocks(rows) if all(map(known, rows)) else rows
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
         found = dict(zip(self.inputs, grids, strict=True))
         a, b = yield from resolved(found[self.a], found[self.b])
-        chunks = bounded((a.chunks[0], b.chunks[0]))
+        chunks = small_blocks((a.chunks[0], b.chunks[0]))
         return blockwise(
             of_pairs,
             [(whole_rows(a, chunks[0]), (0, None)), (whole_rows(b, chunks[1]), (1, None))],
@@ -73,17 +71,6 @@ class PairwiseBlocks(MatrixOfRows):
 def whole_rows(grid: Grid, sizes: Sizes) -> Grid:
     """Return a matrix in chunks of whole rows."""
     return recut(grid, (sizes, (sum(numbers(grid.chunks[1])),)), assemble)
-
-
-def bounded(rows: tuple[Sizes, Sizes]) -> Chunks:
-    """Return rows cut so that blocks of pairs are small enough; keep chunks that are."""
-    room = max(1, int(options.chunk_store_limit) // 8)
-    if max(numbers(rows[0])) * max(numbers(rows[1])) <= room:
-        return rows
-    n, m = shape_of(rows)
-    side = max(1, math.isqrt(room))
-    first = min(n, max(side, room // max(1, m)))
-    return regular(n, first), regular(m, max(1, min(m, room // first)))
 
 
 @kernel(scratch=1.0)

@@ -23,8 +23,9 @@ from marsdask.core.sizes import Chunks
 from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.tensor.operands import empty
+from marsdask.tensor.spatial.distance import small_blocks
 
-from .blocks import bounded, whole_rows
+from .blocks import whole_rows
 from .distances import samples
 
 
@@ -52,7 +53,7 @@ class NearestRows(Node):
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
         found = dict(zip(self.inputs, grids, strict=True))
         a, b = yield from resolved(found[self.a], found[self.b])
-        rows, others = bounded((a.chunks[0], b.chunks[0]))
+        rows, others = small_blocks((a.chunks[0], b.chunks[0]))
         partials = blockwise(
             nearest,
             [(whole_rows(a, rows), (0, None)), (whole_rows(b, others), (1, None))],

@@ -6,14 +6,15 @@ import numpy as np
 
 from marsdask.core.config import option_context
 from marsdask.core.sizes import numbers
-from marsdask.learn.metrics.pairwise.blocks import bounded, of_pairs
+from marsdask.learn.metrics.pairwise.blocks import of_pairs
+from marsdask.tensor.spatial.distance import small_blocks
 
 
 def test_rows_are_cut_where_blocks_would_be_large():
     """Chunks that are small enough stay."""
-    assert bounded(((4, 4), (8,))) == ((4, 4), (8,))
+    assert small_blocks(((4, 4), (8,))) == ((4, 4), (8,))
     with option_context({"chunk_store_limit": 128}):
-        rows, others = bounded(((10,), (10,)))
+        rows, others = small_blocks(((10,), (10,)))
     assert max(numbers(rows)) * max(numbers(others)) <= 16
     assert sum(numbers(rows)) == sum(numbers(others)) == 10
 
