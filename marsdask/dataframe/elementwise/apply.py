@@ -122,7 +122,7 @@ def apply_rows(
     """
     number = axis_number(frame.node.meta, axis)
     if isinstance(func, list | tuple | dict) and not (args or kwargs):
-        several: DataFrame = frame.agg(func, axis)
+        several: Series | DataFrame = frame.agg(func, axis)
         return several
     if isinstance(func, str):
         named: DataFrame = getattr(frame, func)(*args, **kwargs)

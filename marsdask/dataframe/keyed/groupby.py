@@ -23,9 +23,8 @@ from ..labels.by_position import rows_in_order
 from ..labels.group_labels import (
     TimeBins,
     beside_times,
-    is_of_rows,
     key_of,
-    levels_of,
+    keys_of,
     needs_order,
     result_of_call,
     with_empty_groups,
@@ -635,10 +634,7 @@ def groupby(
         raise TypeError("You have to supply one of 'by' and 'level'")
     source, node = obj, obj.node
     selection: Any = ...
-    listed = isinstance(by if level is None else level, list)
-    if level is None and listed and is_of_rows(obj, by):
-        by, listed = np.asarray(by), False
-    keys = levels_of(node.meta.index, level) if level is not None else by if listed else [by]
+    keys, listed = keys_of(obj, by, level)
     if isinstance(node.meta, pd.Series):
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")

@@ -251,6 +251,15 @@ def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     return [LevelNumber(typed("Any", index)._get_level_number(one)) for one in several]
 
 
+def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
+    """Return the keys of groups, and whether they were given in a list."""
+    if level is not None:
+        return [*levels_of(obj.node.meta.index, level)], isinstance(level, list)
+    if not isinstance(by, list):
+        return [by], False
+    return ([np.asarray(by)], False) if is_of_rows(obj, by) else (by, True)
+
+
 def is_of_rows(obj: Any, by: list[Any]) -> bool:
     """Tell whether a list holds the key of each row, as pandas decides: not labels of keys."""
     rows = total(obj.node.chunks[0])

@@ -153,10 +153,11 @@ def test_rows_of_groups():
 def test_functions_of_categories():
     """A function that returns each row's value is seen to do so: a sample has several groups."""
     lazy = md.DataFrame(FRAME, chunk_size=2)
-    for options in ({"group_keys": False}, {}):
+    both: Any = (lazy, FRAME)
+    for keys in (False, True):
         found, wanted = (
-            d.groupby("d", observed=True, **options)[["k"]].apply(lambda g: g.k - g.k.max())
-            for d in (lazy, FRAME)
+            d.groupby("d", observed=True, group_keys=keys)[["k"]].apply(lambda g: g.k - g.k.max())
+            for d in both
         )
         equal(found, wanted)
 
