@@ -19,6 +19,7 @@ from marsdask.scheduler.storage import shared_segment
 from marsdask.scheduler.storage.shared_handle import SharedHandle
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import HOST, cluster, run
 
 KIB = 1 << 10
@@ -70,6 +71,13 @@ async def fetched(client):
     return sum(value.nbytes for value in values)
 
 
+@pytest.fixture
+def patience(monkeypatch):
+    """Workers of a busy machine answer late."""
+    monkeypatch.setattr(result_transfers, "_REACH", DEADLINE)
+
+
+@pytest.mark.usefixtures("patience")
 def test_the_supervisor_passes_no_results_on():
     """A client that reaches the workers asks them, in parts."""
 
@@ -265,6 +273,7 @@ def test_a_worker_that_answers_later(now, monkeypatch):
 
 @pytest.mark.skipif(shared_segment.problem() is not None, reason=str(shared_segment.problem()))
 @pytest.mark.parametrize("opens", [True, False])
+@pytest.mark.usefixtures("patience")
 def test_a_client_of_the_host_opens_shared_memory(opens, monkeypatch):
     """It maps the worker's segment, as its own; if that fails, it gets a copy."""
     opening, opened = SharedHandle.open, []
