@@ -6,6 +6,7 @@ A file is YAML. ``"@inherits"`` names its base file (relative to its own folder)
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
@@ -70,6 +71,9 @@ WITHOUT_MEANING = (
 #: Names of files that Mars ships; they contain no defaults that apply here.
 _BUILT_IN = ("@default", "@mars", "base_config.yml")
 
+#: How often mappings and lists may be nested: no key is read so deep down.
+_DEEPEST = 50
+
 #: Prefixes of Dask's keys, and of marsdask's keys in Dask's configuration.
 _OWN = ("distributed.", "dask.", "marsdask.")
 
@@ -82,7 +86,8 @@ def load(path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as file:
             content = yaml.safe_load(file) or {}
-    except (OSError, yaml.YAMLError) as error:
+        _check_depth(content)
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read the configuration file {path}: {error}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"invalid configuration file {path}: it must hold a mapping")
@@ -126,6 +131,8 @@ def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[s
         if not sign:
             raise ConfigError(f"invalid -D: {define!r}; give NAME=JSON")
         nested: Any = _json(f"-D {name}", value)
+        if name.count(".") > _DEEPEST:
+            raise ConfigError(f"invalid -D: {name!r} has too many parts")
         for part in reversed(name.split(".")):
             nested = {part: nested}
         content = merge(content, nested)
@@ -134,9 +141,27 @@ def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[s
 
 def _json(where: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError as error:
+        found = json.loads(text)
+        _check_depth(found)
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"invalid {where}: {text!r} is not JSON ({error})") from None
+    return found
+
+
+def _check_depth(content: Any) -> None:
+    """Raise ``ValueError`` for what is nested too deeply to be read."""
+    level = [content]
+    for _ in range(_DEEPEST):
+        inner = itertools.chain.from_iterable(map(_parts, level))
+        level = list({id(one): one for one in inner}.values())  # YAML may repeat the same one
+    if any(map(_parts, level)):
+        raise ValueError(f"it is nested more than {_DEEPEST} times")
+
+
+def _parts(content: Any) -> list[Any]:
+    if isinstance(content, Mapping):
+        return list(content.values())
+    return content if isinstance(content, list) else []
 
 
 def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -46,12 +46,21 @@ def test_what_mars_ships_is_inherited_without_being_there(folder):
         ("a: [", "cannot read"),
         ('"@inherits": top.yml', "itself"),
         ('"@inherits": gone.yml', "gone.yml"),
+        ("{a: " * 60 + "}" * 60, "nested"),
+        ("[" * 1500, "cannot read"),
+        ("a: &a {b: *a}", "nested"),
     ],
 )
 def test_bad_files(folder, text, match):
     """They are named with what is wrong."""
     with pytest.raises(ConfigError, match=match):
         load(folder("top.yml", text))
+
+
+def test_names_of_many_parts():
+    """They are refused, too."""
+    with pytest.raises(ConfigError, match="too many parts"):
+        gather(None, None, [".a" * 2000 + "=1"])
 
 
 def test_the_order_of_sources(folder):
@@ -62,7 +71,16 @@ def test_the_order_of_sources(folder):
 
 
 @pytest.mark.parametrize(
-    "wrong", [(None, "x", []), (None, "[1]", []), (None, None, ["a"]), (None, None, ["a=x"])]
+    "wrong",
+    [
+        (None, "x", []),
+        (None, "[1]", []),
+        (None, None, ["a"]),
+        (None, None, ["a=x"]),
+        (None, None, ["a=" + "[" * 100_000]),
+        (None, '{"a": ' * 60 + "1" + "}" * 60, []),
+    ],
+    ids=range(6),
 )
 def test_bad_json(wrong):
     """Values that are not JSON, an object or a pair are refused."""
