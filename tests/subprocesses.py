@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import psutil
 
 #: Helpers that live as long as the process, by design of who starts them.
 LASTING = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "/kube-apiserver")
+
+#: Processes that compile jobs: those of a supervisor in another process end with that one.
+COMPILING = "supervisor.compilation.template"
 
 
 def children() -> set[psutil.Process]:
@@ -17,6 +22,8 @@ def is_lasting(child: psutil.Process) -> bool:
     """Say whether a child is one that Python itself keeps, or is gone."""
     try:
         command = " ".join(child.cmdline())
+        if COMPILING in command and child.ppid() != os.getpid():
+            return True
         return child.status() == psutil.STATUS_ZOMBIE or any(name in command for name in LASTING)
     except psutil.NoSuchProcess:
         return True

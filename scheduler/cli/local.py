@@ -21,6 +21,7 @@ import dask.config
 from .. import limits
 from ..cluster.authority import Authority
 from ..supervisor import Supervisor
+from ..supervisor.compilation.processes import by_default
 from ..web.authentication import Token
 from ..worker import MarsNanny, binding
 from ..worker.memory_ledger import MemoryLedger
@@ -61,8 +62,9 @@ class LocalServers:
             token=self.token,
             web=None if web is None else (_HOST, web),
             dashboard_address=f"{_HOST}:{web or 0}",
-            compile_processes=dask.config.get("marsdask.compile.processes", False),
+            compile_processes=by_default(),
         )
+        self.supervisor.jobs.prepare()  # while the workers start
         cores = n_cpu or max(n_worker, limits.cpus())
         self.threads = [len(part) for part in binding.share(range(cores), n_worker)]
         self.memory = (memory or limits.memory()) // n_worker

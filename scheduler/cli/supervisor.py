@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -9,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
-import dask.config
 from distributed.comm import get_address_host_port
 from distributed.diagnostics.plugin import SchedulerPlugin
 
@@ -18,12 +18,16 @@ from ..cluster.autoscale import AutoscaleLimits
 from ..cluster.leader import timeout
 from ..cluster.scaling import Scaler
 from ..supervisor import Supervisor
+from ..supervisor.compilation.processes import by_default
 from . import discovery, sizes
 from .serve import CLEAN, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
+
+#: Seconds after the start until the first job's process is prepared, unless the job comes first.
+_QUIET = 2.0
 
 #: Makes an arbiter of the seconds after which a supervisor counts as dead.
 NewArbiter = Callable[[float], Arbiter | None]
@@ -71,7 +75,7 @@ class SupervisorService:
             scaler=self._scaler,
             arbiter=self._arbiter,
             authority=None if settings.secure is None else settings.secure.authority,
-            compile_processes=dask.config.get("marsdask.compile.processes", False),
+            compile_processes=by_default(),
         )
         if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")
@@ -90,6 +94,7 @@ class SupervisorService:
             raise ConfigError(
                 f"cannot listen at {where} ({error.__cause__}); choose another with -H, -p or -e"
             ) from error
+        asyncio.get_running_loop().call_later(_QUIET, self.supervisor.jobs.prepare)
         endpoint = self.supervisor.address
         self._announced.enter_context(discovery.announced(endpoint))
         print(f"Mars Supervisor started at {endpoint}", flush=True)  # noqa: T201

@@ -291,6 +291,15 @@ class Jobs(SchedulerPlugin):
                 ):
                     job.task.cancel()
 
+    def prepare(self) -> None:
+        """Start what the first job would wait for, without waiting for it."""
+        if not self._closing:
+            self._compilers.prepare()
+
+    def modules_changed(self) -> None:
+        """Compile later jobs with modules as they are now."""
+        self._compilers.renew()
+
     async def close(self) -> None:
         """Stop all jobs."""
         self._closing = True

@@ -153,6 +153,13 @@ class Supervisor(LineageScheduler):
         publish(self, of_supervisor)
         return started
 
+    async def upload_file(self, filename: str, data: Any, load: bool = True) -> dict[str, Any]:
+        """Import a module of a client, also in the processes that compile later jobs."""
+        try:
+            return await super().upload_file(filename, data, load)
+        finally:
+            self.jobs.modules_changed()
+
     async def add_worker(self, comm: Any, **registration: Any) -> None:
         """Add a worker; a standby refuses it."""
         check_role(comm, "worker")

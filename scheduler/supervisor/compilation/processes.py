@@ -7,6 +7,9 @@ supervisor itself unpickles nothing of users.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
+import threading
 from collections.abc import Collection, Hashable
 from typing import Any
 
@@ -16,12 +19,13 @@ from dask.utils import parse_bytes
 from ... import limits
 from ...base import Machine
 from ...cluster import daemon_threads
-from ...errors import CompilationTimeout
+from ...errors import CompilationDied, CompilationTimeout
 from .session_process import SessionProcess
+from .template import Template
 from .threads import CompileThreads
 
-#: Maximum number of processes that wait for a session.
-_SPARE = 1
+#: Seconds after which a process ends that has no compilers.
+_IDLE = 60.0
 
 
 class ProcessCompiler:
@@ -35,19 +39,24 @@ class ProcessCompiler:
         self._processes, self._session, self._process = processes, session, process
         self._number = process.new()
 
+    async def open(self, *args: Any) -> None:
+        """Start the process if it is new, and the compiler in it."""
+        self.recomputes = await self._call(self._process.open_compiler, *args)
+
     async def call(self, method: str, *args: Any) -> Any:
         """Call a method of the compiler."""
-        process = self._process
+        return await self._call(self._process.request, method, *args)
+
+    async def _call(self, function: Any, *args: Any) -> Any:
+        process, threads = self._process, self._processes.threads
         try:
-            return await self._processes.threads.call(
-                self._session, process.request, self._number, method, *args
-            )
+            return await threads.call(self._session, function, self._number, *args)
         except CompilationTimeout:
-            process.kill()
+            await daemon_threads.call(process.kill, name="marsdask-compile-end")
             raise
         except asyncio.CancelledError:
             if process.open <= {self._number}:
-                process.kill()  # nobody else would wait for it
+                end(process)  # nobody else would wait for it
             raise
 
     def __del__(self) -> None:
@@ -62,25 +71,37 @@ class CompileProcesses:
         self.threads = CompileThreads()
         self._sessions: dict[Hashable, SessionProcess] = {}
         self._processes: set[SessionProcess] = set()
-        self._spare: list[SessionProcess] = []
+        self._template = Template()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
+
+    def prepare(self) -> None:
+        """Start what processes are made from, without waiting for it."""
+        threading.Thread(target=self._start, name="marsdask-compile-start", daemon=True).start()
+
+    def _start(self) -> None:
+        with contextlib.suppress(OSError):  # the first job says so
+            self._template.start()
 
     async def open(self, session: Hashable, data: bytes, machine: Machine) -> ProcessCompiler:
         """Return a compiler of a job."""
-        process = self._process(session)
-        compiler = ProcessCompiler(self, session, process)
-        await daemon_threads.call(process.start, name="marsdask-compile-start")
-        compiler.recomputes = await compiler.call("open", data, machine)
+        self._loop = asyncio.get_running_loop()
+        compiler = ProcessCompiler(self, session, self._process(session))
+        await compiler.open(data, machine)
         return compiler
 
     def _process(self, session: Hashable) -> SessionProcess:
+        memory = memory_limit()
+        if self._closed:
+            raise CompilationDied(None, memory)
         found = self._sessions.get(session)
         if found is None or not found.alive:
             if found is not None:
-                self._processes.discard(found)
-            self._spare = [process for process in self._spare if process.alive]
-            found = self._spare.pop() if self._spare else SessionProcess(memory_limit())
-            self._sessions[session] = found
+                self._forget(found)
+            if not self._template.alive:
+                self._template.close()
+                self._template = Template()
+            found = self._sessions[session] = SessionProcess(self._template, memory)
             self._processes.add(found)
         return found
 
@@ -89,26 +110,51 @@ class CompileProcesses:
         for session in sessions:
             process = self._sessions.pop(session, None)
             if process is not None:
-                self.settle(process)
+                self._settle(process)
+
+    def renew(self) -> None:
+        """Give later jobs new processes, which import modules that have changed."""
+        self.leave(list(self._sessions))
 
     def settle(self, process: SessionProcess) -> None:
-        """Keep a process that no session uses for the next one, or end it."""
-        if process.open or process in self._sessions.values() or process in self._spare:
+        """End a process that has no compilers: soon, or at once if no session uses it."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._settle, process)
+
+    def _settle(self, process: SessionProcess) -> None:
+        if process.open or process not in self._processes:
             return
-        if process.alive and len(self._spare) < _SPARE and not self._closed:
-            self._spare.append(process)
-        else:
-            self._processes.discard(process)
-            process.kill()
+        self._template.use(process.packages)  # the job has ended, which this would have delayed
+        if process not in self._sessions.values():
+            self._forget(process)
+        elif self._loop is not None:
+            self._loop.call_later(_IDLE, self._end_idle, process, process.made)
+
+    def _end_idle(self, process: SessionProcess, made: int) -> None:
+        if process.made == made and not process.open:
+            self.leave([key for key, value in self._sessions.items() if value is process])
+
+    def _forget(self, process: SessionProcess) -> None:
+        self._processes.discard(process)
+        end(process)
 
     def close(self) -> None:
         """End all processes."""
         self._closed = True
-        for process in self._processes:
-            process.kill()
+        self._template.close()
         self._processes.clear()
-        self._spare.clear()
         self._sessions.clear()
+
+
+def end(process: SessionProcess) -> None:
+    """End a process, without waiting for it."""
+    threading.Thread(target=process.kill, name="marsdask-compile-end", daemon=True).start()
+
+
+def by_default() -> bool:
+    """Return ``marsdask.compile.processes``: by default whether this is Linux."""
+    return bool(dask.config.get("marsdask.compile.processes", sys.platform == "linux"))
 
 
 def memory_limit() -> int:

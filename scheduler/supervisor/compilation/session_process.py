@@ -1,37 +1,26 @@
 """The process that compiles a session's jobs: the supervisor's connection, and its main loop.
 
-It is a new interpreter. Its memory is limited, and it ends with the supervisor.
+It is a fork of the template. Its memory is limited, and it ends with the supervisor.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
-import os
 import pickle
-import signal
-import subprocess
 import sys
 import threading
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection
 from typing import Any
 
 from ...errors import CompilationDied
-from ...inprocess.worker_process import POOLS
 from .compiler import Compiler, failure
 from .packed_tasks import packed_answer, plain, unpacked_answer
-
-_START = (
-    "import sys; handle, memory, *sys.path[:] = sys.argv[1:]; del sys.argv[1:];"
-    "from {module} import main; main(int(handle), int(memory))"
-)
-
+from .template import PACKAGES, Template
 
 if sys.platform != "win32":
     import resource
-
-#: Timeout for the start of a process, in seconds.
-_START_SECONDS = 120.0
 
 
 class CompileError(Exception):
@@ -45,30 +34,40 @@ class CompileError(Exception):
 class SessionProcess:
     """A process with compilers, by number; one thread at a time gets an answer."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, template: Template, memory: int) -> None:
+        self._template = template
         self._memory = memory
         self._lock = threading.Lock()
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(1)
         self._connection: Connection[Any, Any] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
         self._dropped: list[int] = []
+        self.pid: int | None = None
+        """The process id, ``None`` before the first request."""
+        self.made = 0
+        """The number of compilers that it has had."""
         self.open: set[int] = set()
         """The numbers of the compilers that are in use."""
+        self.packages: tuple[str, ...] = ()
+        """What it has imported of the template's packages."""
 
     @property
     def alive(self) -> bool:
         """Whether it has not ended."""
-        return not self._ended and (self._process is None or self._process.poll() is None)
-
-    @property
-    def pid(self) -> int | None:
-        """The process id, ``None`` before the first request."""
-        return None if self._process is None else self._process.pid
+        if self._ended or not self._template.alive:
+            return False
+        if self._connection is None or not self._lock.acquire(blocking=False):
+            return True  # before its start, or while it answers
+        try:
+            return not self._connection.poll()  # nothing comes unasked but the end
+        except OSError:
+            return False
+        finally:
+            self._lock.release()
 
     def new(self) -> int:
         """Return the number of a new compiler."""
-        number = next(self._numbers)
+        self.made = number = next(self._numbers)
         self.open.add(number)
         return number
 
@@ -77,8 +76,13 @@ class SessionProcess:
         self.open.discard(number)
         self._dropped.append(number)
 
+    def open_compiler(self, number: int, *args: Any) -> bool:
+        """Make a compiler; return whether it can compute lost results again."""
+        recomputes, self.packages = self.request(number, "open", *args)
+        return bool(recomputes)
+
     def request(self, number: int, method: str, *args: Any) -> Any:
-        """Call a compiler; ``open`` makes it.
+        """Call a compiler; the first request starts the process.
 
         Raises :class:`CompileError` with the exception of the call, and
         :class:`~...errors.CompilationDied` if the process ends.
@@ -96,78 +100,38 @@ class SessionProcess:
             raise CompileError(*parts)
         return unpacked_answer(parts)
 
-    def start(self) -> None:
-        """Start the process, and wait until it has imported everything. Idempotent."""
-        with self._lock:
-            if self._connection is None and not self._ended:
-                self._start()
-                with contextlib.suppress(OSError, EOFError):
-                    if self._connected().poll(_START_SECONDS):
-                        self._connected().recv_bytes()
-                        return
-                raise CompilationDied(self.kill(), self._memory)
-
     def _connected(self) -> Connection[Any, Any]:
-        if self._ended or self._connection is None:
+        if self._ended:
             raise EOFError
+        if self._connection is None:
+            self.pid, self._connection = self._template.fork(self._memory)
         return self._connection
-
-    def _start(self) -> None:
-        ours, theirs = Pipe()
-        handle = theirs.fileno()
-        command = [sys.executable, "-P", "-c", _START.format(module=__name__)]
-        # The supervisor handles signals of the terminal.
-        self._process = subprocess.Popen(
-            [*command, str(handle), str(self._memory), *sys.path],
-            stdin=subprocess.PIPE,
-            env=dict.fromkeys(POOLS, "1") | dict(os.environ),
-            pass_fds=(handle,),
-            process_group=0,
-        )
-        theirs.close()
-        self._connection = ours
-        if self._ended:  # killed meanwhile
-            self.kill()
 
     def kill(self) -> int | None:
         """End the process, also while it answers; return its exit code."""
         self._ended = True
-        process = self._process
-        if process is None:
-            return None
-        process.kill()
-        code = process.wait()
-        if process.stdin is not None:
-            process.stdin.close()
-        return code
-
-    def close(self) -> None:
-        """End the process, and close the connection once no thread uses it."""
-        self.kill()
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
+        return None if self.pid is None else self._template.end(self.pid)
 
 
-def main(handle: int, memory: int) -> None:
-    """Answer requests until the supervisor ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def serve(connection: Connection[Any, Any], memory: int) -> None:
+    """Answer requests until the supervisor closes the connection.
+
+    A thread does, so that the lines of code that make nodes are not looked for in this program.
+    """
     if memory:
         _limit(memory)
-    connection: Connection[Any, Any] = Connection(handle)
+    importlib.invalidate_caches()
+    thread = threading.Thread(target=_answer_all, args=(connection, memory), daemon=True)
+    thread.start()
+    thread.join()
+
+
+def _answer_all(connection: Connection[Any, Any], memory: int) -> None:
     compilers: dict[int, Any] = {}
     with contextlib.suppress(EOFError, OSError):
-        connection.send_bytes(b"")
         while True:
             request = connection.recv_bytes()
             connection.send_bytes(_answer(compilers, request, memory))
-
-
-def _end_with_parent() -> None:
-    """Wait for the end of the supervisor, which has the other end of the standard input."""
-    sys.stdin.buffer.read()
-    os._exit(1)
 
 
 def _limit(memory: int) -> None:
@@ -178,13 +142,17 @@ def _limit(memory: int) -> None:
 
 def _answer(compilers: dict[int, Any], request: bytes, memory: int) -> bytes:
     path, dropped, number, method, args = pickle.loads(request)
-    sys.path[:] = path
+    if path != sys.path:
+        sys.path[:] = path
+        importlib.invalidate_caches()
     for one in dropped:
         compilers.pop(one, None)
     try:
+        answer: Any
         if method == "open":
             compilers[number] = Compiler(*args)
-            answer = compilers[number].recomputes
+            imported = tuple(name for name in PACKAGES if name in sys.modules)
+            answer = compilers[number].recomputes, imported
         else:
             answer = getattr(compilers[number], method)(*args)
         return pickle.dumps((True, packed_answer(answer)), pickle.HIGHEST_PROTOCOL)

@@ -59,6 +59,12 @@ class CompileThreads:
     def leave(self, sessions: Collection[Hashable]) -> None:
         """Forget sessions that have ended: there is nothing to forget."""
 
+    def prepare(self) -> None:
+        """Do nothing: there is nothing to start."""
+
+    def renew(self) -> None:
+        """Do nothing: this process has imported what has changed."""
+
     def close(self) -> None:
         """Leave the threads behind."""
 

@@ -147,12 +147,12 @@ class Spinning:
         return collections.deque, (itertools.repeat(0), 0)
 
 
-def test_a_supervisor_with_a_job_that_hangs(gate):
-    """It works for others, and ends with 0 and all its processes when it is told to."""
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL])
+def test_a_supervisor_with_a_job_that_hangs(gate, signum):
+    """It works for others, and ends with 0 and all its processes; those also if it is killed."""
     with running() as commands:
         port = free_port()
-        line = f"mars-supervisor -H 127.0.0.1 -p {port}"
-        commands.append(command := Command(line, DASK_MARSDASK__COMPILE__PROCESSES="true"))
+        commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port}"))
         command.wait_for("started at")
         with Client(f"tcp://127.0.0.1:{port}", set_as_default=False) as client:
             job = {"client": client.id, "session": "one", "name": ""}
@@ -162,8 +162,8 @@ def test_a_supervisor_with_a_job_that_hangs(gate):
             gate.open()
             assert client.scheduler_info()["id"]
             processes = command.descendants()
-            assert len(processes) == 1, "the session's own"
-            assert command.end(signal.SIGTERM) == 0
+            assert len(processes) == 2, "the session's own, which is a fork of the other one"
+            assert command.end(signum) == (0 if signum == signal.SIGTERM else -signum)
         assert gone(processes)
 
 

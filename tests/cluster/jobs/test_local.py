@@ -180,14 +180,15 @@ def test_it_ends_with_its_parent(tmp_path):
 
 
 def test_it_ends_without_a_word():
-    """Everything is closed and removed once, by whom it belongs to."""
+    """Everything is closed and removed once, also by a script that has no file."""
     script = (
         "import marsdask, marsdask.tensor as mt\n"
         "with marsdask.new_session(n_worker=2, n_cpu=2) as session:\n"
         "    mt.ones(8, chunk_size=2).execute(session=session)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-"],
+        input=script,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

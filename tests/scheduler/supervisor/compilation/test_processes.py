@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import collections
+import importlib
 import itertools
 import os
 import pickle
+import signal
+import sys
 
 import dask.config
+import psutil
 import pytest
 
 import marsdask
@@ -16,8 +20,10 @@ from marsdask.scheduler.errors import CompilationDied, CompilationTimeout
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.remote.packing import packed
 from marsdask.scheduler.supervisor import jobs
+from marsdask.scheduler.supervisor.compilation import processes as compile_processes
 from marsdask.scheduler.supervisor.compilation.packed_tasks import PackedTask
 from marsdask.scheduler.supervisor.lineage import Lineage
+from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import beside
 from tests.scheduler.peer import eventually
 
@@ -83,7 +89,7 @@ def ended(cluster, job):
 
 def processes(cluster):
     """Return the compile processes that are alive."""
-    return {one.pid for one in cluster.scheduler.jobs._compilers._processes if one.alive}
+    return {one.pid for one in list(cluster.scheduler.jobs._compilers._processes) if one.alive}
 
 
 def test_jobs_that_hang_die_or_grow(cluster, session):
@@ -137,11 +143,60 @@ def test_tasks_stay_packed(cluster, session, monkeypatch):
     with pytest.raises(OSError, match="on purpose") as caught:
         failing.execute(session=session)
     assert __file__ in "\n".join(caught.value.__notes__), "errors are explained as ever"
-    used = processes(cluster)
+    (used,) = processes(cluster)
+    process = psutil.Process(used)
     session.scheduler.close()
-    assert eventually(lambda: cluster.scheduler.jobs._compilers._spare)
-    scheduler = SupervisorScheduler(cluster.scheduler_address)
-    with marsdask.new_session(scheduler, default=False) as other:
-        assert mt.ones(3).sum().execute(session=other).fetch(session=other) == 3
-        assert processes(cluster) == used, "the next session gets the process"
-    scheduler.close()
+    process.wait(DEADLINE)
+    assert not processes(cluster), "it has ended with its session"
+
+
+class Imported:
+    """Something whose unpickling fails with the number in a module."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __reduce__(self):
+        return told, (self.name,)
+
+
+def told(name):
+    """Raise what a module has as its number."""
+    raise LookupError(importlib.import_module(name).VERSION)
+
+
+def test_uploaded_modules(cluster, session, tmp_path, monkeypatch):
+    """Later jobs get a module as it is now, though the process has imported an old one."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    module = tmp_path / "uploaded_for_compilation.py"
+    client = session.scheduler.client
+    for number in (1, 2):
+        module.write_text(f"VERSION = {number}")
+        client.upload_file(str(module))
+        job = started(cluster, client, session.session_id, Imported(module.stem))
+        assert ended(cluster, job).args == (number,)
+    sys.modules.pop(module.stem, None)
+
+
+def test_a_killed_template(cluster, session):
+    """Its forks end with it, and the next job has others."""
+    x = mt.ones(4, chunk_size=2).sum()
+    x.execute(session=session)
+    compilers = cluster.scheduler.jobs._compilers
+    (used,) = (psutil.Process(pid) for pid in processes(cluster))
+    assert used.ppid() == compilers._template.pid
+    os.kill(compilers._template.pid, signal.SIGKILL)
+    used.wait(DEADLINE)
+    y = mt.ones(6, chunk_size=2).sum()
+    y.execute(session=session)
+    assert [x.fetch(session=session), y.fetch(session=session)] == [4, 6]
+    assert used.pid not in processes(cluster)
+
+
+def test_idle_processes_end(cluster, session, monkeypatch):
+    """A session whose jobs have ended keeps none; its next job starts one."""
+    monkeypatch.setattr(compile_processes, "_IDLE", 0.0)
+    for number in (4, 6):
+        x = mt.ones(number, chunk_size=2).sum()
+        assert x.execute(session=session).fetch(session=session) == number
+        assert eventually(lambda: not processes(cluster))
