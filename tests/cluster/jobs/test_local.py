@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -103,7 +104,10 @@ def test_the_web_service(session):
 def ports(pid):
     """Return the addresses at which a process and its children listen."""
     processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    found = [one for process in processes for one in process.net_connections("tcp")]
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):  # what compiled for an earlier session
+            found += process.net_connections("tcp")
     return {one.laddr for one in found if one.status == psutil.CONN_LISTEN}
 
 
