@@ -10,7 +10,7 @@ import psutil
 LASTING = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "/kube-apiserver")
 
 #: Processes that compile jobs: those of a supervisor in another process end with that one.
-COMPILING = "supervisor.compilation.template"
+COMPILING = "supervisor.compilation.forkserver"
 
 
 def children() -> set[psutil.Process]:

@@ -28,7 +28,7 @@ ELSEWHERE = {
     "tests/scheduler/supervisor/compilation/test_processes.py": (
         "scheduler/supervisor/compilation/compiler",
         "scheduler/supervisor/compilation/session_process",
-        "scheduler/supervisor/compilation/template",
+        "scheduler/supervisor/compilation/forkserver",
     ),
     "tests/compat/test_alias.py": (
         "marsdask/compat/__main__",

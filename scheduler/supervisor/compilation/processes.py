@@ -21,7 +21,7 @@ from ...base import Machine
 from ...cluster import daemon_threads
 from ...errors import CompilationDied, CompilationTimeout
 from .session_process import SessionProcess
-from .template import Template
+from .forkserver import ForkServer
 from .threads import CompileThreads
 
 #: Seconds after which a process ends that has no compilers.
@@ -71,7 +71,7 @@ class CompileProcesses:
         self.threads = CompileThreads()
         self._sessions: dict[Hashable, SessionProcess] = {}
         self._processes: set[SessionProcess] = set()
-        self._template = Template()
+        self._forkserver = ForkServer()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
@@ -81,7 +81,7 @@ class CompileProcesses:
 
     def _start(self) -> None:
         with contextlib.suppress(OSError):  # the first job says so
-            self._template.start()
+            self._forkserver.start()
 
     async def open(self, session: Hashable, data: bytes, machine: Machine) -> ProcessCompiler:
         """Return a compiler of a job."""
@@ -98,10 +98,10 @@ class CompileProcesses:
         if found is None or not found.alive:
             if found is not None:
                 self._forget(found)
-            if not self._template.alive:
-                self._template.close()
-                self._template = Template()
-            found = self._sessions[session] = SessionProcess(self._template, memory)
+            if not self._forkserver.alive:
+                self._forkserver.close()
+                self._forkserver = ForkServer()
+            found = self._sessions[session] = SessionProcess(self._forkserver, memory)
             self._processes.add(found)
         return found
 
@@ -125,7 +125,7 @@ class CompileProcesses:
     def _settle(self, process: SessionProcess) -> None:
         if process.open or process not in self._processes:
             return
-        self._template.use(process.packages)  # the job has ended, which this would have delayed
+        self._forkserver.use(process.packages)  # the job has ended, which this would have delayed
         if process not in self._sessions.values():
             self._forget(process)
         elif self._loop is not None:
@@ -142,7 +142,7 @@ class CompileProcesses:
     def close(self) -> None:
         """End all processes."""
         self._closed = True
-        self._template.close()
+        self._forkserver.close()
         self._processes.clear()
         self._sessions.clear()
 

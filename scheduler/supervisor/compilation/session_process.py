@@ -1,6 +1,6 @@
 """The process that compiles a session's jobs: the supervisor's connection, and its main loop.
 
-It is a fork of the template. Its memory is limited, and it ends with the supervisor.
+It is a fork of the fork server. Its memory is limited, and it ends with the supervisor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from ...errors import CompilationDied
 from .compiler import Compiler, failure
 from .packed_tasks import packed_answer, plain, unpacked_answer
-from .template import PACKAGES, Template
+from .forkserver import PACKAGES, ForkServer
 
 if sys.platform != "win32":
     import resource
@@ -34,8 +34,8 @@ class CompileError(Exception):
 class SessionProcess:
     """A process with compilers, by number; one thread at a time gets an answer."""
 
-    def __init__(self, template: Template, memory: int) -> None:
-        self._template = template
+    def __init__(self, forkserver: ForkServer, memory: int) -> None:
+        self._forkserver = forkserver
         self._memory = memory
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -49,12 +49,12 @@ class SessionProcess:
         self.open: set[int] = set()
         """The numbers of the compilers that are in use."""
         self.packages: tuple[str, ...] = ()
-        """What it has imported of the template's packages."""
+        """What it has imported of PACKAGES."""
 
     @property
     def alive(self) -> bool:
         """Whether it has not ended."""
-        if self._ended or not self._template.alive:
+        if self._ended or not self._forkserver.alive:
             return False
         if self._connection is None or not self._lock.acquire(blocking=False):
             return True  # before its start, or while it answers
@@ -101,16 +101,16 @@ class SessionProcess:
         return unpacked_answer(parts)
 
     def _connected(self) -> Connection[Any, Any]:
-        if self._ended:
+        if self._connection is None and not self._ended:
+            self.pid, self._connection = self._forkserver.fork(self._memory)
+        if self._connection is None or self._ended:  # possibly meanwhile
             raise EOFError
-        if self._connection is None:
-            self.pid, self._connection = self._template.fork(self._memory)
         return self._connection
 
     def kill(self) -> int | None:
         """End the process, also while it answers; return its exit code."""
         self._ended = True
-        return None if self.pid is None else self._template.end(self.pid)
+        return None if self.pid is None else self._forkserver.end(self.pid)
 
 
 def serve(connection: Connection[Any, Any], memory: int) -> None:

@@ -178,14 +178,14 @@ def test_uploaded_modules(cluster, session, tmp_path, monkeypatch):
     sys.modules.pop(module.stem, None)
 
 
-def test_a_killed_template(cluster, session):
+def test_a_killed_fork_server(cluster, session):
     """Its forks end with it, and the next job has others."""
     x = mt.ones(4, chunk_size=2).sum()
     x.execute(session=session)
     compilers = cluster.scheduler.jobs._compilers
     (used,) = (psutil.Process(pid) for pid in processes(cluster))
-    assert used.ppid() == compilers._template.pid
-    os.kill(compilers._template.pid, signal.SIGKILL)
+    assert used.ppid() == compilers._forkserver.pid
+    os.kill(compilers._forkserver.pid, signal.SIGKILL)
     used.wait(DEADLINE)
     y = mt.ones(6, chunk_size=2).sum()
     y.execute(session=session)

@@ -1,6 +1,6 @@
 """The process of which the processes of sessions are forks: it has imported what they all need.
 
-A fork starts in milliseconds, and shares the memory of the imports. The template runs no code of
+A fork starts in milliseconds, and shares the memory of the imports. The fork server runs no code of
 users, and no threads of Python, so that forks are safe. It ends with the supervisor, and its forks
 with it, whatever they do.
 """
@@ -45,7 +45,7 @@ _ANSWER_SECONDS, _END_SECONDS = 120.0, 2.0
 _PR_SET_PDEATHSIG = 1
 
 
-class Template:
+class ForkServer:
     """The supervisor's side. Threads call :meth:`start`, :meth:`fork` and :meth:`end`."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Template:
             if self._ready:
                 return
             if self._ended:
-                raise BrokenPipeError("the template has ended")
+                raise BrokenPipeError("the fork server has ended")
             handle = self._theirs.fileno()
             # The supervisor handles signals of the terminal.
             self._process = subprocess.Popen(
@@ -97,7 +97,7 @@ class Template:
     def fork(self, memory: int) -> tuple[int, Connection[Any, Any]]:
         """Return the process id of a new fork, and the connection to it.
 
-        Raises OSError if the template has ended.
+        Raises OSError if the fork server has ended.
         """
         self.start()
         ours, theirs = Pipe()
@@ -132,7 +132,7 @@ class Template:
     def _received(self, size: int) -> bytes:
         data = self._control.recv(size)
         if len(data) < size:
-            raise BrokenPipeError("the template has ended")
+            raise BrokenPipeError("the fork server has ended")
         return data
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ def main(handle: int) -> None:
 
 
 class _Forks:
-    """The forks of this process, which is a template."""
+    """The forks of this process, which is the fork server."""
 
     def __init__(self, control: socket.socket, serve: Callable[[Any, int], None]) -> None:
         self._control, self._serve = control, serve
