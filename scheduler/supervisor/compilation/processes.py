@@ -20,8 +20,8 @@ from ... import limits
 from ...base import Machine
 from ...cluster import daemon_threads
 from ...errors import CompilationDied, CompilationTimeout
-from .session_process import SessionProcess
 from .forkserver import ForkServer
+from .session_process import SessionProcess
 from .threads import CompileThreads
 
 #: Seconds after which a process ends that has no compilers.

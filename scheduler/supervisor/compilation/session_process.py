@@ -16,8 +16,8 @@ from typing import Any
 
 from ...errors import CompilationDied
 from .compiler import Compiler, failure
-from .packed_tasks import packed_answer, plain, unpacked_answer
 from .forkserver import PACKAGES, ForkServer
+from .packed_tasks import packed_answer, plain, unpacked_answer
 
 if sys.platform != "win32":
     import resource
