@@ -73,7 +73,9 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
         if isinstance(like, tuple):
             return [_reduced(found[f"{place}"], one) for place, one in enumerate(like)]
         return _reduced(found["0"], like)
-    return _frame(table, found, like)
+    by_name = {one.name: one for one in found.get_columns()}
+    del found
+    return _frame(table, by_name, like)
 
 
 @contextmanager
@@ -337,13 +339,17 @@ def _table(chunk: Any, places: Sequence[int], columns: Sequence[Column]) -> pl.D
     return pl.DataFrame(series)
 
 
-def _frame(table: Table, found: pl.DataFrame, like: Any) -> Any:
-    """Return polars's result as the pandas object that it stands for."""
-    index = _index(table, found, like.index)
+def _frame(table: Table, found: dict[str, pl.Series], like: Any) -> Any:
+    """Return polars's columns as the pandas object that they stand for, and empty ``found``.
+
+    Each goes as soon as it is copied, so that at no time there are two copies of all.
+    """
+    rows = len(next(iter(found.values()), ()))
     values = {
-        place: _column(found[f"{place}"], one.dtype, gaps=has_gaps(one))  # type: ignore[union-attr,arg-type]
+        place: _column(found.pop(f"{place}"), one.dtype, gaps=has_gaps(one))  # type: ignore[union-attr,arg-type]
         for place, one in enumerate(table.columns)
     }
+    index = _index(table, found, rows, like.index)
     if isinstance(like, pd.Series):
         return pd.Series(values[0], index=index, name=like.name, copy=False)
     frame = pd.DataFrame(values, index=index, copy=False)
@@ -351,11 +357,13 @@ def _frame(table: Table, found: pl.DataFrame, like: Any) -> Any:
     return frame
 
 
-def _index(table: Table, found: pl.DataFrame, like: pd.Index[Any]) -> pd.Index[Any]:
+def _index(
+    table: Table, found: dict[str, pl.Series], rows: int, like: pd.Index[Any]
+) -> pd.Index[Any]:
     if table.labels is None:
-        return pd.RangeIndex(len(found), name=like.name)
+        return pd.RangeIndex(rows, name=like.name)
     arrays = [
-        _column(found[f"{LABEL}{place}"], one.dtype, gaps=has_gaps(one))
+        _column(found.pop(f"{LABEL}{place}"), one.dtype, gaps=has_gaps(one))
         for place, one in enumerate(table.labels)
         if one is not None
     ]
@@ -366,8 +374,8 @@ def _index(table: Table, found: pl.DataFrame, like: pd.Index[Any]) -> pd.Index[A
     if isinstance(label, Column) and label.numbers_rows:
         # Some rows of numbered ones: pandas keeps a range where it can.
         count = int(arrays[0].max()) + 1 if len(arrays[0]) else 0
-        rows: pd.Index[Any] = pd.RangeIndex(count, name=like.name).take(arrays[0])
-        return rows
+        labels: pd.Index[Any] = pd.RangeIndex(count, name=like.name).take(arrays[0])
+        return labels
     index: pd.Index[Any] = pd.Index(arrays[0], name=like.name, copy=False)
     return index
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import marsdask.dataframe as md
@@ -13,6 +15,7 @@ from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.dataframe.relations.needs import ordered
 from marsdask.dataframe.relations.planning import _tables
+from marsdask.dataframe.relations.polars_kernels import engine
 from marsdask.dataframe.relations.query import terms_of
 from marsdask.dataframe.relations.relation import walk
 from tests.dataframe.tables import equal
@@ -169,3 +172,19 @@ def test_rows_before(name: str) -> None:
     table = _tables(Graph([lazy.node])).get(lazy.node)
     assert (table is not None and table.is_whole) == known
     equal(lazy, program(ROWS))
+
+
+def test_columns_go_as_they_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At no time are there two copies of all columns of a result."""
+    columns: list[int] = []
+    column = engine._column
+
+    def counted(values: Any, dtype: Any, *, gaps: bool) -> Any:
+        held = [one for one in gc.get_objects() if isinstance(one, (pl.Series, pl.DataFrame))]
+        columns.append(sum(len(one) == 2347 for one in held))
+        return column(values, dtype, gaps=gaps)
+
+    monkeypatch.setattr(engine, "_column", counted)
+    frame = pd.DataFrame({"k": np.arange(2347)[::-1], "v": np.arange(2347.0)})
+    equal(md.DataFrame(frame, chunk_size=1000).sort_values("k"), frame.sort_values("k"))
+    assert columns[-3:] == [3, 2, 1]
