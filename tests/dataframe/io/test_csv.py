@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.dataframe.io.csv import MISSING, _parse_by_arrow
 from tests.dataframe.tables import equal
 
 STEPS = [13, 150, 10**6]
@@ -73,6 +75,29 @@ def test_computed(path, step):
     equal(lazy[lazy.a > 5].groupby("c").b.sum(), frame[frame.a > 5].groupby("c").b.sum())
     equal(lazy[lazy.b > 0.5], frame[frame.b > 0.5])
     equal(lazy.head(3), frame.head(3))
+
+
+@pytest.mark.parametrize("first", ["{}.5", "y{}"])
+def test_each_text_that_is_missing(tmp_path, first):
+    """Among numbers or texts, in quotes or not; a text that has such a text in it is none."""
+    path = tmp_path / "x.csv"
+    for text in MISSING:
+        rows = [f"{first.format(x)},x{x}" for x in range(9)]
+        rows[4:6] = [f"{text},{text}", f'"{text}","{text}"', f"1,{text}9"]
+        path.write_text("\n".join(["a,b", *rows]) + "\n")
+        wanted = pd.read_csv(path)
+        assert wanted.isna().sum().tolist() == [2, 2]
+        equal(md.read_csv(path, chunk_bytes=30), wanted)
+
+
+@pytest.mark.parametrize("text", ["x", '"two\nlines"', "#"])
+def test_arrow_parses(monkeypatch, text):
+    """Also line ends in quotes at the ends of what it takes at a time: pandas is not needed."""
+    monkeypatch.setattr("marsdask.dataframe.io.csv.ARROW_BLOCK", 100)
+    lines = "".join(f"{x},{text}\n" for x in range(50))
+    wanted = pd.read_csv(io.StringIO(lines), names=["a", "b"])
+    found = _parse_by_arrow(lines.encode(), wanted.iloc[:0], ("a", "b"), {})
+    pd.testing.assert_frame_equal(found, wanted)
 
 
 def test_several_files(tmp_path):
