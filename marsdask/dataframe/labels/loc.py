@@ -170,12 +170,18 @@ class Loc(Generic[S]):
             if found is not None:
                 return found
         rows, columns = _two_parts(obj, key)
+        rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
         rows = label_in_memory(rows)
         if isinstance(columns, slice):
             if columns != slice(None):
                 labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]
                 return _rows(obj, rows)[list(labels)]
             return _rows(obj, rows)
+        if isinstance(columns, list | np.ndarray | pd.Index) and _is_mask(columns):
+            if len(columns) != len(obj.columns):
+                lengths = f"{len(columns)} instead of {len(obj.columns)}"
+                raise IndexError(f"Boolean index has wrong length: {lengths}")
+            return _rows(obj.iloc[:, np.flatnonzero(columns).tolist()], rows)
         # A row of one column is a value; a mask of columns is applied first for all others.
         if isinstance(rows, Collection | slice):
             return _rows(obj, rows)[columns]
@@ -208,7 +214,6 @@ def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
 
 
 def _rows(obj: Any, key: Any) -> Any:
-    key = key(obj) if callable(key) and not isinstance(key, Collection) else key
     if isinstance(key, Collection | pd.Series):
         return obj[key]
     if isinstance(key, slice):

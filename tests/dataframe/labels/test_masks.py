@@ -72,3 +72,17 @@ def test_lazy_labels(both, what):
     frame, lazy = both
     frame, lazy = frame.set_index("u", drop=False), lazy.set_index("u", drop=False)
     equal(CHOSEN[what](lazy), CHOSEN[what](frame))
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], pd.Index([False, True, True])])
+def test_masks_of_columns(mask):
+    """They choose columns also where there are as many rows."""
+    rows: Any = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6], "c": list("xyz")})
+    lazy = md.DataFrame(rows, chunk_size=2)
+    for label in (slice(None), [2, 0], 1):
+        equal(lazy.loc[label, mask], rows.loc[label, mask])
+    equal(lazy.loc[lazy.a > 1, mask], rows.loc[rows.a > 1, mask])
+    for columns in (mask, "b", ["c"], slice("b", "c"), slice(None)):
+        equal(lazy.loc[lambda d: d.a > 1, columns], rows.loc[lambda d: d.a > 1, columns])
+    with pytest.raises(IndexError, match="wrong length: 2 instead of 3"):
+        lazy.loc[:, mask[:2]]
