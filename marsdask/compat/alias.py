@@ -169,6 +169,8 @@ def install(*, replace: bool = False) -> None:
     if "mars" in sys.modules:
         raise MarsInstalled("mars is imported already; install the alias before that")
     if not replace and (real := importlib.util.find_spec("mars")) is not None:
+        if is_installed():  # by a hook that waits for the first import of Mars
+            return
         raise MarsInstalled(
             f"mars is installed at {real.origin}: uninstall pymars, or use install(replace=True) "
             "(python -m marsdask.compat --replace) to hide it from this program"

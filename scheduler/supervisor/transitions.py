@@ -241,7 +241,6 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _home(self, ts: TaskState) -> WorkerState | None:
         """Return the worker for sources of the task's affinity, ``None`` without one."""
-        # Workers are sorted by address, so homes change only when workers join or leave.
         return self.homes.home(ts, self.workers.values())
 
     def _near(self, host: str) -> Iterator[WorkerState]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from marsdask.compat.alias import VARIABLE
 from tests.source import ROOT
 
 TOOL = ROOT / "bin/kube-image-tool.sh"
@@ -50,6 +51,22 @@ def test_mars_means_marsdask_in_the_image():
         "mars-worker",
         "mars-supervisor",
     ]
+
+
+#: A process that a process with the alias starts, and imports marsdask first.
+CHILD = "import site, sys; site.addsitedir(sys.argv[1]); import marsdask, mars"
+
+
+def test_processes_that_are_started_in_the_image():
+    """The alias that they inherit is that of the image, no installed Mars."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(ROOT / "docker/site")],
+        env=os.environ | {"PYTHONPATH": str(ROOT), VARIABLE: "install"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def instructions():

@@ -91,7 +91,11 @@ class ForkServer:
             self._theirs.close()
             if self._ended:  # closed meanwhile
                 self._process.kill()
-            self._received(len(_READY))
+            try:
+                self._received(len(_READY))
+            except OSError:
+                self._ended = True
+                raise
             self._ready = True
 
     def fork(self, memory: int) -> tuple[int, Connection[Any, Any]]:

@@ -300,7 +300,8 @@ def test_what_is_remembered(session, cluster, gate, monkeypatch):
     gate.open()
     assert len(cluster.scheduler.jobs.jobs) == 3
     assert cluster.scheduler.jobs.jobs[longest.id] is longest
-    assert not any(job.outcome for job in cluster.scheduler.jobs.jobs.values() if job.ended)
+    known = cluster.scheduler.jobs.jobs
+    eventually(lambda: not any(job.outcome for job in known.values() if job.ended))
     assert future.result(60).fetch(session=session).sum() == 2
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.scheduler.supervisor import waiting_tasks
 from marsdask.scheduler.web import sessions
 from marsdask.scheduler.web.rest import ApiError
 from tests.cluster.commands import DEADLINE
@@ -123,8 +124,9 @@ def test_a_failure_is_told():
     run(main)
 
 
-def test_a_task_that_waits_says_why_and_is_cancelled():
+def test_a_task_that_waits_says_why_and_is_cancelled(monkeypatch):
     """Without workers it has a reason; to delete its session cancels it."""
+    monkeypatch.setattr(waiting_tasks, "_SOON", 0.0)
 
     async def main():
         async with visited(workers=()) as (server, _, visit):

@@ -20,6 +20,7 @@ from marsdask.scheduler.errors import CompilationDied, CompilationTimeout
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.remote.packing import packed
 from marsdask.scheduler.supervisor import jobs
+from marsdask.scheduler.supervisor.compilation import forkserver
 from marsdask.scheduler.supervisor.compilation import processes as compile_processes
 from marsdask.scheduler.supervisor.compilation.packed_tasks import PackedTask
 from marsdask.scheduler.supervisor.lineage import Lineage
@@ -191,6 +192,29 @@ def test_a_killed_fork_server(cluster, session):
     y.execute(session=session)
     assert [x.fetch(session=session), y.fetch(session=session)] == [4, 6]
     assert used.pid not in processes(cluster)
+
+
+def test_a_fork_server_that_cannot_start(cluster, session, monkeypatch):
+    """A job says so; the next one starts another."""
+    cluster.scheduler.jobs._compilers._forkserver.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(forkserver, "_START", "raise SystemExit(3)")
+        for number in (7, 8):
+            with pytest.raises(CompilationDied):
+                mt.ones(number, chunk_size=2).execute(session=session)
+    x = mt.ones(9, chunk_size=2).sum()
+    assert x.execute(session=session).fetch(session=session) == 9
+
+
+def test_a_failed_start_is_not_repeated(monkeypatch):
+    """Whoever asks again gets the same error."""
+    monkeypatch.setattr(forkserver, "_START", "raise SystemExit(3)")
+    server = forkserver.ForkServer()
+    for _ in range(2):
+        with pytest.raises(BrokenPipeError):
+            server.start()
+    assert not server.alive
+    server.close()
 
 
 def test_idle_processes_end(cluster, session, monkeypatch):
