@@ -129,10 +129,32 @@ class MarsWorkerState(WorkerState):
         finally:
             self._arriving = 0
 
-    def _transition_to_memory(self, ts: TaskState, value: Any, *args: Any, **options: Any) -> Any:
+    def _transition_to_memory(
+        self, ts: TaskState, value: Any, msg_type: Any, *args: Any, **options: Any
+    ) -> Any:
         if self.shared_results is not None:
             self.shared_results.received(ts.key, value)
-        return super()._transition_to_memory(ts, value, *args, **options)
+        recommendations, instructions = super()._transition_to_memory(
+            ts, value, msg_type, *args, **options
+        )
+        if msg_type == "task-finished" and ts.state == "memory":
+            recommendations |= self._forget_inputs(ts)
+        return recommendations, instructions
+
+    def _forget_inputs(self, ts: TaskState) -> dict[TaskState, Any]:
+        """Cut a task's edges when it has run; return the tasks to forget.
+
+        Otherwise released inputs would be kept, with their run specs, until the result is released.
+        To compute it again, the scheduler sends its inputs' names again.
+        """
+        unneeded: dict[TaskState, Any] = {}
+        for dep in ts.dependencies:
+            dep.dependents.discard(ts)
+            dep.waiters.discard(ts)
+            if dep.state == "released" and not dep.dependents:
+                unneeded[dep] = "forgotten"
+        ts.dependencies.clear()
+        return unneeded
 
     def _purge_state(self, ts: TaskState) -> None:
         super()._purge_state(ts)

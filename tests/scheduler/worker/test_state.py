@@ -8,6 +8,8 @@ from distributed.worker_state_machine import (
     ComputeTaskEvent,
     Execute,
     ExecuteSuccessEvent,
+    FreeKeysEvent,
+    GatherDep,
     UpdateDataEvent,
 )
 from zict import LRU
@@ -16,7 +18,7 @@ from marsdask.scheduler.worker.admission import Admission
 from marsdask.scheduler.worker.state import MarsWorkerState, MemoryFreedEvent
 
 MIB = 1 << 20
-HERE = "tcp://127.0.0.1:1"
+HERE, THERE = "tcp://127.0.0.1:1", "tcp://127.0.0.1:2"
 
 
 def test_an_input_that_moves_to_disk_meanwhile(tmp_path, monkeypatch):
@@ -81,3 +83,26 @@ def test_inputs_on_disk_count_when_nothing_is_in_memory(tmp_path):
     assert state.handle_stimulus(busy)
     task = ComputeTaskEvent.dummy("y", who_has={"x": [HERE]}, annotations=hint, stimulus_id="y")
     assert not state.handle_stimulus(task)
+
+
+def test_tasks_are_forgotten_once_they_are_released():
+    """Not only when the last result that was made of them is: a worker would keep a whole job."""
+    state = MarsWorkerState(address=HERE, validate=True)
+    for number in range(20):
+        task = ComputeTaskEvent.dummy(
+            f"x-{number}",
+            who_has={f"x-{number - 1}": [HERE]} if number else {},
+            stimulus_id="compute",
+        )
+        state.handle_stimulus(task)
+        ended = ExecuteSuccessEvent.dummy(f"x-{number}", 1, stimulus_id="ended")
+        state.handle_stimulus(ended)
+        state.handle_stimulus(FreeKeysEvent(keys=[f"x-{number - 1}"], stimulus_id="free"))
+    assert [*state.tasks] == ["x-19"]
+    again = ComputeTaskEvent.dummy("x-19", who_has={"x-18": [THERE]}, stimulus_id="again")
+    state.handle_stimulus(FreeKeysEvent(keys=["x-19"], stimulus_id="free"))
+    assert not state.tasks
+    (fetch,) = state.handle_stimulus(again)
+    assert isinstance(fetch, GatherDep)
+    assert {*fetch.to_gather} == {"x-18"}
+    state.validate_state()
