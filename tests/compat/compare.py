@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -226,6 +227,18 @@ class ComparedFile:
     refused: frozenset[str] = frozenset()
 
 
+def show_times(suite: Suite, wanted: Iterable[str]) -> None:
+    """Run files of a suite with ours and with stock; print the seconds of both so far."""
+    together = [0.0, 0.0]
+    for file in suite.files(wanted):
+        for position, ours in enumerate((True, False)):
+            start = time.monotonic()
+            run(suite, file, ours=ours)
+            together[position] += time.monotonic() - start
+        print(f"{f'{suite.name}: {file}':64} {together[0]:6.0f} {together[1]:6.0f}", flush=True)
+    print(f"{suite.name}: {together[0] / together[1]:.2f} times stock's time")
+
+
 def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
     """Run a file with ours, and what does not pass with stock."""
     outcomes = run(suite, file, ours=True)
@@ -334,6 +347,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--suite", action="append", help="a suite's name (default all)")
     parser.add_argument("--jobs", type=int, default=1, help="files side by side (default 1)")
     parser.add_argument("--internal", action="store_true", help="name tests that are set apart")
+    parser.add_argument("--times", action="store_true", help="only compare how long files take")
     parser.add_argument("files", nargs="*", help="patterns of files within the suites")
     chosen = parser.parse_args(arguments)
     differences = known_differences()
@@ -343,6 +357,10 @@ def main(arguments: list[str] | None = None) -> int:
         if not chosen.suite or suite.name in chosen.suite
     ]
     check_wanted(parser, chosen.files, among)
+    if chosen.times:
+        for suite in among:
+            show_times(suite, chosen.files)
+        return 0
     work = [
         (suite, file, differences.get(suite.like, {}) | differences.get(suite.name, {}))
         for suite in among
