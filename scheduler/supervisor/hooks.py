@@ -35,6 +35,7 @@ HOOKS = (
     Hook("distributed.scheduler", "Scheduler.update_data", ("who_has", "nbytes", "client")),
     Hook("distributed.spans", "SpansSchedulerExtension.heartbeat", ("ws", "data")),
     Hook("distributed.spans", "SpansSchedulerExtension.observe_tasks", ("self",)),
+    Hook("distributed.scheduler", "Scheduler._to_dict", ("exclude",)),
     Hook("distributed.scheduler", "DEFAULT_EXTENSIONS"),
     Hook("distributed.scheduler", "SchedulerState._TRANSITIONS_TABLE"),
     Hook("distributed.scheduler", "SchedulerState.is_rootish", ("ts",)),

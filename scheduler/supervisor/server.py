@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from typing import Any, Final
 
 import dask.config
@@ -286,4 +286,10 @@ class Supervisor(LineageScheduler):
             "supervisors": list(self.supervisors),
             "web": "https" if self._admitting else "http",
         }
+        return found
+
+    def _to_dict(self, *, exclude: Container[str] = ()) -> dict[str, Any]:
+        """Return a dump for debugging, with the entries of a Dask scheduler's."""
+        found: dict[str, Any] = super()._to_dict(exclude=exclude)
+        del found["marsdask"]
         return found

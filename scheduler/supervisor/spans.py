@@ -31,7 +31,7 @@ class LimitedSpans(SpansSchedulerExtension):
     def observe_tasks(self, *args: Any, **options: Any) -> Any:
         """Record tasks, and remove some finished spans."""
         observed = super().observe_tasks(*args, **options)
-        if len(self.spans_search_by_name[_NAMELESS]) >= self._look_again:
+        if len(self.spans_search_by_name.get(_NAMELESS, ())) >= self._look_again:
             self._forget()
         return observed
 

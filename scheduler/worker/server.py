@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from functools import partial
 from typing import Any
 
@@ -130,6 +130,12 @@ class MarsWorker(ReconnectingWorker):
         """Return the identity of a Dask worker, with the place of its shared memory."""
         identity: dict[str, Any] = super().identity()
         return identity if self.shared_results is None else identity | {NAME: introduction()}
+
+    def _to_dict(self, *, exclude: Container[str] = ()) -> dict[str, Any]:
+        """Return a dump for debugging, with the entries of a Dask worker's."""
+        found: dict[str, Any] = super()._to_dict(exclude=exclude)
+        found.pop(NAME, None)
+        return found
 
     async def get_data(
         self, comm: Any, keys: Collection[Any], who: str | None = None, serializers: Any = None

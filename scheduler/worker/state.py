@@ -6,6 +6,7 @@ Like any ready task, it can be stolen or cancelled, and tasks of higher priority
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -27,6 +28,9 @@ from ..errors import SpillFull
 from .admission import Admission, AdmissionDecision
 from .running_tasks import RunningTasks
 from .shared_results import SharedResults
+
+#: Number of tasks that have run and still know their inputs, for those who look at a worker.
+_FINISHED = 1000
 
 
 @dataclass
@@ -66,6 +70,10 @@ class MarsWorkerState(WorkerState):
     """Whether the process is too full for another task of unknown size; it pauses then."""
     _arriving = 0
     """Bytes of a result before it is stored, when its task has freed its reservation."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._finished: deque[TaskState] = deque()
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
@@ -138,22 +146,25 @@ class MarsWorkerState(WorkerState):
             ts, value, msg_type, *args, **options
         )
         if msg_type == "task-finished" and ts.state == "memory":
-            recommendations |= self._forget_inputs(ts)
+            self._finished.append(ts)
+            if len(self._finished) > _FINISHED:
+                recommendations = self._forget_inputs() | recommendations
         return recommendations, instructions
 
-    def _forget_inputs(self, ts: TaskState) -> dict[TaskState, Any]:
-        """Cut a task's edges when it has run; return the tasks to forget.
+    def _forget_inputs(self) -> dict[TaskState, Any]:
+        """Cut the edges of the task that ran first; return the tasks to forget.
 
         Otherwise released inputs would be kept, with their run specs, until the result is released.
-        To compute it again, the scheduler sends its inputs' names again.
+        To compute it again, the scheduler sends the keys of its inputs again.
         """
         unneeded: dict[TaskState, Any] = {}
-        for dep in ts.dependencies:
-            dep.dependents.discard(ts)
-            dep.waiters.discard(ts)
-            if dep.state == "released" and not dep.dependents:
-                unneeded[dep] = "forgotten"
-        ts.dependencies.clear()
+        ts = self._finished.popleft()
+        if ts.state in ("memory", "released"):
+            for dep in ts.dependencies:
+                dep.dependents.discard(ts)
+                if dep.state == "released" and not dep.dependents:
+                    unneeded[dep] = "forgotten"
+            ts.dependencies.clear()
         return unneeded
 
     def _purge_state(self, ts: TaskState) -> None:

@@ -382,13 +382,13 @@ class Failover:
         self.epoch = epoch
         self._recent_until = time.monotonic() + retention()
         self._leads, self.leader = True, self.supervisor.address
-        self.supervisor.log_event("supervisor", {"action": "activated", "epoch": epoch})
         self._known.set()
         self._watch()
 
     def _take_over(self, epoch: int) -> None:
         self.supervisor.unclaimed_results.generations.succeed(self._previous)
         self._activate(epoch)
+        self.supervisor.log_event("supervisor", {"action": "activated", "epoch": epoch})
         logger.info("the supervisor at %s is active", self.supervisor.address)
         if not self._expected:
             self._settled.set()

@@ -85,8 +85,9 @@ def test_inputs_on_disk_count_when_nothing_is_in_memory(tmp_path):
     assert not state.handle_stimulus(task)
 
 
-def test_tasks_are_forgotten_once_they_are_released():
+def test_released_tasks_are_forgotten(monkeypatch):
     """Not only when the last result that was made of them is: a worker would keep a whole job."""
+    monkeypatch.setattr("marsdask.scheduler.worker.state._FINISHED", 5)
     state = MarsWorkerState(address=HERE, validate=True)
     for number in range(20):
         task = ComputeTaskEvent.dummy(
@@ -98,7 +99,8 @@ def test_tasks_are_forgotten_once_they_are_released():
         ended = ExecuteSuccessEvent.dummy(f"x-{number}", 1, stimulus_id="ended")
         state.handle_stimulus(ended)
         state.handle_stimulus(FreeKeysEvent(keys=[f"x-{number - 1}"], stimulus_id="free"))
-    assert [*state.tasks] == ["x-19"]
+    assert [*state.tasks] == [f"x-{number}" for number in range(14, 20)]
+    state.validate_state()
     again = ComputeTaskEvent.dummy("x-19", who_has={"x-18": [THERE]}, stimulus_id="again")
     state.handle_stimulus(FreeKeysEvent(keys=["x-19"], stimulus_id="free"))
     assert not state.tasks
