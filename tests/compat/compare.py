@@ -340,8 +340,8 @@ def shares(files: list[ComparedFile]) -> str:
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Compare suites and print a line for each file; return 1 if tests fail that may not."""
+def parse(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Suite]]:
+    """Return the options and the chosen suites."""
     parser = argparse.ArgumentParser(description="Run others' tests with stock and with ours.")
     parser.add_argument("--distributed", metavar="CHECKOUT", help="of dask/distributed")
     parser.add_argument("--suite", action="append", help="a suite's name (default all)")
@@ -350,13 +350,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--times", action="store_true", help="only compare how long files take")
     parser.add_argument("files", nargs="*", help="patterns of files within the suites")
     chosen = parser.parse_args(arguments)
-    differences = known_differences()
     among = [
         suite
         for suite in suites(chosen.distributed)
         if not chosen.suite or suite.name in chosen.suite
     ]
     check_wanted(parser, chosen.files, among)
+    return chosen, among
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare suites and print a line for each file; return 1 if tests fail that may not."""
+    chosen, among = parse(arguments)
+    differences = known_differences()
     if chosen.times:
         for suite in among:
             show_times(suite, chosen.files)

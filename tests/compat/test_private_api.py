@@ -58,6 +58,7 @@ PRIVATE = {
     ): "graphs of this process: not pickled, with their own order",
     ("distributed.scheduler", "Scheduler.add_client"): "clients wait for workers after a failover",
     ("distributed.scheduler", "Scheduler.add_keys"): "replicas of reconnecting workers",
+    ("distributed.scheduler", "Scheduler._to_dict"): "dumps as distributed's tools know them",
     ("distributed.scheduler", "Scheduler.add_worker"): "a standby refuses workers",
     ("distributed.scheduler", "Scheduler.release_worker_data"): "dropping outdated results",
     ("distributed.scheduler", "Scheduler.update_data"): "results of reconnecting workers",
@@ -114,6 +115,7 @@ PRIVATE = {
     ("distributed.worker", "Worker.__init__"): "MarsWorkerState instead of WorkerState",
     ("distributed.worker", "Worker.get_data"): "results in shared memory",
     ("distributed.worker", "Worker.identity"): "the place of shared memory",
+    ("distributed.worker", "Worker._to_dict"): "dumps without it",
     (
         "distributed.worker_memory",
         "WorkerMemoryManager._maybe_pause_or_unpause",
