@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +17,7 @@ import psutil
 from distributed import Client
 from distributed.security import Security
 
+from marsdask.scheduler.cluster.failures import FULL
 from marsdask.scheduler.cluster.leader import find_leader
 from tests.cluster.commands import Command, free_port
 from tests.cluster.hosts import Disk, Hosts
@@ -65,14 +67,15 @@ class ChaosCluster:
                 spill.mkdir(parents=True)
                 if self.apart and number > 1:
                     stack.callback(Disk(spill, DISK).close)
-            stack.callback(self._kill)
+            stack.callback(self.kill)
             for number in numbers:
                 self.start(number)
             for command in self.commands.values():
                 command.wait_for("started at")
             yield self
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
+        """Kill all processes."""
         for command in self.commands.values():
             with contextlib.suppress(psutil.NoSuchProcess):
                 self.signal(command, signal.SIGCONT)
@@ -185,6 +188,15 @@ class ChaosCluster:
             client.wait_for_workers(PROCESSES * self.count, timeout=DEADLINE)
         return address
 
+    def state(self) -> str:
+        """Tell what workers and jobs do, for the message of a failure."""
+        number = self.active()
+        if number is None:
+            return "no supervisor is active"
+        with self.client(f"tcp://{self.supervisors[number]}") as client:
+            told: str = client.run_on_scheduler(_state)
+        return told
+
     def client(self, address: str) -> Client:
         """Return a stock client."""
         return Client(address, set_as_default=False, timeout=DEADLINE)
@@ -205,6 +217,19 @@ class ChaosCluster:
 
 def _tasks(dask_scheduler: Any) -> list[str]:
     return [str(key) for key in dask_scheduler.tasks][:10]
+
+
+def _state(dask_scheduler: Any) -> str:
+    lines = [
+        f"{ws} on {ws.host}: {ws.metrics.get('memory', 0) >> 20} MiB, {len(ws.executing)} running, "
+        f"{ws.metrics.get('spilled_bytes')} {ws.metrics.get(FULL)}"
+        for ws in dask_scheduler.workers.values()
+    ]
+    states = Counter((ts.prefix.name, ts.state) for ts in dask_scheduler.tasks.values())
+    lines += [f"{count} of {name} {state}" for (name, state), count in sorted(states.items())]
+    jobs = dask_scheduler.plugins["marsdask-jobs"]
+    lines += [f"{jobs.summary(job)}" for job in jobs.jobs.values() if not job.ended]
+    return "\n".join(lines)
 
 
 def taken_part(dask_worker: Any) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -92,7 +92,8 @@ class Steps:
             trigger = ProgressTrigger(session, after)
             running = thread.submit(_run, program, session, seed, coalesce=batch is None)
             running.add_done_callback(lambda _: trigger.set())
-            assert trigger.wait(DEADLINE), "a job makes no progress"
+            if not trigger.wait(DEADLINE):
+                self._give_up("a job makes no progress")
             mend = FAULTS[name].inject(self.cluster, draw)
             ended = threading.Event()
             mending = threading.Thread(target=_mend_later, args=(ended, lasts, mend))
@@ -104,12 +105,18 @@ class Steps:
             except FAULTS[name].errors as error:
                 self.errors.append(f"{name}: {named(error, FAULTS[name].errors)}")
             except TimeoutError:
-                raise AssertionError(f"a job hangs {DEADLINE} s after {name}") from None
+                self._give_up(f"a job hangs {DEADLINE} s after {name}")
             finally:
                 ended.set()
                 mending.join()
             self._look(session)
         print(f"  {time.monotonic() - began:.0f} s", flush=True)  # noqa: T201
+
+    def _give_up(self, why: str) -> NoReturn:
+        """Print the state of a cluster whose job hangs, and fail; the job would hang for ever."""
+        print(self.cluster.state(), flush=True)  # noqa: T201
+        self.cluster.kill()
+        raise AssertionError(why)
 
     def _look(self, session: Any) -> None:
         """Count what is shared and spilled now."""
