@@ -16,7 +16,7 @@ from marsdask.tensor.tensor import method
 from .attributes import LazyFlags, flags, set_flags
 from .collection import Rows
 from .elementwise import apply as users
-from .elementwise import combination, values
+from .elementwise import combination, missing_data, values
 from .elementwise import combine as combine_two
 from .elementwise.arithmetic import arithmetic
 from .elementwise.operands import aligned_tensor, binary
@@ -217,7 +217,7 @@ class FrameBase(Rows):
     take: Final = method(by_position.take)
 
     drop_duplicates: Final = method(unique.drop_duplicates)
-    dropna: Final = method(unique.dropna)
+    dropna: Final = method(missing_data.dropna)
     groupby: Final = typed("GroupByMethod", method(groupby.groupby))
     head: Final = method(position.head)
     reset_index: Final = typed("ResetMethod", method(row_numbers.reset_index))

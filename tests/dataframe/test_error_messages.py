@@ -79,7 +79,7 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "sort=True",
     ),
     "concat levels": (lambda xd, d: xd.concat([d], verify_integrity=True), "concat(", "keys="),
-    "dropna axis": (lambda xd, d: d.dropna(axis=1), "dropna(axis=1)", "[]"),
+    "dropna": (lambda xd, d: d.dropna(inplace=True), "dropna(inplace=True)", "the result"),
     "merge how": (
         lambda xd, d: d.merge(d, "leftsemi", left_on="a", right_index=True),
         "how='leftsemi'",

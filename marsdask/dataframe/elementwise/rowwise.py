@@ -370,8 +370,8 @@ def column_of(block: Any, key: Any) -> Any:
 
 
 @kernel(view=True)
-def column_at(block: Any, position: int) -> Any:
-    """Return the column at a position: several columns may have its label."""
+def column_at(block: Any, position: int | list[int]) -> Any:
+    """Return the column at a position, or several: many may have one label."""
     return block.iloc[:, position]
 
 

@@ -317,30 +317,3 @@ def _repeated(frame: DataFrame, keep: Any) -> Series:
     call = RepeatedRows(places, ..., "duplicated", (keep,), (), sort=False, dropna=False)
     found: Series = collection_of(GroupedRows(rows.node, call))
     return found
-
-
-def dropna(obj: S, *, how: str = "any", subset: Any = None, axis: Any = 0) -> S:
-    """Drop rows with missing values. See pandas.DataFrame.dropna."""
-    if axis_number(obj.node.meta, axis) != 0:
-        raise NotImplementedError(
-            "dropna(axis=1) is not supported; use [] to select columns by label"
-        )
-    if how not in {"any", "all"}:
-        raise ValueError(f"invalid how option: {how}")
-    if subset is not None:
-        wanted = subset if isinstance(subset, list | tuple | pd.Index) else [subset]
-        if missing := [one for one in wanted if one not in obj.node.meta.columns]:
-            raise KeyError(missing)
-    mask = rowwise(complete, obj, how=how, subset=subset)
-    rows: S = wrap(Filter(obj.node, mask.node))
-    return rows
-
-
-def complete(block: Any, how: str, subset: Any) -> Any:
-    """Tell which rows have no missing values, or with ``how="all"`` not only these."""
-    if block.ndim == 1:
-        return block.notna()
-    if subset is not None:
-        block = block[subset if isinstance(subset, list) else [subset]]
-    present = block.notna()
-    return present.all(axis=1) if how == "any" else present.any(axis=1)

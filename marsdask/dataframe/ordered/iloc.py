@@ -25,7 +25,7 @@ from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_si
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_values
-from ..elementwise.rowwise import column_of, rowwise
+from ..elementwise.rowwise import column_at, column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
 from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order
@@ -261,9 +261,7 @@ class ILoc(Generic[S]):
         obj: Any = self._obj
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
-            chosen = obj.node.meta.columns[columns]
-            label = chosen if isinstance(columns, int | np.integer) else list(chosen)
-            obj, key = rowwise(column_of, obj, key=label), rows
+            obj, key = _columns_at(obj, columns), rows
         if isinstance(key, Collection) and not key.node.chunks:
             key = key.compute()
         if isinstance(key, slice):
@@ -289,6 +287,16 @@ def _two_parts(obj: Any, key: tuple[Any, ...]) -> tuple[Any, Any]:
     if len(key) > obj.node.meta.ndim:
         raise IndexingError("Too many indexers")
     return key[0], key[1] if len(key) > 1 else slice(None)
+
+
+def _columns_at(frame: Any, places: Any) -> Any:
+    """Return the column at a position, or a frame of several; many may have one label."""
+    labels = frame.node.meta.columns
+    single = isinstance(places, int | np.integer)
+    if labels.is_unique:
+        return rowwise(column_of, frame, key=labels[places] if single else list(labels[places]))
+    position = np.arange(len(labels))[places]
+    return rowwise(column_at, frame, position=int(position) if single else position.tolist())
 
 
 def _row(obj: Any, at: int) -> Any:

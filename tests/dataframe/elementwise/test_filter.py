@@ -47,15 +47,6 @@ def test_masks_by_functions():
     )
 
 
-@given(both=tables())
-def test_dropna(both):
-    """Rows with missing values go, by all columns or some."""
-    frame, lazy = both
-    equal(lazy.dropna(), frame.dropna())
-    equal(lazy.dropna(subset=["f"], how="all"), frame.dropna(subset=["f"], how="all"))
-    equal(lazy.f.dropna(), frame.f.dropna())
-
-
 def test_foreign_masks_are_refused():
     """A mask of other rows is refused at the call."""
     lazy = md.DataFrame(table(10), chunk_size=3)

@@ -46,6 +46,15 @@ def test_single_rows(both, data):
     equal(lazy.iloc[:, [0, 4]], frame.iloc[:, [0, 4]])
 
 
+@pytest.mark.parametrize(
+    "places", [0, -1, [2, 0], [2], slice(1, None), [True, False, True]], ids=str
+)
+def test_columns_of_equal_labels(places):
+    """Each is chosen by its position only."""
+    frame = table(5)[["k", "f", "u"]].set_axis(["x", "y", "x"], axis=1)
+    equal(md.DataFrame(frame, chunk_size=2).iloc[:, places], frame.iloc[:, places])
+
+
 @given(sizes=st.lists(st.integers(0, 4), min_size=1, max_size=5), rows=SLICES)
 def test_pieces_make_the_slice(sizes, rows):
     """Parts of chunks, one after the other, are the slice of the whole."""
