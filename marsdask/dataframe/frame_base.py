@@ -19,6 +19,7 @@ from .elementwise import apply as users
 from .elementwise import combination, missing_data, values
 from .elementwise import combine as combine_two
 from .elementwise.arithmetic import arithmetic
+from .elementwise.astype import astype
 from .elementwise.operands import aligned_tensor, binary
 from .elementwise.rowwise import index_of, method_of, rowwise
 from .io import conversions, dask_frames
@@ -265,7 +266,7 @@ class FrameBase(Rows):
 
     abs: Final = method_of("abs")
     __abs__: Final = method_of("abs")
-    astype: Final = method(values.astype)
+    astype: Final = method(astype)
     clip: Final = method(values.clip)
     combine_first: Final = method(values.combine_first)
     fillna: Final = method(values.fillna)

@@ -111,7 +111,6 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     ),
     "pandas column": (lambda xd, d: d.assign(z=pd.Series([1])), "a pandas Series", "md.Series(x)"),
     "levels": (lambda xd, d: d.reset_index(level=0), "reset_index(level=)", "set_index()"),
-    "categories": (lambda xd, d: d.astype("category"), "astype('category')", "CategoricalDtype"),
     "limit": (lambda xd, d: d.fillna(0, limit=1), "fillna(limit=)", "fillna(value)"),
     "lazy values": (lambda xd, d: d.isin(d.a), "isin() of lazy values", "merge("),
     "scan of text": (lambda xd, d: d.c.cumsum(), "cumsum() of str", "astype()"),

@@ -1,4 +1,4 @@
-"""Replace, choose and cast values, row by row."""
+"""Replace and choose values, row by row."""
 
 from __future__ import annotations
 
@@ -18,35 +18,11 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 
 from ..create import FromTensor
-from ..frame_node import S, SameRows, axis_number, dtypes_of, is_row
+from ..frame_node import S, SameRows, axis_number
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
-from ..schemas.dtypes import OneType
 from .operands import BROADCAST, aligned_values
 from .rowwise import Method, check_not_in_place, rowwise
-
-
-def astype(obj: S, dtype: Any, **options: Any) -> S:
-    """Cast the values. See pandas.DataFrame.astype.
-
-    Differs from pandas: a categorical type must have categories.
-    """
-    result: S = rowwise(Method("astype"), obj, dtype, **options)
-    node, meta = obj.node, result.node.meta
-    if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(meta))):
-        result = rowwise(Method("astype"), OneType(node), dtype, **options)
-    for kind in dtypes_of(meta):
-        if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
-            raise NotImplementedError(
-                "astype('category') is not supported; use a type with the categories of all rows, "
-                "such as astype(pd.CategoricalDtype(['a', 'b']))"
-            )
-    return result
-
-
-def _tells_types(dtype: Any) -> bool:
-    """Tell whether cast values depend on the type before the cast, as text does."""
-    return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
 
 
 def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:

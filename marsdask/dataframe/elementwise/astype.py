@@ -1,0 +1,73 @@
+"""Casts of values; the categories of a type without any are computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.collection import compute
+
+from ..frame_node import S, dtypes_of, is_row
+from ..schemas.dtypes import OneType
+from .rowwise import Method, column_at, relabelled, rowwise
+
+
+def astype(obj: S, dtype: Any, **options: Any) -> S:
+    """Cast the values. See pandas.DataFrame.astype.
+
+    Computes the distinct values, at the call, of columns that are cast to a categorical type
+    without categories.
+    """
+    places = _without_categories(obj.node.meta, dtype)
+    if places:
+        return _categorical(obj, dtype, places, options)
+    result: S = rowwise(Method("astype"), obj, dtype, **options)
+    node = obj.node
+    if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(result.node.meta))):
+        result = rowwise(Method("astype"), OneType(node), dtype, **options)
+    return result
+
+
+def _tells_types(dtype: Any) -> bool:
+    """Tell whether cast values depend on the type before the cast, as text does."""
+    return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
+
+
+def _without_categories(meta: Any, dtype: Any) -> dict[int, Any]:
+    """Return the places of columns that get categories of their values, and the types given."""
+    labels = [meta.name] if meta.ndim == 1 else list(meta.columns)
+    given = dtype.get if pd.api.types.is_dict_like(dtype) else lambda _: dtype
+    found = {}
+    for place, (label, own) in enumerate(zip(labels, dtypes_of(meta), strict=True)):
+        wanted = given(label)
+        unknown = isinstance(wanted, pd.CategoricalDtype) and wanted.categories is None
+        named = isinstance(wanted, str) and wanted == "category"
+        if (named or unknown) and not isinstance(own, pd.CategoricalDtype):
+            found[place] = wanted
+    return found
+
+
+def _categorical(obj: Any, dtype: Any, places: dict[int, Any], options: dict[str, Any]) -> Any:
+    """Return an object with all its casts, of types with the categories of all rows."""
+    meta = obj.node.meta
+    meta.astype(dtype, **options)  # raises pandas's errors
+    if meta.ndim == 1:
+        values = obj.drop_duplicates().compute()
+        return rowwise(Method("astype"), obj, values.astype(places[0]).dtype, **options)
+    if not meta.columns.is_unique:
+        numbered = rowwise(relabelled, obj, columns=pd.RangeIndex(len(meta.columns)))
+        found = astype(numbered, _by_place(meta.columns, dtype), **options)
+        return rowwise(relabelled, found, columns=meta.columns)
+    distinct = compute(*(rowwise(column_at, obj, at).drop_duplicates() for at in places))
+    dtypes = _by_place(meta.columns, dtype) | {
+        at: values.astype(places[at]).dtype for at, values in zip(places, distinct, strict=True)
+    }
+    return astype(obj, {meta.columns[at]: one for at, one in dtypes.items()}, **options)
+
+
+def _by_place(labels: Any, dtype: Any) -> dict[int, Any]:
+    """Return the types that are given, by the places of the columns."""
+    if not pd.api.types.is_dict_like(dtype):
+        return dict.fromkeys(range(len(labels)), dtype)
+    return {place: dtype[label] for place, label in enumerate(labels) if label in dtype}
