@@ -42,6 +42,8 @@ class ChosenLabels(FrameNode):
     labels: Any = field(repr=False)
     with_gaps: bool
     """Whether labels that are not there become missing values."""
+    fill_value: Any = None
+    """What takes the place of missing values."""
 
     @property
     def label(self) -> str:
@@ -49,7 +51,10 @@ class ChosenLabels(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return self.a.meta
+        if not self.with_gaps:
+            return self.a.meta
+        # Types as with a label that is not there.
+        return rows_labelled([self.a.meta], self.labels[:1], True, self.fill_value).iloc[:0]
 
     @property
     def settled(self) -> bool:
@@ -65,15 +70,17 @@ class ChosenLabels(FrameNode):
         return (wanted,)
 
     def tile(self, a: Grid) -> Grid:
-        kwargs = {"labels": self.labels, "with_gaps": self.with_gaps}
+        kwargs = {"labels": self.labels, "with_gaps": self.with_gaps, "fill_value": self.fill_value}
         options = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": kwargs}
         return gather(rows_labelled, a, chunks=self.chunks, **options)
 
 
-def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool) -> Any:
+def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool, fill_value: Any) -> Any:
     """Return the rows of some labels, in their order."""
     rows = concat(blocks)
-    return rows.reindex(labels) if with_gaps else rows.loc[labels]
+    if not with_gaps:
+        return rows.loc[labels]
+    return rows.reindex(labels, **({} if fill_value is None else {"fill_value": fill_value}))
 
 
 def rows_of_label(obj: Any, label: Any) -> Any:
@@ -120,15 +127,18 @@ def rows_of_time(obj: Any, text: str) -> Any:
     return rows
 
 
-def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False) -> S:
+def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False, fill_value: Any = None) -> S:
     """Return the rows of a list of labels, in its order, in one chunk."""
     check_labels(obj, labels)
-    index = pd.Index(labels) if len(labels) else obj.node.meta.index
-    if obj.node.meta.index.nlevels > index.nlevels:
+    own = obj.node.meta.index
+    index = pd.Index(labels) if len(labels) or hasattr(labels, "name") else own
+    if with_gaps and not hasattr(labels, "name") and index.nlevels == own.nlevels:
+        index = index.set_names(own.names)
+    if own.nlevels > index.nlevels:
         rows = obj[rowwise(has_first_level, obj, labels=index)]
     else:
         rows = obj[rowwise(has_label, obj, labels=index)]
-    found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps))
+    found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps, fill_value))
     return found
 
 

@@ -323,13 +323,14 @@ def reindex(
     """Return some columns or rows, with missing values where there are none.
 
     See pandas.DataFrame.reindex. Rows are those of a list of labels, in one chunk.
+    Differs from pandas: a label that occurs twice raises only if it is in the list.
     """
     options = {name: one for name, one in options.items() if one is not None}
     axis = options.pop("axis", 0)
     if labels is not None:
         by_column = obj.ndim == 2 and axis_number(obj.node.meta, axis) == 1
         index, columns = (index, labels) if by_column else (labels, columns)
-    if set(options) - {"fill_value"} or (index is not None and "fill_value" in options):
+    if set(options) - {"fill_value"}:
         raise NotImplementedError(
             f"reindex({', '.join(options)}=) is not supported; use reindex(), then fillna()"
         )
@@ -339,7 +340,7 @@ def reindex(
         return obj
     if isinstance(index, Collection):
         raise NotImplementedError("reindex() by lazy labels is not supported; use merge()")
-    return rows_of_labels(obj, index, with_gaps=True)
+    return rows_of_labels(obj, index, with_gaps=True, **options)
 
 
 def _without_rows(obj: S, labels: Any, errors: str) -> S:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, table, tables
@@ -91,6 +93,35 @@ def test_rows_of_a_list_of_labels():
     equal(lazy.set_axis([*"abcdefghi"]), frame.set_axis([*"abcdefghi"]))
     with pytest.raises(ValueError, match="Length mismatch"):
         lazy.set_axis([1, 2])
+
+
+FILLED = {
+    "f": [None, 0.5],
+    "k": [None, -7],
+    "s": [None, "zz"],
+    "t": [None, pd.Timestamp("2024")],
+    "n": [None, 3],
+}
+
+
+@draws(4)
+@given(both=tables(), column=st.sampled_from(sorted(FILLED)), data=st.data())
+def test_labels_that_are_nowhere_are_filled(both, column, data):
+    """With a value or as missing, of rows of unknown number; labels keep their name."""
+    frame, lazy = (one.assign(n=one.u.astype("Int64")).drop_duplicates("u") for one in both)
+    frame, lazy = (one.set_index("u").rename_axis("row") for one in (frame, lazy))
+    labels = data.draw(st.lists(st.integers(-2, 12), max_size=4))
+    fill_value = data.draw(st.sampled_from(FILLED[column]))
+    for given_labels in (labels, pd.Index(labels, dtype="int64", name="other")):
+        how = {} if fill_value is None else {"fill_value": fill_value}
+        equal(lazy[column].reindex(given_labels, **how), frame[column].reindex(given_labels, **how))
+        wanted = frame[[column]].reindex(given_labels, **how)
+        equal(lazy[[column]].reindex(given_labels, **how), wanted)
+        announced = lazy[[column]].reindex(given_labels, **how).dtypes
+        assert (announced[column] == wanted[column].dtype) or (fill_value is None)
+    beside = {"index": labels, "columns": [column, "zz"], "fill_value": 1}
+    if column in "kfn":
+        equal(lazy[[*"kfn"]].reindex(**beside), frame[[*"kfn"]].reindex(**beside))
 
 
 def test_renamed_rows_are_not_sorted():
