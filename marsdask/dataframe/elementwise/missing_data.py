@@ -48,8 +48,9 @@ def dropna(
         limit = {"how": "any" if how is no_default else how}
         if limit["how"] not in {"any", "all"}:
             raise ValueError(f"invalid how option: {how}")
-    found = _columns(obj, limit, subset) if number == 1 else _rows(obj, limit, subset)
-    return found.reset_index(drop=True) if ignore_index else found
+    chosen = _columns(obj, limit, subset) if number == 1 else _rows(obj, limit, subset)
+    found: S = chosen.reset_index(drop=True) if ignore_index else chosen
+    return found
 
 
 def _check_options_of_values(thresh: Any, subset: Any) -> None:

@@ -131,8 +131,8 @@ def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False, fill_value: 
     """Return the rows of a list of labels, in its order, in one chunk."""
     check_labels(obj, labels)
     own = obj.node.meta.index
-    index = pd.Index(labels) if len(labels) or hasattr(labels, "name") else own
-    if with_gaps and not hasattr(labels, "name") and index.nlevels == own.nlevels:
+    index = pd.Index(labels) if len(labels) or isinstance(labels, pd.Index) else own
+    if with_gaps and not isinstance(labels, pd.Index | pd.Series) and index.nlevels == own.nlevels:
         index = index.set_names(own.names)
     if own.nlevels > index.nlevels:
         rows = obj[rowwise(has_first_level, obj, labels=index)]

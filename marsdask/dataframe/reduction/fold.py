@@ -117,11 +117,14 @@ class Assembly(SmallResult):
     args: tuple[Node, ...]
     func: Callable[..., Any]
     kwargs: tuple[tuple[str, Any], ...] = ()
+    typed: bool = True
+    """Whether the types of the inputs tell those of the result."""
 
     @property
     def settled(self) -> bool:
         # What has an unknown number of rows may lack values, which integers cannot.
-        return self.rows is not None and all(child.settled for child in self.inputs)
+        known = self.typed and self.rows is not None
+        return known and all(child.settled for child in self.inputs)
 
     def tile(self, *grids: Grid) -> Grid:
         rows = (pd.DataFrame, pd.Series, pd.Index)  # whatever became of the node that had them
@@ -147,11 +150,12 @@ def assembled(
     title: str,
     row: bool = False,
     sized: bool = True,
+    typed: bool = True,
     **kwargs: Any,
 ) -> Any:
     """Return ``func`` of whole small inputs; ``like`` is a result of the same labels.
 
-    Without ``sized`` only values tell the number of rows.
+    Without ``sized`` only values tell the number of rows, without ``typed`` the types.
     """
     if isinstance(like, pd.DataFrame | pd.Series):
         rows: int | None = len(like) if sized else None
@@ -161,4 +165,5 @@ def assembled(
         if meta.dtype == object:
             meta[()] = like  # such as a time: types of later results depend on it
     nodes = tuple(part.node for part in parts)
-    return collection_of(Assembly(meta, rows, row, title, nodes, func, tuple(kwargs.items())))
+    options = tuple(kwargs.items())
+    return collection_of(Assembly(meta, rows, row, title, nodes, func, options, typed))

@@ -60,18 +60,15 @@ def selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
     return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
 
 
-def numeric_columns(obj: Any, name: str, *, numeric_only: bool, masked: bool = True) -> Any:
-    """Return the columns that are numbers; raise if others are there and are not left out.
-
-    Without ``masked`` those with a mask are others, but floats.
-    """
+def numeric_columns(obj: Any, name: str, *, numeric_only: bool) -> Any:
+    """Return the columns that are numbers; raise if others are there and are not left out."""
     meta = obj.node.meta
     if numeric_only and isinstance(meta, pd.DataFrame):
         obj = obj[list(meta.select_dtypes(include=["number", "bool"]).columns)]
     for dtype in dtypes_of(obj.node.meta):
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
             continue
-        if is_masked(dtype) and (masked or dtype.kind == "f"):
+        if is_masked(dtype):
             continue
         if not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM":
             raise TypeError(f"Cannot perform reduction {name!r} with {dtype} dtype")
@@ -104,7 +101,8 @@ def _dtype_for(values: Any, dtype: Any) -> Any:
 def beside(*values: Any, rows: Any, columns: Any, dtypes: Any, name: Any = None) -> Any:
     """Return an array for each column as a frame, or the only one as a series."""
     found = [
-        pd.Series(x, rows, _dtype_for(x, dtype)) for x, dtype in zip(values, dtypes, strict=True)
+        x.set_axis(rows) if isinstance(x, pd.Series) else pd.Series(x, rows, _dtype_for(x, dtype))
+        for x, dtype in zip(values, dtypes, strict=True)
     ]
     if columns is None:
         return found[0].rename(name)
@@ -123,6 +121,38 @@ def _missing_as_na(found: Tensor, dtype: Any) -> Tensor:
 def na_of_nan(found: Any) -> Any:
     """Return a scalar, NA in place of NaN."""
     return pd.NA if np.isnan(found) else np.float64(found)
+
+
+def _quantiles(column: Any, q: Any, interpolation: str) -> Any:
+    """Return quantiles of a column as a tensor, or as rows if the column has a mask."""
+    meta = column.node.meta
+    if not is_masked(meta.dtype):
+        return selected(column, q, interpolation)
+    shares = np.atleast_1d(np.asarray(q, float)).tolist()
+    values = rowwise(Method("astype"), column.dropna(), meta.dtype.numpy_dtype)
+    counts = [column.count(), column.isna().sum()]
+    like = one_row(meta).quantile(shares, interpolation=interpolation)
+    how = {"dtype": meta.dtype, "shares": tuple(shares), "interpolation": interpolation}
+    parts = [selected(values, shares, interpolation), *counts]
+    return assembled(masked_quantiles, parts, like, title="quantile", typed=False, **how)
+
+
+def masked_quantiles(
+    found: Any, present: Any, missing: Any, *, dtype: Any, shares: Any, interpolation: str
+) -> pd.Series:
+    """Return quantiles of the values that are there, of the type that pandas gives them."""
+    if not present:
+        rows = pd.Series([None] * min(int(missing), 1), dtype=dtype)
+        return rows.quantile(list(shares), interpolation=interpolation)
+    own = dtype.numpy_dtype
+    if missing and (own.kind == "f" or (found == found.astype(own)).all()):
+        found = found.astype(own)
+    return pd.Series(pd.array(found), shares)
+
+
+def first_quantile(*values: Any, **labels: Any) -> Any:
+    """Return the quantiles of one share: a row of a frame, or one of a series."""
+    return beside(*values, **labels).iloc[0]
 
 
 def median(
@@ -171,26 +201,38 @@ def quantile(
         how = {"numeric_only": numeric_only, "interpolation": interpolation}
         across: Series = rowwise(RowReduction("quantile"), frame, q=q, **how)
         return across
-    frame = numeric_columns(frame, "quantile", numeric_only=numeric_only, masked=False)
+    frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
-    found = [selected(column, q, interpolation) for column in columns_of(frame)]
-    if np.ndim(q) == 0:
-        labels = {"labels": like.index, "name": like.name, "dtype": like.dtype}
-        row: Series = assembled(stacked, found, like, title="quantile", row=True, **labels)
+    found = [_quantiles(column, q, interpolation) for column in columns_of(frame)]
+    typed = not any(map(is_masked, dtypes_of(frame.node.meta)))
+    if np.ndim(q) == 0 and typed:
+        named = {"labels": like.index, "name": like.name, "dtype": like.dtype}
+        row: Series = assembled(stacked, found, like, title="quantile", row=True, **named)
         return row
-    labels = {"rows": like.index, "columns": like.columns, "dtypes": tuple(dtypes_of(like))}
-    rows: DataFrame = assembled(beside, found, like, title="quantile", **labels)
+    many: Any = one_row(frame.node.meta).quantile(np.atleast_1d(q), interpolation=interpolation)
+    labels: dict[str, Any] = {"title": "quantile", "typed": typed, "rows": many.index}
+    labels |= {"columns": many.columns, "dtypes": tuple(dtypes_of(many))}
+    if np.ndim(q) == 0:
+        first: Series = assembled(first_quantile, found, like, row=True, **labels)
+        return first
+    rows: DataFrame = assembled(beside, found, like, **labels)
     return rows
 
 
 def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:
     """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
-    series = numeric_columns(series, "quantile", numeric_only=False, masked=False)
+    series = numeric_columns(series, "quantile", numeric_only=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
-    found: Tensor = selected(series, q, interpolation)
+    found = _quantiles(series, q, interpolation)
+    typed = not is_masked(series.node.meta.dtype)
+    if np.ndim(q) == 0 and typed:
+        plain: Tensor = found
+        return plain
+    labels: dict[str, Any] = {"rows": like.index if np.ndim(q) else [0], "columns": None}
+    labels |= {"title": "quantile", "dtypes": (getattr(like, "dtype", None),)}
     if np.ndim(q) == 0:
-        return _missing_as_na(found, series.node.meta.dtype)
-    labels = {"rows": like.index, "columns": None, "dtypes": (like.dtype,)}
-    several: Series = assembled(beside, [found], like, title="quantile", name=like.name, **labels)
+        value: Tensor = assembled(first_quantile, [found], like, **labels)
+        return value
+    several: Series = assembled(beside, [found], like, typed=typed, name=like.name, **labels)
     return several

@@ -95,7 +95,7 @@ def test_rows_of_a_list_of_labels():
         lazy.set_axis([1, 2])
 
 
-FILLED = {
+FILLED: dict[str, list[Any]] = {
     "f": [None, 0.5],
     "k": [None, -7],
     "s": [None, "zz"],

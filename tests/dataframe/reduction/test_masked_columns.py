@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal
+from tests.strategies import draws
 
 DTYPES = ["Int64", "Int8", "UInt16", "Float64", "boolean"]
 STATISTICS = ["sum", "mean", "std", "var", "sem", "skew", "kurt", "median", "min", "max"]
@@ -53,10 +54,37 @@ def test_pairs(column: pd.Series, step: int, name: str) -> None:
     equal(getattr(md.DataFrame(frame, chunk_size=step), name)(), wanted)
 
 
-def test_quantiles() -> None:
-    """Those of floats are pandas's. Of integers the type depends on values: they are refused."""
-    column = pd.Series([1.5, None, 4, 2], dtype="Float64")
-    for q in (0.3, [0.3, 0.5]):
+@draws(20)
+@given(columns(), st.integers(1, 4), st.sampled_from(["linear", "lower", "nearest"]))
+def test_quantiles(column: pd.Series, step: int, method: str) -> None:
+    """Have the type that pandas gives them, which depends on what is missing and on the values."""
+    if column.dtype == "boolean" and method == "linear":
+        column = column.astype("Int8")  # pandas subtracts no booleans
+    lazy = md.Series(column, chunk_size=step)
+    for q in (0.3, 0.5, [0.25, 0.5], [0, 1]):
+        found, wanted = (one.quantile(q, interpolation=method) for one in (lazy, column))
+        equal(found, wanted)
+        assert type(found.compute()) is type(wanted)
+    frame = pd.DataFrame({"a": column, "b": np.arange(len(column)) * 0.5})
+    mine = md.DataFrame(frame, chunk_size=step)
+    for labels in (["a"], ["a", "b"]):
+        for q in (0.5, [0.25, 0.5]):
+            wanted = frame[labels].quantile(q, interpolation=method)
+            equal(mine[labels].quantile(q, interpolation=method), wanted)
+
+
+def test_large_integers() -> None:
+    """Are not rounded to floats first; booleans have no quantiles between values."""
+    column = pd.Series([2**62 + 1, None, 2**62 - 1, 2**61], dtype="Int64")
+    for q in (0.5, [0.5, 1.0]):
         equal(md.Series(column, chunk_size=1).quantile(q), column.quantile(q))
-    with pytest.raises(NotImplementedError, match="astype"):
-        md.Series(column.round().astype("Int64"), chunk_size=1).quantile(0.5)
+    truths = md.Series(pd.Series([True, None], dtype="boolean"), chunk_size=1)
+    with pytest.raises(TypeError, match="numpy boolean subtract"):
+        truths.quantile(0.5)
+
+
+@draws(10)
+@given(columns(), st.integers(1, 4))
+def test_descriptions(column: pd.Series, step: int) -> None:
+    """Are pandas's, of columns without values as well."""
+    equal(md.Series(column, chunk_size=step).describe(), column.describe())
