@@ -80,10 +80,9 @@ def pivot_table(
     Computes the labels of the columns at the call; with ``margins``, several functions, or without
     ``index``, all groups.
     """
-    if not (dropna and sort and observed):
+    if not (dropna and sort):
         raise NotImplementedError(
-            "pivot_table(dropna=False, sort=False, observed=False) is not supported; use groupby() "
-            "and unstack()"
+            "pivot_table(dropna=False, sort=False) is not supported; use groupby() and unstack()"
         )
     rows, names = _keys(data, index), _keys(data, columns)
     several = values is None or pd.api.types.is_list_like(values)
@@ -92,7 +91,7 @@ def pivot_table(
     frame = data[list(dict.fromkeys([*keys, *chosen]))]
 
     def table(func: Any) -> Any:
-        groups = Groups(frame, rows, names, chosen, func, kwargs)
+        groups = Groups(frame, rows, names, chosen, func, kwargs, observed)
         found = groups.wide(fill_value) if not margins and rows else None
         if found is None:
             found = from_pandas(groups.small(fill_value, margins_name if margins else None))
@@ -148,11 +147,13 @@ class Groups:
     values: list[Any]
     func: Any
     kwargs: dict[str, Any]
+    observed: bool
 
     def by(self, keys: Any, frame: Any = None) -> Any:
-        """Return the aggregated values of each group."""
+        """Return the aggregated values of each group, of other rows only of groups with rows."""
+        observed = self.observed or frame is not None
         frame = self.frame if frame is None else frame
-        return frame.groupby(keys)[self.values].agg(self.func, **self.kwargs)
+        return frame.groupby(keys, observed=observed)[self.values].agg(self.func, **self.kwargs)
 
     @property
     def _levels(self) -> list[int]:

@@ -53,6 +53,27 @@ def test_tables_equal_pandas(rows):
         equal(md.pivot_table(lazy, **TABLES[0])[["a"]], frame.pivot_table(**TABLES[0])[["a"]])
 
 
+CATEGORIES: list[dict[str, Any]] = [
+    {"values": "u", "index": "c", "columns": "m", "aggfunc": "sum"},
+    {"values": ["f", "u"], "index": ["m", "c"], "aggfunc": "count"},
+    {"values": "u", "index": "c", "aggfunc": "sum", "margins": True},
+    {"values": "f", "index": "m", "columns": ["c"], "fill_value": 0, "margins": True},
+    {"values": ["f"], "columns": ["c", "m"], "aggfunc": "max"},
+]
+
+
+@pytest.mark.parametrize(("observed", "rows"), [(True, 14), (False, 14), (False, 0)])
+def test_categories_as_keys(observed, rows):
+    """Those without rows are keys unless observed; sums of no values are there, means are not."""
+    frame = table(rows, 4)
+    frame["c"] = pd.Categorical(frame.s.replace("ä", None), ["z", "bb", "a"], ordered=True)
+    frame["m"] = pd.Categorical(frame.b, [True, False])
+    lazy = md.DataFrame(frame, chunk_size=((3, 0, 9, 2) if rows else (0,),))
+    for given in CATEGORIES if rows else CATEGORIES[:2]:
+        options = {**given, "observed": observed}
+        equal(lazy.pivot_table(**options), frame.pivot_table(**options))
+
+
 def test_what_is_refused():
     """At the call, but repeated keys where they are met."""
     lazy: Any = md.DataFrame(table(12), chunk_size=5)
