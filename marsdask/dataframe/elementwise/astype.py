@@ -21,7 +21,8 @@ def astype(obj: S, dtype: Any, **options: Any) -> S:
     """
     places = _without_categories(obj.node.meta, dtype)
     if places:
-        return _categorical(obj, dtype, places, options)
+        categorical: S = _categorical(obj, dtype, places, options)
+        return categorical
     result: S = rowwise(Method("astype"), obj, dtype, **options)
     node = obj.node
     if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(result.node.meta))):

@@ -142,8 +142,9 @@ def masked_quantiles(
 ) -> pd.Series:
     """Return quantiles of the values that are there, of the type that pandas gives them."""
     if not present:
-        rows = pd.Series([None] * min(int(missing), 1), dtype=dtype)
-        return rows.quantile(list(shares), interpolation=interpolation)
+        rows: Any = pd.Series([None] * min(int(missing), 1), dtype=dtype)
+        found = rows.quantile(list(shares), interpolation=interpolation).array
+        return pd.Series(found, shares)
     own = dtype.numpy_dtype
     if missing and (own.kind == "f" or (found == found.astype(own)).all()):
         found = found.astype(own)

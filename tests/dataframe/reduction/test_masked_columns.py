@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,15 +61,17 @@ def test_quantiles(column: pd.Series, step: int, method: str) -> None:
     """Have the type that pandas gives them, which depends on what is missing and on the values."""
     if column.dtype == "boolean" and method == "linear":
         column = column.astype("Int8")  # pandas subtracts no booleans
-    lazy = md.Series(column, chunk_size=step)
+    lazy: Any = md.Series(column, chunk_size=step)
+    values: Any = column
     for q in (0.3, 0.5, [0.25, 0.5], [0, 1]):
-        found, wanted = (one.quantile(q, interpolation=method) for one in (lazy, column))
+        found, wanted = (one.quantile(q, interpolation=method) for one in (lazy, values))
         equal(found, wanted)
         assert type(found.compute()) is type(wanted)
-    frame = pd.DataFrame({"a": column, "b": np.arange(len(column)) * 0.5})
+    frame: Any = pd.DataFrame({"a": column, "b": np.arange(len(column)) * 0.5})
     mine = md.DataFrame(frame, chunk_size=step)
     for labels in (["a"], ["a", "b"]):
-        for q in (0.5, [0.25, 0.5]):
+        shares: list[Any] = [0.5, [0.25, 0.5]]
+        for q in shares:
             wanted = frame[labels].quantile(q, interpolation=method)
             equal(mine[labels].quantile(q, interpolation=method), wanted)
 
