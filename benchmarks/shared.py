@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.scheduler.storage.shared import Pool, Shared
+from marsdask.scheduler.storage.shared import Pool, SharedValue
 from marsdask.scheduler.storage.shared_handle import SharedHandle
 
 MIB = 1 << 20
@@ -73,7 +73,7 @@ class Bench:
         self.expected = touch(self.array)
         self.orders = orders
         self.connection = connection
-        self.shared: Shared | None = None
+        self.shared: SharedValue | None = None
 
     def timed(self, hand_over: Callable[[], None]) -> TransferCost:
         """Measure both processes during one hand-over."""

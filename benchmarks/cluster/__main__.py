@@ -2,6 +2,7 @@
 
 Rows T and D are dask.array and dask.dataframe on a LocalCluster of two processes of one thread, and
 marsdask on a cluster of its own of as many; what is not about arrays or frames is in `programs`.
+With `--threads` the rows compare marsdask's two processes with one process of two threads.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from benchmarks.rows import tables
 #: dask.array cannot sort; and stock needs minutes for 100,000 chunks.
 LEFT_OUT = ("T06a", "T10b", "L")
 OF_ROWS = {"stock": "dask21", "ours": "marsdask21"}
+OF_THREADS = {"processes": "marsdask21", "threads": "marsdask"}
 NAN = float("nan")
 
 
 @dataclass
 class Line:
-    """A line of the table: for each system the seconds, the processor seconds, and a remark."""
+    """A line of the table: for each of two systems seconds, processor seconds, and a remark."""
 
     name: str
     seconds: dict[str, float]
@@ -38,8 +40,8 @@ class Line:
 
     def text(self) -> str:
         """Return the line in Markdown."""
-        cells = [self.name, *(number(self.seconds[s]) for s in SYSTEMS), ratio(self.seconds)]
-        cells += [*(number(self.cpu[s]) for s in SYSTEMS), ratio(self.cpu)]
+        cells = [self.name, *map(number, self.seconds.values()), ratio(self.seconds)]
+        cells += [*map(number, self.cpu.values()), ratio(self.cpu)]
         notes = [f"{system}: {note}" for system, note in self.notes.items() if note]
         return "| " + " | ".join([*cells, "; ".join(notes)]) + " |"
 
@@ -50,17 +52,23 @@ def number(value: float) -> str:
 
 
 def ratio(values: dict[str, float]) -> str:
-    """Return how many times stock's are ours."""
-    return report.spell_ratio(values["stock"] / values["ours"] if values["ours"] else NAN)
+    """Return how many times the second system's the first one's are."""
+    return report.spell_ratio(quotient(values))
 
 
-def row_lines(wanted: str, plan: RunPlan) -> list[Line]:
+def quotient(values: dict[str, float]) -> float:
+    """Return the first system's over the second's; too short to measure is nan."""
+    first, second = values.values()
+    return first / second if second else NAN
+
+
+def row_lines(wanted: str, systems: dict[str, str], plan: RunPlan) -> list[Line]:
     """Measure rows that both systems have."""
     rows = [row for row in choose(wanted) if wanted or not row.name.startswith(LEFT_OUT)]
     for row in rows:
         tables.ensure_for(row.name, plan.tables, plan.scale)
     names = [row.name for row in rows]
-    found = {name: run_rows(names, system, plan) for name, system in OF_ROWS.items()}
+    found = {name: run_rows(names, system, plan) for name, system in systems.items()}
     lines = []
     for row, *outcomes in zip(rows, *found.values(), strict=True):
         check_equal(outcomes, row)
@@ -112,15 +120,16 @@ def run_program(name: str, system: str, timeout: float, *options: str) -> dict[s
 
 
 def mean(lines: list[Line], family: str) -> Line:
-    """Return the line of geometric means of ratios, stock over ours."""
+    """Return the line of geometric means of ratios, the first system's over the second's."""
     rows = [line for line in lines if line.name.startswith(family)]
+    first, second = rows[0].seconds
     values = [
-        report.geometric_mean([getattr(r, of)["stock"] / getattr(r, of)["ours"] for r in rows])
+        report.geometric_mean([quotient(getattr(row, of)) for row in rows])
         for of in ("seconds", "cpu")
     ]
-    seconds, cpu = ({"stock": value, "ours": 1.0} for value in values)
+    seconds, cpu = ({first: value, second: 1.0} for value in values)
     name = f"geometric mean {family or 'of all'}"
-    return Line(name, seconds, cpu, {"stock": "ratios"})
+    return Line(name, seconds, cpu, {first: "ratios"})
 
 
 def main() -> int:
@@ -129,23 +138,29 @@ def main() -> int:
     add_row_options(parser, scale=0.2, repeat=3, patience=2.0, timeout=100.0)
     parser.add_argument("--programs", default="", help="parts of names, with commas; or `none`")
     parser.add_argument("--seconds", type=float, help="how long the huge job runs (default: 30)")
+    parser.add_argument(
+        "--threads", action="store_true", help="marsdask's two processes, and one of two threads"
+    )
     args = parser.parse_args()
     plan = RunPlan.of(args)
-    head = ["", "stock s", "ours s", "ratio", "stock CPU s", "ours CPU s", "CPU ratio", ""]
+    systems = OF_THREADS if args.threads else OF_ROWS
+    first, second = systems
+    head = ["", f"{first} s", f"{second} s", "ratio"]
+    head += [f"{first} CPU s", f"{second} CPU s", "CPU ratio", ""]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    lines = [] if args.rows == "none" else row_lines(args.rows, plan)
+    lines = [] if args.rows == "none" else row_lines(args.rows, systems, plan)
     families = sorted({line.name[0] for line in lines})
     means = [mean(lines, family) for family in ([*families, ""] if lines else [])]
     for line in (*lines, *means):
         print(line.text(), flush=True)
-    for name in PROGRAMS:
+    for name in () if args.threads else PROGRAMS:
         if not args.programs or any(part in name for part in args.programs.split(",")):
             huge = args.seconds is not None and PROGRAMS[name] is programs.huge
             options = ["--seconds", str(args.seconds)] if huge else []
             for line in program_lines(name, args.timeout, *options):
                 print(line.text(), flush=True)
-    wrong = [line.name for line in lines if line.notes["ours"].startswith("wrong")]
-    return int(bool(wrong))
+    notes = [note for line in lines for name, note in line.notes.items() if name != "stock"]
+    return int(any(note.startswith("wrong") for note in notes))
 
 
 if __name__ == "__main__":

@@ -200,7 +200,7 @@ class Pool:
         if segment in self._segments:
             self._segments.remove(segment)
             self._count(-segment.nbytes)
-        segment.close()
+        segment.free()
 
     def _count(self, nbytes: int) -> None:
         self._nbytes += nbytes

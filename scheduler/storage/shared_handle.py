@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import SharedGone
 from . import files, shared_segment
+from .shared_mappings import MAPPINGS
 
 #: Processes with another number use another format of handles.
 FORMAT = 1
@@ -46,7 +47,7 @@ class SharedHandle:
         return sum(part.stop - part.start for part in self.parts)
 
     def open(self) -> OpenedValue:
-        """Map the value; raise :class:`~..errors.SharedGone` if it no longer exists."""
+        """Lease the value; raise :class:`~..errors.SharedGone` if it no longer exists."""
         if self.place != place():
             raise SharedGone("the value is shared on another host, or for another user")
         lease = shared_segment.lease(self.pid, self.descriptor, self.token)
@@ -55,24 +56,37 @@ class SharedHandle:
     def load(self) -> Any:
         """Return the value, which keeps its memory alive."""
         opened = self.open()
-        opened.close()
-        return opened.value
+        try:
+            return opened.value
+        finally:
+            opened.close()
 
 
 class OpenedValue:
     """A value that another process shares; this object keeps it alive.
 
-    Arrays in it are writable: modified pages become private to this process.
+    It is mapped when ``value`` is first read, which raises ``OSError`` if that fails. Arrays in it
+    are writable: modified pages become private to this process.
     """
 
     def __init__(self, handle: SharedHandle, descriptor: int) -> None:
         self.close = weakref.finalize(self, os.close, descriptor)
-        self.mapping = shared_segment.mapped(descriptor, handle.parts[-1].stop)
-        """Lives as long as any reference to the memory."""
-        memory = memoryview(self.mapping)
-        self.value = pickle.loads(handle.stream, buffers=[memory[part] for part in handle.parts])
+        self._source = handle
         self.handle = replace(handle, pid=os.getpid(), descriptor=descriptor)
         """A handle for a third process, valid even if the first process has ended."""
+
+    @functools.cached_property
+    def memory(self) -> Any:
+        """The mapped segment, which lives as long as any reference to the memory."""
+        source, end = self._source, self._source.parts[-1].stop
+        return MAPPINGS.open(self.handle.descriptor, source.pid, source.token, end)
+
+    @functools.cached_property
+    def value(self) -> Any:
+        """The value, in shared memory."""
+        memory = memoryview(self.memory)
+        buffers = [memory[part] for part in self.handle.parts]
+        return pickle.loads(self.handle.stream, buffers=buffers)
 
     @property
     def scarce(self) -> bool:
@@ -81,6 +95,6 @@ class OpenedValue:
 
     def copied(self) -> Any:
         """Return a copy of the value in private memory, writable too."""
-        memory = memoryview(self.mapping)
+        memory = memoryview(self.memory)
         buffers = [bytearray(memory[part]) for part in self.handle.parts]
         return pickle.loads(self.handle.stream, buffers=buffers)

@@ -13,6 +13,7 @@ the token with that of its handle. If they are equal, the content cannot change 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import secrets
@@ -56,6 +57,13 @@ class Segment:
         """Close the segment; readers keep their mappings."""
         self._pages = None
         self._close()
+
+    def free(self) -> None:
+        """Close the segment; without readers its memory is free, whoever maps it."""
+        with contextlib.suppress(OSError):
+            if self.try_lock():
+                os.ftruncate(self.descriptor, 0)
+        self.close()
 
     def try_lock(self) -> bool:
         """Lock the segment if it has no readers; return whether it is locked."""

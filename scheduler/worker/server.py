@@ -16,6 +16,7 @@ from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.spill import SpillBuffer
 from distributed.worker_state_machine import StateMachineEvent
+from tornado.ioloop import PeriodicCallback
 
 from .. import limits
 from ..cluster import hooks
@@ -24,6 +25,7 @@ from ..cluster.failures import FULL
 from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
 from ..storage.shared import Pool
+from ..storage.shared_mappings import MAPPINGS, MOST
 from ..usage import Usage, count
 from ..web.authentication import Token, protect
 from ..web.tls import dashboard_tls, verify_clients
@@ -124,6 +126,8 @@ class MarsWorker(ReconnectingWorker):
         sharing = SharedResults(pool, self.data, self.spill_manager.run, self.spill_manager.moves)
         self.state.shared_results = sharing
         self.monitor.get_process_memory = pool.resident  # type: ignore[method-assign]
+        MAPPINGS.most = MOST
+        self.periodic_callbacks["marsdask-mappings"] = PeriodicCallback(MAPPINGS.tidy, 1000)
         return sharing
 
     def identity(self) -> dict[str, Any]:
@@ -372,6 +376,7 @@ class MarsWorker(ReconnectingWorker):
         await self.spill_manager.close()
         if self.shared_results is not None:
             self.shared_results.pool.close()
+            MAPPINGS.close()
         if self._directories is not None:
             self._directories.close()
         if self.broken and self.nanny:

@@ -6,15 +6,13 @@ unpickles the response, so only the sender needs this module.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from typing import Any
 
 from ..storage.shared_handle import SharedHandle
 
-_lock = threading.Lock()
-#: Received values that are not claimed yet: {mapping: (identity of the value, handle)}.
-_unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, SharedHandle]] = weakref.WeakKeyDictionary()
+#: Received values that are not claimed yet, by identity; forgotten with their memory.
+_unclaimed: dict[int, tuple[SharedHandle, weakref.finalize[Any, Any]]] = {}
 
 
 class SharedTransfer:
@@ -34,20 +32,24 @@ def _arrive(handle: SharedHandle) -> Any:
     request.
     """
     opened = handle.open()
-    scarce = opened.scarce
-    opened.close()
-    if scarce:
-        return opened.copied()
-    with _lock:
-        _unclaimed[opened.mapping] = id(opened.value), handle
-    return opened.value
+    try:
+        if opened.scarce:
+            return opened.copied()
+        value = opened.value
+    finally:
+        opened.close()
+    identity = id(value)
+    forget = weakref.finalize(opened.memory, _unclaimed.pop, identity, None)
+    forget.atexit = False
+    _unclaimed[identity] = handle, forget
+    return value
 
 
 def claim(value: Any) -> SharedHandle | None:
     """Return and forget the handle of a value that was just received, else ``None``."""
-    with _lock:
-        for mapping, (identity, handle) in _unclaimed.items():
-            if identity == id(value):
-                del _unclaimed[mapping]
-                return handle
-    return None
+    arrived = _unclaimed.pop(id(value), None)
+    if arrived is None:
+        return None
+    handle, forget = arrived
+    forget.detach()
+    return handle

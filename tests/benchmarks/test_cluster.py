@@ -19,6 +19,13 @@ def test_a_line_says_how_many_times_slower_stock_is():
     assert mean([line, failed], "T").text().startswith("| geometric mean T | 4 | 1 | 4x |")
 
 
+def test_other_pairs_of_systems():
+    """The first system's figures are divided by the second's; what was too short has no ratio."""
+    line = Line("T1", {"processes": 3.0, "threads": 2.0}, {"processes": 1.0, "threads": 0.0}, {})
+    assert line.text() == "| T1 | 3 | 2 | 1.5x | 1 | 0 | - |  |"
+    assert mean([line], "T").text().startswith("| geometric mean T | 1.5 | 1 | 1.5x | - | 1 | - |")
+
+
 def test_a_program_that_fails_says_why():
     """Whatever a program dies of is its line; it is measured on both systems."""
     (line,) = program_lines("no such program", 60)
