@@ -40,6 +40,19 @@ class Hint:
     """Position in the order of the whole graph; smaller positions run earlier."""
     affinity: float | None = None
     """A number from 0 to 1: the scheduler should place tasks of similar affinities together."""
+    annotations: Mapping[str, Any] | None = None
+    """What ``dask.annotate`` says of the task; schedulers in this process ignore it, as Dask's."""
+
+
+def annotations_of(hints: Mapping[Any, Hint]) -> dict[str, dict[Any, Any]]:
+    """Return the annotations of tasks: ``{name: {key: value}}``."""
+    found: dict[str, dict[Any, Any]] = {}
+    for key, hint in hints.items():
+        if hint.annotations:
+            for name, value in hint.annotations.items():
+                if value is not None:
+                    found.setdefault(name, {})[key] = value
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from .base import (
     Key,
     Machine,
     TaskGraph,
+    annotations_of,
     describe,
 )
 from .cluster.failures import clear
@@ -400,7 +401,8 @@ def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGrap
     """Return the graph with its hints as annotations, which reach the cluster's task states."""
     peaks = {key: hints[key].peak for key in graph if key in hints}
     sizes = {key: hints[key].nbytes for key in graph if key in hints}
-    annotations: dict[str, Any] = {}
+    own = annotations_of(hints)
+    annotations: dict[str, Any] = {name: values.get for name, values in own.items()}
     if peaks:
         annotations |= {"mars_mem": peaks.get, "mars_out": sizes.get}
     bands = {key: hint.affinity for key, hint in hints.items() if hint.affinity is not None}

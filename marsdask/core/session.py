@@ -568,10 +568,10 @@ class Session(MarsSession):
         running: RunningHandle,
     ) -> None:
         # Small tasks may run inside of submit(), where they cannot be cancelled.
-        small = running.watched and sum(hint.peak or 0 for hint in stage.hints.values()) < _SMALL
-        handle = self.scheduler.submit(
-            stage.graph, stage.keys, hints={} if small else stage.hints, callbacks=callbacks
-        )
+        hints = stage.hints
+        if running.watched and sum(hint.peak or 0 for hint in hints.values()) < _SMALL:
+            hints = {key: hint for key, hint in hints.items() if hint.annotations}
+        handle = self.scheduler.submit(stage.graph, stage.keys, hints=hints, callbacks=callbacks)
         running.follow(handle)
         if stage.dropped:
             self._drop(stage.dropped, held)

@@ -15,7 +15,7 @@ from typing import Any
 
 from distributed.protocol.serialize import Serialized, deserialize
 
-from ..base import Hint, Key, Stage, TaskGraph
+from ..base import Hint, Key, Stage, TaskGraph, annotations_of
 from ..errors import ResultLost
 from .affinity.affinities import turn, with_affinity
 from .fair_share import JobShare
@@ -97,7 +97,7 @@ def prepare(stage: Stage, ahead: int) -> PreparedGraph:
 
 def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
     """Return hints as annotations of the scheduler and its workers."""
-    named: dict[str, dict[Key, Any]] = {
+    named: dict[str, dict[Key, Any]] = annotations_of(hints) | {
         "mars_mem": {key: hint.peak for key, hint in hints.items()},
         "mars_out": {key: hint.nbytes for key, hint in hints.items()},
         "mars_band": {key: hint.affinity for key, hint in hints.items()},

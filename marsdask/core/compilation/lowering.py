@@ -75,7 +75,9 @@ def lowered(
         lowering.run(targets)
     if adopt:
         for graph, keys in lowering.adopted.values():
-            lowering.tasks.update(graph.needed(keys))
+            tasks = graph.needed(keys)
+            lowering.tasks.update(tasks)
+            lowering.hints.update(graph.hints(tasks))
     return lowering
 
 

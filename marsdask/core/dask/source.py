@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import dask
+import dask.config
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import DataNode, GraphNode
 
-from marsdask.scheduler.base import HoldsFutures, Scheduler
+from marsdask.scheduler.base import Hint, HoldsFutures, Scheduler
 from marsdask.scheduler.dask_graph import materialize, to_tasks
 from marsdask.scheduler.errors import ResultLost
 
@@ -30,19 +33,36 @@ class KeysOf:
         return (self.name, *index)
 
 
+Annotations = Mapping[str, Any]
+
+
+def annotated_layers(source: Any) -> Iterator[Any]:
+    """Yield the layers of a graph that a user has annotated."""
+    layers = source.layers.values() if isinstance(source, HighLevelGraph) else ()
+    return (layer for layer in layers if wishes(layer.annotations))
+
+
+def wishes(annotations: Annotations | None) -> dict[str, Any]:
+    """Return a layer's annotations without those that are made of nodes, which are estimates."""
+    return {
+        name: value for name, value in (annotations or {}).items() if not name.startswith("mars_")
+    }
+
+
 class DaskGraph:
     """A Dask graph as a source of chunks; expanded when the first of them is needed.
 
     ``source`` is a mapping, or a collection, which is first optimised by its own rules (these must
-    keep its keys).
+    keep its keys). ``annotations`` are those of all its tasks that have none of these names.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, annotations: Annotations | None = None) -> None:
         self.source = source
+        self._annotations = dask.get_annotations() if annotations is None else annotations
         self._near: dict[Any, DaskGraph] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DaskGraph, (self.source,)
+        return DaskGraph, (self.source, self._annotations)
 
     @property
     def layers(self) -> Any:
@@ -50,13 +70,42 @@ class DaskGraph:
         return self.source if isinstance(self.source, Mapping) else self.source.__dask_graph__()
 
     @cached_property
-    def _entries(self) -> dict[Any, Any]:
-        source = self.layers
+    def _optimized(self) -> Any:
         optimize = getattr(self.source, "__dask_optimize__", None)
-        if optimize is not None:
-            source = optimize(source, self.source.__dask_keys__())
+        if optimize is None:
+            return self.layers
+        # Dask fuses layers by their annotations, but chains of tasks without regard to them.
+        chains = {"optimization.fuse.active": False} if any(annotated_layers(self.layers)) else {}
+        with dask.config.set(chains):
+            return optimize(self.layers, self.source.__dask_keys__())
+
+    @cached_property
+    def _entries(self) -> dict[Any, Any]:
         # Dask's optimisations drop the Futures of persisted collections: they make nothing.
-        return _futures_of(self.layers) | materialize(source)
+        return _futures_of(self.layers) | materialize(self._optimized)
+
+    @cached_property
+    def _annotated(self) -> dict[Any, dict[str, Any]]:
+        """The annotations of tasks, by key."""
+        found: dict[Any, dict[str, Any]] = {}
+        known = isinstance(self._optimized, HighLevelGraph)
+        for layer in annotated_layers(self._optimized if known else self.layers):
+            for name, value in wishes(layer.annotations).items():
+                for key in layer:
+                    found.setdefault(key, {})[name] = value(key) if callable(value) else value
+        return found
+
+    def hints(self, keys: Iterable[Any]) -> dict[Any, Hint]:
+        """Return the annotations of tasks as hints, if they have any."""
+        common = Hint(annotations=self._annotations) if self._annotations else None
+        found: dict[Any, Hint] = {}
+        for key in keys:
+            own = self._annotated.get(key)
+            if own:
+                found[key] = Hint(annotations={**self._annotations, **own})
+            elif common is not None:
+                found[key] = common
+        return found
 
     @cached_property
     def _tasks(self) -> dict[Any, GraphNode]:
@@ -99,7 +148,14 @@ class DaskGraph:
                 (future.key, DataNode(future.key, value))
                 for future, value in zip(futures, values, strict=True)
             )
-        return DaskGraph(entries)
+        annotations = {
+            name: {key: own[name] for key, own in self._annotated.items() if name in own}.get
+            for name in {name for own in self._annotated.values() for name in own}
+        }
+        layer_name = f"adopted-{uuid.uuid4().hex}"
+        layer = MaterializedLayer(entries, annotations=annotations or None)
+        near = HighLevelGraph({layer_name: layer}, {layer_name: set()}) if annotations else entries
+        return DaskGraph(near, self._annotations)
 
     def hold(self, client: Any) -> None:
         """Let a client hold the Futures, if the graph is of nothing else and they have none."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, overload
 
+import dask
 import pandas as pd
 from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import check_static, graph_of, key_of
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
 def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
-    Dask optimizes its graph at once, before marsdask's own rules.
+    Dask optimizes its graph at once, before marsdask's own rules. As a ``dask.dataframe`` keeps no
+    annotations of ``dask.annotate``, those of this call are those of its tasks.
 
     Parameters
     ----------
@@ -61,7 +65,8 @@ def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
             f"from_dask() expects a dask.dataframe, got {type(frame).__name__}; use from_delayed() "
             "for delayed values, marsdask.tensor.from_dask() for arrays"
         )
-    frame = frame.optimize()
+    # Of annotations that are in effect, Dask warns that its frames ignore them.
+    frame = Context().run(frame.optimize) if dask.get_annotations() else frame.optimize()
     keys = frame.__dask_keys__()
     name = keys[0][0]
     assert keys == [(name, position) for position in range(len(keys))]
@@ -160,7 +165,7 @@ def from_delayed(
     if not parts:
         raise TypeError("Must supply at least one delayed object")
     meta = parts[0].compute() if meta is None else meta
-    graph = {key: task for part in parts for key, task in dict(part.__dask_graph__()).items()}
+    graph = HighLevelGraph.merge(*(part.__dask_graph__() for part in parts))
     keys = {(position,): part.key for position, part in enumerate(parts)}
     return _adopt(f"delayed-{parts[0].key}", meta, graph, len(parts), keys)
 

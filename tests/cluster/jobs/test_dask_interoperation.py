@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import dask
 import dask.array as da
 import dask.config
+import dask.dataframe as dd
 import distributed
+import numpy as np
+import pandas as pd
 import pytest
-from distributed import Client
+from distributed import Client, SpecCluster, get_worker
 
+import marsdask
+import marsdask.dataframe as md
+import marsdask.tensor as mt
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import HOST, cluster, run
+from tests.cluster.loop import HOST, beside, cluster, run
 from tests.scheduler.web.pages import Visitor
 
 
@@ -134,3 +143,78 @@ def test_security_in_words():
             assert await client.submit(abs, -1) == 1
 
     run(main)
+
+
+def stock(*workers):
+    """Start a stock cluster in a thread, with workers of such options."""
+    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
+    chosen = {
+        number: {"cls": distributed.Worker, "options": {"host": HOST, "nthreads": 1} | one}
+        for number, one in enumerate(workers)
+    }
+    return SpecCluster(chosen, {"cls": distributed.Scheduler, "options": options})
+
+
+@pytest.fixture(scope="module", params=[beside, stock])
+def device(request):
+    """Yield a session on a cluster with one device, and the name of its worker."""
+    workers = ({"resources": {"GPU": 1}, "name": "device"}, {"name": "other"})
+    with (
+        request.param(*workers) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        marsdask.new_session(client, default=False) as session,
+    ):
+        yield session
+
+
+def place(block=None):
+    """Return the name of the worker that runs this task, for each item of a block."""
+    name = get_worker().name
+    return name if block is None else np.full(np.shape(block), name, "U6")
+
+
+def frame_of_places(frame):
+    """Return a frame of the name of this task's worker."""
+    return pd.DataFrame({"a": [get_worker().name] * len(frame)})
+
+
+def test_annotations_of_adopted_graphs(device):
+    """Their tasks run where the annotations say, whatever is built on them."""
+    blocks = da.zeros(8, chunks=1)
+    with dask.annotate(resources={"GPU": 1}):
+        places = blocks.map_blocks(place, dtype="U6")
+        part = dask.delayed(frame_of_places)(pd.DataFrame({"a": [1, 2]}))
+    adopted = mt.from_dask(da.stack([places.rechunk(2), places.rechunk(2)]))
+    assert set((adopted + "").execute(session=device).fetch(session=device).flat) == {"device"}
+    meta = pd.DataFrame({"a": ["x"]})
+    frame = md.from_delayed([part], meta)
+    assert set(frame.execute(session=device).fetch(session=device)["a"]) == {"device"}
+    source = dd.from_pandas(pd.DataFrame({"a": ["x"] * 8}), npartitions=4)
+    mapped = source.map_partitions(frame_of_places, meta=meta)
+    with dask.annotate(workers="other", allow_other_workers=False):
+        frame = md.from_dask(mapped)
+    assert set(frame.execute(session=device).fetch(session=device)["a"]) == {"other"}
+
+
+def failing_once(block):
+    """Fail the first time on a worker."""
+    worker: Any = get_worker()
+    if not hasattr(worker, "failed_once"):
+        worker.failed_once = True
+        raise OSError("once")
+    del worker.failed_once
+    return block + 1
+
+
+def test_retries_and_priorities_of_adopted_graphs(device):
+    """The scheduler has them, also when the rest of the program is planned here."""
+    with dask.annotate(retries=1, workers="device", priority=7):
+        ones = da.zeros(2, chunks=2).map_blocks(failing_once, dtype=float)
+    x = mt.from_dask(ones)
+    assert (x * 2).execute(session=device).fetch(session=device).tolist() == [2, 2]
+    x.execute(session=device)
+
+    def priorities(dask_scheduler):
+        return {ts.priority[0] for ts in dask_scheduler.tasks.values() if ts.key[0] == ones.name}
+
+    assert device.scheduler.client.run_on_scheduler(priorities) == {-7}

@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import dask
+import dask.array as da
 import pytest
 from dask.task_spec import DataNode, Task, TaskRef
 
@@ -119,3 +120,30 @@ def test_adopted_nodes_pickle():
     assert copy.name == "a"
     assert copy.label == "a"
     assert set(copy.graph.needed([("a", 0)])) == {("a", 0), "source"}
+
+
+def test_annotations_become_hints():
+    """Those of layers, of calls and of Dask's fused tasks; no chain fuses over their borders."""
+    with dask.annotate(resources={"GPU": 1}, priority=first_index):
+        value = dask.delayed(increment)([1])
+    later = dask.delayed(increment)(value)
+    with dask.annotate(retries=3, priority=5):
+        source = DaskGraph(later)
+    source = pickle.loads(pickle.dumps(source))
+    found = source.hints(source.needed([later.key]))
+    assert {key: hint.annotations for key, hint in found.items()} == {
+        value.key: {"resources": {"GPU": 1}, "priority": 1, "retries": 3},
+        later.key: {"retries": 3, "priority": 5},
+    }
+    assert not DaskGraph(graph()).hints(["source"])
+    ones = da.ones(4, chunks=2)[1:]
+    with dask.annotate(resources={"GPU": 1}):
+        x = ones.rechunk(3) + 1
+    adopted = DaskGraph(x[:2])
+    hints = adopted.hints(adopted.needed(dask.core.flatten(x[:2].__dask_keys__())))
+    assert {(x.name, 0)} <= hints.keys() < {*adopted.needed([(x[:2].name, 0)])}
+
+
+def first_index(key):
+    """Return a priority for a key, as annotations may be functions."""
+    return 1

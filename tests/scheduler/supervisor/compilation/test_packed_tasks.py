@@ -34,9 +34,8 @@ def test_answers_without_tasks(answer):
 
 def test_tasks():
     """Of a graph, all but the functions; unpickling a packed task gives the task."""
-    stage = Stage(
-        {TASK.key: TASK}, (TASK.key,), {TASK.key: Hint(nbytes=8)}, later=3, dropped=(("y", 0),)
-    )
+    hint = Hint(nbytes=8, annotations={"retries": 2})
+    stage = Stage({TASK.key: TASK}, (TASK.key,), {TASK.key: hint}, later=3, dropped=(("y", 0),))
     found = sent(prepared := prepare(stage, 10))
     (task,) = found.graph.values()
     assert found.graph.keys() == {TASK.key}
@@ -48,6 +47,7 @@ def test_tasks():
         stage.dropped,
     )
     assert (found.annotations, found.outside) == (prepared.annotations, {("x", 0)})
+    assert found.annotations["retries"] == {TASK.key: 2}
 
 
 def test_code_is_refused():
