@@ -168,17 +168,25 @@ class CompilationTimeout(MarsdaskError, TimeoutError):
 class CompilationDied(MarsdaskError, RuntimeError):
     """The process that compiled the jobs of a session has ended."""
 
-    def __init__(self, exitcode: int | None, memory: int) -> None:
-        super().__init__(
-            f"the process that compiles this session's jobs has ended (exit code {exitcode}). A "
-            "job in it took too long, or the code in a job ended it. It may use "
+    def __init__(self, exitcode: int | None, memory: int, exceeded: int | None = None) -> None:
+        why = (
+            "A job in it took too long, or the code in a job ended it. It may use "
             f"{memory} bytes (marsdask.compile.memory on the supervisor)"
+        )
+        if exceeded is not None:
+            why = (
+                "It was the largest of all sessions' processes, which together exceeded "
+                f"{exceeded} bytes (marsdask.compile.total-memory on the supervisor)"
+            )
+        super().__init__(
+            f"the process that compiles this session's jobs has ended (exit code {exitcode}). {why}"
         )
         self.exitcode = exitcode
         self.memory = memory
+        self.exceeded = exceeded
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.exitcode, self.memory), vars(self)
+        return type(self), (self.exitcode, self.memory, self.exceeded), vars(self)
 
 
 class NoSupervisor(MarsdaskError, OSError):

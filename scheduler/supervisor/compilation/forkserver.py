@@ -106,17 +106,14 @@ class ForkServer:
         self.start()
         ours, theirs = Pipe()
         with self._lock, theirs:
-            record = _RECORD.pack(_FORK, memory)
-            socket.send_fds(self._control, [record], [theirs.fileno()])
-            pid = self._answer()
+            pid = self._ask(_FORK, memory, [theirs.fileno()])
         return pid, ours
 
     def end(self, pid: int) -> int | None:
         """End a fork; return its exit code, ``None`` if it is not known."""
         try:
             with self._lock:
-                self._control.sendall(_RECORD.pack(_END, pid))
-                return self._answer()
+                return self._ask(_END, pid)
         except OSError:
             return None
 
@@ -129,9 +126,17 @@ class ForkServer:
                     record = _RECORD.pack(_IMPORT, PACKAGES.index(package))
                     self._control.sendall(record)
 
-    def _answer(self) -> int:
-        number: int = _RECORD.unpack(self._received(_RECORD.size))[1]
-        return number
+    def _ask(self, operation: bytes, number: int, handles: Collection[int] = ()) -> int:
+        """Return the answer to a request."""
+        if self._ended:
+            raise BrokenPipeError("the fork server has ended")
+        try:
+            socket.send_fds(self._control, [_RECORD.pack(operation, number)], list(handles))
+            found: int = _RECORD.unpack(self._received(_RECORD.size))[1]
+        except OSError:
+            self._ended = True  # a late answer would be taken for that of the next request
+            raise
+        return found
 
     def _received(self, size: int) -> bytes:
         data = self._control.recv(size)
@@ -193,7 +198,7 @@ class _Forks:
 
     def _handle(self, operation: bytes, number: int, handles: list[int]) -> None:
         if operation == _IMPORT:
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(Exception):  # a session that needs it says why
                 import_module(PACKAGES[number])
             gc.freeze()
             return
@@ -240,4 +245,5 @@ class _Forks:
         self._living.discard(pid)
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)  # it may have joined another group
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -23,6 +23,7 @@ from ...errors import CompilationDied, CompilationTimeout
 from .forkserver import ForkServer
 from .session_process import SessionProcess
 from .threads import CompileThreads
+from .total_memory import TotalMemory
 
 #: Seconds after which a process ends that has no compilers.
 _IDLE = 60.0
@@ -72,6 +73,7 @@ class CompileProcesses:
         self._sessions: dict[Hashable, SessionProcess] = {}
         self._processes: set[SessionProcess] = set()
         self._forkserver = ForkServer()
+        self._total = TotalMemory(lambda: tuple(self._processes))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
@@ -103,6 +105,7 @@ class CompileProcesses:
                 self._forkserver = ForkServer()
             found = self._sessions[session] = SessionProcess(self._forkserver, memory)
             self._processes.add(found)
+            self._total.watch()
         return found
 
     def leave(self, sessions: Collection[Hashable]) -> None:
@@ -142,6 +145,7 @@ class CompileProcesses:
     def close(self) -> None:
         """End all processes."""
         self._closed = True
+        self._total.close()
         self._forkserver.close()
         self._processes.clear()
         self._sessions.clear()

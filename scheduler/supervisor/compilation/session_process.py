@@ -36,7 +36,8 @@ class SessionProcess:
 
     def __init__(self, forkserver: ForkServer, memory: int) -> None:
         self._forkserver = forkserver
-        self._memory = memory
+        self.memory = memory
+        """The bytes that it may use, 0 for any number."""
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._connection: Connection[Any, Any] | None = None
@@ -50,6 +51,8 @@ class SessionProcess:
         """The numbers of the compilers that are in use."""
         self.packages: tuple[str, ...] = ()
         """What it has imported of PACKAGES."""
+        self.exceeded: int | None = None
+        """The bytes that all processes together exceeded when this one was ended for it."""
 
     @property
     def alive(self) -> bool:
@@ -92,9 +95,10 @@ class SessionProcess:
             try:
                 connection = self._connected()
                 connection.send_bytes(pickle.dumps((sys.path, dropped, number, method, args)))
-                reply = connection.recv_bytes()
+                # No answer is larger than what the process may use.
+                reply = connection.recv_bytes(self.memory or None)
             except (OSError, EOFError):
-                raise CompilationDied(self.kill(), self._memory) from None
+                raise CompilationDied(self.kill(), self.memory, self.exceeded) from None
         good, parts = plain(reply)
         if not good:
             raise CompileError(*parts)
@@ -102,7 +106,7 @@ class SessionProcess:
 
     def _connected(self) -> Connection[Any, Any]:
         if self._connection is None and not self._ended:
-            self.pid, self._connection = self._forkserver.fork(self._memory)
+            self.pid, self._connection = self._forkserver.fork(self.memory)
         if self._connection is None or self._ended:  # possibly meanwhile
             raise EOFError
         return self._connection

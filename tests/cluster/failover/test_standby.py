@@ -9,11 +9,13 @@ import os
 import signal
 import urllib.request
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import dask.array as da
 import dask.config
+import psutil
 import pytest
 from distributed import Client
 from distributed.comm.tcp import TCPConnector
@@ -262,6 +264,61 @@ def test_the_standby_takes_over_in_mid_job(cluster, gate, tmp_path):
         assert cluster.roles() == (standby, active), "who comes back stands by"
         scheduler: Any = session.scheduler
         assert scheduler.client.scheduler.address == cluster.addresses[standby]
+
+
+class Unpickled:
+    """Waits at the gate where it is unpickled first: in the process that compiles the job."""
+
+    def __init__(self, folder, address):
+        self.told = str(folder), address, os.getpid()
+
+    def __reduce__(self):
+        return unpickled, self.told
+
+
+def unpickled(folder, address, client):
+    """Leave the number of this process; the first one waits at the gate, but never the client."""
+    if os.getpid() == client:  # it makes a name of it
+        return 2
+    place = os.path.join(folder, "unpickled")
+    with open(place, "a") as file:
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        first = len(Path(place).read_text().split()) == 1
+    if first:
+        pass_gate(address, None)
+    return 2
+
+
+def times(block, number):
+    """Return a multiple of a block."""
+    return block * number
+
+
+def test_the_standby_takes_over_while_a_job_compiles(cluster, gate, tmp_path):
+    """Nothing that compiled for the killed one is left, and the job is compiled again."""
+    active, _ = cluster.roles()
+    with marsdask.new_session(cluster.addresses[active], default=False) as session:
+        kept = mt.arange(10, chunk_size=5).execute(session=session)
+        x = mt.arange(8, chunk_size=2).map_chunk(
+            times, args=(Unpickled(tmp_path, gate.address),), dtype=int
+        )
+        future = x.execute(session=session, wait=False)
+        gate.wait_until_reached()
+        compiling = psutil.Process(int((tmp_path / "unpickled").read_text()))
+        forkserver = compiling.parent()
+        assert forkserver.ppid() == cluster.supervisors[active].process.pid
+        cluster.supervisors[active].process.kill()
+        psutil.wait_procs([compiling, forkserver], DEADLINE)
+        assert not compiling.is_running()
+        assert not forkserver.is_running()
+        cluster.wait_for_workers()
+        found = future.result(DEADLINE).fetch(session=session)
+        assert found.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+        assert kept.fetch(session=session).sum() == 45
+    cluster.supervisors[active].kill()
+    cluster.supervisors[active] = cluster.start(active)
+    cluster.supervisors[active].wait_for("Mars Web started at")
 
 
 def test_one_that_was_frozen_steps_down(cluster, gate, tmp_path):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import importlib
 import itertools
 import os
 import pickle
 import signal
+import stat
+import struct
 import sys
+import threading
 
 import dask.config
 import psutil
@@ -20,7 +24,7 @@ from marsdask.scheduler.errors import CompilationDied, CompilationTimeout
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.remote.packing import packed
 from marsdask.scheduler.supervisor import jobs
-from marsdask.scheduler.supervisor.compilation import forkserver
+from marsdask.scheduler.supervisor.compilation import forkserver, total_memory
 from marsdask.scheduler.supervisor.compilation import processes as compile_processes
 from marsdask.scheduler.supervisor.compilation.packed_tasks import PackedTask
 from marsdask.scheduler.supervisor.lineage import Lineage
@@ -115,6 +119,75 @@ def test_jobs_that_hang_die_or_grow(cluster, session):
     assert "marsdask.compile.memory" in error.__notes__[0]
     assert processes(cluster) == others
     assert [x.fetch(session=session), y.fetch(session=session)] == [4, 6]
+
+
+def hoard(size):
+    """Use memory, and wait."""
+    data = b"x" * size
+    threading.Event().wait()
+    return data
+
+
+def test_all_processes_together_have_a_budget(cluster, session, monkeypatch):
+    """Of those that exceed it together, the largest one is ended, and says which setting it is."""
+    monkeypatch.setattr(total_memory, "_INTERVAL", 0.05)
+    client = session.scheduler.client
+    with dask.config.set({"marsdask.compile.total-memory": MEMORY // 4}):
+        x = mt.ones(4, chunk_size=2).sum()
+        x.execute(session=session)
+        small = processes(cluster)
+        error = ended(cluster, started(cluster, client, "other", Reduced(hoard, MEMORY // 4)))
+        assert isinstance(error, CompilationDied)
+        assert error.exitcode == -signal.SIGKILL
+        assert f"{MEMORY // 4} bytes (marsdask.compile.total-memory" in str(error)
+        assert processes(cluster) == small
+        assert x.fetch(session=session) == 4
+
+
+def flood():
+    """Announce an answer of a terabyte on every connection of this process."""
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                os.write(int(name), struct.pack("!iQ", -1, 1 << 40))
+    threading.Event().wait()
+
+
+def leave_group(group):
+    """Join another group of processes, and wait."""
+    os.setpgid(0, group)
+    threading.Event().wait()
+
+
+def test_answers_that_are_too_large_and_processes_that_leave_their_group(cluster, session):
+    """The answer is not read; the process is ended, and the fork server does not wait for it."""
+    client = session.scheduler.client
+    x = mt.ones(4, chunk_size=2).sum()
+    x.execute(session=session)
+    others = processes(cluster)
+    assert isinstance(
+        ended(cluster, started(cluster, client, "other", Reduced(flood))), CompilationDied
+    )
+    with dask.config.set({"marsdask.compile.timeout": "0.5s"}):
+        job = started(cluster, client, "other", Reduced(leave_group, *others))
+        assert isinstance(ended(cluster, job), CompilationTimeout)
+    assert processes(cluster) == others
+
+
+def test_an_answer_that_comes_too_late(cluster, session, monkeypatch):
+    """It would name the fork of another session to the next one: there is a new fork server."""
+    compilers = cluster.scheduler.jobs._compilers
+    forkserver_before = compilers._forkserver
+    forkserver_before.start()
+    os.kill(forkserver_before.pid, signal.SIGSTOP)
+    forkserver_before._control.settimeout(0.2)
+    with pytest.raises(CompilationDied):
+        mt.ones(7, chunk_size=2).execute(session=session)
+    os.kill(forkserver_before.pid, signal.SIGCONT)
+    x = mt.ones(9, chunk_size=2).sum()
+    assert x.execute(session=session).fetch(session=session) == 9
+    (used,) = processes(cluster)
+    assert psutil.Process(used).ppid() == compilers._forkserver.pid != forkserver_before.pid
 
 
 def broken(block):
