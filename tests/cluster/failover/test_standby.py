@@ -306,7 +306,7 @@ def test_the_standby_takes_over_while_a_job_compiles(cluster, gate, tmp_path):
         future = x.execute(session=session, wait=False)
         gate.wait_until_reached()
         compiling = psutil.Process(int((tmp_path / "unpickled").read_text()))
-        forkserver = compiling.parent()
+        forkserver = psutil.Process(compiling.ppid())
         assert forkserver.ppid() == cluster.supervisors[active].process.pid
         cluster.supervisors[active].process.kill()
         psutil.wait_procs([compiling, forkserver], DEADLINE)

@@ -15,7 +15,7 @@ from marsdask.scheduler.supervisor.compilation.total_memory import TotalMemory, 
 MIB = 1 << 20
 
 
-class Process:
+class CountedProcess:
     """A process that uses as much as its number says."""
 
     def __init__(self, pid: int | None, memory: int = 0) -> None:
@@ -34,7 +34,7 @@ def test_the_largest_are_ended(budget, ended, monkeypatch):
     """As many as it takes, each once; those that have not started use nothing."""
     monkeypatch.setattr(total_memory, "used", lambda pid: pid)
     monkeypatch.setattr(total_memory, "resident", lambda pid: pid)
-    some: Any = [Process(3), Process(None), Process(5), Process(1)]
+    some: Any = [CountedProcess(3), CountedProcess(None), CountedProcess(5), CountedProcess(1)]
     with dask.config.set({"marsdask.compile.total-memory": budget}):
         for _ in range(2):
             TotalMemory(lambda: some).check()
@@ -45,9 +45,14 @@ def test_the_largest_are_ended(budget, ended, monkeypatch):
 def test_shares_are_read_only_when_it_may_be_too_much(monkeypatch):
     """Reading them takes long, and what forks share counts once for each before."""
     asked: list[int] = []
-    monkeypatch.setattr(total_memory, "used", lambda pid: asked.append(pid) or 1)
+
+    def used(pid):
+        asked.append(pid)
+        return 1
+
+    monkeypatch.setattr(total_memory, "used", used)
     monkeypatch.setattr(total_memory, "resident", lambda pid: pid)
-    some: Any = [Process(3), Process(5)]
+    some: Any = [CountedProcess(3), CountedProcess(5)]
     for budget, read in ((8, []), (7, [3, 5])):
         with dask.config.set({"marsdask.compile.total-memory": budget}):
             TotalMemory(lambda: some).check()
