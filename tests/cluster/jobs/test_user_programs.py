@@ -297,12 +297,14 @@ async def test_stolen(server, client):
     Gates.new("warm").go.set()
     await client.submit(pass_gate, "warm", pure=False)
     server.task_prefixes["pass_gate"].add_duration("compute", 0.0, 10.0)
+    stealing = server.extensions["stealing"]
+    await stealing.stop()  # by itself it may move tasks before all of them wait
     gate = Gates.new("stolen")
     options = {"workers": [first.address], "allow_other_workers": True, "pure": False}
     tasks = client.map(pass_gate, ["stolen"] * 8, range(8), **options)
     await gate.started.acquire()
     await until(lambda: len(first.state.ready) == len(tasks) - 1, server, first)
-    server.extensions["stealing"].balance()
+    stealing.balance()
     await until(lambda: second.state.tasks, server, second)
     gate.go.set()
     await wait(tasks)
