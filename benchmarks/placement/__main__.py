@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from benchmarks.placement.machine import GIB, Hardware
 from benchmarks.placement.rules import RULES
 from benchmarks.placement.simulate import Figures, Simulation
-from benchmarks.placement.traces import TRACES
+from benchmarks.placement.traces import COMPILED, TRACES
 
 _HEAD = (
     "graph",
@@ -73,6 +73,7 @@ def main(argv: list[str]) -> int:
     began = time.process_time()
     print(f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}")
     graphs, rules = tuple(args.graphs.split(",")), tuple(args.rules.split(","))
+    threads = hardware.workers * hardware.nthreads
     for make in TRACES:
         if not make.__name__.startswith(graphs):
             continue
@@ -80,8 +81,9 @@ def main(argv: list[str]) -> int:
         for rule in RULES:
             if not rule.name.startswith(rules):
                 continue
+            if rule.compiled and make in COMPILED:
+                trace = COMPILED[make](args.tasks, threads)
             figures = Simulation(trace, hardware, rule(hardware.bandwidth)).run()
-            threads = hardware.workers * hardware.nthreads
             print(row(trace.name, len(trace), rule.name, figures, threads), flush=True)
     print(f"\n{time.process_time() - began:.0f} s of processor time")
     return 0

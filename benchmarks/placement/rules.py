@@ -21,6 +21,8 @@ class SupervisorRule:
     name = "marsdask"
     affinities = True
     """Whether sources have affinities."""
+    compiled = True
+    """Whether the graphs are those of marsdask's compiler, not Dask's."""
 
     def __init__(self, bandwidth: float) -> None:
         self._policy = Policy(bandwidth=bandwidth)
@@ -67,6 +69,7 @@ class DistributedRule:
 
     name = "distributed"
     affinities = False
+    compiled = False
 
     def __init__(self, bandwidth: float) -> None:
         self._bandwidth = bandwidth

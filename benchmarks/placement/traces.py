@@ -7,8 +7,14 @@ gigabyte and multiply two blocks of 1024 x 1024 in some tens of milliseconds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+
+from marsdask.core.compilation.sizing import PANEL
+from marsdask.core.config import options
+from marsdask.tensor.linalg.contraction import SHARED_EVENLY
 
 MIB = 2**20
 
@@ -97,7 +103,10 @@ def all_to_all(tasks: int) -> Trace:
 
 
 def matmul(tasks: int) -> Trace:
-    """Multiply two matrices of n x n blocks: each block of the product adds up n products."""
+    """Multiply two matrices of n x n blocks: each block of the product adds up n products.
+
+    This is Dask's graph.
+    """
     trace = Trace("blocked matmul")
     count = max(2, round(tasks ** (1 / 3)))
     left: dict[tuple[int, int], int] = {}
@@ -116,5 +125,59 @@ def matmul(tasks: int) -> Trace:
     return trace
 
 
-#: What is simulated: each makes a graph of about so many tasks.
+def panelled_matmul(tasks: int, threads: int) -> Trace:
+    """Multiply the matrices of :func:`matmul` with several products a task.
+
+    This is the graph of marsdask's compiler for so many threads on several hosts.
+    """
+    trace = Trace("panelled matmul")
+    count = max(3, round(tasks ** (1 / 3)))
+    width = _panel_width(count, threads)
+    left: dict[tuple[int, int], int] = {}
+    right: dict[tuple[int, int], int] = {}
+
+    def draw(side: dict[tuple[int, int], int], place: tuple[int, int]) -> int:
+        if place not in side:
+            side[place] = trace.add((), 0.05, 8 * MIB)
+        return side[place]
+
+    def panel(row: int, column: int, start: int) -> int:
+        inner = range(start, min(start + width, count))
+        operands = [draw(left, (row, each)) for each in inner]
+        operands += [draw(right, (each, column)) for each in inner]
+        return trace.add(tuple(operands), 0.06 * len(inner), 8 * MIB)
+
+    for row in range(count):
+        for column in range(count):
+            pending = [(row, column, start) for start in range(0, count, width)]
+            block = _folded(trace, [partial(panel, *at) for at in pending])
+            trace.add((block,), 0.001, 8 * MIB)
+    return trace
+
+
+def _panel_width(count: int, threads: int) -> int:
+    """Return how many products of blocks of 8 MiB a task adds."""
+    width = min(count, PANEL // (16 * MIB))
+    blocks = count**2
+    if blocks % threads and blocks < SHARED_EVENLY * threads:
+        width = min(width, math.ceil(count / math.ceil(SHARED_EVENLY * threads / blocks)))
+    return width
+
+
+def _folded(trace: Trace, parts: list[Callable[[], int]]) -> int:
+    """Add up parts in a tree, each part just before it is needed."""
+    while len(parts) > 1:
+        fan = options.split_every
+        groups = [parts[start : start + fan] for start in range(0, len(parts), fan)]
+        parts = [partial(_fold, trace, group) for group in groups]
+    return parts[0]()
+
+
+def _fold(trace: Trace, parts: list[Callable[[], int]]) -> int:
+    return trace.add(tuple(part() for part in parts), 0.01 * len(parts), 8 * MIB)
+
+
+#: What is simulated: each makes a graph of about so many tasks ...
 TRACES: tuple[Callable[[int], Trace], ...] = (map_chains, tree_reduction, all_to_all, matmul)
+#: ... and the graphs that marsdask's compiler makes instead, for so many threads.
+COMPILED: dict[Callable[[int], Trace], Callable[[int, int], Trace]] = {matmul: panelled_matmul}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+
 import pytest
 
+import marsdask.tensor as mt
 from benchmarks.placement.__main__ import main
-from benchmarks.placement.machine import Hardware
+from benchmarks.placement.machine import GIB, Hardware
 from benchmarks.placement.rules import RULES, DistributedRule, SupervisorRule
 from benchmarks.placement.simulate import Figures, Simulation
 from benchmarks.placement.traces import (
@@ -15,8 +19,13 @@ from benchmarks.placement.traces import (
     all_to_all,
     map_chains,
     matmul,
+    panelled_matmul,
     tree_reduction,
 )
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.tiling import Compilation
+from marsdask.scheduler.base import Done
+from marsdask.scheduler.dask import combined_machine
 
 SMALL = Hardware(workers=8, per_host=2)
 
@@ -136,3 +145,22 @@ def test_chains_stay_where_they_began():
     figures = simulate(trace, SupervisorRule)
     moved = figures.within_hosts + figures.between_hosts
     assert moved < sum(trace.nbytes) / 20, "the last ones may be stolen"
+
+
+@pytest.mark.parametrize(("count", "threads"), [(4, 8), (5, 8), (9, 100)])
+def test_the_panelled_product_is_what_the_compiler_makes(count, threads):
+    """As many tasks, with as many inputs and readers, and bytes."""
+    a, b = (mt.random.rand(count * 1024, count * 1024, chunk_size=1024) for _ in range(2))
+    machine = combined_machine([(2, 8 * GIB)] * (threads // 2))
+    stage = Compilation([(a @ b).node], plan=Plan(shared_memory=False).on(machine)).advance({})
+    assert not isinstance(stage, Done)
+    inputs = {key: task.dependencies for key, task in stage.graph.items()}
+    readers = Counter(itertools.chain(*inputs.values()))
+    made = Counter((len(inputs[key]), readers[key], stage.hints[key].nbytes) for key in stage.graph)
+    trace = panelled_matmul(count**3, threads)
+    read = trace.consumers()
+    assert made == Counter(
+        (len(inputs), len(read[task]), trace.nbytes[task])
+        for task, inputs in enumerate(trace.inputs)
+    )
+    assert sum(trace.seconds) == pytest.approx(0.1 * count**2 + 0.06 * count**3, rel=0.2)

@@ -48,6 +48,8 @@ Labels = tuple[int, ...]
 
 #: Chunks of at least this length are worth halving, because BLAS is as fast on the halves.
 HALVED = 1000
+#: With so many tasks a thread, no thread waits long for the others.
+SHARED_EVENLY = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +168,6 @@ class _Plan:
         side = len(self.sizes[self.mirror[0]])
         return count // side * (side + 1) // 2
 
-    @property
-    def room(self) -> int:
-        """The maximum bytes of the operands' blocks of one task."""
-        return panel_bytes()
-
     @cached_property
     def steps(self) -> int:
         """The number of products in the sum of each block of the output."""
@@ -181,13 +178,43 @@ class _Plan:
         """Whether tasks sum products: there are enough tasks, or their sums are large."""
         given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
         # The memory of unknown lengths cannot be projected.
-        shared = self.tasks >= current_plan.get().workers and given <= self.room
+        shared = self.tasks >= current_plan.get().workers and given <= panel_bytes()
         shared = shared and all(map(known, self.sizes.values()))
         return self.steps > 1 and (shared or self.steps * _nbytes(self.chunks, self.meta) > given)
 
+    @cached_property
+    def _workers(self) -> int:
+        return max(1, current_plan.get().workers)
+
+    @cached_property
+    def _step_bytes(self) -> int:
+        """The bytes of the operands' largest blocks."""
+        return max(1, sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids))
+
+    @cached_property
+    def _widest(self) -> int:
+        """The number of products that one task can add in its memory."""
+        return min(self.steps, max(1, panel_bytes() // self._step_bytes))
+
+    @cached_property
+    def width(self) -> int:
+        """The number of products that one task adds.
+
+        Processes share few output blocks by groups of their products. The operands of a group are
+        no smaller than its result, which has to be moved too.
+        """
+        enough = SHARED_EVENLY * self._workers
+        even = self.tasks % self._workers == 0 or self.tasks >= enough
+        if current_plan.get().shared_memory or even:
+            return self._widest
+        groups = math.ceil(enough / self.tasks)
+        block = _nbytes(tuple(sizes[:1] for sizes in self.chunks), self.meta)
+        least = -(-block // self._step_bytes)
+        return min(self._widest, max(-(-self.steps // groups), least))
+
     def grid(self) -> Grid:
         if self.panelled:
-            return self._balanced()._panels()
+            return (self if self.width < self._widest else self._balanced())._panels()
         products = self._products(self.summed if self.steps > 1 else ())
         return self._mirrored(self._summed_tree(products) if self.steps > 1 else products)
 
@@ -199,13 +226,12 @@ class _Plan:
 
     def _balanced(self) -> _Plan:
         """Halve the output's chunks if the workers cannot share so few tasks evenly."""
-        workers = max(1, current_plan.get().workers)
         several = self.mirror or self.out
         lengths = {label: self.sizes[label] for label in several if known(self.sizes[label])}
         wide = [label for label, sizes in lengths.items() if min(numbers(sizes)) >= HALVED]
         # Blocks on the diagonal of a mirrored product take half the work of the others.
-        enough = 2 if self.mirror else 8 * workers
-        if self.tasks % workers == 0 or self.tasks >= enough or not wide:
+        enough = 2 if self.mirror else SHARED_EVENLY * self._workers
+        if self.tasks % self._workers == 0 or self.tasks >= enough or not wide:
             return self
         chosen = wide if self.mirror else wide[:1]
         halves = tuple(
@@ -233,11 +259,8 @@ class _Plan:
 
     def _panels(self) -> Grid:
         """One task per group of products, which it sums."""
-        steps = self.steps
-        largest = sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids)
-        width = min(steps, max(1, self.room // max(1, largest)))
-        rule = PanelSums(self.grids, self.labels, self.out, self.summed, width)
-        groups = -(-steps // width)
+        rule = PanelSums(self.grids, self.labels, self.out, self.summed, self.width)
+        groups = -(-self.steps // self.width)
         grid = Grid(rule, (*self.chunks, (1,) * groups), self.meta)
         return self._mirrored(self._summed_tree(grid))
 
@@ -286,12 +309,12 @@ class PanelSums(Rule):
 
     def cell(self, index: Index) -> Call:
         start = index[-1] * self.width
-        steps = self._steps[start : start + self.width]
-        fixed = dict(zip(self.out, index, strict=False))
+        places = [(*index[:-1], *step) for step in self._steps[start : start + self.width]]
+        order = (*self.out, *self.summed)
         panels = []
         for grid, labels in zip(self.sources, self.labels, strict=True):
-            places = [{**fixed, **dict(zip(self.summed, step, strict=True))} for step in steps]
-            panels.append([Ref(grid, tuple(at[label] for label in labels)) for at in places])
+            axes = [order.index(label) for label in labels]
+            panels.append([Ref(grid, tuple([at[axis] for axis in axes])) for at in places])
         return Call(contract_panels, tuple(panels), {"labels": self.labels, "out": self.out})
 
 

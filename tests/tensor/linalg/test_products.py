@@ -6,6 +6,7 @@ import contextvars
 import importlib
 import math
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -226,10 +227,10 @@ def test_products_of_durations_are_refused_at_the_call(product):
         product(spans, np.arange(4)).dtype  # noqa: B018 - reading it is enough
 
 
-def plan_of(*operands, labels, out, workers=2, budget=None):
-    """Return how a contraction would be cut for a machine."""
+def plan_of(*operands, labels, out, **machine):
+    """Return how a contraction would be cut for a machine, by default of two threads."""
     context = contextvars.copy_context()
-    context.run(current_plan.set, Plan(workers=workers, budget=budget))
+    context.run(current_plan.set, Plan(**{"workers": 2, **machine}))
     node = contract.contract([as_node(x) for x in operands], labels, out)
     compilation = node.tile(*(operand.tile() for operand in node.operands))
     with pytest.raises(StopIteration) as done:
@@ -246,6 +247,38 @@ def test_few_large_tasks_are_halved():
         grid = plan_of(lazy, other, labels=[(0, 1), (1, 2)], out=(0, 2))
         assert grid.numblocks == (6, 3)
         same(mt.matmul(lazy, other), x @ (x + 1))
+
+
+@pytest.mark.parametrize(
+    ("workers", "chunks", "width"),
+    [(2, 8, 2), (2, 12, 2), (16, 6, 4), (20, 6, 1), (2, (8, 1), 12), (100, (8, 1), 4)],
+)
+def test_processes_share_few_blocks_by_parts_of_their_sums(workers, chunks, width):
+    """Blocks stay whole, and the operands of a part are no smaller than its result."""
+    x = tensor(filled((24, 24)), chunks)
+    y = tensor(filled((24, 24), start=1), chunks if isinstance(chunks, int) else chunks[::-1])
+    labels, out = [(0, 1), (1, 2)], (0, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contract, "HALVED", 8)
+        grid = plan_of(x, y, labels=labels, out=out, workers=workers, shared_memory=False)
+        halved = plan_of(x, y, labels=labels, out=out, workers=workers)
+    assert panels(grid) == [width]
+    assert grid.numblocks == (len(x.chunks[0]),) * 2
+    assert set(panels(halved)) == {len(x.chunks[1])}, "threads of one process move nothing"
+
+
+@given(data=st.data())
+def test_sums_in_parts(data):
+    """Products equal NumPy's, also of an array with itself, whatever the number of threads."""
+    shape = st.tuples(*[st.integers(3, 9)] * 2)
+    x = filled(data.draw(shape), data.draw(st.sampled_from(["int64", "float64", "complex128"])))
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    pairs = [(lazy.T, x.T), (tensor(x.T + 1, 2), x.T + 1)]
+    other, expected = data.draw(st.sampled_from(pairs))
+    machine = Plan(workers=data.draw(st.integers(1, 40)), shared_memory=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contract, "current_plan", SimpleNamespace(get=lambda: machine))
+        same(mt.matmul(lazy, other), x @ expected)
 
 
 MIRRORED = ["ik,jk->ij", "ki,kj->ji", "bik,bjk->bij", "ik,jk->kji"]
