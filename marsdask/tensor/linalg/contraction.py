@@ -200,8 +200,8 @@ class _Plan:
     def width(self) -> int:
         """The number of products that one task adds.
 
-        Processes share few output blocks by groups of their products. The operands of a group are
-        no smaller than its result, which has to be moved too.
+        Processes share few output blocks by groups of their products. The operands of a whole group
+        are no smaller than its result, which has to be moved too.
         """
         enough = SHARED_EVENLY * self._workers
         even = self.tasks % self._workers == 0 or self.tasks >= enough
