@@ -382,13 +382,21 @@ class Failover:
         self.epoch = epoch
         self._recent_until = time.monotonic() + retention()
         self._leads, self.leader = True, self.supervisor.address
+        self._announce()
         self._known.set()
         self._watch()
+
+    def _announce(self) -> None:
+        """Tell plugins; it is no event, as programs expect none of a scheduler that starts."""
+        for name, plugin in list(self.supervisor.plugins.items()):
+            try:
+                plugin.log_event("supervisor", {"action": "activated", "epoch": self.epoch})
+            except Exception:
+                logger.exception("error in the plugin %s", name)
 
     def _take_over(self, epoch: int) -> None:
         self.supervisor.unclaimed_results.generations.succeed(self._previous)
         self._activate(epoch)
-        self.supervisor.log_event("supervisor", {"action": "activated", "epoch": epoch})
         logger.info("the supervisor at %s is active", self.supervisor.address)
         if not self._expected:
             self._settled.set()
