@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -89,6 +90,9 @@ def nothing_left_running() -> Iterator[None]:
     _, strays = psutil.wait_procs(
         children() - children_before, timeout=max(0.0, deadline - time.monotonic())
     )
+    lines = []
     for child in strays:
-        child.kill()
-    assert not strays, f"processes left behind and killed: {strays}"
+        with contextlib.suppress(psutil.NoSuchProcess):
+            lines.append(f"{child}: {' '.join(child.cmdline())}")
+            child.kill()
+    assert not strays, f"processes left behind and killed: {lines}"
