@@ -226,6 +226,9 @@ def test_a_job_of_arguments(kubedl):
         client.stop(wait=True, timeout=DEADLINE)
     store = kubedl.kube.store
     wait_until(lambda: not store.list("secrets", "default"), store, DEADLINE)
+    # An operator that has not heard of the end may create one more pod, which is deleted after.
+    mine = [pod for pod in kubedl.kube.kubelet.pods.values() if pod.name.startswith("mine-")]
+    wait_until(lambda: all(pod.ended.is_set() for pod in mine), store, DEADLINE)
 
 
 def test_failures_leave_nothing(kubedl):

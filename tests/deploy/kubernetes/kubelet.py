@@ -63,8 +63,11 @@ class Kubelet:
     def _run(self) -> None:
         while not self.stopped.is_set():
             version = self.store.version
-            for pod in self.store.list("pods"):
-                uid = pod["metadata"]["uid"]
+            found = {pod["metadata"]["uid"]: pod for pod in self.store.list("pods")}
+            # A server deletes pods of no node at once, without a time of deletion.
+            for uid in self.pods.keys() - found.keys():
+                self.pods[uid].ending.set()
+            for uid, pod in found.items():
                 if uid not in self.pods:
                     self.pods[uid] = RunningPod(self, pod, self._address())
                 elif "deletionTimestamp" in pod["metadata"]:
@@ -197,7 +200,9 @@ class RunningPod:
                 return
 
     def _delete(self) -> None:
-        self.store.delete("pods", self.namespace, self.name, now=True)
+        found = self.store.current("pods", self.namespace, self.name)
+        if found["metadata"]["uid"] == self.pod["metadata"]["uid"]:  # not a later one of that name
+            self.store.delete("pods", self.namespace, self.name, now=True)
 
     def _mount(self) -> None:
         """Make volumes, and remember the paths that stand for others."""
