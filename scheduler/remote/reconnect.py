@@ -91,10 +91,7 @@ class ReconnectingClient(Client):
 
     async def _close(self, fast: bool = False) -> None:
         """Close; a websocket's closing handshake would outlast the event loop."""
-        comms = [getattr(self.scheduler_comm, "comm", None)]
-        for pooled in (*self.rpc.available.values(), *self.rpc.occupied.values()):
-            comms.extend(pooled)
-        streams = [comm.sock.stream for comm in comms if isinstance(comm, WS)]
+        streams = _streams([getattr(self.scheduler_comm, "comm", None), *self._pooled()])
         try:
             async with asyncio.timeout(FAREWELL):
                 await super()._close(fast=fast)
@@ -109,6 +106,23 @@ class ReconnectingClient(Client):
             await super()._close(fast=True)
         for stream in streams:
             stream.close()
+
+    def _pooled(self, address: str | None = None) -> list[Any]:
+        """Return the connections to an address, or to all."""
+        pools = (self.rpc.available, self.rpc.occupied)
+        return [
+            comm
+            for pool in pools
+            for other, comms in pool.items()
+            if address in (None, other)
+            for comm in comms
+        ]
+
+    def _disconnect(self, address: str) -> None:
+        """End the connections to a lost supervisor, which confirms no closing handshake."""
+        for stream in _streams(self._pooled(address)):
+            stream.close()
+        self.rpc.remove(address)
 
     def close(self, *args: Any, **options: Any) -> Any:
         """Close, and end the event loop's thread even if the client is already closed."""
@@ -210,7 +224,7 @@ class ReconnectingClient(Client):
         self.status, self._away = "connecting", True
         self.scheduler_comm = None
         self._left = self.scheduler.address
-        self.rpc.remove(self.scheduler.address)
+        self._disconnect(self.scheduler.address)
         logger.warning("lost the supervisor at %s", self.scheduler.address)
         try:
             await self._go_on()
@@ -331,6 +345,11 @@ class ReconnectingClient(Client):
             if found is not None and found.epoch > self._role.epoch and self.scheduler_comm:
                 logger.warning("%s does not answer; %s does", address, found.address)
                 self.scheduler_comm.abort()
-                self.rpc.remove(address)
+                self._disconnect(address)
         except OSError:  # the end of the connection is handled elsewhere
             return
+
+
+def _streams(comms: Iterable[Any]) -> list[Any]:
+    """Return the TCP streams of those connections that are websockets."""
+    return [comm.sock.stream for comm in comms if isinstance(comm, WS)]

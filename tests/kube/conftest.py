@@ -7,6 +7,7 @@ import pytest
 import marsdask
 import marsdask.compat
 from tests.deploy.kubernetes.apiserver import ADMIN
+from tests.kube.pod_logs import pytest_runtest_makereport  # noqa: F401 - a hook
 from tests.kube.servers import local_kubernetes, session_server
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.deploy.kubedl.ingress import NodeIngress
 from tests.deploy.kubedl.operator import mars_jobs
+from tests.kube.pod_logs import pytest_runtest_makereport  # noqa: F401 - a hook
 from tests.kube.servers import LocalKubernetes, local_kubernetes, session_server
 
 

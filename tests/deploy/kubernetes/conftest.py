@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.kube.pod_logs import pytest_runtest_makereport  # noqa: F401 - a hook
 from tests.kube.servers import api_server, local_kubernetes, session_server
 
 

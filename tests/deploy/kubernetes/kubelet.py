@@ -327,9 +327,11 @@ class RunningPod:
 
     def freeze(self) -> list[psutil.Process]:
         """Stop the container's processes, which may be resumed, and return them."""
-        found = self.tree()
-        for process in found:
-            process.suspend()
+        found = []
+        for process in self.tree():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
+                process.suspend()
+                found.append(process)
         return found
 
     def _end(self) -> int:

@@ -158,3 +158,22 @@ def test_a_new_client_during_a_takeover(monkeypatch):
 
     with dask.config.set({"marsdask.failover.timeout": "5s"}):
         run(main)
+
+
+def test_websockets_to_a_lost_supervisor():
+    """They end at once: it confirms no closing handshake, and the event loop may end before."""
+
+    async def main():
+        async with (
+            Supervisor(host=HOST, port=0, dashboard_address=None, web=(HOST, 0)) as supervisor,
+            resuming.ReconnectingClient(
+                f"ws://{supervisor.web_address}", asynchronous=True, set_as_default=False
+            ) as client,
+        ):
+            await client.scheduler.identity()
+            comms = client._pooled(client.scheduler.address)
+            client._disconnect(client.scheduler.address)
+            assert comms
+            assert all(comm.sock.stream.closed() for comm in comms)
+
+    run(main)
