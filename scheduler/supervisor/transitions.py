@@ -323,6 +323,8 @@ class PlacementScheduler(distributed.Scheduler):
             self._head.release()
         self.queued.discard(ts)
         self.homes.discard(ts)
+        if self._waiting is not None:
+            self._waiting.discard(ts)
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
 
     # distributed's table of transitions contains functions, so overridden methods need a new table.

@@ -59,7 +59,7 @@ def submitter(ts: QueuedTask) -> Hashable:
 class QueueGroups(Generic[T]):
     """The queued tasks of each submitter, in the order of their priorities.
 
-    Tasks that have left the queue may still be here; they are skipped.
+    Tasks that were released while they waited may still be here; they are skipped.
     """
 
     def __init__(self) -> None:
@@ -71,6 +71,14 @@ class QueueGroups(Generic[T]):
         if group not in self._groups:
             self._groups[group] = HeapSet(key=operator.attrgetter("priority"))
         self._groups[group].add(ts)
+
+    def discard(self, ts: T) -> None:
+        """Remove a task that leaves the queue."""
+        tasks = self._groups.get(submitter(ts))
+        if tasks:
+            tasks.discard(ts)
+            if tasks:
+                tasks.peek()  # this drops discarded tasks from the front of the heap
 
     def advance(self, send: Callable[[T], bool]) -> None:
         """Send the tasks of each group until one must wait, those of higher priority first.

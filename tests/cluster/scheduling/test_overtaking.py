@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from dask.task_spec import Task
 from distributed import Client
+from distributed.diagnostics.plugin import SchedulerPlugin
 
-from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
+import marsdask
+import marsdask.tensor as mt
+from tests.cluster.loop import Gates, annotated, beside, pass_gate, run, supervised, until
 
 MIB = 2**20
 LARGE = {"nthreads": 2, "memory_limit": 200 * MIB, "baseline": 0}
@@ -101,3 +104,33 @@ def test_a_first_task_that_is_given_up():
             assert not server.policy.ledger.promised
 
     run(main)
+
+
+class LeftInQueue(SchedulerPlugin):
+    """Counts the tasks that have left the queue and are still in groups of it."""
+
+    name = "left-in-queue"
+
+    def __init__(self, scheduler):
+        self.scheduler = scheduler
+        self.looked = self.most = 0
+
+    def transition(self, key, start, finish, *args, **options):
+        waiting = self.scheduler._waiting
+        if start == "queued" and waiting is not None:
+            held = sum(map(len, waiting._groups.values()))
+            self.looked += 1
+            self.most = max(self.most, held - len(self.scheduler.queued))
+
+
+def test_tasks_that_left_the_queue_are_forgotten():
+    """While it never becomes empty; otherwise a supervisor keeps all tasks of a long job."""
+    with (
+        beside({}, {}) as cluster,
+        marsdask.new_session(cluster.scheduler_address, default=False) as session,
+        marsdask.option_context({"coalesce": False}),
+    ):
+        cluster.scheduler.add_plugin(left := LeftInQueue(cluster.scheduler))
+        (mt.ones(1000, chunk_size=1) + 1).sum().execute(session=session)
+        assert left.looked > 500
+        assert left.most == 0
