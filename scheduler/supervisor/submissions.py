@@ -183,7 +183,7 @@ class SubmittedGraphs:
         graph = needed(tasks, prepared.graph, keys)
         fresh = [key for key in graph if key not in tasks or tasks[key].state == "released"]
         self._decide(prepared)
-        with scheduler.submitting(self._job):
+        with scheduler.submitting(self._job, prepared.graph.keys()):
             scheduler._create_taskstate_from_graph(
                 start=time.time(),
                 dsk=graph,

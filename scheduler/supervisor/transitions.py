@@ -25,6 +25,7 @@ from distributed.scheduler import (
 )
 from distributed.stealing import WorkStealing
 
+from ..base import Key
 from ..dask import PLACE
 from .affinity.homes import QueuedSources
 from .fair_share import FairQueue, JobShare, WorkerShares, submission
@@ -73,6 +74,9 @@ def _beyond(ws: WorkerState) -> int:
 
 class PlacementScheduler(distributed.Scheduler):
     """A scheduler with a placement policy, or distributed's with ``marsdask.policy: stock``."""
+
+    defined: Collection[Key] = ()
+    """The names in the graph that is submitted now, also those that need no task."""
 
     def __init__(self, *, policy: Policy | None = None, **options: Any) -> None:
         stock = dask.config.get("marsdask.policy", "memory") == "stock"
@@ -124,14 +128,14 @@ class PlacementScheduler(distributed.Scheduler):
         return JobShare(number, self.fair_queue.share(session, weight))
 
     @contextlib.contextmanager
-    def submitting(self, job: JobShare) -> Iterator[None]:
+    def submitting(self, job: JobShare, defined: Collection[Key]) -> Iterator[None]:
         """Give the tasks that are created meanwhile the virtual times of their session."""
         generation, last = self.generation, self._last_time
-        self._submission = job
+        self._submission, self.defined = job, defined
         try:
             yield
         finally:
-            self._submission = None
+            self._submission, self.defined = None, ()
             self.generation, self._last_time = generation, last
 
     def _set_priorities(self, **options: Any) -> None:  # type: ignore[override]

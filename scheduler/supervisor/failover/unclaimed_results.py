@@ -150,22 +150,25 @@ class UnclaimedResults(SchedulerPlugin):
         return worker in self._followers
 
     def update_graph(self, scheduler: Any, *, tasks: Iterable[Key], **options: Any) -> None:
-        """Release the results that a graph names, once the graph holds them."""
-        if _HOLDER in scheduler.clients:
-            asyncio.get_running_loop().call_soon(self._hand_over, list(tasks))
+        """Release the results that a graph defines, or that clients want, once it holds them.
 
-    def _hand_over(self, keys: list[Key]) -> None:
+        It only reads the others: their client may not have requested them yet.
+        """
+        if _HOLDER in scheduler.clients:
+            defined = set(scheduler.defined)
+            asyncio.get_running_loop().call_soon(self._hand_over, list(tasks), defined)
+
+    def _hand_over(self, keys: list[Key], defined: set[Key]) -> None:
         holder = self.scheduler.clients.get(_HOLDER)
         if holder is None:
             return
-        known = self.scheduler.tasks
-        mine = [key for key in keys if key in known and known[key] in holder.wants_what]
+        found = (self.scheduler.tasks.get(key) for key in keys)
+        held = [ts for ts in found if ts is not None and ts in holder.wants_what]
+        mine = [ts.key for ts in held if ts.run_spec or ts.key in defined or len(ts.who_wants) > 1]
         self.scheduler.client_releases_keys(keys=mine, client=_HOLDER)
 
     def _drop(self) -> None:
-        holder = self.scheduler.clients.get(_HOLDER)
-        if holder is not None:
-            self._hand_over([ts.key for ts in holder.wants_what])
+        if _HOLDER in self.scheduler.clients:
             self.scheduler.remove_client(_HOLDER)
 
     async def close(self) -> None:

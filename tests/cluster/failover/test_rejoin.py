@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from dask.task_spec import Task, TaskRef
 from distributed.comm import get_address_host_port
 
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
@@ -84,5 +85,33 @@ def test_nothing_is_lost_when_the_old_connection_ends():
             assert client.generation == 1
             server.unclaimed_results._drop()
             assert await client.gather(future) == 42, "it is the client's own again"
+
+    run(main)
+
+
+def test_a_graph_that_reads_a_result_before_its_client_has_requested_it_again(monkeypatch):
+    """As a job does that its session submits while it reconnects: the result is kept."""
+
+    async def main():
+        async with (
+            supervised({}) as (server, other),
+            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+        ):
+            future = client.submit(abs, -42, pure=False)
+            assert await future == 42
+            resume = client._resume
+
+            async def late(waiting):
+                graph = {"read": Task("read", abs, TaskRef(future.key))}
+                (read,) = other.get(graph, ["read"], sync=False)
+                assert await read == 42
+                await resume(waiting)
+
+            monkeypatch.setattr(client, "_resume", late)
+            server.unclaimed_results.hold(client.id)
+            server.tasks[future.key].run_spec = None  # as that of a result of an earlier supervisor
+            client.scheduler_comm.abort()
+            assert await client.resumed(0)
+            assert await client.gather(future) == 42
 
     run(main)
