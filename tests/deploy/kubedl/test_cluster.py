@@ -111,7 +111,7 @@ def test_the_documents_job(kubedl):
     client.stop(wait=True, timeout=DEADLINE)
     assert not pods(kubedl, "mars-test-demo")
     with pytest.raises(Denied):
-        kubedl.kube.store.get("marsjobs", "default", "mars-test-demo")
+        kubedl.kube.store.current("marsjobs", "default", "mars-test-demo")
 
 
 def grows_and_shrinks(kubedl, client):

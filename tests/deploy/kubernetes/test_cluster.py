@@ -48,7 +48,7 @@ def pods(kube, client, role="worker"):
 
 def gone(kube, namespace):
     try:
-        kube.store.get("namespaces", "", namespace)
+        kube.store.current("namespaces", "", namespace)
     except Denied:
         return True
     return False
