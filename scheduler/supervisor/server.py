@@ -147,7 +147,8 @@ class Supervisor(LineageScheduler):
             # The listener uses its certificates for the whole server; they are the same.
             warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)
             started = await super().start_unsafe()
-        self.http_server.ssl_options = self._admitting
+        if self.web is not None:
+            self.http_server.ssl_options = self._admitting
         self.failover.start()
         autoscale.start(self)
         publish(self, of_supervisor)
@@ -284,7 +285,7 @@ class Supervisor(LineageScheduler):
             "epoch": self.failover.epoch,
             "active": self.failover.leader,
             "supervisors": list(self.supervisors),
-            "web": "https" if self._admitting else "http",
+            "web": "https" if self.http_server.ssl_options else "http",
         }
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from distributed import Client, Security
 
 from marsdask.scheduler.supervisor import Supervisor, server, suspicious_tasks
 from marsdask.scheduler.worker import MarsWorker
@@ -99,5 +100,22 @@ def test_a_nanny_that_tells_nothing(monkeypatch, error):
             assert not supervisor.workers
             gate.go.set()
             future.release()
+
+    run(main)
+
+
+def test_one_port_for_pages_and_for_websockets_with_tls():
+    """As of a Dask scheduler whose dashboard has the port of its own address."""
+    port, security = free_port(), Security.temporary()
+    options = {"protocol": "wss://", "host": HOST, "security": security}
+
+    async def main():
+        async with (
+            Supervisor(port=port, dashboard_address=f"{HOST}:{port}", **options) as supervisor,
+            MarsWorker(supervisor.address, nthreads=1, **options),
+            Client(supervisor.address, asynchronous=True, security=security) as client,
+        ):
+            assert supervisor.http_server is supervisor.listener.server
+            assert await client.submit(abs, -1) == 1
 
     run(main)
