@@ -200,9 +200,15 @@ class Unreachable(MarsdaskError, ConnectionError):
         self.address = address
         self.seconds = seconds
         self.cause = str(cause)
+        starts = "mars-supervisor -w" if address.startswith("ws") else "dask scheduler"
+        advice = f"start one there with `{starts}`, or raise connect_timeout="
+        if "CERTIFICATE_VERIFY_FAILED" in self.cause:
+            advice = (
+                "give the token= that `mars-supervisor --secure` has printed there, or ca_file= "
+                "with the certificate of its authority"
+            )
         super().__init__(
-            f"no Dask scheduler answered at {address} within {seconds:g} s ({self.cause}): "
-            "start one there with `dask scheduler`, or raise connect_timeout="
+            f"no Dask scheduler answered at {address} within {seconds:g} s ({self.cause}): {advice}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from distributed import Client
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.scheduler.errors import Unreachable
 from tests.cluster.commands import Command, free_port, running
 
 
@@ -71,6 +72,8 @@ def test_without_the_token(cluster):
     for address in (f"127.0.0.1:{cluster.port}", worker):
         with pytest.raises(OSError, match=r".*"):
             Client(f"tcp://{address}", timeout=1, set_as_default=False)
+    with pytest.raises(Unreachable, match="give the token="):
+        marsdask.new_session(cluster.urls["mars-supervisor"], default=False)
     pages = next(line for line in cluster.commands[1].said if "dashboard at" in line)
     page = f"http://{pages.rpartition(' ')[2]}/metrics"
     with pytest.raises(urllib.error.HTTPError, match="401"):
