@@ -178,7 +178,11 @@ class Supervisor(LineageScheduler):
             await comm.write(answer | {"time": time.time()})
             return
         await super().add_worker(comm, **registration)
+
+    async def handle_worker(self, comm: Any, worker: str) -> None:
+        """Follow a worker that has joined; one that has returned may take tasks at once."""
         self.absence.note(self.running)
+        await super().handle_worker(comm, worker)
 
     async def remove_worker(
         self, address: str, *, expected: bool = False, close: bool = True, **options: Any

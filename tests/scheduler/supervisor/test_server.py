@@ -42,7 +42,9 @@ def test_who_was_only_silent_comes_back():
             sent = await client.scatter({"x": 1})
             await supervisor.remove_worker(address, stimulus_id="silent")
             assert not supervisor.workers
+            assert supervisor.absence.since is not None
             await until(lambda: "x" in supervisor.tasks, supervisor)
+            assert supervisor.absence.since is None
             assert [ws.address for ws in supervisor.tasks["x"].who_has] == [address]
             await supervisor.remove_worker(address, stimulus_id="retired", expected=True)
             await supervisor.test_workers[0].finished()
