@@ -5,20 +5,7 @@ from __future__ import annotations
 import pytest
 
 from marsdask.scheduler.testing import Gate
-from tests.cluster.commands import Command
-
-#: Lines of each command in the report of a failure.
-_LAST = 30
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport():
-    """Add the last output of commands to the report of a failure."""
-    report = yield
-    if report.failed:
-        for command in Command.last:
-            report.sections.append((command.line, "\n".join(command.said[-_LAST:])))
-    return report
+from tests.cluster.command_reports import pytest_runtest_makereport  # noqa: F401 - a hook
 
 
 @pytest.fixture
