@@ -58,6 +58,8 @@ class Failover:
         self._leads = False
         """Whether it became active, and has not ended that; its tenure may have ended."""
         self._releases = False
+        self._served = False
+        """Whether a worker has ever joined."""
         self._expiry: asyncio.TimerHandle | None = None
         self._expired: asyncio.Task[None] | None = None
         self._recent_until = -math.inf
@@ -144,6 +146,7 @@ class Failover:
 
     def worker_joined(self, worker: str) -> None:
         """Record a worker."""
+        self._served = True
         self._expected.discard(worker)
         if self.active and not self._expected:
             self._settled.set()
@@ -177,8 +180,16 @@ class Failover:
                 self._take_over(epoch)
                 await self._fence(self._workers)
         elif decision is TakeoverAction.STAY and self.seen > self.epoch and self._alone:
-            # All supervisors were restarted, and workers know an earlier epoch.
-            self.epoch = next_epoch([self.seen])
+            if self._served and not self._hears_workers():
+                await self.supervisor.step_down("another supervisor was active since, and is lost")
+            else:
+                # All supervisors were restarted, and workers know an earlier epoch.
+                self.epoch = next_epoch([self.seen])
+
+    def _hears_workers(self) -> bool:
+        """Return whether a worker has sent a heartbeat lately."""
+        since = time.time() - self.patience
+        return any(ws.last_seen > since for ws in self.supervisor.workers.values())
 
     @property
     def _others(self) -> list[OtherSupervisor]:

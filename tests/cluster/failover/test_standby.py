@@ -336,6 +336,25 @@ def test_one_that_was_frozen_steps_down(cluster, gate, tmp_path):
         assert cluster.roles() == (standby, active)
 
 
+def test_one_that_was_frozen_and_is_the_last(cluster, gate, tmp_path):
+    """Its successor is killed before it continues: workers bring what they hold for that one."""
+    active, standby = cluster.roles()
+    with marsdask.new_session(cluster.addresses[active], default=False) as session:
+        work = Work(session, gate, tmp_path)
+        frozen = cluster.supervisors[active]
+        frozen.process.send_signal(signal.SIGSTOP)
+        cluster.wait_for_workers()
+        x = mt.arange(20, chunk_size=5).execute(session=session)
+        cluster.supervisors[standby].kill()
+        frozen.process.send_signal(signal.SIGCONT)
+        frozen.wait_for("steps down")
+        cluster.wait_for_workers()
+        assert x.fetch(session=session).sum() == 190
+        work.check()
+        cluster.supervisors[standby] = cluster.start(standby)
+        cluster.supervisors[standby].wait_for("Mars Web started at")
+
+
 def test_one_that_ends_in_order_leaves_everything_behind(cluster, gate, tmp_path):
     """SIGTERM of the active one: its workers do not end with it."""
     active, _ = cluster.roles()
