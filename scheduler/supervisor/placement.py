@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 #: Share of a worker's memory that may be reserved for running tasks.
 SOFT = 0.75
 
-#: Cost of a transfer within a host, relative to one between hosts.
-SAME_HOST = 0.05
-
+#: Cost of reading an input in shared memory, relative to a transfer between hosts.
+SHARED = 0.05
 
 #: Cost of spilling a byte and reading it back, relative to a transfer between hosts.
 SPILLED = 2.0
@@ -42,8 +42,8 @@ CROWD = 16
 #: A worker with this share of a task's inputs counts as a holder of all.
 NEARLY = 0.9
 
-#: Maximum number of hosts with most inputs whose workers are compared.
-HOSTS = 4
+#: Maximum number of domains with most inputs whose workers are compared.
+DOMAINS = 4
 
 
 class WorkerView(Protocol):
@@ -68,6 +68,9 @@ class WorkerView(Protocol):
 T = TypeVar("T")
 W = TypeVar("W", bound=WorkerView)
 
+#: Returns the domain of a worker: those that read each other's results in shared memory.
+Domain: TypeAlias = Callable[[Any], Hashable]
+by_host: Final[Domain] = operator.attrgetter("host")
 
 #: One input: its bytes, and its holders. It is a plain tuple because a merge has a thousand.
 Input: TypeAlias = tuple[int, Collection[W]]
@@ -83,37 +86,38 @@ class TaskView(Generic[W]):
 
 @dataclass(slots=True)
 class InputBytes(Generic[W]):
-    """Bytes of a task's inputs: in total, by worker and by host."""
+    """Bytes of a task's inputs: in total, by worker and by domain."""
 
     total: int
     by_worker: Mapping[W, int]
-    by_host: Mapping[str, int]
+    by_domain: Mapping[Hashable, int]
 
 
-def resident(inputs: Iterable[Input[W]]) -> InputBytes[W]:
-    """Return the bytes of inputs by worker and host, for all comparisons of one task.
+def resident(inputs: Iterable[Input[W]], domain: Domain = by_host) -> InputBytes[W]:
+    """Return the bytes of inputs by worker and domain, for all comparisons of one task.
 
-    Hosts are in the order of the inputs, so the result does not depend on their hashes.
+    Domains are in the order of the inputs, so the result does not depend on their hashes.
     """
     total = 0
     by_worker: dict[W, int] = {}
-    by_host: dict[str, int] = {}
-    here, around = by_worker.get, by_host.get
+    by_domain: dict[Hashable, int] = {}
+    here, around = by_worker.get, by_domain.get
     for nbytes, holders in inputs:
         total += nbytes
         if len(holders) == 1:
             (holder,) = holders
             by_worker[holder] = here(holder, 0) + nbytes
-            by_host[holder.host] = around(holder.host, 0) + nbytes
+            place = domain(holder)
+            by_domain[place] = around(place, 0) + nbytes
             continue
         if by_worker:
             for holder in holders:
                 by_worker[holder] = here(holder, 0) + nbytes
         else:
             by_worker.update(dict.fromkeys(holders, nbytes))
-        for host in dict.fromkeys([holder.host for holder in holders]):
-            by_host[host] = around(host, 0) + nbytes
-    return InputBytes(total, by_worker, by_host)
+        for place in dict.fromkeys(map(domain, holders)):
+            by_domain[place] = around(place, 0) + nbytes
+    return InputBytes(total, by_worker, by_domain)
 
 
 def share(worker: WorkerView) -> float:
@@ -186,14 +190,15 @@ class Policy:
 
     bandwidth: float = 100e6
     """Bytes a second between hosts."""
-    same_host: float = SAME_HOST
+    shared: float = SHARED
     toll: float = TOLL
     spilled: float = SPILLED
     soft: float = SOFT
     coming: Callable[[Any], int] = no_inputs
     """Returns the bytes of inputs in transfer to a worker."""
+    domain: Domain = by_host
     ledger: Reservations = field(default_factory=Reservations)
-    _hosts: RoundRobin = field(default_factory=RoundRobin)
+    _domains: RoundRobin = field(default_factory=RoundRobin)
     _others: RoundRobin = field(default_factory=RoundRobin)
 
     def fits(self, task: TaskView[W], worker: W) -> bool:
@@ -214,15 +219,15 @@ class Policy:
         return largest if task.needs > self.soft * share(largest) else None
 
     def moved(self, task: TaskView[W], worker: W, there: InputBytes[W] | None = None) -> float:
-        """Return the bytes to transfer to a worker; those of its own host count little.
+        """Return the bytes to transfer to a worker; those in its shared memory count little.
 
         ``there`` is the result of :func:`resident`, if known.
         """
         if there is None:
-            there = resident(task.inputs)
-        near = there.by_host.get(worker.host, 0)
+            there = resident(task.inputs, self.domain)
+        near = there.by_domain.get(self.domain(worker), 0)
         here = there.by_worker.get(worker, 0)
-        return there.total - near + self.same_host * (near - here)
+        return there.total - near + self.shared * (near - here)
 
     def transfer(self, task: TaskView[W], worker: W, there: InputBytes[W] | None = None) -> float:
         """Return the cost of transferring the inputs to a worker, in seconds."""
@@ -239,11 +244,11 @@ class Policy:
         task: TaskView[W],
         everyone: Collection[W],
         idle: Iterable[W],
-        near: Callable[[str], Iterable[W]],
+        near: Callable[[Any], Iterable[W]],
         stay: float = 1,
     ) -> W | None:
         """Return the best worker for a task with inputs, ``None`` if it should wait."""
-        there = resident(task.inputs)
+        there = resident(task.inputs, self.domain)
         return self.choose(task, self.candidates(task, there, everyone, idle, near, stay), there)
 
     def candidates(
@@ -252,29 +257,29 @@ class Policy:
         there: InputBytes[W],
         everyone: Collection[W],
         idle: Iterable[W],
-        near: Callable[[str], Iterable[W]],
+        near: Callable[[Any], Iterable[W]],
         stay: float = 1,
     ) -> Collection[W]:
-        """Return the workers to compare: the holders, and others of the hosts with most inputs.
+        """Return the workers to compare: the holders, and others of the domains with most inputs.
 
         A task stays with a holder that has fewer than ``stay`` tasks for each thread. By default
         this means a holder of nearly all inputs with a free thread. ``near`` returns the workers of
-        a host, the idle ones first.
+        a domain, the idle ones first.
 
-        Other workers of these hosts are candidates if they have far fewer tasks. If no holder has
+        Other workers of these domains are candidates if they have far fewer tasks. If no holder has
         nearly all inputs, the task needs a transfer anyway, so they are always candidates.
 
-        Workers of other hosts are candidates only if all others would have to spill: first idle
+        Workers of other domains are candidates only if all others would have to spill: first idle
         workers, then a sample of all. Work stealing corrects an unequal load.
         """
         holders = [holder for holder in there.by_worker if holder in everyone]
         less = math.inf
         complete = [one for one in holders if there.by_worker[one] >= NEARLY * there.total]
-        most = max(there.by_host.values(), default=0)
-        hosts = [host for host, nbytes in there.by_host.items() if nbytes == most]
+        most = max(there.by_domain.values(), default=0)
+        domains = [one for one, nbytes in there.by_domain.items() if nbytes == most]
         beside = complete
         if stay > 1 and not complete:
-            beside = [one for one in holders if one.host in hosts]
+            beside = [one for one in holders if self.domain(one) in domains]
         for one in beside:
             if queued(one) < stay and not self._full(task, one, there):
                 return beside
@@ -283,8 +288,8 @@ class Policy:
             holders = complete
         # The best candidates come first, so that the others are rejected early.
         found: dict[W, None] = {}
-        for host in self._hosts.take(hosts, HOSTS):
-            for one in itertools.islice(near(host), STRANGERS):
+        for place in self._domains.take(domains, DOMAINS):
+            for one in itertools.islice(near(place), STRANGERS):
                 if queued(one) < less:
                     found[one] = None
         found.update(dict.fromkeys(holders))
@@ -306,16 +311,16 @@ class Policy:
         longer than the best start so far.
         """
         if there is None:
-            there = resident(task.inputs)
+            there = resident(task.inputs, self.domain)
         best, soonest, least = None, math.inf, (0.0, 0)
         total, needs, soft, coming = there.total, task.needs, self.soft, self.coming
-        here, around, promised = there.by_worker.get, there.by_host.get, self.ledger.promised.get
+        here, around, promised = there.by_worker.get, there.by_domain.get, self.ledger.promised.get
         rate = self.toll / self.bandwidth
-        within, out = rate * self.same_host, rate * self.spilled
+        within, out = rate * self.shared, rate * self.spilled
         for worker in workers:
             starts, missing = 0.0, 0
             if total:
-                near, own = around(worker.host, 0), here(worker, 0)
+                near, own = around(self.domain(worker), 0), here(worker, 0)
                 missing = total - own
                 starts = rate * (total - near) + within * (near - own)
                 if missing:

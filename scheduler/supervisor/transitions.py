@@ -28,6 +28,7 @@ from distributed.stealing import WorkStealing
 from ..base import Key
 from ..dask import PLACE
 from .affinity.homes import QueuedSources
+from .affinity.memory_domains import MemoryDomains
 from .fair_share import FairQueue, JobShare, WorkerShares, submission
 from .hints import hinted_bytes, mean_bytes, needs, task_view
 from .placement import (
@@ -77,6 +78,10 @@ class PlacementScheduler(distributed.Scheduler):
 
     defined: Collection[Key] = ()
     """The names in the graph that is submitted now, also those that need no task."""
+    _looking = False
+    """Whether a pass over the queue is scheduled after the transitions."""
+    _caching = False
+    """Whether the locations of inputs do not change now."""
 
     def __init__(self, *, policy: Policy | None = None, **options: Any) -> None:
         stock = dask.config.get("marsdask.policy", "memory") == "stock"
@@ -84,6 +89,7 @@ class PlacementScheduler(distributed.Scheduler):
             policy = Policy()
         self.policy = policy
         self.homes = QueuedSources()
+        self.domains = MemoryDomains()
         self._open: set[WorkerState] = set()
         """Workers with fewer tasks than threads."""
         self._ahead: set[WorkerState] = set()
@@ -92,8 +98,6 @@ class PlacementScheduler(distributed.Scheduler):
         """Workers that get more tasks only because theirs are short."""
         self._least_memory = math.inf
         """The least memory limit of any worker that has been here."""
-        self._looking = False
-        """Whether a pass over the queue is scheduled after the transitions."""
         self._waiting: QueueGroups[TaskState] | None = None
         """The queued tasks of each client, once a task waits that others may overtake."""
         ledger = Reservations() if policy is None else policy.ledger
@@ -103,7 +107,6 @@ class PlacementScheduler(distributed.Scheduler):
         self.worker_shares = WorkerShares()
         self._last_number = -math.inf
         self._submission: JobShare | None = None
-        self._caching = False
         self._cached: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
         """The last task and the locations of its inputs, while these cannot change."""
         if "extensions" not in options and policy is not None:
@@ -116,6 +119,7 @@ class PlacementScheduler(distributed.Scheduler):
         super().__init__(**options)
         if policy is not None:
             policy.coming = operator.attrgetter("_network_occ")
+            policy.domain = self.domains.of
             if "amm" in self.extensions:
                 keep_shared(self.extensions["amm"])
 
@@ -220,15 +224,16 @@ class PlacementScheduler(distributed.Scheduler):
         self._batching &= self.idle_task_count
         return {*slots} - self._batching
 
-    def _near_for(self, ts: TaskState) -> Callable[[str], Iterable[WorkerState]]:
-        """Return what yields the workers of a host for a task."""
+    def _near_for(self, ts: TaskState) -> Callable[[Hashable], Iterable[WorkerState]]:
+        """Return what yields the workers of a domain for a task."""
         if self._head.alone is None:
             return self._near
-        return lambda host: self._head.others(ts, [*self._near(host)])
+        return lambda domain: self._head.others(ts, [*self._near(domain)])
 
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
         """Record the load of a worker; one with short tasks may get more of them."""
         super().check_idle_saturated(ws, occ)
+        self.domains.of(ws)  # a new worker has one before anything is placed
         self._least_memory = min(self._least_memory, share(ws))
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
@@ -247,16 +252,15 @@ class PlacementScheduler(distributed.Scheduler):
         """Return the worker for sources of the task's affinity, ``None`` without one."""
         return self.homes.home(ts, self.workers.values())
 
-    def _near(self, host: str) -> Iterator[WorkerState]:
-        """Yield the idle workers of a host, then a few of the others in turn."""
-        addresses = self.host_info[host]["addresses"]
+    def _near(self, domain: Hashable) -> Iterator[WorkerState]:
+        """Yield the idle workers of a domain, then a few of the others in turn."""
+        workers = [*self.domains.workers(domain)]
         idle: Any = self.idle
-        for address in addresses:
-            if address in idle:
-                yield idle[address]
-        for address in self._turns.take([*addresses], STRANGERS):
-            ws = self.workers.get(address)
-            if ws is not None and address not in idle and ws in self.running:
+        for ws in workers:
+            if ws.address in idle:
+                yield ws
+        for ws in self._turns.take(workers, STRANGERS):
+            if ws.address not in idle and ws in self.running:
                 yield ws
 
     def _sources_wait(self, policy: Policy) -> bool:
@@ -425,7 +429,7 @@ class PlacementScheduler(distributed.Scheduler):
         found = self._cached
         if found is None or found[0] is not ts:
             task = task_view(ts)
-            found = ts, task, resident(task.inputs)
+            found = ts, task, resident(task.inputs, self.domains.of)
             self._cached = found if self._caching else None
         return self.policy.transfer(found[1], ws, found[2])
 
@@ -440,9 +444,11 @@ class PlacementScheduler(distributed.Scheduler):
 
     async def remove_worker(self, address: str, **options: Any) -> Any:
         """Remove a worker, and try queued tasks again: one may have waited for it."""
-        known = self.coerce_address(address) in self.workers
+        ws = self.workers.get(self.coerce_address(address))
+        if ws is not None:
+            self.domains.leave(ws)  # it may have returned when the removal ends
         result = await super().remove_worker(address, **options)
-        if known:
+        if ws is not None:
             self.homes.leave()
         if self.policy is not None and self.status is Status.running:
             self.stimulus_queue_slots_maybe_opened(stimulus_id=f"worker-left-{address}")

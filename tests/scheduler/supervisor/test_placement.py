@@ -308,6 +308,6 @@ def test_bytes_are_counted_once_for_all_workers(data):
         for nbytes, holders in inputs:
             near = any(holder.host == worker.host for holder in holders)
             if worker not in holders:
-                expected += nbytes * (policy.same_host if near else 1)
+                expected += nbytes * (policy.shared if near else 1)
         assert policy.moved(task, worker) == pytest.approx(expected)
         assert policy.moved(task, worker, there) == pytest.approx(expected)
