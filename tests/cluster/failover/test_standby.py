@@ -344,12 +344,10 @@ def test_one_that_was_frozen_and_is_the_last(cluster, gate, tmp_path):
         frozen = cluster.supervisors[active]
         frozen.process.send_signal(signal.SIGSTOP)
         cluster.wait_for_workers()
-        x = mt.arange(20, chunk_size=5).execute(session=session)
         cluster.supervisors[standby].kill()
         frozen.process.send_signal(signal.SIGCONT)
         frozen.wait_for("steps down")
         cluster.wait_for_workers()
-        assert x.fetch(session=session).sum() == 190
         work.check()
         cluster.supervisors[standby] = cluster.start(standby)
         cluster.supervisors[standby].wait_for("Mars Web started at")
