@@ -197,6 +197,7 @@ class Policy:
     coming: Callable[[Any], int] = no_inputs
     """Returns the bytes of inputs in transfer to a worker."""
     domain: Domain = by_host
+    """Returns who shares memory: by default the workers of a host."""
     ledger: Reservations = field(default_factory=Reservations)
     _domains: RoundRobin = field(default_factory=RoundRobin)
     _others: RoundRobin = field(default_factory=RoundRobin)
