@@ -54,8 +54,12 @@ class ReconnectingWorker(distributed.Worker):
         self._served = False
         self._last: SupervisorRole | None = None
         """The supervisor that it served last."""
-        self._removed: set[str] = set()
-        """The workers that this supervisor has cut off."""
+        self._removed: dict[str, float] = {}
+        """The workers that this supervisor has removed, and the monotonic times of that."""
+        self._left = 0.0
+        """When it was left."""
+        self._replaced = False
+        """Whether it was left because another one had taken over."""
         self._asked: str | None = None
         patience = timeout()
         self._interval = patience / 5
@@ -84,6 +88,7 @@ class ReconnectingWorker(distributed.Worker):
             self.epoch = epoch
             if self._served:
                 logger.warning("leaving %s: another supervisor has taken over", self.scheduler.addr)
+                self._replaced = True
                 self._leave()
 
     async def _register_with_scheduler(self) -> None:
@@ -153,7 +158,7 @@ class ReconnectingWorker(distributed.Worker):
             if response.get("mismatch"):
                 raise ImportError(response["message"])
             return False
-        self.epoch, self._served = found.epoch, True
+        self.epoch, self._served, self._replaced = found.epoch, True, False
         if self._last is None or self._last.id != found.id:
             self._removed.clear()
         self._last = found
@@ -191,14 +196,23 @@ class ReconnectingWorker(distributed.Worker):
         last = self._last
         if last is None:
             return {}
-        return {"supervisor": last.id, "epoch": last.epoch, "removed": list(self._removed)}
+        # Who left it for another one, as this worker did soon after, was not cut off by it.
+        together = self._left - self._interval
+        removed = [worker for worker, when in self._removed.items() if when < together]
+        return {
+            "supervisor": last.id,
+            "epoch": last.epoch,
+            "removed": removed,
+            "lately": list(self._removed.keys() - set(removed)),
+            "left": self._replaced,
+        }
 
     def _other_removed(self, worker: str, stimulus_id: str) -> None:
-        self._removed.add(worker)
+        self._removed[worker] = time.monotonic()
         self._handle_remove_worker(worker, stimulus_id)
 
     def _other_returned(self, worker: str) -> None:
-        self._removed.discard(worker)
+        self._removed.pop(worker, None)
 
     async def _measured(self) -> dict[str, Any]:
         """Return the metrics without the spans of an earlier supervisor.
@@ -240,7 +254,7 @@ class ReconnectingWorker(distributed.Worker):
             await self.close(reason=_LOST)
             return
         logger.warning("lost the supervisor at %s", self.scheduler.addr)
-        self._served = False
+        self._served, self._left = False, time.monotonic()
         self._drop([key for key, ts in self.state.tasks.items() if ts.state != "memory"])
         self.batched_stream = BatchedSend(interval="2ms", loop=self.loop)
         try:
@@ -299,6 +313,7 @@ class ReconnectingWorker(distributed.Worker):
         found = await find_leader(others, arguments, self._interval + 1)
         if found is not None and found.epoch > self.epoch and self._served:
             logger.warning("%s does not answer; %s does", self.scheduler.addr, found.address)
+            self._replaced = True
             self._leave()
 
     def _leave(self) -> None:

@@ -21,17 +21,27 @@ _ANEW = frozenset({"processing", "memory", "erred", "forgotten"})
 
 @dataclass(frozen=True)
 class WorkerHistory:
-    """The supervisor that a worker served last, and the workers that this one had cut off."""
+    """The supervisor that a worker served last, and the workers that this one had cut off.
+
+    ``lately``: those that it removed when this worker was about to leave it. They were not cut off
+    if they had ``left`` it themselves, because another one had taken over.
+    """
 
     supervisor: str = ""
     epoch: int = 0
     removed: frozenset[str] = frozenset()
+    lately: frozenset[str] = frozenset()
+    left: bool = False
 
     @classmethod
     def parse(cls, told: Mapping[str, Any]) -> WorkerHistory:
         """Return the history in a registration."""
         return cls(
-            told.get("supervisor", ""), told.get("epoch", 0), frozenset(told.get("removed", ()))
+            told.get("supervisor", ""),
+            told.get("epoch", 0),
+            frozenset(told.get("removed", ())),
+            frozenset(told.get("lately", ())),
+            told.get("left", False),
         )
 
 
@@ -62,6 +72,8 @@ class Generations:
         """What is left of what they held."""
         self._brought: dict[str, tuple[WorkerHistory, set[Key]]] = {}
         """What workers of earlier supervisors have brought."""
+        self._superseded: dict[str, set[Key]] = {}
+        """What others of these have brought who may have computed it since."""
         self._adopted: set[Key] = set()
         """Names of brought results that have not been computed since."""
         self._gone: set[Key] = set()
@@ -78,7 +90,8 @@ class Generations:
         """Learn of an earlier supervisor, and of the workers that it had cut off."""
         last = self._previous
         if history.supervisor == last.supervisor:
-            self._previous = replace(last, removed=last.removed | history.removed)
+            removed, lately = last.removed | history.removed, last.lately | history.lately
+            self._previous = replace(last, removed=removed, lately=lately)
         elif history.epoch > last.epoch:
             self._previous = history
 
@@ -135,21 +148,31 @@ class Generations:
             for key in held
             if key not in self._gone and (key in self._adopted or not self._known(key))
         }
+        for other, (told, brought) in self._brought.items():
+            if worker in told.lately:
+                valid -= brought
+            if other in history.lately and (again := brought & valid):
+                self._superseded[other] = self._superseded.get(other, set()) | again
         self._brought[worker] = history, valid
         self._adopted |= valid
         return valid
 
     def outdated(self) -> dict[str, set[Key]]:
-        """Return and forget what workers brought that were cut off, as is known only now."""
-        late = {
-            worker: keys & self._adopted
-            for worker, (history, keys) in self._brought.items()
+        """Return and forget what workers brought that were cut off, as is known only now.
+
+        And what others may have computed after they had left.
+        """
+        cut = [
+            worker
+            for worker, (history, _) in self._brought.items()
             if self._outdated(worker, history)
-        }
-        for worker in late:
-            del self._brought[worker]
+        ]
+        late, self._superseded = self._superseded, {}
+        for worker in cut:
+            late[worker] = self._brought.pop(worker)[1] & self._adopted
         return late
 
     def _outdated(self, worker: str, history: WorkerHistory) -> bool:
         last = self._previous
-        return history.supervisor != last.supervisor or worker in last.removed
+        cut = worker in last.removed or (worker in last.lately and not history.left)
+        return cut or history.supervisor != last.supervisor

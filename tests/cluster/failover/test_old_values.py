@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from distributed import rpc
 
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from marsdask.scheduler.supervisor import Supervisor
@@ -138,6 +139,32 @@ def test_a_restarted_supervisor_learns_who_was_cut_off(first):
                 await until(lambda: "latest" not in one.data, server, one)
                 assert [ws.address for ws in server.tasks["latest"].who_has] == [two.address]
                 assert await client.gather(new) == 2
+                await client.close()
+
+    run(main)
+
+
+@pytest.mark.parametrize("first", ["one", "two"])
+def test_who_left_for_another_supervisor_was_not_cut_off(first):
+    """Though the last one was still there, and has told the others, who left it a little later."""
+
+    async def main():
+        async with pair() as cluster:
+            server, client, one, two = cluster.server, cluster.client, cluster.one, cluster.two
+            kept = await compute(client, -1, one)
+            one.present.clear()
+            async with rpc(one.address) as peer:
+                await peer.mars_fence(epoch=server.failover.epoch + 1)
+            await until(lambda: one.address not in server.workers, server)
+            assert await client.submit(abs, -5, workers=[two.address]) == 5
+            assert one.address in two._removed
+            two.present.clear()
+            await server.close()
+            async with Supervisor(**cluster.options) as server:
+                for worker in (one, two) if first == "one" else (two, one):
+                    await back(server, worker)
+                assert [ws.address for ws in server.tasks["latest"].who_has] == [one.address]
+                assert await client.gather(kept) == 1
                 await client.close()
 
     run(main)

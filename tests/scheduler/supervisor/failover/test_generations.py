@@ -115,3 +115,24 @@ def test_what_was_computed_anew_is_dropped_alone():
                 found.transition(key, "forgotten", "left")
         found.transition("old", "processing", "later")
         assert found.returns("w", WorkerHistory("own"), ["old", "kept"]) == {"kept"}
+
+
+@given(
+    order=st.permutations(["a", "b", "c"]),
+    again=st.sets(st.sampled_from(["x", "y"])),
+    chose=st.booleans(),
+)
+@draws(30)
+def test_who_left_when_another_supervisor_took_over_is_not_cut_off(order, again, chose):
+    """Only what the others brought as well may be newer there: they served the last one longer."""
+    found, world = generations()
+    left: dict[str, set[str]] = {}
+    for worker in order:
+        lately = frozenset() if worker == "a" else frozenset("a")
+        history = WorkerHistory("last", 5, lately=lately, left=chose and worker == "a")
+        held = {"a": {"x", "y", "z"}, "b": again}.get(worker, set())
+        left[worker] = found.returns(worker, history, held)
+        world.known |= left[worker]
+        for late, keys in found.outdated().items():
+            left[late] -= keys
+    assert left == {"a": {"x", "y", "z"} - again if chose else set(), "b": again, "c": set()}
