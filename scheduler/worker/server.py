@@ -232,12 +232,12 @@ class MarsWorker(ReconnectingWorker):
     def _crowded(self) -> bool:
         """Return whether tasks of unknown size must wait; if so, pause.
 
-        Until the memory is looked at the next time, many could start. Without room on the disks the
-        nanny would restart the process.
+        Until the memory is looked at the next time, many could start. While results are written, or
+        without room on the disks, the nanny would restart the process.
         """
-        manager = self.memory_manager
+        manager, spilling = self.memory_manager, self.spill_manager
         share, limit = manager.memory_pause_fraction, manager.memory_limit
-        if self.spill_manager.full is None or not share or not limit:
+        if (spilling.full is None and not spilling.moves) or not share or not limit:
             return False
         memory = self.monitor.get_process_memory()
         if memory <= share * limit or (

@@ -1,7 +1,10 @@
 """The worker itself, in this process."""
 
+import asyncio
+
 import dask.config
 import pytest
+from distributed.core import Status
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
@@ -28,3 +31,36 @@ def test_many_files_may_be_open():
             run(main)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_process_that_fills_faster_than_its_results_are_written(monkeypatch):
+    """It pauses before the next task, not only when its memory is looked at the next time."""
+    options = {"memory_limit": 2**33}
+
+    async def main():
+        with dask.config.set({"distributed.worker.memory.pause": 0.8}):
+            async with cluster(Supervisor, MarsWorker, workers=(options,)) as (server, client):
+                await fills(server.test_workers[0], client)
+
+    async def fills(worker, client):
+        worker.periodic_callbacks["memory_monitor"].stop()
+        monkeypatch.setattr(worker.monitor, "get_process_memory", lambda: 9 * 2**33 // 10)
+        assert await client.submit(abs, -1) == 1
+        worker.spill_manager.moves["x"] = asyncio.get_running_loop().create_future()
+        pause, looked = worker.memory_manager._maybe_pause_or_unpause, asyncio.Event()
+
+        def look(worker, memory):
+            pause(worker, memory)
+            looked.set()
+
+        monkeypatch.setattr(worker.memory_manager, "_maybe_pause_or_unpause", look)
+        later = client.submit(abs, -2)
+        await looked.wait()
+        assert worker.status is Status.paused
+        assert not worker.state.executing
+        worker.spill_manager.moves.clear()
+        monkeypatch.undo()
+        await worker.memory_manager.memory_monitor(worker)
+        assert await later == 2
+
+    run(main)
