@@ -18,7 +18,7 @@ from distributed import Client
 from distributed.security import Security
 
 from marsdask.scheduler.cluster.failures import FULL
-from marsdask.scheduler.cluster.leader import find_leader
+from marsdask.scheduler.cluster.leader import gather_roles, query_role
 from tests.cluster.commands import Command, free_port
 from tests.cluster.hosts import Disk, Hosts
 
@@ -27,6 +27,9 @@ DEADLINE = 180
 
 #: Worker processes and megabytes of each host of workers: results of 8 MiB spill.
 PROCESSES, MEMORY, DISK = 2, 760, 256
+
+#: Seconds for the answer of a supervisor, which may be cut off.
+_ANSWER = 2.0
 
 #: Supervisors and workers that are silent count as dead soon. distributed allows no less than 11 s.
 FAST = {
@@ -168,14 +171,16 @@ class ChaosCluster:
                 process.send_signal(signum)
 
     def active(self) -> int | None:
-        """Return the number of the active supervisor."""
-        addresses = [f"tcp://{one}" for one in self.supervisors]
+        """Return the number of the active supervisor, ``None`` if there is none, or two for now."""
 
-        async def find() -> Any:
-            return await find_leader(addresses, Security().get_connection_args("client"))
+        async def find() -> list[Any]:
+            arguments = Security().get_connection_args("client")
+            asked = [query_role(f"tcp://{one}", arguments, _ANSWER) for one in self.supervisors]
+            return await gather_roles(asked, _ANSWER)
 
-        found = asyncio.run(find())
-        return None if found is None else addresses.index(found.address)
+        roles = asyncio.run(find())
+        found = [number for number, role in enumerate(roles) if role is not None and role.active]
+        return found[0] if len(found) == 1 else None
 
     def whole(self) -> str:
         """Wait until the cluster is whole; return the address of the active supervisor."""
