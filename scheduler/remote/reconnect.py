@@ -18,6 +18,7 @@ from distributed import Client
 from distributed.comm.ws import WS
 from tornado.ioloop import PeriodicCallback
 
+from .. import clock
 from ..cluster.authority import check_role
 from ..cluster.leader import (
     SupervisorRole,
@@ -79,6 +80,7 @@ class ReconnectingClient(Client):
         self._changed = asyncio.Event()
         self._transfers = ResultTransfers(self)
         await self._find_active()
+        clock.watch(self._periodic_callbacks, lambda: [self.scheduler_comm])
         started = await super()._start(*args, **options)
         told: Any = self._scheduler_identity
         if "marsdask" in told:

@@ -13,6 +13,7 @@ from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.security import Security
 
+from .. import clock
 from ..base import Key
 from ..cluster import autoscale, hooks
 from ..cluster import versions as compatible
@@ -143,6 +144,8 @@ class Supervisor(LineageScheduler):
             self.http_server.ssl_options = None
             self._start_address.append(f"{scheme}://{self.web[0]}:{self.http_server.port}")
             serve_websockets(self.http_application, self)
+        workers, clients = self.stream_comms, self.client_comms
+        clock.watch(self.periodic_callbacks, lambda: [*workers.values(), *clients.values()])
         with warnings.catch_warnings():
             # The listener uses its certificates for the whole server; they are the same.
             warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)

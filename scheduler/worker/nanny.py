@@ -16,7 +16,7 @@ from dask.utils import format_bytes
 from distributed.core import Status
 from distributed.worker_memory import NannyMemoryManager
 
-from .. import limits
+from .. import clock, limits
 from ..cluster import hooks
 from ..storage.shared import own_memory
 from . import binding
@@ -73,6 +73,7 @@ class MarsNanny(distributed.Nanny):
         if ledger is not None:
             self.memory_manager.host, self.memory_manager.position = self._ledger, ledger[1]
         self.memory_manager.record = self._record
+        clock.watch(self.periodic_callbacks)
         self._ran: deque[tuple[int, list[Any] | None]] = deque(maxlen=_REMEMBERED)
         """What earlier processes ran when they ended."""
         self.handlers["mars_follow"] = self.follow

@@ -23,6 +23,7 @@ from distributed.versions import get_versions
 from distributed.worker_state_machine import FreeKeysEvent
 from tornado.ioloop import PeriodicCallback
 
+from .. import clock
 from ..cluster.authority import check_role
 from ..cluster.leader import SupervisorRole, SupervisorTimeout, find_leader, retention, timeout
 from ..errors import NoSupervisor
@@ -65,6 +66,7 @@ class ReconnectingWorker(distributed.Worker):
         self._interval = patience / 5
         self._silence = SupervisorTimeout(self._interval)
         super().__init__(*args, **options)
+        clock.watch(self.periodic_callbacks, lambda: [self.batched_stream])
         self.handlers["mars_witness"] = self.witness
         self.handlers["mars_fence"] = self.fence
         if self.supervisors:

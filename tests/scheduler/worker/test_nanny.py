@@ -129,6 +129,23 @@ def test_it_measures_the_process_itself():
     host.close()
 
 
+def test_a_clock_that_is_set_back_does_not_stop_it():
+    """Its look at the worker's memory would be due in an hour."""
+
+    async def main():
+        nanny: Any = MarsNanny("tcp://127.0.0.1:1", nthreads=1)
+        nanny.start_periodic_callbacks()
+        watch = nanny.periodic_callbacks["marsdask-clock"]
+        old = nanny.periodic_callbacks["memory_monitor"]
+        watch._ahead += 3600.0
+        watch.look()
+        assert nanny.periodic_callbacks["memory_monitor"] is not old
+        assert not old.is_running()
+        await nanny.close()
+
+    asyncio.run(main())
+
+
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
 def test_shared_memory_counts():
     """Of the process that owns it, whether it maps it or not."""
