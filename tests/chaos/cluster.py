@@ -199,8 +199,12 @@ class ChaosCluster:
         if number is None:
             return "no supervisor is active"
         with self.client(f"tcp://{self.supervisors[number]}") as client:
-            told: str = client.run_on_scheduler(_state)
-        return told
+            told = [client.run_on_scheduler(_state)]
+            with contextlib.suppress(TimeoutError):
+                ask = {"on_error": "return", "callback_timeout": DEADLINE}
+                found = client.sync(client._run, _worker_state, **ask)
+                told += [f"{worker}: {state}" for worker, state in found.items()]
+        return "\n".join(told)
 
     def client(self, address: str) -> Client:
         """Return a stock client."""
@@ -234,7 +238,18 @@ def _state(dask_scheduler: Any) -> str:
     lines += [f"{count} of {name} {state}" for (name, state), count in sorted(states.items())]
     jobs = dask_scheduler.plugins["marsdask-jobs"]
     lines += [f"{jobs.summary(job)}" for job in jobs.jobs.values() if not job.ended]
+    lines += [
+        f"{len(one.buffer)} unsent to {to}" for to, one in dask_scheduler.stream_comms.items()
+    ]
     return "\n".join(lines)
+
+
+def _worker_state(dask_worker: Any) -> str:
+    state = dask_worker.state
+    counts = Counter((ts.prefix, ts.state) for ts in state.tasks.values())
+    unsent = len(dask_worker.batched_stream.buffer)
+    fetched = {peer: len(keys) for peer, keys in state.in_flight_workers.items()}
+    return f"{dict(counts)}, {unsent} unsent, from {fetched}, {state.admission}"
 
 
 def taken_part(dask_worker: Any) -> tuple[int, int]:
