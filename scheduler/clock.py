@@ -25,7 +25,7 @@ _STEP = 1.0
 
 
 class ClockWatch(PeriodicCallback):
-    """One of a server's periodic ``callbacks``, which starts the others anew with the streams.
+    """One of a server's periodic ``callbacks``, which starts the others again, and wakes streams.
 
     It waits for the event loop's own clock, which is never set.
     """
@@ -64,22 +64,25 @@ class ClockWatch(PeriodicCallback):
         self.look()
 
     def look(self) -> None:
-        """If the clock was set back since the last look, start all timers anew."""
-        before, self._ahead = self._ahead, time.time() - time.monotonic()
-        if self._ahead > before - _STEP:
-            return
-        logger.warning("the clock was set back by %.0f s", before - self._ahead)
+        """Let go what waits for a time that is far ahead now."""
+        now = time.time()
+        for stream in self._streams():
+            if stream is not None and (stream.next_deadline or now) > now + _STEP:
+                stream.next_deadline = None
+                stream.waker.set()
+        before, self._ahead = self._ahead, now - time.monotonic()
+        if self._ahead < before - _STEP:
+            logger.warning("the clock was set back by %.0f s", before - self._ahead)
+            self._restart()
+
+    def _restart(self) -> None:
         for name, old in list(self._callbacks.items()):
             if old is not self and old.is_running():
-                # The old one may be running: it would schedule itself at its end.
+                # It may be at work, and would schedule itself at its end.
                 old.stop()
                 new = PeriodicCallback(old.callback, old.callback_time, old.jitter)
                 self._callbacks[name] = new
                 new.start()
-        for stream in self._streams():
-            if stream is not None:
-                stream.next_deadline = None
-                stream.waker.set()
 
 
 def watch(

@@ -58,11 +58,6 @@ def test_messages_are_sent_after_the_clock_was_set_back(clock, name):
             ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
         ):
             clock[0] = 3600.0
-            for callbacks in (
-                client._periodic_callbacks,
-                *(one.periodic_callbacks for one in (server, *server.test_workers)),
-            ):
-                callbacks["marsdask-clock"].look()
             stream = STREAMS[name](server, client)
             write = stream.comm.write
 
