@@ -72,7 +72,7 @@ class ClockWatch(PeriodicCallback):
                 stream.waker.set()
         before, self._ahead = self._ahead, now - time.monotonic()
         if self._ahead < before - _STEP:
-            logger.warning("the clock was set back by %.0f s", before - self._ahead)
+            logger.warning("the clock was set back by %d s", before - self._ahead)
             self._restart()
 
     def _restart(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
+from ..cluster.join import JOIN_VARIABLE
 from ..errors import did_you_mean
 
 
@@ -161,7 +162,7 @@ JOIN = CommandOption(
     "--join",
     "TOKEN",
     "join a cluster that was started with --secure: its token, or a file with it",
-    "MARS_JOIN",
+    JOIN_VARIABLE,
 )
 
 SUPERVISOR = (

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 from tornado import httpserver, web
 
+from ..web.websocket import limit
 from .sizes import ConfigError, parse_ports
 
 VARIABLE: Final = "MARS_K8S_READINESS_PORT"
@@ -41,6 +42,7 @@ class ReadinessServer:
             (r"/retire", _Retire, settings),
         ]
         self._server = httpserver.HTTPServer(web.Application(rules))
+        limit(self._server)
 
     @classmethod
     def start(

@@ -109,9 +109,17 @@ def fingerprint(certificate: bytes) -> str:
     return hashlib.sha256(found.public_bytes(serialization.Encoding.DER)).hexdigest()
 
 
+def first_certificate(text: bytes) -> bytes:
+    """Return the certificate that :func:`fingerprint` sees, and nothing else that is in a text."""
+    x509, _, serialization, _ = _cryptography()
+    content: bytes = x509.load_pem_x509_certificate(text).public_bytes(serialization.Encoding.PEM)
+    return content
+
+
 def role_of(comm: Any) -> str | None:
     """Return the role in the certificate at the other end, ``None`` without one."""
-    stream = getattr(getattr(comm, "comm", comm), "stream", None)
+    comm = getattr(comm, "comm", comm)
+    stream = getattr(getattr(comm, "sock", comm), "stream", None)
     getpeercert = getattr(getattr(stream, "socket", None), "getpeercert", None)
     found = getpeercert() if getpeercert is not None else None
     for part in (found or {}).get("subject", ()):

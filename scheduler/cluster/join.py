@@ -18,10 +18,13 @@ from typing import Any, Final
 
 from distributed.security import Security
 
-from .authority import fingerprint, new_request
+from .authority import fingerprint, first_certificate, new_request
 
 #: The path of the authority's certificate, and the one that signs certificates.
 AUTHORITY_PATH, JOIN_PATH = "/ca.pem", "/api/join"
+
+#: The variable for the token, or the name of its file.
+JOIN_VARIABLE: Final = "MARS_JOIN"
 
 #: Timeout for an answer, in seconds, and maximum number of bytes of it.
 _PATIENCE: Final = 10.0
@@ -67,18 +70,19 @@ class JoinToken:
 def pinned_authority(address: str, digest: str) -> str:
     """Return the authority's certificate of a web port (``https://host:port``).
 
-    Raises ``PermissionError`` if it is not the one with this digest.
+    Raises ``PermissionError`` if it is not the one with this digest. Others that come with it are
+    dropped: whoever is in between could add one.
     """
     unverified = ssl.create_default_context()
     unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
     found = _answer(urllib.request.Request(address + AUTHORITY_PATH), unverified)  # noqa: S310
     try:
-        right = fingerprint(found) == digest
+        certificate = first_certificate(found)
     except ValueError:
-        right = False
-    if not right:
+        certificate = None
+    if certificate is None or fingerprint(certificate) != digest:
         raise PermissionError(f"the authority of {address} is not the one of the token")
-    return found.decode()
+    return certificate.decode()
 
 
 def pinned_context(authority: str) -> ssl.SSLContext:

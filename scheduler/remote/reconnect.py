@@ -164,7 +164,9 @@ class ReconnectingClient(Client):
         try:
             await super()._ensure_connected(timeout=timeout)
             if self.scheduler_comm is not None:
-                check_role(self.scheduler_comm.comm, "scheduler")
+                comm = self.scheduler_comm.comm
+                # mars-web, which relays, is a client of the supervisor.
+                check_role(comm, "scheduler", *(("client",) if isinstance(comm, WS) else ()))
         except ImportError as error:  # distributed raises it whenever a client is refused
             found = await query_role(self.scheduler.address, self.connection_args)
             if found.active:

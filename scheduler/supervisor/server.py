@@ -31,6 +31,7 @@ from ..web.authentication import Token, protect
 from ..web.metrics import of_supervisor
 from ..web.tls import certificate, dashboard_tls, verify_clients
 from ..web.websocket import is_websocket, serve_websockets
+from .failover.epoch import checked
 from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
 from .hooks import HOOKS
@@ -101,7 +102,7 @@ class Supervisor(LineageScheduler):
         self.nodes, self.sessions = web_nodes.Nodes(self), web_sessions.Sessions(self)
         routes = {**join.ROUTES, **web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES}
         rest.serve(self.http_application, self, routes)
-        protect(self.http_application, token)
+        protect(self.http_application, token, self.http_server)
 
     deposed = False
     """Whether it ended because another supervisor is active."""
@@ -117,13 +118,13 @@ class Supervisor(LineageScheduler):
         self.no_workers_timeout = no_workers_timeout()
         return UnclaimedResults(self)
 
-    def tell_role(self, comm: Any, *, active: bool = False, **options: Any) -> dict[str, Any]:
-        """Return this role; only a supervisor may say that it is the active one."""
-        if active:
+    def tell_role(self, comm: Any, *, active: bool = False, epoch: int = 0) -> dict[str, Any]:
+        """Return this role; only a supervisor may say that it is active, or a worker its epoch."""
+        if active or epoch:
             if is_websocket(comm):
                 raise PermissionError("a websocket is not the connection of a supervisor")
-            check_role(comm, "scheduler")
-        return self.failover.role(active=active, **options)
+            check_role(comm, "scheduler", *(() if active else ("worker",)))
+        return self.failover.role(active=active, epoch=checked(epoch))
 
     http_server: Any  # distributed adds a port and an address
 

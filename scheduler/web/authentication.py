@@ -17,9 +17,10 @@ from urllib.parse import urlencode
 
 from tornado import httputil, routing, web
 
-from ..cluster.join import JoinToken
+from ..cluster.join import JOIN_VARIABLE, JoinToken
 from .host_header import check_hosts
 from .login_limit import LoginLimit
+from .websocket import limit
 
 #: The variables for the token: its value, or the name of its file.
 VARIABLE, FILE_VARIABLE = "MARS_WEB_TOKEN", "MARS_WEB_TOKEN_FILE"
@@ -110,12 +111,13 @@ def read_token(environ: Mapping[str, str], path: str | None = None) -> Token | N
 
 
 def forget_token(environ: Mapping[str, str]) -> None:
-    """Remove the token from the environment, so that child processes do not inherit it.
+    """Remove tokens from the environment, so that child processes do not inherit them.
 
     On Linux ``/proc`` still shows the initial environment to the process's owner.
     """
     if environ is os.environ:
-        os.environ.pop(VARIABLE, None)
+        for name in (VARIABLE, JOIN_VARIABLE):
+            os.environ.pop(name, None)
 
 
 def client_token(secret: str | None) -> Token | None:
@@ -232,12 +234,13 @@ def _form(path: str, message: str) -> str:
     return _FORM.format(message=html.escape(message), action=action, script=script)
 
 
-def protect(application: web.Application, token: Token | None) -> None:
-    """Protect an application with the token, including its websockets.
+def protect(application: web.Application, token: Token | None, server: Any) -> None:
+    """Protect an application and its HTTP server with the token, websockets included.
 
     A browser keeps the token for one name; without a token, requests for names of other sites are
-    refused.
+    refused. Nobody may send much, or slowly: requests without the token are read too.
     """
+    limit(server)
     if token is None:
         check_hosts(application)
         return

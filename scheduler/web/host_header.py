@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 import dask.config
 from tornado import httputil, routing, web
 
-#: The variable of the pod's namespace in Kubernetes, where services are ``name.namespace``.
-_NAMESPACE: Final = "MARS_K8S_POD_NAMESPACE"
+from .websocket import is_page
+
+#: The variables of a pod in Kubernetes: within it the cluster's service is ``name.namespace``.
+_SERVICE: Final = ("MARS_K8S_SERVICE_NAME", "MARS_K8S_POD_NAMESPACE")
 
 #: Suffixes that nobody can register.
 _PRIVATE: Final = (".local", ".localhost", ".internal", ".lan", ".svc", ".home.arpa", ".test")
@@ -37,26 +39,29 @@ def is_own_name(host: str, names: Collection[str] = ()) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        service, _, space = name.partition(".")
-        if space and space == os.environ.get(_NAMESPACE):
-            return bool(service)
+        service = tuple(map(os.environ.get, _SERVICE))
+        if None not in service and name == ".".join(map(str, service)):
+            return True
         return bool(name) and ("." not in name or name.endswith(_PRIVATE))
     return True
 
 
 class _OtherName(routing.Matcher):
-    """Matches requests for a name of somebody else, but not websockets.
+    """Matches requests for a name of somebody else, and websockets of their pages.
 
-    Those are refused to all pages, and other programs may use any name.
+    Other programs may open websockets by any name.
     """
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = names
 
     def match(self, request: httputil.HTTPServerRequest) -> dict[str, Any] | None:
+        names = [request.headers.get("Host", "")]
         if request.headers.get("Upgrade", "").lower() == "websocket":
-            return None
-        return None if is_own_name(request.headers.get("Host", ""), self._names) else {}
+            if not is_page(request.headers):
+                return None
+            names.append(urlsplit(request.headers.get("Origin", "")).netloc)
+        return None if all(is_own_name(name, self._names) for name in names) else {}
 
 
 class _NameRefusal(web.RequestHandler):
@@ -66,8 +71,8 @@ class _NameRefusal(web.RequestHandler):
         """Answer, whatever the method."""
         self.set_status(403)
         message = (
-            "the name in the Host header may be another site's: add it to marsdask.web.hosts, or "
-            "give the web service a token"
+            "the name in the Host or Origin header may be another site's: add it to "
+            "marsdask.web.hosts, or give the web service a token"
         )
         self.finish({"type": "Forbidden", "message": message, "traceback": None})
 

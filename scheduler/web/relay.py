@@ -26,7 +26,7 @@ from tornado.websocket import (
 from ..cluster.tls_handshake import treat_closed_stream_as_closed
 from .authentication import Token, protect
 from .rest import ApiError, write_json_error
-from .websocket import is_page, limit, watch
+from .websocket import is_page, watch
 
 logger: Final = logging.getLogger(__name__)
 
@@ -71,9 +71,8 @@ class Relay:
         self.ssl_context = connection_args.get("ssl_context")
         settings: dict[str, Any] = {"websocket_max_message_size": _UNLIMITED}
         application = web.Application([(r"/.*", _RelayHandler, {"relay": self})], **settings)
-        protect(application, token)
         self._server = httpserver.HTTPServer(application, ssl_options=ssl_options)
-        limit(self._server)
+        protect(application, token, self._server)
         self._asked: asyncio.Future[tuple[str, dict[str, Any]]] | None = None
         self._until = 0.0
         self.port = 0

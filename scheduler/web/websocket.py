@@ -117,4 +117,3 @@ def serve_websockets(application: Any, server: Any) -> None:
     application.add_handlers(r".*", [(r"/", WebsocketServer, {**settings, "has_home": ours})])
     if ours:
         answer_head_requests(application)
-        limit(server.http_server)

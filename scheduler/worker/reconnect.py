@@ -160,6 +160,9 @@ class ReconnectingWorker(distributed.Worker):
             if response.get("mismatch"):
                 raise ImportError(response["message"])
             return False
+        if found.ours and found.epoch < self.epoch:  # another one has taken over meanwhile
+            comm.abort()
+            return False
         self.epoch, self._served, self._replaced = found.epoch, True, False
         if self._last is None or self._last.id != found.id:
             self._removed.clear()

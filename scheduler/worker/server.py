@@ -315,7 +315,7 @@ class MarsWorker(ReconnectingWorker):
             super().start_http_server(*args, **options)
         server: Any = self.http_server
         server.ssl_options = verify_clients(server.ssl_options, self._token, self.security)
-        protect(self.http_application, self._token)
+        protect(self.http_application, self._token, server)
         publish(self, of_worker)
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]

@@ -7,8 +7,12 @@ import math
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...cluster.leader import SupervisorRole
+
+#: No epoch is as high: it is about the time in milliseconds.
+_MOST: Final = 2**53
 
 
 class TakeoverAction(enum.Enum):
@@ -98,3 +102,13 @@ def is_lost(votes: Collection[Vote], *, ended: bool) -> bool:
 def next_epoch(seen: Iterable[int]) -> int:
     """Return an epoch (milliseconds) above all known epochs, and above those of earlier runs."""
     return max([time.time_ns() // 10**6, *seen]) + 1
+
+
+def checked(epoch: int) -> int:
+    """Return an epoch that somebody else sent; raise ``ValueError`` for an impossible one.
+
+    Supervisors go on from the highest one that they know, so it could not be sent any more.
+    """
+    if not 0 <= epoch < _MOST:
+        raise ValueError(f"invalid epoch: {epoch}")
+    return epoch

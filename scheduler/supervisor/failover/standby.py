@@ -27,7 +27,7 @@ from ...cluster.leader import (
     with_scheme,
 )
 from .arbitration import Arbitration
-from .epoch import OtherSupervisor, TakeoverAction, Vote, decide, is_lost, next_epoch
+from .epoch import OtherSupervisor, TakeoverAction, Vote, checked, decide, is_lost, next_epoch
 from .generations import WorkerHistory
 
 logger: Final = logging.getLogger(__name__)
@@ -318,13 +318,13 @@ class Failover:
             ):
                 await probe(worker)
                 found: dict[str, Any] = await peer.mars_witness()
+            self.seen = max(self.seen, checked(found["epoch"]))
         except (ConnectionRefusedError, AttributeError):
             # It has ended, or is a stock worker, which will end.
             self._expected.discard(worker)
             return Vote.ENDED
-        except OSError:  # it may be slow
+        except (OSError, ValueError):  # it may be slow, or not tell the truth
             return Vote.UNKNOWN
-        self.seen = max(self.seen, found["epoch"])
         served = found["served"] and found["silence"] < self.patience
         return Vote.SERVED if served else Vote.SILENT
 

@@ -12,6 +12,7 @@ import dask.config
 import pytest
 from distributed import Client
 
+from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.supervisor.failover import standby as standbys
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, run, side_by_side, until
@@ -154,3 +155,33 @@ def test_an_arbiter_decides(monkeypatch, tmp_path):
 
     with dask.config.set({**FAST, "marsdask.failover.arbiter": str(path)}):
         run(main)
+
+
+#: An epoch after that of any supervisor that starts now.
+HIGHER = 2**50
+
+
+class FencedWorker(MarsWorker):
+    """A worker that another supervisor fences while it registers with the first one."""
+
+    fences = 1
+
+    async def _introduction(self):
+        found = await super()._introduction()
+        if self.fences:
+            self.fences -= 1
+            self.fence(None, epoch=HIGHER)
+        return found
+
+
+def test_a_fence_during_a_registration():
+    """The worker does not serve the supervisor of a lower epoch, which takes a higher one."""
+
+    async def main():
+        async with Supervisor(host=HOST, dashboard_address=f"{HOST}:0") as alone:
+            worker = FencedWorker(alone.address, host=HOST, supervisors=[alone.address])
+            async with worker:
+                assert worker.fences == 0
+                assert alone.failover.epoch == worker.epoch > HIGHER
+
+    run(main)

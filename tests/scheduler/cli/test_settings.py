@@ -334,6 +334,10 @@ def test_the_token_of_a_worker(tmp_path, monkeypatch):
     monkeypatch.setenv("MARS_WEB_TOKEN", SECRET)
     assert read("worker", "mars-x", [], os.environ).token is not None
     assert "MARS_WEB_TOKEN" not in os.environ
+    monkeypatch.setenv("MARS_JOIN", f"{SECRET}.{'0' * 64}.7005")
+    joined = read("worker", "mars-x", ["-s", "host:7001"], os.environ)
+    assert joined.join is not None
+    assert "MARS_JOIN" not in os.environ
     monkeypatch.setenv("MARS_WEB_TOKEN_FILE", f"{tmp_path}/gone")
     monkeypatch.setenv("MARS_WEB_TOKEN", SECRET)
     assert read("worker", "mars-x", [], os.environ).token is None

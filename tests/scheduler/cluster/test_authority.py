@@ -12,6 +12,7 @@ from distributed.security import Security
 
 from marsdask.scheduler.cluster.authority import Authority, check_role, fingerprint, role_of
 from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, run
@@ -69,7 +70,10 @@ def test_a_connection_knows_the_role(authority, role):
 
 
 def test_a_worker_is_no_supervisor(authority):
-    """Its certificate serves no workers, tells none to obey a new epoch, and stops no standby."""
+    """Its certificate serves no workers, tells none to obey a new epoch, and stops no standby.
+
+    An epoch that no other could follow is refused from everybody.
+    """
 
     async def main():
         rights = authority.security()
@@ -78,11 +82,16 @@ def test_a_worker_is_no_supervisor(authority):
                 supervisor.address, host=HOST, security=rights, supervisors=[supervisor.address]
             )
             async with worker:
-                for role, allowed in (("worker", False), ("client", False), ("scheduler", True)):
+                for role in ("worker", "client", "scheduler"):
                     arguments = only(authority, role).get_connection_args("client")
-                    for address, message in (
-                        (worker.address, {"op": "mars_fence", "epoch": 0}),
-                        (supervisor.address, {"op": "mars_role", "active": True, "epoch": 0}),
+                    tell = {"op": "mars_role"}
+                    for address, message, allowed in (
+                        (worker.address, {"op": "mars_fence", "epoch": 0}, {"scheduler"}),
+                        (supervisor.address, tell | {"active": True}, {"scheduler"}),
+                        (supervisor.address, tell | {"epoch": 1}, {"scheduler", "worker"}),
+                        (supervisor.address, tell | {"epoch": 2**64 - 1}, set()),
+                        (supervisor.address, tell | {"epoch": -1}, set()),
+                        (supervisor.address, tell, {"scheduler", "worker", "client"}),
                     ):
                         comm = await connect(address, **arguments)
                         await comm.write({**message, "reply": True})
@@ -90,7 +99,7 @@ def test_a_worker_is_no_supervisor(authority):
                         refused = (
                             isinstance(answer, dict) and answer.get("status") == "uncaught-error"
                         )
-                        assert refused is not allowed, answer
+                        assert refused is (role not in allowed), (message, answer)
                         comm.abort()
         imposter = Supervisor(host=f"tls://{HOST}", security=only(authority, "worker"))
         async with imposter:
@@ -104,3 +113,33 @@ def test_a_worker_is_no_supervisor(authority):
 
     with dask.config.set({"marsdask.failover.keep": "1s"}):
         run(main)
+
+
+@pytest.mark.parametrize("role", ["scheduler", "client", "worker"])
+def test_a_worker_is_no_web_port(authority, tmp_path, role):
+    """Sessions refuse its certificate there, too; mars-web shows a client's."""
+    certificate, key = authority.issue(role)
+    (tmp_path / "cert").write_bytes(certificate + key)
+    (tmp_path / "ca").write_bytes(authority.certificate)
+    options: dict[str, Any] = {}
+    for one in ("scheduler", "worker", "client"):
+        options |= dict.fromkeys((f"tls_{one}_cert", f"tls_{one}_key"), str(tmp_path / "cert"))
+    rights = Security(require_encryption=True, tls_ca_file=str(tmp_path / "ca"), **options)
+
+    async def main():
+        supervisor = Supervisor(host=f"tls://{HOST}", security=rights, web=(HOST, 0))
+        async with supervisor:
+            client: Any = ReconnectingClient(
+                f"wss://{HOST}:{supervisor.http_server.port}",
+                security=rights,
+                asynchronous=True,
+                set_as_default=False,
+            )
+            if role == "worker":
+                with pytest.raises(PermissionError, match="for a worker, not for a scheduler"):
+                    await client
+            else:
+                async with client:
+                    assert role_of(client.scheduler_comm.comm) == role
+
+    run(main)

@@ -107,9 +107,9 @@ async def visits(*asked, token=SHOWN, application=None):
     """Fetch paths of a protected server; return (status, headers, body) of each."""
     if application is None:
         application = web.Application([(r"/health", ProtectedPage), (r"/.*", ProtectedPage)])
-    protect(application, token and Token(token))
-    application.add_handlers(r".*", [(r"/later", ProtectedPage)])
     server = httpserver.HTTPServer(application)
+    protect(application, token and Token(token), server)
+    application.add_handlers(r".*", [(r"/later", ProtectedPage)])
     sockets = netutil.bind_sockets(0, "127.0.0.1")
     server.add_sockets(sockets)
     base = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"

@@ -38,12 +38,15 @@ def test_names(host, own):
 
 
 def test_services_of_the_namespace(monkeypatch):
-    """In Kubernetes they have names of two parts."""
+    """In Kubernetes the cluster's has a name of two parts; others may be a site's."""
     assert not is_own_name("web.dev:7005")
     monkeypatch.setenv("MARS_K8S_POD_NAMESPACE", "dev")
+    assert not is_own_name("web.dev:7005")
+    assert not is_own_name(".dev")
+    monkeypatch.setenv("MARS_K8S_SERVICE_NAME", "web")
     assert is_own_name("web.dev:7005")
-    assert not is_own_name("web.app")
-    assert not is_own_name("a.web.dev")
+    for other in ("web.app", "evil.dev", "a.web.dev", "dev"[:0]):
+        assert not is_own_name(other)
 
 
 def test_another_name_is_refused():
@@ -57,3 +60,22 @@ def test_another_name_is_refused():
     with dask.config.set({"marsdask.web.hosts": ["Evil.com"]}):
         assert asyncio.run(visits(("/status", evil), token=None))[0][0] == 200
     assert asyncio.run(visits(("/status", evil)))[0][0] == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "code"),
+    [
+        ("evil.com", "http://evil.com", 403),
+        ("127.0.0.1", "http://evil.com", 403),
+        ("127.0.0.1", "null", 403),
+        ("127.0.0.1:7005", "http://127.0.0.1:7005", 200),
+        ("supervisor", "https://supervisor:7005", 200),
+        ("cluster.example.com", "https://cluster.example.com", 200),
+    ],
+)
+def test_websockets_of_other_pages_are_refused(host, origin, code):
+    """Charts have websockets: a page of another site, or of a name that leads here, gets none."""
+    headers = {"Host": host, "Origin": origin, "Upgrade": "websocket"}
+    with dask.config.set({"marsdask.web.hosts": ["cluster.example.com"]}):
+        ((found, _, _),) = asyncio.run(visits(("/status", {"headers": headers}), token=None))
+    assert found == code

@@ -7,8 +7,10 @@ import pytest
 from distributed.core import Status
 
 from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.web.authentication import Token
+from marsdask.scheduler.web.websocket import BODY
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import cluster, run
+from tests.cluster.loop import HOST, cluster, run
 
 resource = pytest.importorskip("resource", reason="only Unix limits descriptors")
 
@@ -62,5 +64,31 @@ def test_a_process_that_fills_faster_than_its_results_are_written(monkeypatch):
         monkeypatch.undo()
         await worker.memory_manager.memory_monitor(worker)
         assert await later == 2
+
+    run(main)
+
+
+async def answer(port, head):
+    """Return the first line of the answer to the head of a request."""
+    reader, writer = await asyncio.open_connection(HOST, port)
+    writer.write(head.encode())
+    line = await reader.readline()
+    writer.close()
+    await writer.wait_closed()
+    return line.decode()
+
+
+def test_nobody_sends_much_to_its_pages():
+    """Nor to those of a supervisor without a web service: the request is not even read."""
+    token = Token("x" * 32)
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=({"token": token},), token=token) as (
+            server,
+            _,
+        ):
+            for one in (server, *server.test_workers):
+                head = f"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY + 1}\r\n\r\n"
+                assert "400" in await answer(one.http_server.port, head)
 
     run(main)
