@@ -104,7 +104,7 @@ def test_a_transition_costs_what_concerns_its_name():
     assert found._absent.read == ["a"]
 
 
-class Reads(dict):
+class Reads(dict[str, object]):
     """A dictionary that records which of its values are read."""
 
     def __init__(self, entries):
