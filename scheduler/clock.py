@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from distributed import Client
 from distributed.batched import BatchedSend
 from tornado.ioloop import PeriodicCallback
 
@@ -91,3 +92,10 @@ def watch(
 ) -> None:
     """Add a watch to the periodic callbacks of a server or client, which starts and stops them."""
     callbacks["marsdask-clock"] = ClockWatch(callbacks, streams)
+
+
+def watch_client(client: Client) -> None:
+    """Add a watch to a client of distributed that has been started."""
+    callbacks = client._periodic_callbacks
+    watch(callbacks, lambda: [client.scheduler_comm])
+    callbacks["marsdask-clock"].start()

@@ -10,6 +10,8 @@ import contextlib
 import json
 import math
 import os
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
@@ -21,6 +23,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+#: What the file contains.
+_FIELDS: Final = {"holder", "epoch", "renewals"}
 
 #: A clock that also counts while the host is suspended, where there is one.
 _BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
@@ -76,6 +80,8 @@ class FileArbiter:
         self._clock = clock
         self._seen: tuple[dict[str, Any], float] = {}, 0.0
         """The content, and since when it has been this."""
+        self._thread = threading.Lock()
+        """The lock of the file excludes other processes only."""
 
     def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
         """Give the tenure to a supervisor, see :meth:`Arbiter.take`."""
@@ -108,24 +114,29 @@ class FileArbiter:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        descriptor = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+        with self._thread:
+            descriptor = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.lockf(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
 
     def _read(self) -> dict[str, Any]:
         try:
             with open(self.path, encoding="utf-8") as file:
                 found: dict[str, Any] = json.load(file)
+            if not isinstance(found, dict) or (found and not found.keys() >= _FIELDS):
+                raise ValueError("not a tenure")
         except FileNotFoundError:
             return {}
+        except ValueError as error:
+            raise OSError(f"invalid content of {self.path}: {error}") from error
         return found
 
     def _write(self, holder: str, epoch: int, renewals: int) -> None:
         """Replace the file, so that nobody ever reads half of it."""
-        new = f"{self.path}.new"
+        new = f"{self.path}.{socket.gethostname()}-{os.getpid()}.new"
         with open(new, "w", encoding="utf-8") as file:
             json.dump({"holder": holder, "epoch": epoch, "renewals": renewals + 1}, file)
             file.flush()

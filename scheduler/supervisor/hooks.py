@@ -30,6 +30,8 @@ HOOKS = (
     Hook("distributed.scheduler", "Scheduler.add_client", ("comm", "client", "versions")),
     Hook("distributed.scheduler", "Scheduler.add_worker", ("comm",)),
     Hook("distributed.scheduler", "Scheduler.remove_worker", ("address", "expected")),
+    Hook("distributed.scheduler", "Scheduler.check_worker_ttl", ("self",)),
+    Hook("distributed.scheduler", "heartbeat_interval", ("n",)),
     Hook("distributed.scheduler", "Scheduler.add_keys", ("worker", "keys")),
     Hook("distributed.scheduler", "Scheduler.release_worker_data", ("key", "worker")),
     Hook("distributed.scheduler", "Scheduler.update_data", ("who_has", "nbytes", "client")),

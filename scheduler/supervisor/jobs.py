@@ -21,6 +21,7 @@ from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Key, TaskGraph, describe
+from ..clock import watch_client
 from ..cluster.failures import clear
 from ..dask import cluster_machine
 from .compilation.compiler import Failure, Finished, failure
@@ -425,6 +426,7 @@ class Jobs(SchedulerPlugin):
                     security=self.scheduler.security,
                     name="marsdask-jobs",
                 )
+                watch_client(self._client)
         return self._client
 
 

@@ -34,6 +34,7 @@ from ..web.websocket import is_websocket, serve_websockets
 from .failover.epoch import checked
 from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
+from .failover.worker_silence import WorkerSilence
 from .hooks import HOOKS
 from .jobs import Jobs
 from .lineage import LineageScheduler
@@ -114,7 +115,7 @@ class Supervisor(LineageScheduler):
         self.handlers["mars_role"] = self.tell_role
         self.handlers["mars_holders"] = self.holders
         self.handlers["mars_waiting"] = self.waiting
-        self.absence = WorkerAbsence()
+        self.absence, self.silence = WorkerAbsence(), WorkerSilence(self)
         self.no_workers_timeout = no_workers_timeout()
         return UnclaimedResults(self)
 
@@ -212,6 +213,11 @@ class Supervisor(LineageScheduler):
         if cut and stream is not None:
             stream.abort()
         return removed
+
+    async def check_worker_ttl(self) -> None:
+        """Restart workers that are silent, but not those that could not be heard."""
+        self.silence.correct()
+        await super().check_worker_ttl()
 
     def handle_worker_status_change(self, status: Any, worker: Any, stimulus_id: str) -> None:
         """Record a status."""

@@ -58,6 +58,8 @@ PRIVATE = {
     ): "graphs of this process: not pickled, with their own order",
     ("distributed.scheduler", "Scheduler.add_client"): "clients wait for workers after a failover",
     ("distributed.scheduler", "Scheduler.add_keys"): "replicas of reconnecting workers",
+    ("distributed.scheduler", "Scheduler.check_worker_ttl"): "time for which nobody listened",
+    ("distributed.scheduler", "heartbeat_interval"): "the least time to live of a worker",
     ("distributed.scheduler", "Scheduler._to_dict"): "dumps as distributed's tools know them",
     ("distributed.scheduler", "Scheduler.add_worker"): "a standby refuses workers",
     ("distributed.scheduler", "Scheduler.release_worker_data"): "dropping outdated results",

@@ -26,6 +26,8 @@ class Arbitration:
         self._timeout = min(patience, self.tenure.lasts / 3)
         self._told: str | None = None
         """The last error instead of an answer."""
+        self._question: asyncio.Task[Any] | None = None
+        """The last one. While it is without an answer, no other is asked."""
 
     async def take(self, epoch: int, *, ended: bool) -> int | None:
         """Take the tenure; return its epoch, ``None`` if it is not free, or nobody answers."""
@@ -68,7 +70,12 @@ class Arbitration:
     async def _ask(self, method: str, *args: Any, **options: Any) -> Any:
         question = partial(getattr(self.arbiter, method), self._supervisor.id, *args, **options)
         async with asyncio.timeout(self._timeout):
-            answer = await daemon_threads.call(question, name="marsdask-arbiter")
+            while self._question is not None and not self._question.done():
+                await asyncio.wait([self._question])
+            asked = asyncio.ensure_future(daemon_threads.call(question, name="marsdask-arbiter"))
+            self._question = asked
+            asked.add_done_callback(_retrieve)
+            answer = await asyncio.shield(asked)
         self._told = None
         return answer
 
@@ -76,3 +83,9 @@ class Arbitration:
         """Return whether an error has not been logged, for it repeats with each poll."""
         before, self._told = self._told, repr(error)
         return before != self._told
+
+
+def _retrieve(asked: asyncio.Task[Any]) -> None:
+    """Mark the exception of a late answer as retrieved."""
+    if not asked.cancelled():
+        asked.exception()

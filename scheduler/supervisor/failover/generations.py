@@ -70,6 +70,8 @@ class Generations:
         """Removed workers that have not returned, the earliest first. Most have ended."""
         self._absent: dict[str, _Absent] = {}
         """What is left of what they held."""
+        self._holders: dict[Key, set[str]] = {}
+        """The workers in ``_absent`` by what is left of what they held."""
         self._brought: dict[str, tuple[WorkerHistory, set[Key]]] = {}
         """What workers of earlier supervisors have brought."""
         self._superseded: dict[str, set[Key]] = {}
@@ -97,19 +99,37 @@ class Generations:
 
     def leave(self, worker: str, held: Iterable[Key], stimulus: str) -> None:
         """Record what a worker holds, before its removal."""
-        self._absent[worker] = _Absent(stimulus, set(held))
+        self._forget(worker)
+        if keys := set(held):
+            self._absent[worker] = _Absent(stimulus, keys)
+        for key in keys:
+            self._holders.setdefault(key, set()).add(worker)
         self._away[worker] = None
         if len(self._away) > _REMEMBERED:
-            del self._away[next(iter(self._away))]
+            earliest = next(iter(self._away))
+            del self._away[earliest]
+            self._forget(earliest)
         self._brought.pop(worker, None)
+
+    def _forget(self, worker: str) -> _Absent | None:
+        """Remove and return the record of what a worker held."""
+        absent = self._absent.pop(worker, None)
+        if absent is not None:
+            for key in absent.held | absent.lost:
+                self._holders[key].discard(worker)
+                if not self._holders[key]:
+                    del self._holders[key]
+        return absent
 
     def transition(self, key: Key, finish: str, stimulus: str) -> None:
         """Record that a name may stand for another result from now on."""
         if finish not in _ANEW:
             return
-        for worker, absent in list(self._absent.items()):
+        for worker in self._holders.pop(key, ()):
+            absent = self._absent[worker]
             if finish == "forgotten" and stimulus == absent.stimulus and key in absent.held:
                 absent.lost.add(key)
+                self._holders.setdefault(key, set()).add(worker)
             else:
                 absent.lost.discard(key)
             absent.held.discard(key)
@@ -129,7 +149,7 @@ class Generations:
 
         ``early``: before it could have served an earlier supervisor beside this one.
         """
-        absent = self._absent.pop(worker, None)
+        absent = self._forget(worker)
         if worker in self._away:
             del self._away[worker]
             if absent is None:

@@ -45,6 +45,7 @@ STREAMS = {
     "to-client": lambda server, client: server.client_comms[client.id],
     "from-worker": lambda server, client: server.test_workers[0].batched_stream,
     "from-client": lambda server, client: client.scheduler_comm,
+    "from-jobs": lambda server, client: client.scheduler_comm,
 }
 
 
@@ -55,8 +56,9 @@ def test_messages_are_sent_after_the_clock_was_set_back(clock, name):
     async def main():
         async with (
             supervised({}, {}) as (server, _),
-            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as own,
         ):
+            client = await server.jobs._connected() if name == "from-jobs" else own
             clock[0] = 3600.0
             stream = STREAMS[name](server, client)
             write = stream.comm.write

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import threading
 from types import SimpleNamespace
 
 import dask.config
@@ -74,11 +76,48 @@ def test_who_releases_it_is_followed_at_once(world):
 def test_a_writer_that_was_killed(world):
     """What it left half written is not read."""
     world.one.take("one", 1)
-    with open(f"{world.path}.new", "w") as file:
+    new = world.path + f".{socket.gethostname()}-{os.getpid()}.new"
+    with open(new, "w") as file:
         file.write('{"holder": "tw')
     assert world.one.renew("one", 1)
     with open(world.path) as file:
         assert json.load(file)["holder"] == "one"
+    assert not os.path.exists(new)
+
+
+def test_threads_of_one_process_exclude_each_other(world, monkeypatch):
+    """A question that hung may go on beside the next one."""
+    inside, go, second = threading.Event(), threading.Event(), threading.Event()
+    read = world.one._read
+
+    def hang():
+        (second if inside.is_set() else inside).set()
+        assert go.wait(60)
+        return read()
+
+    monkeypatch.setattr(world.one, "_read", hang)
+    taken = []
+    threads = [
+        threading.Thread(target=lambda: taken.append(world.one.take("one", 1))) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    assert inside.wait(60)
+    assert not second.wait(0.2)
+    go.set()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(taken) == [1, 2]
+
+
+@pytest.mark.parametrize("content", ["", '{"holder": "o', "\udcff", "[]", '{"holder": "o"}'])
+def test_a_file_that_cannot_be_understood(world, content):
+    """It is no answer, which supervisors expect as ``OSError``."""
+    with open(world.path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(content)
+    for ask in (world.one.take, world.one.renew):
+        with pytest.raises(OSError, match="invalid content"):
+            ask("one", 1)
 
 
 def test_it_is_configured(tmp_path):

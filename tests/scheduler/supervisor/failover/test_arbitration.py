@@ -1,6 +1,7 @@
 """Questions of a supervisor to the arbiter."""
 
 import asyncio
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -84,6 +85,51 @@ def test_no_answer_is_logged_once(caplog):
     found.arbiter.answer = OSError("away")
     asyncio.run(found.keeps(5))
     assert len(caplog.records) == 2
+
+
+def test_one_question_at_a_time():
+    """While the last one hangs, no other is asked; whatever its answer is, the next one is."""
+
+    async def main():
+        go = threading.Event()
+
+        def late():
+            assert go.wait(60)
+            raise OSError("late")
+
+        found = arbitration(late)
+        found._timeout = 0.01
+        for _ in range(3):
+            assert await found.keeps(5)
+        assert len(found.arbiter.asked) == 1
+        go.set()
+        await asyncio.wait([found._question])
+        found.arbiter.answer, found._timeout = False, 60.0
+        assert not await found.keeps(5)
+
+    asyncio.run(main())
+
+
+def test_an_end_waits_for_the_last_question():
+    """Its caller was cancelled; the tenure is released all the same."""
+
+    async def main():
+        asked, go = asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def slow():
+            loop.call_soon_threadsafe(asked.set)
+            return go.wait(60)
+
+        found = arbitration(slow)
+        poll = asyncio.ensure_future(found.keeps(5))
+        await asked.wait()
+        poll.cancel()
+        loop.call_soon(go.set)
+        await found.release()
+        assert [one[0] for one in found.arbiter.asked] == ["renew", "release"]
+
+    asyncio.run(main())
 
 
 def test_without_an_arbiter():

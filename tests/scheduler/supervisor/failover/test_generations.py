@@ -75,6 +75,52 @@ def test_workers_that_never_return_cost_nothing():
     assert found.returns("w1099", WorkerHistory("own"), ["x"]) == set()
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_ended_workers_that_held_lasting_results_are_forgotten(lost):
+    """A replica of a result in use, or the only copy of data that nothing computes."""
+    found, _ = generations()
+    for number in range(1100):
+        found.leave(f"w{number}", ["lasting", number], f"cut{number}")
+        if lost:
+            found.transition(number, "forgotten", f"cut{number}")
+    assert len(found._absent) == 1000
+    assert found._holders.keys() == {"lasting", *range(100, 1100)}
+    assert len(found._holders["lasting"]) == 1000
+    for number in range(100, 1100):
+        assert found.returns(f"w{number}", WorkerHistory("own"), ["lasting"]) == set()
+    assert not found._absent
+    assert not found._holders
+
+
+def test_a_transition_costs_what_concerns_its_name():
+    """It reads no record of a worker that did not hold the name, however many have ended."""
+    found, _ = generations("x")
+    for number in range(100):
+        found.leave(f"w{number}", ["lasting"], "cut")
+    found.leave("a", ["x"], "cut")
+    found._absent = Reads(found._absent)
+    found.transition("x", "memory", "later")
+    found.transition("y", "memory", "later")
+    assert found._absent.read == ["a"]
+
+
+class Reads(dict[str, object]):
+    """A dictionary that records which of its values are read."""
+
+    def __init__(self, entries):
+        super().__init__(entries)
+        self.read = []
+
+    def __getitem__(self, key):
+        self.read.append(key)
+        return super().__getitem__(key)
+
+    def items(self):
+        """Return all, which are read."""
+        self.read.extend(self)
+        return super().items()
+
+
 def test_late_workers_bring_nothing():
     """Nobody remembers which names were in use since; so it is with who served two at once."""
     found, world = generations()
