@@ -7,6 +7,7 @@ import logging
 import pickle
 import threading
 from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any
 
 import dask
@@ -299,7 +300,7 @@ def test_what_is_remembered(session, cluster, gate, monkeypatch):
     for _ in range(4):
         assert fetch(session, mt.ones(3).sum()) == [3]
         job = last_job(cluster)
-        eventually(lambda job=job: job.settled)
+        eventually(partial(getattr, job, "settled"))
     gate.open()
     assert len(cluster.scheduler.jobs.jobs) == 3
     assert cluster.scheduler.jobs.jobs[longest.id] is longest
