@@ -20,7 +20,6 @@ ELSEWHERE = {
     ),
     "tests/cluster/jobs/test_jobs.py": (
         "marsdask/core/compilation/serialization",
-        "scheduler/supervisor/submissions",
         "scheduler/supervisor/transitions",
         "scheduler/testing/jobs",
         "scheduler/testing/tools",

@@ -121,10 +121,14 @@ class RemoteJob(Submission):
                 return
 
     def _ended_there(self, news: dict[str, Any]) -> None:
+        if news["state"] != "done":
+            self._scheduler.claim(self.id, ())  # the supervisor may forget it
         if news["state"] == "cancelled":
             if self._scheduler.forget(self, hold=False):
                 self.finish("cancelled")
             return
+        if not news["outcome"]:
+            raise RuntimeError("the supervisor has forgotten how the job ended: execute it again")
         outcome, error, key, self.node = pickle.loads(news["outcome"])
         if error is not None:
             if self._scheduler.forget(self, hold=False):
@@ -149,7 +153,6 @@ class RemoteJob(Submission):
     async def _stop(self) -> None:
         with suppress(OSError):  # a job ends with its client anyway
             outcome = await self._client.scheduler.mars_cancel(job=self.id)
-            if outcome:  # the job had ended
-                keys = pickle.loads(outcome)[0].keys
-                self._scheduler.claim(self.id, keys)
-                self._scheduler.release(keys)
+            keys = pickle.loads(outcome)[0].keys if outcome else ()  # the job had ended
+            self._scheduler.claim(self.id, keys)
+            self._scheduler.release(keys)

@@ -36,7 +36,7 @@ from .waiting_tasks import why_waiting
 
 logger: Final = logging.getLogger(__name__)
 
-#: Maximum number of kept jobs.
+#: With more jobs than this, the oldest that have ended for their clients, too, are forgotten.
 _REMEMBERED = 1000
 
 #: Number of tasks that are created and submitted at a time ...
@@ -51,9 +51,6 @@ _TURN = 1000
 
 #: Timeout of a request for news, in seconds.
 _NEWS = 2.0
-
-#: Seconds for which a sent outcome is kept, because the answer may be lost.
-_RESEND = 10.0
 
 #: Timeout for the delivery of results, in seconds.
 _DELIVERY = 60.0
@@ -85,7 +82,9 @@ class Job:
     done: int = 0
     error: str | None = None
     outcome: bytes = b""
-    """The pickled outcome or error, until it is delivered."""
+    """The pickled outcome or error, until its client has it: it contains each chunk's key."""
+    claimed: bool = False
+    """Whether its client knows its end."""
     outline: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """The nodes of its expression: {name: (label, names of its inputs)}."""
     counts: dict[str, list[int]] = field(default_factory=dict)
@@ -124,10 +123,6 @@ class Job:
             self.end, self.state = time.time(), "cancelled"
             self.task, self.packed = None, b""
 
-    def forget_outcome(self) -> None:
-        """Forget the outcome, which contains the key of every chunk; jobs are kept longer."""
-        self.outcome = b""
-
     @property
     def holder(self) -> str:
         """The name under which it holds results, as clients do."""
@@ -137,6 +132,11 @@ class Job:
     def ended(self) -> bool:
         """Whether the job has ended."""
         return self.end is not None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the job has ended, and its client will not ask how."""
+        return self.ended and (self.claimed or self.left is not None)
 
     def summary(self) -> dict[str, Any]:
         """Return the data for pages."""
@@ -202,8 +202,8 @@ class Jobs(SchedulerPlugin):
         new = Job(job or uuid.uuid4().hex, session, name, client, compilation, check_weight(weight))
         self.jobs[new.id] = new
         if len(self.jobs) > _REMEMBERED:
-            ended = [number for number, one in self.jobs.items() if one.ended]
-            for number in ended[: len(self.jobs) - _REMEMBERED]:
+            settled = [number for number, one in self.jobs.items() if one.settled]
+            for number in settled[: len(self.jobs) - _REMEMBERED]:
                 self._release(self.jobs.pop(number))
         new.task = asyncio.ensure_future(self._drive(new))
         new.task.add_done_callback(new.stopped)
@@ -220,7 +220,6 @@ class Jobs(SchedulerPlugin):
         news = self.summary(found)
         if found.ended:
             news["outcome"], news["left"] = found.outcome, found.left is not None
-            asyncio.get_running_loop().call_later(_RESEND, found.forget_outcome)
         return news
 
     async def cancel(self, *, job: str) -> bytes:
@@ -241,11 +240,15 @@ class Jobs(SchedulerPlugin):
     def claim(self, *, client: str, job: str) -> None:
         """Leave the results of a job to its client, which says so in order with its releases.
 
+        Only now is the outcome forgotten: the answer that contains it may have been lost.
         The client asks for jobs by another connection. It may have released the same keys, after an
         earlier job, in a message that arrives after the end of this job.
         """
         found = self.jobs.get(job)
-        if found is not None and found.ended and found.graphs is not None:
+        if found is None:
+            return
+        found.claimed, found.outcome = True, b""
+        if found.ended and found.graphs is not None:
             found.graphs.leave_to(client, found.results)
             found.graphs, found.results = None, ()
 

@@ -271,12 +271,12 @@ class SubmittedGraphs:
     async def below(self, batches: int) -> None:
         """Wait until fewer than ``batches`` are unfinished; raise a failed task's exception."""
         while True:
+            self._news.clear()  # not after an await, which would lose news that came meanwhile
+            await self._forget()
             if self._failure is not None:
                 raise self._failure
-            await self._forget()
             if len(self._batches) < batches:
                 return
-            self._news.clear()
             await self._news.wait()
 
     async def hand_over(self, keys: Collection[Key], client: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from marsdask.scheduler.errors import CompilationTimeout
 from marsdask.scheduler.remote.packing import packed
+from marsdask.scheduler.supervisor import jobs as supervised_jobs
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
 from tests.cluster.loop import run, supervised
@@ -122,6 +123,52 @@ def test_a_timeout_of_the_job_itself():
         async with supervised() as (supervisor, client):
             job = await started(supervisor.jobs, client, "one", Raising())
             assert await ended(job) == "TimeoutError: on purpose"
+
+    run(main)
+
+
+def test_an_outcome_whose_answer_is_lost(monkeypatch):
+    """It is repeated until the client claims the job, however long that takes."""
+
+    async def main():
+        async with supervised() as (supervisor, client):
+            jobs, timers = supervisor.jobs, []
+            job = await started(jobs, client, "one", 7)
+            await ended(job)
+            loop = asyncio.get_running_loop()
+            with monkeypatch.context() as patched:
+                patched.setattr(loop, "call_later", lambda *timer: timers.append(timer))
+                first = await jobs.job(job=job.id)
+            for _, callback, *args in timers:  # as if their time had passed
+                if getattr(callback, "__self__", None) is job:
+                    callback(*args)
+            assert first["outcome"]
+            assert await jobs.job(job=job.id) == first
+            jobs.claim(client=client.id, job=job.id)
+            assert not job.outcome
+            jobs.claim(client=client.id, job="unknown")
+
+    run(main)
+
+
+def test_jobs_whose_clients_know_their_ends(monkeypatch):
+    """Only these are forgotten when there are many, and those whose sessions have ended."""
+    monkeypatch.setattr(supervised_jobs, "_REMEMBERED", 1)
+
+    async def main():
+        async with supervised() as (supervisor, client):
+            jobs = supervisor.jobs
+            made = []
+            for session in ("one", "two", "three"):
+                made.append(await started(jobs, client, session, 7))
+                await ended(made[-1])
+            assert [(await jobs.job(job=one.id))["state"] for one in made] == ["failed"] * 3
+            jobs.claim(client=client.id, job=made[1].id)
+            made.append(await started(jobs, client, "four", 7))
+            assert list(jobs.jobs.values()) == [made[0], *made[2:]]
+            await jobs.leave(client=client.id, sessions=["three"])
+            made.append(await started(jobs, client, "five", 7))
+            assert list(jobs.jobs.values()) == [made[0], *made[3:]]
 
     run(main)
 
