@@ -286,15 +286,6 @@ class ReconnectingClient(Client):
         ]
         return [key for key in computed if key not in again], graphs
 
-    def _unreleased(self, graph: dict[str, Any]) -> dict[str, Any]:
-        """Return a graph's message without released keys: nothing would release them again.
-
-        The scheduler creates only the tasks that the keys need.
-        """
-        if isinstance(graph.get("actors"), list):  # each of these needs its task
-            return graph
-        return graph | {"keys": {key for key in graph["keys"] if key in self.futures}}
-
     async def _resume(self, waiting: list[dict[str, Any]]) -> None:
         """Claim computed results, resubmit the other graphs, then send deferred requests."""
         wanted, graphs = self._wanted()
@@ -304,7 +295,6 @@ class ReconnectingClient(Client):
         lost = [key for key in wanted if not holders[key]]
         if held:
             self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
-        graphs = [again for graph in graphs if (again := self._unreleased(graph))["keys"]]
         for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
             self._send_to_scheduler_safe(message)
         why = f"the supervisor at {self._left} was lost, and no remaining worker has the result"
