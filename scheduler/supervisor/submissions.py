@@ -160,6 +160,9 @@ class SubmittedGraphs:
         self._name = name
         self._batches: list[_Batch] = []
         self._batches_of: dict[Key, list[_Batch]] = {}
+        """The batches that wait for a key."""
+        self._dropped: set[Key] = set()
+        """Those of these keys that later stages of the job do not need."""
         self._failure: BaseException | None = None
         self._news = asyncio.Event()
         self.total = 0
@@ -220,6 +223,7 @@ class SubmittedGraphs:
             self._watch.add(key, self)
         for key in batch.missing:
             self._batches_of.setdefault(key, []).append(batch)
+            self._dropped.discard(key)
         if batch.missing:
             self._batches.append(batch)
         else:
@@ -237,17 +241,27 @@ class SubmittedGraphs:
                 self.done += 1
                 if self.progressed is not None:
                     self.progressed(key)
-            for batch in self._batches_of.pop(key, ()):
-                batch.missing.discard(key)
-                if not batch.missing:
-                    self._batches.remove(batch)
-                    self._finish_batch(batch)
+            self._await_no_longer(key)
         elif finish == "erred":
             task = self._scheduler.tasks[key]
             blamed = task.exception_blame or task
             self._fail(GraphFailed(blamed.key, blamed.exception, blamed.exception_text))
+        elif key in self._dropped:
+            # The tasks that need it may have run earlier, for another supervisor.
+            if finish == "forgotten" or (
+                finish == "released" and not self._scheduler.tasks[key].waiters
+            ):
+                self._await_no_longer(key)
         elif finish == "forgotten" and key in self._batches_of:
             self._fail(ResultLost(key))
+
+    def _await_no_longer(self, key: Key) -> None:
+        self._dropped.discard(key)
+        for batch in self._batches_of.pop(key, ()):
+            batch.missing.discard(key)
+            if not batch.missing:
+                self._batches.remove(batch)
+                self._finish_batch(batch)
 
     def _fail(self, error: BaseException) -> None:
         self._failure = self._failure or error
@@ -316,6 +330,7 @@ class SubmittedGraphs:
 
     def _release(self, keys: Collection[Key]) -> None:
         if keys:
+            self._dropped.update(key for key in keys if key in self._batches_of)
             self._scheduler.client_releases_keys(keys=list(keys), client=self._name)
 
     async def close(self) -> None:

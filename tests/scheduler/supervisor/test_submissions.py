@@ -7,12 +7,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dask.task_spec import Task, TaskRef
+from distributed import Future
 
-from marsdask.scheduler.supervisor.submissions import GraphFailed, KeyWatcher, SubmittedGraphs
+from marsdask.scheduler.base import Stage
+from marsdask.scheduler.supervisor.submissions import (
+    GraphFailed,
+    KeyWatcher,
+    SubmittedGraphs,
+    prepare,
+)
 from tests.cluster.commands import DEADLINE
+from tests.cluster.loop import Gates, pass_gate, run, supervised
 
 
-class FakeScheduler:
+class SchedulerOfKeys:
     """Knows the states of tasks, and calls ``forgot`` whenever inputs are forgotten."""
 
     def __init__(self, *keys):
@@ -40,8 +49,9 @@ class FakeScheduler:
 @pytest.mark.parametrize("last", ["err", "finish"])
 def test_news_while_inputs_are_forgotten(last):
     """A job that forgets inputs of one batch still learns how the other one ends."""
-    first, other = [("a", number) for number in range(300)], ("b", 0)
-    scheduler = FakeScheduler(*first, other)
+    first: list[Any] = [("a", number) for number in range(300)]
+    other = ("b", 0)
+    scheduler = SchedulerOfKeys(*first, other)
     graphs = SubmittedGraphs(scheduler, scheduler.watch, "job")
     graphs.lineage, graphs._forgets = object(), True  # type: ignore[assignment]
     forgotten: list[Any] = []
@@ -69,3 +79,25 @@ def test_news_while_inputs_are_forgotten(last):
     scheduler.forgot = forgot
     asyncio.run(main())
     assert set(forgotten) >= set(first)
+
+
+@pytest.mark.parametrize("defined", [True, False])
+def test_a_dropped_result_that_nobody_needs(defined):
+    """A later batch is computed already, as after a failover: nobody waits for its inputs."""
+
+    async def main():
+        async with supervised({}) as (server, client):
+            gate = Gates.new("never")
+            await client.scatter({"b": 2})
+            graphs = SubmittedGraphs(server, server.jobs._watch, "job")
+            first = Task("a", pass_gate, "never")
+            later = {"b": Task("b", pass_gate, "never", TaskRef("a"))} if defined else {}
+            graphs.send(prepare(Stage({"a": first}, (), {}, later=1, kept=("a",)), 10))
+            await gate.started.acquire()
+            graphs.send(prepare(Stage(later, ("b",), {}, earlier=1, dropped=("a",)), 10))
+            await graphs.below(1)
+            assert await client.gather(Future("b", client)) == 2
+            await graphs.close()
+            gate.go.set()
+
+    run(main)
