@@ -297,6 +297,10 @@ class ReconnectingClient(Client):
             self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
         for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
             self._send_to_scheduler_safe(message)
+        # Other graphs may need them; what none needs would be held until this client leaves.
+        released = [key for graph in graphs for key in graph["keys"] if key not in self.futures]
+        if released:
+            self._send_to_scheduler_safe({"op": "client-releases-keys", "keys": released})
         why = f"the supervisor at {self._left} was lost, and no remaining worker has the result"
         self._give_up(lost, why)
         logger.warning(

@@ -14,7 +14,7 @@ from marsdask.scheduler.remote import reconnect as resuming
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE, free_port
-from tests.cluster.loop import HOST, run, side_by_side, supervised
+from tests.cluster.loop import HOST, Gates, run, side_by_side, supervised, until
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
@@ -123,6 +123,51 @@ def test_results_that_arrive_after_the_client(monkeypatch):
                 second.unclaimed_results._drop()
                 assert await client.gather([one, other]) == [1, 2], "they are the client's again"
                 assert client.generation == 1
+
+    run(main)
+
+
+async def first_waits(number):
+    """Return a number; the first one waits at a gate."""
+    if number == 0:
+        await Gates.named["resent"]()
+    return number
+
+
+def test_released_results_of_an_unfinished_graph(monkeypatch):
+    """The graph is sent again, as others may need them; they are not held."""
+
+    async def main():
+        gate = Gates.new("resent")
+        async with (
+            supervised({"nthreads": 2}) as (supervisor, _),
+            resuming.ReconnectingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            ) as client,
+        ):
+            waits, *others = client.map(first_waits, range(6))
+            assert await client.gather(others) == [1, 2, 3, 4, 5]
+            resume, identity = client._resume, supervisor.handlers["identity"]
+
+            def released(**options):
+                supervisor.handlers["identity"] = identity
+                others.pop()
+                return identity(**options)
+
+            async def resumed(waiting):
+                supervisor.handlers["identity"] = released  # while the client looks
+                await resume(waiting)
+
+            monkeypatch.setattr(client, "_resume", resumed)
+            gone = {one.key for one in others[2:4]}
+            del others[2:4]
+            await until(lambda: not gone & supervisor.tasks.keys(), supervisor)
+            client.scheduler_comm.abort()
+            assert await client.resumed(0)
+            gate.go.set()
+            assert await client.gather([waits, *others]) == [0, 1, 2]
+            wanted = {ts.key for ts in supervisor.clients[client.id].wants_what}
+            assert wanted == {waits.key, *(one.key for one in others)}
 
     run(main)
 

@@ -62,7 +62,7 @@ def test_news_while_inputs_are_forgotten(last):
             asyncio.get_running_loop().call_soon(getattr(scheduler, last), other)
 
     async def main():
-        graphs._follow(first, first)
+        graphs._follow(set(first), [*first])
         graphs._follow([other], [other])
         async with asyncio.timeout(DEADLINE):
             waiting = asyncio.ensure_future(graphs.below(1))
