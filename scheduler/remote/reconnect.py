@@ -49,6 +49,9 @@ FAREWELL = 5.0
 #: Up to this many graphs, finished ones are not removed.
 _FEW = 8
 
+#: Up to this many finished graphs are kept that pending ones may need.
+_NEEDED = 1000
+
 #: States of computed futures; a lost result may reappear.
 _DONE = ("finished", "lost")
 
@@ -68,6 +71,9 @@ class ReconnectingClient(Client):
         """Whether that supervisor is lost and the client has not reconnected."""
         self._candidates: list[str] = []
         self._graphs: list[dict[str, Any]] = []
+        """The messages of graphs that may have to be sent again."""
+        self._early: set[Any] = set()
+        """Their keys that were released before they were computed: later graphs may need them."""
         self._graphs_lock = threading.Lock()
         self._look_again = _FEW
         self._missed: set[Any] = set()
@@ -210,11 +216,32 @@ class ReconnectingClient(Client):
             with self._graphs_lock:
                 self._graphs.append(msg)
                 if len(self._graphs) >= self._look_again:
-                    self._graphs = [graph for graph in self._graphs if self._is_pending(graph)]
+                    self._forget_graphs()
                     self._look_again = max(_FEW, 2 * len(self._graphs))
         elif msg["op"] == "report-key":
             self._missed.add(msg["key"])
         super()._send_to_scheduler(msg)
+
+    def _release_key(self, key: Any) -> None:
+        """Release a key, and remember whether it was pending."""
+        state = self.futures.get(key)
+        if state is not None and state.status == "pending":
+            self._early.add(key)
+        super()._release_key(key)
+
+    def _forget_graphs(self) -> None:
+        """Forget graphs that are not pending, and that no pending one can need."""
+        kept: list[dict[str, Any]] = []
+        needed = 0
+        for graph in reversed(self._graphs):
+            pending = self._is_pending(graph)
+            if not pending and kept and needed < _NEEDED:
+                pending = not self._early.isdisjoint(graph["keys"])
+                needed += pending
+            if pending:
+                kept.append(graph)
+        self._graphs = kept[::-1]
+        self._early.intersection_update(key for graph in kept for key in graph["keys"])
 
     def _is_pending(self, graph: dict[str, Any]) -> bool:
         states = (self.futures.get(key) for key in graph["keys"])
@@ -277,7 +304,8 @@ class ReconnectingClient(Client):
     def _wanted(self) -> tuple[list[Any], list[dict[str, Any]]]:
         """Return the computed keys, and the unfinished graphs with their keys."""
         with self._graphs_lock:
-            self._graphs = graphs = [one for one in self._graphs if self._is_pending(one)]
+            self._forget_graphs()
+            graphs = self._graphs
         again = {key for graph in graphs for key in graph["keys"]}
         computed = [
             key

@@ -34,6 +34,8 @@ HOOKS = (
     Hook("distributed.scheduler", "heartbeat_interval", ("n",)),
     Hook("distributed.scheduler", "Scheduler.add_keys", ("worker", "keys")),
     Hook("distributed.scheduler", "Scheduler.release_worker_data", ("key", "worker")),
+    Hook("distributed.scheduler", "Scheduler.update_graph", ("client", "keys")),
+    Hook("distributed.scheduler", "Scheduler._find_lost_dependencies", ("dsk", "keys")),
     Hook("distributed.scheduler", "Scheduler.update_data", ("who_has", "nbytes", "client")),
     Hook("distributed.spans", "SpansSchedulerExtension.heartbeat", ("ws", "data")),
     Hook("distributed.spans", "SpansSchedulerExtension.observe_tasks", ("self",)),

@@ -6,6 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Collection, Container, Sequence
+from contextvars import ContextVar
 from typing import Any, Final
 
 import dask.config
@@ -32,6 +33,7 @@ from ..web.metrics import of_supervisor
 from ..web.tls import certificate, dashboard_tls, verify_clients
 from ..web.websocket import is_websocket, serve_websockets
 from .failover.epoch import checked
+from .failover.lost_inputs import remove_lost
 from .failover.standby import Failover
 from .failover.unclaimed_results import UnclaimedResults
 from .failover.worker_silence import WorkerSilence
@@ -45,6 +47,9 @@ from .suspicious_tasks import clear_suspicion
 from .waiting_tasks import WorkerAbsence, why_waiting
 
 logger: Final = logging.getLogger(__name__)
+
+#: The client whose graph is being submitted.
+_SENDER: ContextVar[str] = ContextVar("_SENDER")
 
 
 def installed_version() -> str:
@@ -165,6 +170,25 @@ class Supervisor(LineageScheduler):
             return await super().upload_file(filename, data, load)
         finally:
             self.jobs.modules_changed()
+
+    async def update_graph(self, client: str, *args: Any, **options: Any) -> None:
+        """Submit a graph of a client."""
+        _SENDER.set(client)
+        await super().update_graph(client, *args, **options)
+
+    def _find_lost_dependencies(self, dsk: Any, keys: Any) -> set[Any]:
+        """Return lost keys if the graph is to be cancelled; else cancel only those that are."""
+        lost: set[Any] = super()._find_lost_dependencies(dsk, keys)
+        if not lost or not isinstance(keys, set):
+            return lost
+        lost = remove_lost(dsk, keys, self.tasks)
+        if lost == keys:
+            return lost
+        if lost:
+            news = {"op": "cancelled-keys", "keys": list(lost), "reason": "lost dependencies"}
+            self.report(news, client=_SENDER.get())
+            keys -= lost
+        return set()
 
     async def add_worker(self, comm: Any, **registration: Any) -> None:
         """Add a worker; a standby refuses it."""
