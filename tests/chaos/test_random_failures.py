@@ -27,6 +27,9 @@ FEW = ("kill_worker", "kill_supervisor", "freeze_worker")
 #: Open files by which this process may have grown in the end: connections that come and go.
 SLACK = 8
 
+#: In as many jobs each way to keep results takes part; in fewer, as on a busy machine, by chance.
+MANY = 40
+
 #: Empty files of distributed's, one each in a directory, that stay for the next worker.
 LOCKS = {"global.lock", "purge.lock"}
 
@@ -51,7 +54,7 @@ def test_random_failures(tmp_path):
     recovered = cluster.recovered()
     print(f"{steps.right} jobs were right; seed {SEED}", *steps.errors, sep="\n")  # noqa: T201
     print(f"{recovered} lost results had no inputs any more")  # noqa: T201
-    if SECONDS > 300 and not KINDS:
+    if SECONDS > 300 and steps.right >= MANY and not KINDS:
         assert steps.shared, "no result was in shared memory"
         assert steps.spilled, "no result was spilled"
         assert recovered, "no result was computed again from its rules"
