@@ -225,7 +225,7 @@ class ReconnectingClient(Client):
     def _release_key(self, key: Any) -> None:
         """Release a key, and remember whether it was pending."""
         state = self.futures.get(key)
-        if state is not None and state.status == "pending":
+        if self._graphs and state is not None and state.status == "pending":
             self._early.add(key)
         super()._release_key(key)
 

@@ -39,8 +39,8 @@ def is_own_name(host: str, names: Collection[str] = ()) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        service = tuple(map(os.environ.get, _SERVICE))
-        if None not in service and name == ".".join(map(str, service)):
+        service = [os.environ.get(one, "") for one in _SERVICE]
+        if all(service) and name == ".".join(service):
             return True
         return bool(name) and ("." not in name or name.endswith(_PRIVATE))
     return True

@@ -45,7 +45,7 @@ def test_services_of_the_namespace(monkeypatch):
     assert not is_own_name(".dev")
     monkeypatch.setenv("MARS_K8S_SERVICE_NAME", "web")
     assert is_own_name("web.dev:7005")
-    for other in ("web.app", "evil.dev", "a.web.dev", "dev"[:0]):
+    for other in ("web.app", "evil.dev", "a.web.dev"):
         assert not is_own_name(other)
 
 
