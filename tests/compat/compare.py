@@ -21,6 +21,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,7 +44,6 @@ SHARED = (
     *("active_memory_manager", "cancelled_state", "client", "failed_workers", "resources"),
     *("scheduler", "spill", "worker", "worker_memory", "worker_state_machine"),
 )
-
 
 #: xarray's files of tests that are about arrays in chunks, or of which some are; the others
 #: (computation, dataarray, dataset, duck_array_ops, groupby, variable) are not compared yet.
@@ -225,27 +225,22 @@ class ComparedFile:
     apart: dict[str, str] = field(default_factory=dict)
     #: Of those that fail with ours only, the ones that want an error where ours returns a result.
     refused: frozenset[str] = frozenset()
+    #: Seconds with ours and with stock, of files that are timed.
+    seconds: tuple[float, ...] = ()
 
 
-def show_times(suite: Suite, wanted: Iterable[str]) -> None:
-    """Run files of a suite with ours and with stock; print the seconds of both so far."""
-    together = [0.0, 0.0]
-    for file in suite.files(wanted):
-        for position, ours in enumerate((True, False)):
-            start = time.monotonic()
-            run(suite, file, ours=ours)
-            together[position] += time.monotonic() - start
-        print(f"{f'{suite.name}: {file}':64} {together[0]:6.0f} {together[1]:6.0f}", flush=True)
-    print(f"{suite.name}: {together[0] / together[1]:.2f} times stock's time")
-
-
-def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
-    """Run a file with ours, and what does not pass with stock."""
-    outcomes = run(suite, file, ours=True)
+def compare(suite: Suite, file: str, known: Iterable[str], *, timed: bool = False) -> ComparedFile:
+    """Run a file with ours, and what does not pass with stock; all of it if it is timed."""
+    outcomes, spent = run_timed(suite, file, ours=True)
     good, doubtful = passed(outcomes), failed(outcomes)
+    whole = file in doubtful or not outcomes  # it was not imported
     stock: dict[str, str] = {}
-    if doubtful or not outcomes:
-        whole = file in doubtful or not outcomes  # it was not imported
+    seconds: tuple[float, ...] = ()
+    if timed:
+        together, other = run_timed(suite, file, ours=False)
+        stock = {test: found for test, found in together.items() if whole or test in doubtful}
+        seconds = (spent, other)
+    elif doubtful or whole:
         stock = run(suite, file, ours=False, only=None if whole else doubtful)
         if not whole and len(passed(stock) - allowed_by(known, stock)) > ALONE:
             together = run(suite, file, ours=False)
@@ -260,7 +255,15 @@ def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
     refused = {test for test, outcome in outcomes.items() if outcome == "refused"}
     differ = frozenset(refused & (known_ones | bad))
     apart = internal(outcomes)
-    return ComparedFile(frozenset(good), frozenset(neither), known_ones, bad, apart, differ)
+    return ComparedFile(
+        frozenset(good), frozenset(neither), known_ones, bad, apart, differ, seconds
+    )
+
+
+def run_timed(suite: Suite, file: str, *, ours: bool) -> tuple[dict[str, str], float]:
+    """Run a file and return each test's outcome, and the seconds."""
+    started = time.monotonic()
+    return run(suite, file, ours=ours), time.monotonic() - started
 
 
 def internal(outcomes: dict[str, str]) -> dict[str, str]:
@@ -311,6 +314,7 @@ def show(
     """Print what was found of a file; return how many known differences pass."""
     note = f"{len(found.allowed)} known" if found.allowed else ""
     aside = f"  {len(found.apart)} internal" if found.apart else ""
+    aside += "".join(f" {seconds:6.0f} s" for seconds in found.seconds)
     counts = f"{len(found.ours):6} {len(found.neither):14}"
     print(f"{f'{suite.name}: {file}':64} {counts}  {note}{aside}", flush=True)
     if internal:
@@ -347,7 +351,7 @@ def parse(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Suite]]
     parser.add_argument("--suite", action="append", help="a suite's name (default all)")
     parser.add_argument("--jobs", type=int, default=1, help="files side by side (default 1)")
     parser.add_argument("--internal", action="store_true", help="name tests that are set apart")
-    parser.add_argument("--times", action="store_true", help="only compare how long files take")
+    parser.add_argument("--times", action="store_true", help="compare how long files take, too")
     parser.add_argument("files", nargs="*", help="patterns of files within the suites")
     chosen = parser.parse_args(arguments)
     among = [
@@ -363,10 +367,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare suites and print a line for each file; return 1 if tests fail that may not."""
     chosen, among = parse(arguments)
     differences = known_differences()
-    if chosen.times:
-        for suite in among:
-            show_times(suite, chosen.files)
-        return 0
     work = [
         (suite, file, differences.get(suite.like, {}) | differences.get(suite.name, {}))
         for suite in among
@@ -378,7 +378,7 @@ def main(arguments: list[str] | None = None) -> int:
     # Its threads only wait for the processes that run the tests; map, unlike submit, cancels what
     # has not begun when this is interrupted.
     with ThreadPoolExecutor(chosen.jobs) as pool:
-        results = pool.map(compare, *zip(*work, strict=True))
+        results = pool.map(partial(compare, timed=chosen.times), *zip(*work, strict=True))
         for (suite, file, known), found in zip(work, results, strict=True):
             bad += len(found.lost)
             stale += show(suite, file, known, found, internal=chosen.internal)
@@ -387,6 +387,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("distributed's own suite is in no package: give a checkout, DISTRIBUTED=path")
     for name, found_in in files.items():
         print(f"{name}: {shares(found_in)}")
+        if chosen.times:
+            ours, stock = map(sum, zip(*(found.seconds for found in found_in), strict=True))
+            print(f"{name}: {ours:.0f} s, {ours / stock:.2f} times stock's {stock:.0f} s")
     if stale:
         print(f"{stale} known differences pass")
     print(f"{bad} tests fail with ours that pass with stock")

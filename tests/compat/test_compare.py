@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask.array as da
 import pytest
@@ -115,6 +116,27 @@ def test_what_takes_longer(compare, tmp_path, monkeypatch):
     suite = compare.Suite("theirs", tmp_path, plugins=(), ours=())
     found = compare.compare(suite, "test_them.py", {})
     assert found == compare.ComparedFile({"test_slow"}, set(), set(), set())
+
+
+def test_both_are_timed(compare, tmp_path, capsys, monkeypatch):
+    """Then stock runs the whole file, and what fails is compared as ever."""
+    clock = iter((0.0, 6.0, 10.0, 14.0))
+    monkeypatch.setattr(compare, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    runs = []
+
+    def run(suite, file, *, ours, only=None):
+        runs.append((ours, only))
+        return {"test_a": "passed", "test_b": "failed" if ours else "passed", "test_c": "failed"}
+
+    monkeypatch.setattr(compare, "run", run)
+    suite = compare.Suite("theirs", tmp_path, plugins=(), ours=(), default=("test_*.py",))
+    (tmp_path / "test_them.py").touch()
+    monkeypatch.setattr(compare, "suites", lambda _: [suite])
+    assert compare.main(["--times"]) == 1
+    assert runs == [(True, None), (False, None), (True, ["test_b"])]
+    told = capsys.readouterr().out
+    assert "FAILS WITH OURS ONLY: test_b\n" in told
+    assert "theirs: 6 s, 1.50 times stock's 4 s\n" in told
 
 
 def test_all_results_are_shared(compare, tmp_path):
@@ -295,7 +317,7 @@ def test_known_differences_that_pass(compare, capsys, monkeypatch):
     )
     known = {f"*/test_creation.py::test_{name}[[]*": "why" for name in "abc"}
     monkeypatch.setattr(compare, "known_differences", lambda: {"array": known})
-    monkeypatch.setattr(compare, "compare", lambda *_: found)
+    monkeypatch.setattr(compare, "compare", lambda *_, timed: found)
     assert compare.main(["--suite", "array", folder]) == 0
     told = capsys.readouterr().out
     assert "KNOWN, BUT PASSES: */test_creation.py::test_a[[]*\n" in told
