@@ -162,7 +162,6 @@ ELSEWHERE = {
         "scheduler/web/rest",
         "scheduler/web/web_client",
     ),
-    "tests/scheduler/web/test_relay.py": ("scheduler/web/websocket",),
     "tests/scheduler/worker/test_shared_results.py": ("scheduler/worker/connections",),
 }
 

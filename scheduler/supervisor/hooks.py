@@ -65,4 +65,5 @@ HOOKS = (
     Hook("distributed.stealing", "WorkStealing._get_thief", ("ts", "potential_thieves")),
     Hook("distributed.stealing", "WorkStealing.move_task_confirm", ("key", "state", "worker")),
     Hook("distributed.comm.ws", "WSHandler", None),
+    Hook("distributed.comm.ws", "WSHandlerComm.read", ("deserializers",)),
 )

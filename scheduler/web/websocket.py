@@ -6,8 +6,10 @@ At the same path a browser gets the first page. A stock scheduler redirects it t
 from __future__ import annotations
 
 import logging
+import struct
 from typing import Any, Final
 
+from distributed.comm import CommClosedError
 from distributed.comm.tcp import set_tcp_timeout
 from distributed.comm.ws import WSHandler, WSHandlerComm
 
@@ -61,6 +63,8 @@ class WebsocketServer(WSHandler):
         """Start the connection; keepalive detects a client whose host disappears."""
         watch(self.ws_connection)
         await super().open()  # type: ignore[no-untyped-call]
+        # Before on_open, which uses it and is scheduled.
+        self.comm = WebsocketComm(self, self.deserialize, self.allow_offload)
 
     async def on_open(self) -> None:
         """Serve the connection; close it if what comes is no message of distributed."""
@@ -69,6 +73,24 @@ class WebsocketServer(WSHandler):
         except Exception as error:  # noqa: BLE001 - bytes may be wrong in any way
             logger.info("closing a websocket of %s: %r", self.request.remote_ip, error)
             self.close()  # type: ignore[no-untyped-call]
+
+
+class WebsocketComm(WSHandlerComm):
+    """A connection that is closed by a part that begins no message."""
+
+    async def read(self, deserializers: Any = None) -> Any:
+        """Read a message; raise ``CommClosedError`` if the rest cannot be one.
+
+        distributed answers other errors, which a closed connection would turn into a task's.
+        """
+        try:
+            return await super().read(deserializers)  # type: ignore[no-untyped-call]
+        except Exception as error:
+            closed = self.closed()  # type: ignore[no-untyped-call]
+            if not closed and not isinstance(error, struct.error):
+                raise
+            self.abort()  # type: ignore[no-untyped-call]
+            raise CommClosedError(f"closed within a message: {error!r}") from error
 
 
 def is_websocket(comm: Any) -> bool:

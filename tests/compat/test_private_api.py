@@ -41,6 +41,7 @@ PRIVATE = {
     ("distributed.comm.ws", "WSSConnector.connect"): "connections closed before the handshake",
     ("distributed.comm.ws", "WS.read"): "connections closed within a message",
     ("distributed.comm.ws", "WSHandler"): "the websocket server on the web port",
+    ("distributed.comm.ws", "WSHandlerComm.read"): "connections closed within a message",
     ("distributed.core", "Server.__init__"): "configuration by class name",
     ("distributed.core", "Server.listen"): "advertised addresses",
     (
