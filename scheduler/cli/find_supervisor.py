@@ -73,7 +73,8 @@ async def active_supervisor(
         if deadline is not None and time.monotonic() >= deadline:
             raise NoSupervisor(f"no active supervisor at {', '.join(endpoints)}")
         if silent and pause > 1:
-            logger.warning("waiting for a supervisor at %s", ", ".join(endpoints))
+            hint = "" if security.tls_ca_file else " (one that uses TLS needs --join)"
+            logger.warning("waiting for a supervisor at %s", ", ".join(endpoints) + hint)
             silent = False
         await asyncio.sleep(pause)
         pause = min(2 * pause, _PAUSES[1])

@@ -74,6 +74,12 @@ def test_without_the_token(cluster):
             Client(f"tcp://{address}", timeout=1, set_as_default=False)
     with pytest.raises(Unreachable, match="give the token="):
         marsdask.new_session(cluster.urls["mars-supervisor"], default=False)
+    cleartext = cluster.urls["mars-supervisor"].replace("https", "http")
+    with pytest.raises(Unreachable, match="give https://"):
+        marsdask.new_session(cleartext, default=False, connect_timeout=1)
+    joins = Command(f"mars-worker --no-bind-cpu -s 127.0.0.1:{cluster.port}")
+    joins.wait_for("needs --join")
+    joins.kill()
     pages = next(line for line in cluster.commands[1].said if "dashboard at" in line)
     page = f"http://{pages.rpartition(' ')[2]}/metrics"
     with pytest.raises(urllib.error.HTTPError, match="401"):
