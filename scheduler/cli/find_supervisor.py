@@ -73,7 +73,8 @@ async def active_supervisor(
         if deadline is not None and time.monotonic() >= deadline:
             raise NoSupervisor(f"no active supervisor at {', '.join(endpoints)}")
         if silent and pause > 1:
-            hint = "" if security.tls_ca_file else " (one that uses TLS needs --join)"
+            plain = any(one.startswith("tcp://") for one in known)
+            hint = " (one that uses TLS needs --join)" if plain else ""
             logger.warning("waiting for a supervisor at %s", ", ".join(endpoints) + hint)
             silent = False
         await asyncio.sleep(pause)
