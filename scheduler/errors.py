@@ -207,7 +207,7 @@ class Unreachable(MarsdaskError, ConnectionError):
                 "give the token= that `mars-supervisor --secure` has printed there, or ca_file= "
                 "with the certificate of its authority"
             )
-        elif address.startswith("ws://") and "reset" in self.cause:
+        elif address.startswith("ws://") and "refused" not in self.cause:
             advice = f"give https:// if the port there uses TLS, or {advice}"
         super().__init__(
             f"no Dask scheduler answered at {address} within {seconds:g} s ({self.cause}): {advice}"
