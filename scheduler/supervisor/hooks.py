@@ -52,6 +52,8 @@ HOOKS = (
     _method("_transition_waiting_queued", "key", "stimulus_id"),
     _method("_transition_no_worker_processing", "key", "stimulus_id"),
     _method("_transition_queued_processing", "key", "stimulus_id"),
+    _method("_transition_queued_released", "key", "stimulus_id"),
+    _method("_transition_queued_erred", "key", "stimulus_id"),
     _method("_add_to_processing", "ts", "ws", "stimulus_id"),
     _method("_exit_processing_common", "ts"),
     Hook("distributed.scheduler", "WorkerState._network_occ"),

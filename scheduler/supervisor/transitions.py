@@ -232,6 +232,8 @@ class PlacementScheduler(distributed.Scheduler):
 
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
         """Record the load of a worker; one with short tasks may get more of them."""
+        if ws.status is Status.closed:  # a theft that ends late names it
+            return
         super().check_idle_saturated(ws, occ)
         self.domains.of(ws)  # a new worker has one before anything is placed
         self._least_memory = min(self._least_memory, share(ws))
@@ -250,7 +252,8 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _home(self, ts: TaskState) -> WorkerState | None:
         """Return the worker for sources of the task's affinity, ``None`` without one."""
-        return self.homes.home(ts, self.workers.values())
+        home = self.homes.home(ts, self.workers.values())
+        return home and self.workers.get(home.address)  # it may have left, and returned
 
     def _near(self, domain: Hashable) -> Iterator[WorkerState]:
         """Yield the idle workers of a domain, then a few of the others in turn."""
@@ -265,7 +268,7 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _sources_wait(self, policy: Policy) -> bool:
         """Return whether a source in the queue waits for a thread, not for memory."""
-        first: TaskState | None = self.queued.peek() if self.queued else None
+        first = self._first_queued() if self.queued else None
         if first is None or not self.is_rootish(first):
             return False
         source, some = task_view(first), itertools.islice(self._open, STRANGERS)
@@ -318,7 +321,9 @@ class PlacementScheduler(distributed.Scheduler):
         ts = self.tasks[key]
         policy = self._ours(ts)
         if policy is None:
-            return super()._transition_queued_processing(key, stimulus_id)
+            result = super()._transition_queued_processing(key, stimulus_id)
+            self._leave_queue(ts)
+            return result
         head = self._head.task is ts
         if head:
             self._head.pause()
@@ -330,10 +335,29 @@ class PlacementScheduler(distributed.Scheduler):
         if head:
             self._head.release()
         self.queued.discard(ts)
+        self._leave_queue(ts)
+        return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+
+    def _transition_queued_released(self, key: Any, stimulus_id: str) -> Any:
+        result = super()._transition_queued_released(key, stimulus_id)
+        self._leave_queue(self.tasks[key])
+        return result
+
+    def _transition_queued_erred(self, key: Any, stimulus_id: str, **options: Any) -> Any:
+        result = super()._transition_queued_erred(key, stimulus_id, **options)
+        self._leave_queue(self.tasks[key])
+        return result
+
+    def _leave_queue(self, ts: TaskState) -> None:
+        """Forget a task where queued ones are looked for, unless it is queued still.
+
+        Tasks of the same key are equal: one that stayed would be taken for its successor.
+        """
+        if ts in self.queued:
+            return
         self.homes.discard(ts)
         if self._waiting is not None:
             self._waiting.discard(ts)
-        return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
 
     # distributed's table of transitions contains functions, so overridden methods need a new table.
     _TRANSITIONS_TABLE: ClassVar[Any] = {
@@ -341,6 +365,8 @@ class PlacementScheduler(distributed.Scheduler):
         ("waiting", "processing"): _transition_waiting_processing,
         ("waiting", "queued"): _transition_waiting_queued,
         ("queued", "processing"): _transition_queued_processing,
+        ("queued", "released"): _transition_queued_released,
+        ("queued", "erred"): _transition_queued_erred,
     }
 
     def stimulus_queue_slots_maybe_opened(self, *, stimulus_id: str) -> None:
@@ -389,12 +415,16 @@ class PlacementScheduler(distributed.Scheduler):
         self.transitions({ts.key: "processing"}, stimulus_id)
         return ts.state != "queued"
 
+    def _first_queued(self) -> TaskState:
+        # The heap may return a forgotten task that is equal to the one that is queued.
+        return self.tasks[self.queued.peek().key]
+
     def _next_queued(self) -> TaskState | None:
         """Return the first queued task, or the first one whose home has a slot.
 
         Return ``None`` if the first task is a source without a slot.
         """
-        first: TaskState = self.queued.peek()
+        first = self._first_queued()
         slots = self._slots(first)
         if not slots and self.is_rootish(first):
             return None
@@ -408,6 +438,7 @@ class PlacementScheduler(distributed.Scheduler):
         return first if self._candidates(home, slots) or not self.is_rootish(first) else None
 
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
+        ws = self.workers.get(ws.address, ws)  # a worker that has returned is equal to its past
         if self.policy is not None:
             self.policy.ledger.promise(ts.key, ws, needs(ts))
             self.worker_shares.add(ws, ts.priority)
@@ -447,6 +478,8 @@ class PlacementScheduler(distributed.Scheduler):
         ws = self.workers.get(self.coerce_address(address))
         if ws is not None:
             self.domains.leave(ws)  # it may have returned when the removal ends
+            for there in (self._open, self._ahead, self._batching):
+                there.discard(ws)  # else its successor, which is equal, would not be added
         result = await super().remove_worker(address, **options)
         if ws is not None:
             self.homes.leave()
@@ -524,6 +557,10 @@ class MarsStealing(WorkStealing):
         victim = ts and ts.processing_on
         scheduler: Any = self.scheduler
         before = scheduler.transition_counter
+        info = self.in_flight.get(ts) if ts else None
+        if info is not None:
+            thief = info["thief"]  # as it is now, if it has left and returned
+            info["thief"] = scheduler.workers.get(thief.address, thief)
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         on = ts and ts.processing_on
         # An aborted theft is a transition, which has counted the task.

@@ -57,24 +57,23 @@ def submitter(ts: QueuedTask) -> Hashable:
 
 
 class QueueGroups(Generic[T]):
-    """The queued tasks of each submitter, in the order of their priorities.
-
-    Tasks that were released while they waited may still be here; they are skipped.
-    """
+    """The queued tasks of each submitter, in the order of their priorities."""
 
     def __init__(self) -> None:
         self._groups: dict[Hashable, HeapSet[T]] = {}
+        self._submitters: dict[T, Hashable] = {}
+        """As they were: nobody wants a task when it is released."""
 
     def add(self, ts: T) -> None:
         """Add a queued task."""
-        group = submitter(ts)
+        group = self._submitters[ts] = submitter(ts)
         if group not in self._groups:
             self._groups[group] = HeapSet(key=operator.attrgetter("priority"))
         self._groups[group].add(ts)
 
     def discard(self, ts: T) -> None:
         """Remove a task that leaves the queue."""
-        tasks = self._groups.get(submitter(ts))
+        tasks = self._groups.get(self._submitters.pop(ts, None))
         if tasks:
             tasks.discard(ts)
             if tasks:
@@ -104,6 +103,7 @@ class QueueGroups(Generic[T]):
             if ts.state == "queued":
                 return ts
             tasks.discard(ts)
+            self._submitters.pop(ts, None)
         self._groups.pop(group, None)
         return None
 
@@ -149,7 +149,7 @@ class HeadReservation(Generic[W]):
         """Return the workers on which a task may start."""
         if self.alone is None or self.task is ts:
             return workers
-        return [one for one in workers if one is not self.alone]
+        return [one for one in workers if one != self.alone]
 
 
 class WorkerAbsence:

@@ -90,6 +90,8 @@ PRIVATE = {
         "SchedulerState._transition_no_worker_processing",
     ): "lost results whose tasks have to be made again",
     ("distributed.scheduler", "SchedulerState._transition_queued_processing"): "placement",
+    ("distributed.scheduler", "SchedulerState._transition_queued_released"): "placement",
+    ("distributed.scheduler", "SchedulerState._transition_queued_erred"): "placement",
     ("distributed.scheduler", "SchedulerState._transition_waiting_processing"): "placement",
     ("distributed.scheduler", "SchedulerState._transition_waiting_queued"): "waiting for memory",
     ("distributed.scheduler", "SchedulerState.decide_worker_non_rootish"): "placement",

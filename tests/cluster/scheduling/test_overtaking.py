@@ -135,3 +135,43 @@ def test_tasks_that_left_the_queue_are_forgotten():
             assert left.most <= 0
 
     run(main)
+
+
+def test_a_graph_that_is_given_up_and_sent_again():
+    """Its tasks are new, though equal to those that waited before, and the queue never empties."""
+
+    async def main():
+        gates = {name: Gates.new(name) for name in ("busy", "again")}
+        async with (
+            supervised({}) as (server, client),
+            Client(server.address, asynchronous=True, set_as_default=False) as other,
+        ):
+            waiting = client.map(pass_gate, ["busy"] * 8, pure=False)
+            await gates["busy"].started.acquire()
+            tasks = [Task(("again", i), pass_gate, "again") for i in range(8)]
+            keys = [task.key for task in tasks]
+            graph = annotated(tasks, mars_band=dict.fromkeys(keys, 0))
+
+            async def send():
+                futures = other.get(graph, keys, sync=False, priority=1)
+                await until(lambda: state(server, keys[-1]) == "queued", server)
+                return futures
+
+            futures = await send()
+            server._pass_others("test")
+            past = [server.tasks[key] for key in keys]
+            for future in futures:
+                future.release()
+            await until(lambda: keys[-1] not in server.tasks, server)
+            assert not set(server.homes) & set(past)
+            assert sum(map(len, server._waiting._groups.values())) == len(server.queued)
+            futures = await send()
+            first = server._first_queued()
+            assert first in past
+            assert first is server.tasks[first.key]
+            for gate in gates.values():
+                gate.go.set()
+            await other.gather(futures)
+            await client.gather(waiting)
+
+    run(main)

@@ -15,10 +15,11 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.dask import annotated as hinted_graph
 from marsdask.scheduler.supervisor import transitions
+from marsdask.scheduler.supervisor.affinity import homes
 from marsdask.scheduler.supervisor.affinity.affinities import with_affinity
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE
-from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
+from tests.cluster.loop import HOST, Gates, annotated, pass_gate, run, supervised, until
 
 MIB = 2**20
 
@@ -382,6 +383,49 @@ def test_restrictions_come_before_memory():
             await client.gather(futures)
             actor = await client.submit(Gates, actor=True, workers=[other.address])
             assert actor is not None
+
+    run(main)
+
+
+def test_a_worker_that_has_left_and_returned(monkeypatch):
+    """Is what it is now: what it was is equal to it, and would run nothing."""
+    monkeypatch.setattr(homes, "_CHANGED", 10)  # as of many workers
+
+    async def main():
+        gate = Gates.new("gate")
+
+        def start(port=0):
+            made = MarsWorker(server.address, host=HOST, nthreads=2, port=port)
+            made.id = "the same"
+            return made
+
+        def send(name):
+            tasks = [Task((name, i), pass_gate, "gate") for i in range(20)]
+            graph = annotated(tasks, mars_band={task.key: i / 20 for i, task in enumerate(tasks)})
+            return client.get(graph, [task.key for task in tasks], sync=False)
+
+        async with supervised({"nthreads": 2}) as (server, client):
+            async with start() as first:
+                past = server.workers[first.address]
+                gate.go.set()
+                await client.gather(send("before"))
+                gate.go.clear()
+            server.check_idle_saturated(past)  # as a theft does that ends late
+            async with start(first.port) as second:
+                now = server.workers[second.address]
+                assert (past == now, past is now) == (True, False)
+                known = [*server._open, *server._ahead, *server._batching, *server.domains._domains]
+                assert not any(one is past for one in known)
+                futures = send("after")
+                await until(lambda: server.queued, server, second)
+                assert now.processing
+                assert not past.processing
+                assert any(server._home(ts) is now for ts in server.queued)
+                server._home = lambda ts: past
+                server.stimulus_queue_slots_maybe_opened(stimulus_id="test")
+                assert not past.processing
+                gate.go.set()
+                await client.gather(futures)
 
     run(main)
 

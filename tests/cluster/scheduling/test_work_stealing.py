@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+
 import dask.config
 import distributed
 import pytest
 from dask.task_spec import Task, TaskRef
 from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggestion
 
-from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import HOST, Gates, annotated, pass_gate, run, supervised, until
 
 MIB = 2**20
 
@@ -45,13 +48,13 @@ def test_a_theft_is_promised_at_once():
     run(main)
 
 
-@pytest.mark.parametrize("left", [False, True])
-def test_a_task_is_counted_once_after_a_theft(left):
+@pytest.mark.parametrize("then", ["stays", "leaves", "returns"])
+def test_a_task_is_counted_once_after_a_theft(then):
     """Whether it moves to the thief, or is placed again because the thief has left."""
 
     async def main():
         gate = Gates.new("gate")
-        async with supervised({}, {}, {}) as (server, client):
+        async with supervised({}, {}, {}) as (server, client), AsyncExitStack() as stack:
             first, second, _ = server.test_workers
             victim, thief, third = [server.workers[one.address] for one in server.test_workers]
             await server.extensions["stealing"].stop()
@@ -63,12 +66,17 @@ def test_a_task_is_counted_once_after_a_theft(left):
             await until(lambda: len(states) == 2, server, first)
             (ts,) = [ts for ts in victim.processing if states[ts.key].state != "executing"]
             ts.worker_restrictions = {third.address}
-            if left:
+            if then != "stays":
                 await second.close()
                 assert thief.address not in server.workers
+            if then == "returns":
+                again = MarsWorker(server.address, host=HOST, nthreads=1, port=second.port)
+                again.id = second.id
+                await stack.enter_async_context(again)
+                assert thief == server.workers[again.address]
             server.extensions["stealing"].move_task_request(ts, victim, thief)
             await gate.started.acquire()
-            new = third if left else thief
+            new = third if then == "leaves" else server.workers[thief.address]
             assert ts.processing_on is new
             assert server.worker_shares._counts == {victim: {None: 1}, new: {None: 1}}
             gate.go.set()
