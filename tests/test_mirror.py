@@ -152,10 +152,7 @@ ELSEWHERE = {
         "scheduler/worker/hooks",
     ),
     "tests/cluster/scheduling/test_replicas.py": ("scheduler/supervisor/replicas",),
-    "tests/cluster/failover/test_standby.py": (
-        "scheduler/supervisor/failover/standby",
-        "scheduler/worker/reconnect",
-    ),
+    "tests/cluster/failover/test_standby.py": ("scheduler/supervisor/failover/standby",),
     "tests/compat/test_compare.py": ("scheduler/testing/inject",),
     "tests/cluster/deployment/test_web.py": (
         "scheduler/web/legacy_api",

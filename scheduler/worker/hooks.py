@@ -8,6 +8,7 @@ WORKER_HOOKS = (
     Hook("distributed.batched", "BatchedSend.abort", ("self",)),
     Hook("distributed.worker", "Worker._register_with_scheduler", ("self",)),
     Hook("distributed.worker", "Worker._handle_remove_worker", ("worker", "stimulus_id")),
+    Hook("distributed.worker", "Worker._send_worker_status_change", ("stimulus_id",)),
     Hook("distributed.worker", "Worker._update_latency", ("latency",)),
     Hook("distributed.worker", "Worker.get_startup_information", ("self",)),
     Hook("distributed.worker", "Worker.handle_scheduler", ("comm",)),

@@ -44,6 +44,9 @@ _CLOSED = "scheduler-close"
 #: States in which the worker follows a supervisor.
 _RUNNING = (Status.running, Status.paused)
 
+#: States of a closing or closed worker.
+ENDED = (Status.closing, Status.closed, Status.failed)
+
 
 class ReconnectingWorker(distributed.Worker):
     """A Dask worker that switches between ``supervisors``; without any it behaves as usual."""
@@ -104,6 +107,8 @@ class ReconnectingWorker(distributed.Worker):
             self.contact_address = self.address
         deadline = time.monotonic() + retention()
         while True:
+            if self.status in ENDED:
+                raise NoSupervisor("the worker was closed before it had registered")
             found = await self._find()
             if found is not None and await self._register_with(found):
                 break
@@ -160,7 +165,8 @@ class ReconnectingWorker(distributed.Worker):
             if response.get("mismatch"):
                 raise ImportError(response["message"])
             return False
-        if found.ours and found.epoch < self.epoch:  # another one has taken over meanwhile
+        overtaken = found.ours and found.epoch < self.epoch  # another one is active by now
+        if overtaken or self.status in ENDED:
             comm.abort()
             return False
         self.epoch, self._served, self._replaced = found.epoch, True, False
@@ -169,11 +175,11 @@ class ReconnectingWorker(distributed.Worker):
         self._last = found
         self._silence.answered()
         await self._begin(comm, response)
+        self._report_since(introduction["extra"]["mars_held"])
         return True
 
     async def _introduction(self) -> dict[str, Any]:
         """Return the data of a registration: distributed's, and the results."""
-        held = {key: ts.get_nbytes() for key, ts in self.state.tasks.items() if key in self.data}
         return {
             "op": "register-worker",
             "reply": False,
@@ -191,10 +197,23 @@ class ReconnectingWorker(distributed.Worker):
             "versions": get_versions(),
             "metrics": await self._measured(),
             "extra": await self.get_startup_information()
-            | {"mars_held": list(held.items()), "mars_served": self._history()},
+            | {"mars_held": self._held(), "mars_served": self._history()},
             "stimulus_id": f"worker-connect-{time.time()}",
             "server_id": self.id,
         }
+
+    def _held(self) -> list[tuple[Any, int]]:
+        """Return the keys of the results and their sizes."""
+        return [(key, ts.get_nbytes()) for key, ts in self.state.tasks.items() if key in self.data]
+
+    def _report_since(self, held: list[tuple[Any, int]]) -> None:
+        """Report results that were stored after the registration was sent."""
+        sent = {key for key, _ in held}
+        keys = [key for key, _ in self._held() if key not in sent]
+        if keys:
+            self.batched_send(
+                {"op": "add-keys", "keys": keys, "stimulus_id": f"since-{time.time()}"}
+            )
 
     def _history(self) -> dict[str, Any]:
         """Return what the next supervisor must know to judge the results."""
@@ -239,6 +258,8 @@ class ReconnectingWorker(distributed.Worker):
         self.batched_stream.start(comm)
         if self.status is Status.init:
             self.status = Status.running
+        else:  # it may have paused, or continued, since the registration was sent
+            self._send_worker_status_change(f"worker-connect-{time.time()}")
         plugins = response["worker-plugins"].items()
         await asyncio.gather(*(self.plugin_add(name=name, plugin=one) for name, one in plugins))
         logger.info("Registered with %s", self.scheduler.addr)
@@ -266,6 +287,8 @@ class ReconnectingWorker(distributed.Worker):
             await self._register_with_scheduler()
             await self._inform_nanny()
         except NoSupervisor as error:
+            if self.status in ENDED:
+                return
             logger.error("%s: stopping this process", error)  # noqa: TRY400 - one line is enough
             await self.close(reason=_LOST)
         except Exception:

@@ -36,7 +36,7 @@ from .directories import Directories, free_space
 from .hooks import WORKER_HOOKS
 from .memory_ledger import LedgerView
 from .metrics import of_worker
-from .reconnect import ReconnectingWorker
+from .reconnect import ENDED, ReconnectingWorker
 from .running_tasks import RunningTasks
 from .shared_results import SharedMemoryComm, SharedResults
 from .spill_manager import SpillManager
@@ -47,9 +47,6 @@ _DESCRIPTORS = 1 << 16
 
 #: Seconds until a task that waits for other processes of the host is tried again.
 _RETRY = 0.05
-
-#: States of a closing or closed worker.
-_ENDED = (Status.closing, Status.closed, Status.failed)
 
 #: Share of the memory limit for running tasks and results together.
 SOFT = 0.75
@@ -260,7 +257,7 @@ class MarsWorker(ReconnectingWorker):
 
     def _retry(self) -> None:
         self._retrying = None
-        if self.share is not None and self.status not in _ENDED:
+        if self.share is not None and self.status not in ENDED:
             self.share.tell(waits=0)  # until the task is tried again
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-host"))
 
@@ -298,7 +295,7 @@ class MarsWorker(ReconnectingWorker):
         state: Any = self.state
         while self._wanted:
             freed = await self.spill_manager.free(self._wanted)
-            if self.status in _ENDED:
+            if self.status in ENDED:
                 return
             # The excess is computed again: results may have been read back meanwhile.
             self._wanted = 0
@@ -349,7 +346,7 @@ class MarsWorker(ReconnectingWorker):
         try:
             super().handle_stimulus(*stims)
         except Exception:
-            if self.status not in _ENDED and not self.broken:
+            if self.status not in ENDED and not self.broken:
                 self.broken = True
                 if self._running is not None:
                     self.state.record = None  # type: ignore[attr-defined]

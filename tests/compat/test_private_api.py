@@ -118,6 +118,10 @@ PRIVATE = {
     ("distributed.system_monitor", "SystemMonitor.get_process_memory"): "shared pages count once",
     ("distributed.worker", "Worker._handle_remove_worker"): "knowing which workers were cut off",
     ("distributed.worker", "Worker._register_with_scheduler"): "registering with results",
+    (
+        "distributed.worker",
+        "Worker._send_worker_status_change",
+    ): "a pause that begins or ends during a registration",
     ("distributed.worker", "Worker._update_latency"): "the time of the last heartbeat",
     ("distributed.worker", "Worker.get_startup_information"): "the data of a registration",
     ("distributed.worker", "Worker.handle_scheduler"): "reconnecting after a failover",

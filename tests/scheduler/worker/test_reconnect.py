@@ -1,0 +1,107 @@
+"""A worker that registers anew with its supervisor, in this process."""
+
+import asyncio
+
+import pytest
+from distributed.core import Status
+from distributed.worker_state_machine import UpdateDataEvent
+
+from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import HOST, run, supervised, until
+
+
+def following(server):
+    """Return a worker that has not started, and that reconnects to this supervisor."""
+    known = [server.address]
+    return MarsWorker(server.address, host=HOST, nthreads=1, supervisors=known, memory_limit=0)
+
+
+def when_measured(worker, change):
+    """Call a function once, when the worker has collected a part of its next registration."""
+    measured = worker._measured
+
+    async def later():
+        metrics = await measured()
+        worker._measured = measured
+        await change()
+        return metrics
+
+    worker._measured = later
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(Status.paused, Status.running), (Status.running, Status.paused)]
+)
+def test_a_status_that_changes_while_it_registers(before, after):
+    """The supervisor learns of it, though there is no connection to send it on."""
+
+    async def main():
+        async with supervised() as (server, _), following(server) as worker:
+            changed = asyncio.Event()
+            handle = server.stream_handlers["worker-status-change"]
+
+            def heard(**message):
+                handle(**message)
+                changed.set()
+
+            async def known(status):
+                while server.workers[worker.address].status is not status:
+                    changed.clear()
+                    await changed.wait()
+
+            async def change():
+                worker.status = after
+
+            server.stream_handlers["worker-status-change"] = heard
+            worker.status = before
+            await known(before)
+            when_measured(worker, change)
+            worker._leave()
+            await known(after)
+
+    run(main)
+
+
+def test_a_result_that_is_stored_while_it_registers():
+    """The supervisor, which does not know it, has it removed."""
+
+    async def main():
+        async with supervised() as (server, _), following(server) as worker:
+            introduction, stored = worker._introduction, asyncio.Event()
+
+            async def introduced():
+                told = await introduction()
+                worker.handle_stimulus(UpdateDataEvent(data={"x": 1}, stimulus_id="store"))
+                stored.set()
+                return told
+
+            worker._introduction = introduced
+            worker._leave()
+            await stored.wait()
+            await until(lambda: "x" not in worker.data, server, worker)
+
+    run(main)
+
+
+@pytest.mark.parametrize("when", ["searching", "registering"])
+def test_a_worker_that_is_closed_before_it_has_registered(when):
+    """It does not join: the supervisor would send it tasks."""
+
+    async def main():
+        async with supervised() as (server, _), following(server) as worker:
+            find = worker._find
+
+            async def search():
+                worker._find = find
+                await worker.close()
+
+            if when == "searching":
+                worker._find = search
+            else:
+                when_measured(worker, worker.close)
+            with pytest.raises(NoSupervisor, match="closed"):
+                await worker._register_with_scheduler()
+            assert not server.workers
+
+    run(main)
