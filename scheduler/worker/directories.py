@@ -78,6 +78,16 @@ class Directories(MutableMapping[Any, Any]):
     def __getitem__(self, key: Any) -> memoryview:
         return contents(*self._files[key])
 
+    def check(self, key: Any) -> None:
+        """Raise ``OSError`` if this key has a file and it cannot be read."""
+        found = self._files.get(key)
+        try:
+            if found is not None:
+                contents(*found)
+        except OSError:
+            if self._files.get(key) == found:  # else another thread has deleted it
+                raise
+
     def where(self, key: Any) -> tuple[str, int] | None:
         """Return the arguments for :func:`contents`, ``None`` for an unknown key."""
         return self._files.get(key)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import logging
 import os
+import time
 from collections.abc import Collection, Container, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import dask.config
 import distributed
@@ -15,7 +18,7 @@ from dask.utils import parse_bytes
 from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.spill import SpillBuffer
-from distributed.worker_state_machine import StateMachineEvent
+from distributed.worker_state_machine import RemoveReplicasEvent, StateMachineEvent
 from tornado.ioloop import PeriodicCallback
 
 from .. import limits
@@ -42,11 +45,19 @@ from .shared_results import SharedMemoryComm, SharedResults
 from .spill_manager import SpillManager
 from .state import MarsWorkerState, MemoryFreedEvent
 
+logger: Final = logging.getLogger(__name__)
+
 #: Requested maximum number of open files of a worker.
 _DESCRIPTORS = 1 << 16
 
 #: Seconds until a task that waits for other processes of the host is tried again.
 _RETRY = 0.05
+
+#: Errors of reading a file that end without another file.
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+#: States of tasks that read no inputs here.
+_ELSEWHERE = ("memory", "error", "released", "forgotten", "fetch", "flight", "missing")
 
 #: Share of the memory limit for running tasks and results together.
 SOFT = 0.75
@@ -151,7 +162,28 @@ class MarsWorker(ReconnectingWorker):
             and await self._peers.near(comm, who)
         ):
             comm = SharedMemoryComm(comm, self._peers, sharing)
+        self._drop_unreadable(keys)
         return await super().get_data(comm, keys, who=who, serializers=serializers)
+
+    def _drop_unreadable(self, keys: Collection[Any]) -> None:
+        """Drop results whose files cannot be read: the scheduler has them computed again.
+
+        Raises ``OSError`` if the file may be readable later, or a task here needs the result: the
+        receiver asks again.
+        """
+        if self._directories is None:
+            return
+        for key in keys:
+            try:
+                self._directories.check(key)
+            except OSError as error:
+                ts = self.state.tasks.get(key)
+                needed = ts is None or any(dep.state not in _ELSEWHERE for dep in ts.dependents)
+                if needed or error.errno in _SCARCE:
+                    raise
+                logger.warning("dropping the spilled result %s: %s", key, error)
+                stimulus = f"mars-unreadable-{time.time()}"
+                self.handle_stimulus(RemoveReplicasEvent(keys=[key], stimulus_id=stimulus))
 
     async def send_results(
         self, comm: Any, keys: Collection[Any], client: str, place: dict[str, Any]
@@ -294,7 +326,11 @@ class MarsWorker(ReconnectingWorker):
         """Spill results, then try the next task again."""
         state: Any = self.state
         while self._wanted:
-            freed = await self.spill_manager.free(self._wanted)
+            try:
+                freed = await self.spill_manager.free(self._wanted)
+            except Exception:
+                logger.exception("results could not be spilled")
+                freed = 0
             if self.status in ENDED:
                 return
             # The excess is computed again: results may have been read back meanwhile.

@@ -100,7 +100,7 @@ class SpillWriter(Slow):
             if found is None:
                 return
             self.total_weight -= SpilledSize(0, found[1].disk)
-        self.d.drop_aside(key)
+            self.d.drop_aside(key)  # another thread may set the next file of this key aside
 
     def _refer(self, key: Any, value: Any) -> None:
         with self._lock:

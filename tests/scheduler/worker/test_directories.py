@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from marsdask.scheduler.storage.files import contents
 from marsdask.scheduler.worker.directories import Directories
 
 
@@ -47,6 +48,25 @@ def test_a_file_that_somebody_else_removed(paths):
     os.unlink(store._files["key"][0])
     del store["key"]
     assert "key" not in store
+    store.close()
+
+
+def test_files_that_cannot_be_read(paths, monkeypatch):
+    """Unless another thread deletes the result meanwhile, and what is not here is no error."""
+    store = Directories(paths)
+    store["key"] = store["other"] = b"a"
+    store.check("key")
+    store.check("unknown")
+    os.unlink(store._files["key"][0])
+    with pytest.raises(FileNotFoundError):
+        store.check("key")
+
+    def late(*found):
+        del store["other"]
+        return contents(*found)
+
+    monkeypatch.setattr("marsdask.scheduler.worker.directories.contents", late)
+    store.check("other")
     store.close()
 
 

@@ -1,16 +1,22 @@
 """The worker itself, in this process."""
 
 import asyncio
+import errno
+from pathlib import Path
 
 import dask.config
+import numpy as np
 import pytest
+from dask.task_spec import Task
+from distributed import wait
 from distributed.core import Status
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.web.authentication import Token
 from marsdask.scheduler.web.websocket import BODY
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import HOST, cluster, run
+from marsdask.scheduler.worker import server as servers
+from tests.cluster.loop import HOST, Gates, annotated, cluster, pass_gate, run, supervised
 
 resource = pytest.importorskip("resource", reason="only Unix limits descriptors")
 
@@ -64,6 +70,89 @@ def test_a_process_that_fills_faster_than_its_results_are_written(monkeypatch):
         monkeypatch.undo()
         await worker.memory_manager.memory_monitor(worker)
         assert await later == 2
+
+    run(main)
+
+
+MIB = 1 << 20
+
+
+async def spilled(client, worker):
+    """Return a result ``x`` of a worker that is on disk, and its file."""
+    x = client.submit(np.ones, MIB, workers=[worker.address], key="x")
+    await wait(x)
+    assert await worker.spill_manager.free(1)
+    return x, Path(worker._directories.where("x")[0])
+
+
+def disks(folder):
+    """Return the options of a worker that spills to a folder."""
+    return {"memory_limit": 2**33, "io_threads": 1, "spill_dirs": [str(folder)]}
+
+
+def test_a_spilled_result_that_is_gone(tmp_path, caplog):
+    """It is computed again for the worker that asks for it."""
+
+    async def main():
+        async with supervised(disks(tmp_path), {}) as (server, client):
+            holder, other = server.test_workers
+            x, path = await spilled(client, holder)
+            path.unlink()
+            assert await client.submit(np.sum, x, workers=[other.address]) == MIB
+            assert holder.transfer_outgoing_count == 0
+        assert "dropping the spilled result x" in caplog.text
+
+    run(main)
+
+
+@pytest.mark.parametrize("reason", ["a task has started with it", "no file can be opened"])
+def test_a_spilled_result_that_is_kept(reason, tmp_path, monkeypatch):
+    """The receiver asks again later; the connection that it took is free again."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=(disks(tmp_path),)) as (server, client):
+            (worker,) = server.test_workers
+            x, path = await spilled(client, worker)
+            gate, later = Gates.new("unreadable"), None
+            if reason == "no file can be opened":
+                monkeypatch.setattr(servers, "_SCARCE", (errno.ENOENT,))
+            else:
+                later = client.submit(pass_gate, "unreadable", x)
+                await gate.started.acquire()
+                assert await worker.spill_manager.free(1)
+            path.unlink()
+            with pytest.raises(FileNotFoundError):
+                await worker.get_data(None, ["x"])
+            assert "x" in worker.data
+            assert worker.transfer_outgoing_count == 0
+            gate.go.set()
+            if later is not None:
+                assert await later == 1
+
+    run(main)
+
+
+def test_an_error_while_results_are_spilled(monkeypatch, caplog):
+    """The task that waits for their memory is tried again."""
+
+    async def main():
+        options = {"memory_limit": 100 * MIB, "baseline": 0}
+        async with cluster(Supervisor, MarsWorker, workers=(options,)) as (server, client):
+            (worker,) = server.test_workers
+            free, broken = worker.spill_manager.free, iter([True])
+
+            async def fails_once(nbytes):
+                if next(broken, False):
+                    raise MemoryError("on purpose")
+                return await free(nbytes)
+
+            monkeypatch.setattr(worker.spill_manager, "free", fails_once)
+            x = client.submit(np.ones, 5 * MIB, key="x")
+            await wait(x)
+            graph = annotated([Task("next", abs, -7)], mars_mem={"next": 50 * MIB})
+            (later,) = client.get(graph, ["next"], sync=False)
+            assert await later == 7
+        assert "MemoryError: on purpose" in caplog.text
 
     run(main)
 

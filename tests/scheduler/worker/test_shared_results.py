@@ -11,6 +11,7 @@ import pytest
 from distributed.spill import SpillBuffer
 
 from marsdask.scheduler.storage.shared import Pool
+from marsdask.scheduler.storage.shared_handle import SharedHandle
 from marsdask.scheduler.storage.shared_segment import problem
 from marsdask.scheduler.worker.connections import NAME, PeerConnections, introduction
 from marsdask.scheduler.worker.shared_results import SharedMemoryComm, SharedResults
@@ -195,6 +196,23 @@ def test_a_failure_is_not_kept(sharing, monkeypatch):
         with pytest.raises(ValueError, match="on purpose"):
             await sharing.share("x", value)
         assert await sharing.share("x", value) is not None
+
+    asyncio.run(main())
+
+
+def test_a_value_that_cannot_be_loaded_here(sharing, monkeypatch):
+    """It is in memory twice, and whoever asks gets it."""
+
+    def fail(handle):
+        raise MemoryError
+
+    monkeypatch.setattr(SharedHandle, "load", fail)
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        shared = await sharing.share("x", value)
+        assert shared is await sharing.share("x", value)
+        assert sharing.data["x"] is value
 
     asyncio.run(main())
 

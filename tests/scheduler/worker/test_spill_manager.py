@@ -16,7 +16,7 @@ from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
 from marsdask.scheduler.worker.directories import Directories
 from marsdask.scheduler.worker.shared_results import SharedResults
-from marsdask.scheduler.worker.spill_manager import SpillManager
+from marsdask.scheduler.worker.spill_manager import SpillManager, SpillWriter
 
 MIB = 1 << 20
 
@@ -467,6 +467,37 @@ def test_copies_make_room(full, tmp_path):
         disk.close()
 
     asyncio.run(main())
+
+
+def test_a_copy_that_is_deleted_as_its_result_is_spilled_again(tmp_path, monkeypatch):
+    """The next copy of the same result keeps its file."""
+    disk = Directories([str(tmp_path / "disk")])
+    writer = SpillWriter(str(tmp_path / "stock"), False, disk)
+    value = np.ones(MIB // 8)
+
+    def copy():
+        writer["x"] = value
+        with writer.reading("x") as refer:
+            del writer["x"]
+            refer(value)
+
+    drop, other = disk.drop_aside, threading.Thread(target=copy)
+
+    def slowly(key):
+        monkeypatch.undo()
+        other.start()
+        if not writer._lock.locked():
+            other.join()
+        drop(key)
+
+    monkeypatch.setattr(disk, "drop_aside", slowly)
+    copy()
+    writer.drop("x")
+    other.join()
+    writer["x"] = value
+    assert (writer["x"] == value).all()
+    assert files(tmp_path) == 1
+    disk.close()
 
 
 def test_values_that_cannot_be_recognised_have_no_copy(data, tmp_path):
