@@ -45,6 +45,11 @@ NEARLY = 0.9
 #: Maximum number of domains with most inputs whose workers are compared.
 DOMAINS = 4
 
+#: Short tasks are sent in batches: at most this many for each thread of a worker, ...
+BATCH = 32
+#: ... with at most this many expected seconds for each thread.
+SOON = 0.01
+
 
 class WorkerView(Protocol):
     """The data of a worker that the policy uses; distributed's WorkerState has them."""
@@ -128,6 +133,20 @@ def share(worker: WorkerView) -> float:
 def queued(worker: WorkerView) -> float:
     """Return the number of tasks for each thread of a worker."""
     return (len(worker.processing) - len(worker.long_running)) / worker.nthreads
+
+
+def beyond(worker: WorkerView) -> int:
+    """Return the number of a worker's tasks beyond its threads."""
+    return len(worker.processing) - len(worker.long_running) - worker.nthreads
+
+
+def ends_soon(worker: WorkerView) -> bool:
+    """Return whether a worker of ours will finish its tasks before the next message arrives.
+
+    Its nanny records the running tasks. If it dies, the other tasks of a batch are not suspected.
+    """
+    room = len(worker.processing) < BATCH * worker.nthreads
+    return room and worker.occupancy < SOON * worker.nthreads
 
 
 def no_inputs(worker: WorkerView) -> int:

@@ -39,6 +39,8 @@ from .placement import (
     Reservations,
     RoundRobin,
     TaskView,
+    beyond,
+    ends_soon,
     resident,
     share,
 )
@@ -50,27 +52,8 @@ _AHEAD = 2
 #: ... unless the expected result is at most this share of the memory of each worker.
 _SMALL = 1 / 256
 
-#: Short tasks are sent in batches: at most this many for each thread of a worker, ...
-_BATCH = 32
-#: ... with at most this many expected seconds for each thread.
-_SOON = 0.01
-
 #: Maximum bytes of a result that may be computed earlier than it is needed.
 _TINY = 256
-
-
-def ends_soon(ws: WorkerState) -> bool:
-    """Return whether a marsdask worker will finish its tasks before the next message arrives.
-
-    Its nanny records the running tasks. If it dies, the other tasks of a batch are not suspected.
-    """
-    room = len(ws.processing) < _BATCH * ws.nthreads and PLACE in ws.extra
-    return room and ws.occupancy < _SOON * ws.nthreads
-
-
-def _beyond(ws: WorkerState) -> int:
-    """Return the number of a worker's tasks beyond its threads."""
-    return len(ws.processing) - len(ws.long_running) - ws.nthreads
 
 
 class PlacementScheduler(distributed.Scheduler):
@@ -84,8 +67,7 @@ class PlacementScheduler(distributed.Scheduler):
     """Whether the locations of inputs do not change now."""
 
     def __init__(self, *, policy: Policy | None = None, **options: Any) -> None:
-        stock = dask.config.get("marsdask.policy", "memory") == "stock"
-        if policy is None and not stock:
+        if policy is None and dask.config.get("marsdask.policy", "memory") != "stock":
             policy = Policy()
         self.policy = policy
         self.homes = QueuedSources()
@@ -189,8 +171,7 @@ class PlacementScheduler(distributed.Scheduler):
         consumers of the previous one, which costs memory for a chunk on each worker. This scheduler
         sends at most two such sources in total, unless their results are small.
         """
-        found = self._regular_slots(ts)
-        return found or self._fair_slots(ts)
+        return self._regular_slots(ts) or self._fair_slots(ts)
 
     def _regular_slots(self, ts: TaskState) -> set[WorkerState]:
         """Return the workers whose tasks leave a slot for a source."""
@@ -203,7 +184,7 @@ class PlacementScheduler(distributed.Scheduler):
         if 0 < (hinted or mean_bytes(ts)) <= _SMALL * self._least_memory:
             return self.idle_task_count - self._batching
         self._ahead &= self.running
-        if len(self._ahead) < _AHEAD and sum(map(_beyond, self._ahead)) < _AHEAD:
+        if len(self._ahead) < _AHEAD and sum(map(beyond, self._ahead)) < _AHEAD:
             return self.idle_task_count - self._ahead - self._batching
         return set()
 
@@ -240,11 +221,11 @@ class PlacementScheduler(distributed.Scheduler):
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
         ahead = self.policy is not None and self.WORKER_SATURATION > 1
-        if full and ahead and ends_soon(ws):
+        if full and ahead and PLACE in ws.extra and ends_soon(ws):
             self._batching.add(ws)
             self.idle_task_count.add(ws)
-        beyond = _beyond(ws)
-        for there, belongs in ((self._open, beyond < 0), (self._ahead, beyond > 0)):
+        more = beyond(ws)
+        for there, belongs in ((self._open, more < 0), (self._ahead, more > 0)):
             if belongs:
                 there.add(ws)
             else:
@@ -268,8 +249,7 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _sources_wait(self, policy: Policy) -> bool:
         """Return whether a source in the queue waits for a thread, not for memory."""
-        first = self._first_queued() if self.queued else None
-        if first is None or not self.is_rootish(first):
+        if not self.queued or not self.is_rootish(first := self._first_queued()):
             return False
         source, some = task_view(first), itertools.islice(self._open, STRANGERS)
         return not self._open or any(policy.fits(source, ws) for ws in some)
@@ -314,16 +294,15 @@ class PlacementScheduler(distributed.Scheduler):
         self.queued.add(ts)
         if self._waiting is not None:
             self._waiting.add(ts)
-        self.homes.add(ts, self.workers.values())
+        if self.policy is not None:
+            self.homes.add(ts, self.workers.values())
         return {}, {}, {}
 
     def _transition_queued_processing(self, key: Any, stimulus_id: str) -> Any:
         ts = self.tasks[key]
         policy = self._ours(ts)
         if policy is None:
-            result = super()._transition_queued_processing(key, stimulus_id)
-            self._leave_queue(ts)
-            return result
+            return super()._transition_queued_processing(key, stimulus_id)
         head = self._head.task is ts
         if head:
             self._head.pause()
@@ -349,12 +328,10 @@ class PlacementScheduler(distributed.Scheduler):
         return result
 
     def _leave_queue(self, ts: TaskState) -> None:
-        """Forget a task where queued ones are looked for, unless it is queued still.
+        """Forget a task where queued ones are looked for.
 
         Tasks of the same key are equal: one that stayed would be taken for its successor.
         """
-        if ts in self.queued:
-            return
         self.homes.discard(ts)
         if self._waiting is not None:
             self._waiting.discard(ts)
@@ -514,7 +491,7 @@ class MarsStealing(WorkStealing):
         here, because distributed steals nothing from workers that are recorded as idle.
         """
         scheduler: Any = self.scheduler
-        for ws in [ws for ws in scheduler.idle.values() if _beyond(ws) > 0]:
+        for ws in [ws for ws in scheduler.idle.values() if beyond(ws) > 0]:
             scheduler.check_idle_saturated(ws)
         with scheduler.inputs_cached():
             super().balance()
@@ -557,10 +534,9 @@ class MarsStealing(WorkStealing):
         victim = ts and ts.processing_on
         scheduler: Any = self.scheduler
         before = scheduler.transition_counter
-        info = self.in_flight.get(ts) if ts else None
-        if info is not None:
-            thief = info["thief"]  # as it is now, if it has left and returned
-            info["thief"] = scheduler.workers.get(thief.address, thief)
+        if ts and ts in self.in_flight:
+            thief = self.in_flight[ts]["thief"]  # as it is now, if it has left and returned
+            self.in_flight[ts]["thief"] = scheduler.workers.get(thief.address, thief)
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         on = ts and ts.processing_on
         # An aborted theft is a transition, which has counted the task.
