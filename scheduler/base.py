@@ -72,6 +72,8 @@ class Capabilities:
     observers: bool = False
     """The scheduler accepts an :class:`~.callbacks.Observer` as a callback and reports tasks to it.
     """
+    forks: bool = False
+    """A forked child may go on with its parent's scheduler, which has no threads."""
 
 
 @dataclass(frozen=True, slots=True)

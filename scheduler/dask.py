@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import math
+import os
 import threading
 import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ from .base import (
 )
 from .cluster.failures import clear
 from .dask_graph import cull
-from .errors import ResultLost, SchedulerClosed, Unreachable
+from .errors import FORKED, ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
 from .inprocess.results import ReferenceTable
 from .inprocess.single_handle import Submission
@@ -96,6 +97,7 @@ class DaskScheduler:
         self._held: ReferenceTable[Future[Any]] = ReferenceTable(Future.release)
         self._running: set[Submission] = set()
         self._closed = False
+        self._pid = os.getpid()
         if self._owns_client:
             _open.add(self)
 
@@ -108,10 +110,10 @@ class DaskScheduler:
         callbacks: Iterable[Callback] = (),
     ) -> Handle:
         """Send the part of the graph that the cluster does not have yet."""
+        self._check_open()
         handle = _ClusterSubmission(self, keys, callbacks)
         with self._held.exclusive() as entries:
-            if self._closed:
-                raise SchedulerClosed("the scheduler is closed")
+            self._check_open()
             needed, inputs = cull(graph, handle.keys, _Available(self._client))
             # Hold these keys: a release in between would make the cluster forget them before it
             # reads the graph. Messages to the cluster keep their order.
@@ -126,6 +128,16 @@ class DaskScheduler:
             del pins
         handle.watch(futures)
         return handle
+
+    def _check_open(self) -> None:
+        """Raise SchedulerClosed if it is closed, or if only the parent has the client's thread."""
+        if self._is_inherited():
+            raise SchedulerClosed(FORKED)
+        if self._closed:
+            raise SchedulerClosed("the scheduler is closed")
+
+    def _is_inherited(self) -> bool:
+        return os.getpid() != self._pid
 
     def _future(self, key: Any) -> Future[Any]:
         return Future(key, self._client)
@@ -142,8 +154,7 @@ class DaskScheduler:
         """Fetch held results."""
         if not keys:
             return []
-        if self._closed:
-            raise SchedulerClosed("the scheduler is closed")
+        self._check_open()
         return self._values(self._held.get(keys))
 
     def _values(self, futures: Any) -> list[Any]:
@@ -173,6 +184,7 @@ class DaskScheduler:
         """Describe held results with one task each, which the cluster runs where the data are."""
         if not keys:
             return []
+        self._check_open()
         return self._values(self._client.map(describe, self._held.get(keys), pure=False))
 
     def release(self, keys: Iterable[Key]) -> None:
@@ -195,6 +207,9 @@ class DaskScheduler:
 
     def close(self) -> None:
         """Cancel and release everything; close the client if it was opened here."""
+        if self._is_inherited():
+            self._closed = True
+            return
         with self._held.exclusive():
             if self._closed:
                 return
@@ -208,6 +223,8 @@ class DaskScheduler:
 
     def leave(self) -> None:
         """Close the client that was opened here, when the interpreter exits."""
+        if self._is_inherited():
+            return
         with suppress(Exception):
             self._client.close(timeout=_LAST)
 

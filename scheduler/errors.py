@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, Final
 
 
 def did_you_mean(given: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
@@ -14,6 +14,10 @@ def did_you_mean(given: str, known: Iterable[str], *, cutoff: float = 0.6) -> st
         name for name in names if len(name) > 2 and (given.startswith(name) or name in given)
     ]
     return f". Did you mean {alike[0]!r}?" if alike else ""
+
+
+#: Why a forked child cannot use a scheduler: its threads are only in the parent.
+FORKED: Final = "the scheduler belongs to the parent of this forked process; start a session here"
 
 
 class MarsdaskError(Exception):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import psutil
 
@@ -27,3 +31,26 @@ def is_lasting(child: psutil.Process) -> bool:
         return child.status() == psutil.STATUS_ZOMBIE or any(name in command for name in LASTING)
     except psutil.NoSuchProcess:
         return True
+
+
+def in_fork(work: Callable[[], Any], seconds: int = 60) -> str:
+    """Return the ``repr`` of a function's value or error in a forked child, which must end."""
+    ours, theirs = os.pipe()
+    with warnings.catch_warnings():
+        # From Python 3.12 on, of the parent's threads.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        signal.alarm(seconds)
+        try:
+            told = work()
+        except BaseException as error:  # noqa: BLE001 - it is reported
+            told = error
+        os.write(theirs, repr(told).encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as answer:
+        told = answer.read().decode()
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, f"the child hangs: {told}"
+    return told

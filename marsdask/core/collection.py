@@ -779,7 +779,7 @@ def _session_of(collections: Sequence[Collection], session: Session | None) -> S
     session = session or named.get()
     if session is None:
         held = (item._session for item in collections if item._session is not None)
-        session = next((one for one in held if not one.closed), None)
+        session = next((one for one in held if one._works()), None)
     return ensure_session(session)
 
 
@@ -836,7 +836,7 @@ def compute(*collections: Collection, session: Session | None = None) -> tuple[A
 
 
 def _at_hand(node: Node, session: Session) -> Any:
-    session.check_open()
+    session._check_works()
     return node.at_hand(session)
 
 

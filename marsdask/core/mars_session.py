@@ -35,6 +35,20 @@ def check_hints(names: Iterable[str]) -> None:
         warnings.warn(words, DeprecationWarning, stacklevel=4)
 
 
+def check_backend(backend: str, *, web: bool) -> None:
+    """Raise NotImplementedError for arguments of ``new_session`` that only Mars has."""
+    if backend not in ("mars", "oscar", "dask"):
+        raise NotImplementedError(
+            f"new_session(backend={backend!r}) is not supported; use a scheduler's name, a "
+            "distributed.Client or an address as the first argument"
+        )
+    if web:
+        raise NotImplementedError(
+            "new_session(web=True) is not supported; use the distributed.Client of a cluster, "
+            "whose dashboard shows the work"
+        )
+
+
 class MarsSession:
     """The methods of Mars's sessions that no computation of ours needs."""
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 from marsdask.scheduler import limits, registry
 from marsdask.scheduler.base import Callback, Done, HasBounds, Scheduler, Stage
 from marsdask.scheduler.callbacks import observing
-from marsdask.scheduler.errors import SchedulerClosed, did_you_mean
+from marsdask.scheduler.errors import FORKED, SchedulerClosed, did_you_mean
 
 from .compilation.plan import Plan
 from .compilation.rules.simplification import substitute
@@ -30,7 +30,7 @@ from .dask.source import FromDask
 from .display.progress import progress_bar
 from .errors import SessionClosed, explain_failure
 from .graph import Graph
-from .mars_session import MarsSession
+from .mars_session import MarsSession, check_backend
 from .node import Node
 from .registry import package
 from .results.execution import Execution, Monitor, RunningHandle
@@ -87,6 +87,7 @@ class Session(MarsSession):
         self._results: weakref.WeakValueDictionary[str, Stored] = weakref.WeakValueDictionary()
         self._mutables: dict[str, Any] = {}
         self._closed = False
+        self._pid = os.getpid()
         self._before: Callable[[], Session | None] = _nobody
         """The default session that this one took the place of."""
 
@@ -209,7 +210,7 @@ class Session(MarsSession):
         ...     session.fetch(stored)
         [array([0, 1, 2])]
         """
-        self.check_open()
+        self._check_works()
         found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
         wanted = list({node.name: node for node in nodes if node.name not in found}.values())
         if wanted:
@@ -265,7 +266,7 @@ class Session(MarsSession):
         ...     session.submit([mt.arange(3).node], len).result()
         1
         """
-        self.check_open()
+        self._check_works()
 
         def work(monitor: Monitor, running: RunningHandle) -> Any:
             stored = self.execute(
@@ -471,6 +472,15 @@ class Session(MarsSession):
         """
         if self._closed:
             raise SessionClosed("the session is closed; start one with marsdask.new_session()")
+
+    def _works(self) -> bool:
+        """Tell whether it can run tasks here: a forked child has no threads of its parent."""
+        return not self._closed and (self.scheduler.capabilities.forks or os.getpid() == self._pid)
+
+    def _check_works(self) -> None:
+        self.check_open()
+        if not self._works():
+            raise SessionClosed(FORKED)
 
     def _localised(self, nodes: Sequence[Node]) -> Sequence[Node]:
         """Embed results of another session's scheduler or of an unreachable cluster."""
@@ -788,7 +798,7 @@ def ensure_session(session: Session | None = None) -> Session:
 
 def _open_default() -> Session | None:
     found = (task_session.get()(), _default)
-    return next((one for one in found if one is not None and not one.closed), None)
+    return next((one for one in found if one is not None and one._works()), None)
 
 
 def session_on(wish: Any) -> Session:
@@ -897,7 +907,7 @@ def new_session(
     if address is None and (n_worker is not None or web):
         address = "supervisor"
     _check_names(scheduler_options)
-    _refuse(backend, web=web and address != "supervisor")
+    check_backend(backend, web=web and address != "supervisor")
     if not new and (before := _open_default()) is not None:
         return before
     memory = mem_bytes if memory_limit is None else memory_limit
@@ -934,19 +944,6 @@ def _check_names(options: Mapping[str, Any]) -> None:
     for name in options:
         if hint := did_you_mean(name, known, cutoff=0.85):
             raise TypeError(f"new_session() got an unexpected keyword argument {name!r}{hint}")
-
-
-def _refuse(backend: str, *, web: bool) -> None:
-    if backend not in ("mars", "oscar", "dask"):
-        raise NotImplementedError(
-            f"new_session(backend={backend!r}) is not supported; use a scheduler's name, a "
-            "distributed.Client or an address as the first argument"
-        )
-    if web:
-        raise NotImplementedError(
-            "new_session(web=True) is not supported; use the distributed.Client of a cluster, "
-            "whose dashboard shows the work"
-        )
 
 
 def stop_server() -> None:

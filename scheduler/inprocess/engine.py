@@ -8,6 +8,7 @@ lock, and a finalizer of the garbage collector never blocks on the lock.
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 import traceback
@@ -20,7 +21,7 @@ from typing import Any
 from dask.sizeof import sizeof
 
 from ..base import ChunkInfo, Hint, Key, TaskGraph, describe
-from ..errors import SchedulerClosed
+from ..errors import FORKED, SchedulerClosed
 from ..events import TaskDone
 from ..storage.buffers import Charges, charges
 from ..storage.spill import SpillFile, SpillStore
@@ -59,6 +60,8 @@ class Engine:
         self.lock = threading.Lock()
         self.closed = False
         self.nthreads = nthreads
+        self.pid = os.getpid()
+        """The process of the threads."""
         self.threads: list[threading.Thread] = []
         self._native = native
         self._keep_frames = keep_frames
@@ -100,6 +103,8 @@ class Engine:
         drive: bool,
     ) -> None:
         """Add a submission, or raise and add nothing; run it in the calling thread if requested."""
+        if self.nthreads and os.getpid() != self.pid:
+            raise SchedulerClosed(FORKED)
         first = None
         with shielded():
             with self.locked():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
 
 from .. import limits
 from ..base import Callback, Hint, Machine, TaskGraph
@@ -20,6 +21,7 @@ class InlineScheduler(LocalScheduler):
     """
 
     name = "inline"
+    capabilities = replace(LocalScheduler.capabilities, forks=True)
 
     def __init__(self, *, keep_frames: bool = False) -> None:
         super().__init__(Engine(math.inf, SpillStore(), keep_frames=keep_frames))

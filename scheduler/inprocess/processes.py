@@ -7,6 +7,7 @@ The engine of :mod:`.handles` drives one child for each of its threads. A result
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import tempfile
 import threading
@@ -91,7 +92,9 @@ class ProcessEngine(Engine):
                     child.kill()
 
     def dispose(self) -> None:
-        """Kill the processes and remove the files."""
+        """Kill the processes and remove the files, except in a forked child."""
+        if os.getpid() != self.pid:
+            return
         for child in self._children:
             child.kill(for_good=True)
         super().dispose()
@@ -112,6 +115,8 @@ class ProcessesScheduler(LocalScheduler):
 
     def __init__(self, *, nprocesses: int | None = None, folder: str | None = None) -> None:
         nprocesses = nprocesses or dask.config.get("marsdask.nprocesses", None) or limits.cpus()
+        if nprocesses < 1:
+            raise ValueError(f"nprocesses must be positive, not {nprocesses!r}")
         self.nprocesses = nprocesses
         self._processes = ProcessEngine(nprocesses, folder)
         super().__init__(self._processes)

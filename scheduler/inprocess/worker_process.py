@@ -63,12 +63,13 @@ def dumps(value: Any) -> bytes:
 class Blob:
     """A pickled result: in memory if it is small, else in a file that it owns."""
 
-    __slots__ = ("_info", "data", "path")
+    __slots__ = ("_info", "_pid", "data", "path")
 
     def __init__(self, data: bytes | None, path: str | None, info: ChunkInfo | None) -> None:
         self.data = data
         self.path = path
         self._info = info
+        self._pid = os.getpid()
 
     @classmethod
     def of(cls, value: Any, path: str) -> Blob:
@@ -91,8 +92,8 @@ class Blob:
         """Bytes of the value; of a small value, those of its pickle."""
         return self._info.nbytes if self._info is not None else len(self.data or b"")
 
-    def __del__(self, unlink: Any = os.unlink) -> None:
-        if self.path is not None:
+    def __del__(self, unlink: Any = os.unlink, getpid: Any = os.getpid) -> None:
+        if self.path is not None and getpid() == self._pid:  # not in a forked child
             with contextlib.suppress(OSError):
                 unlink(self.path)
 

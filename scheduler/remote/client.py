@@ -18,7 +18,7 @@ from .. import limits
 from ..base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
-from ..errors import SchedulerClosed, VersionMismatch
+from ..errors import VersionMismatch
 from ..supervisor.affinity.affinities import with_affinity
 from ..supervisor.fair_share import check_weight
 from ..supervisor.server import installed_version
@@ -169,12 +169,12 @@ class SupervisorScheduler(DaskScheduler):
         When it is done, :attr:`RemoteJob.outcome` contains the places of the results; each key has
         gained one reference.
         """
+        self._check_open()
         data = packed(compilation)
         self._sessions.add(session)
         job = RemoteJob(self, callbacks)
         with self._held.exclusive():
-            if self._closed:
-                raise SchedulerClosed("the scheduler is closed")
+            self._check_open()
             self._running.add(job)
         job.start(data, session, name)
         return job
@@ -226,6 +226,9 @@ class SupervisorScheduler(DaskScheduler):
 
     def close(self) -> None:
         """Cancel and release everything; end the cluster that was started here."""
+        if self._is_inherited():
+            super().close()
+            return
         client, sessions = self._client, list(self._sessions)
         self._sessions.clear()
         super().close()

@@ -161,8 +161,9 @@ class SpillStore:
 
     def forget(self, file: SpillFile) -> None:
         """Delete a file and subtract its bytes from the used limit."""
-        with suppress(OSError):  # removed with the directory, or (Windows) still mapped
-            os.unlink(file.path)
+        if os.getpid() == self._pid:  # a forked child drops only its copy of the reference
+            with suppress(OSError):  # removed with the directory, or (Windows) still mapped
+                os.unlink(file.path)
         with self._lock:
             self._used -= file.nbytes
 

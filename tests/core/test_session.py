@@ -28,6 +28,7 @@ from marsdask.core.session import (
 )
 from marsdask.scheduler import create
 from tests.core.recording import recording_session
+from tests.subprocesses import in_fork
 
 
 @pytest.fixture(autouse=True)
@@ -228,6 +229,32 @@ def test_results_of_a_closed_session_are_computed_anew_elsewhere():
     session.close()
     with recording_session(), pytest.raises(SessionClosed):
         (x + 1).compute()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="uses fork")
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_a_forked_child_has_sessions_of_its_own(name):
+    """It inherits no threads: it reads its parent's results, and computes elsewhere."""
+    with new_session(name, n_workers=1) as session:
+        x = mt.arange(6, chunk_size=3).execute()
+
+        def later():
+            return [*x.fetch().tolist(), int((x + 1).sum().execute().fetch())]
+
+        assert in_fork(later) == "[0, 1, 2, 3, 4, 5, 21]"
+        refused = "SessionClosed('the scheduler belongs to the parent"
+        assert refused in in_fork(lambda: mt.ones(3).execute(session=session))
+        assert refused in in_fork(lambda: mt.ones(3).compute(session=session))
+        assert in_fork(session.close) == "None"
+        assert (x + 2).sum().execute().fetch() == 27
+
+
+@pytest.mark.skipif(os.name == "nt", reason="uses fork")
+def test_a_forked_child_goes_on_without_threads():
+    """The session that has none stays the default one."""
+    with new_session("synchronous") as session:
+        assert in_fork(lambda: ensure_session() is session) == "True"
+        assert in_fork(lambda: mt.ones(3).sum().execute().fetch()) == repr(np.float64(3))
 
 
 def test_fetch_before_execute_is_a_value_error():

@@ -3,6 +3,7 @@
 import asyncio
 import pickle
 import socket
+import sys
 import threading
 from unittest.mock import Mock
 
@@ -18,6 +19,7 @@ from marsdask.scheduler.base import describe
 from marsdask.scheduler.dask import DaskScheduler
 from marsdask.scheduler.errors import ResultLost, SchedulerClosed
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
+from tests.subprocesses import in_fork
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +103,28 @@ def test_info_stays_on_the_cluster(scheduler, client):
     (info,) = scheduler.info([a])
     assert info == describe(bytes(1_000_000))
     assert info.sample is None
+    scheduler.release([a])
+
+
+def test_a_closed_scheduler_describes_nothing(client):
+    """As it fetches nothing."""
+    scheduler = DaskScheduler(client)
+    scheduler.close()
+    with pytest.raises(SchedulerClosed, match="closed"):
+        scheduler.info(["one"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses fork")
+@pytest.mark.parametrize("method", ["submit", "gather", "info"])
+def test_a_forked_child_is_refused(scheduler, method):
+    """The client's loop runs in the parent only, so every answer would be waited for forever."""
+    a = key()
+    scheduler.submit({a: Task(a, inc, 1)}, [a]).wait(DEADLINE)
+    arguments = ({a: Task(a, inc, 1)}, [a]) if method == "submit" else ([a],)
+    told = in_fork(lambda: getattr(scheduler, method)(*arguments))
+    assert "SchedulerClosed('the scheduler belongs to the parent" in told
+    assert in_fork(scheduler.close) == "None"
+    assert scheduler.gather([a]) == [2]
     scheduler.release([a])
 
 

@@ -26,7 +26,7 @@ from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.web.authentication import LEAST
 from tests.cluster.commands import DEADLINE
 from tests.source import ROOT
-from tests.subprocesses import children
+from tests.subprocesses import children, in_fork
 
 
 def chatter(block):
@@ -158,6 +158,18 @@ def test_what_tasks_print_blocks_nobody(session):
     """More output than a pipe holds is taken."""
     x = mt.ones(10, chunk_size=5).map_chunk(chatter)
     assert x.sum().execute(session=session).fetch(session=session) == 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses fork")
+def test_a_forked_child(session):
+    """It computes in a session of its own, and neither reads nor ends its parent's cluster."""
+    x = mt.arange(6, chunk_size=3).execute(session=session)
+    assert session.default is session
+    assert in_fork(lambda: int((mt.ones(3) + 1).sum().execute().fetch())) == "6"
+    assert "SchedulerClosed('the scheduler belongs to the parent" in in_fork(x.fetch)
+    assert in_fork(session.close) == "None"
+    assert in_fork(session.scheduler.leave) == "None"
+    assert (x + 1).sum().execute(session=session).fetch() == 21
 
 
 def test_it_ends_with_its_parent(tmp_path):

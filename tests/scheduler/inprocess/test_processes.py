@@ -15,7 +15,7 @@ from dask.task_spec import Task
 from marsdask.scheduler.errors import WorkerDied
 from marsdask.scheduler.inprocess.processes import ProcessesScheduler
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
-from tests.subprocesses import children
+from tests.subprocesses import children, in_fork
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="uses POSIX signals")
 
@@ -54,6 +54,31 @@ def test_gathered_results_are_writable_copies(scheduler):
     scheduler.gather([a])[0][:] = 1
     assert not scheduler.gather([a])[0].any()
     scheduler.release([a])
+
+
+def test_number_of_processes():
+    """There must be at least one, or nothing would ever run."""
+    with pytest.raises(ValueError, match="nprocesses must be positive, not -1"):
+        ProcessesScheduler(nprocesses=-1)
+
+
+@pytest.mark.parametrize("how", ["release", "close", "dispose"])
+def test_forked_child(scheduler, how):
+    """Files and processes stay when a child drops its copies of the results, or closes."""
+    a = key()
+    scheduler.submit({a: Task(a, np.zeros, 100_000)}, [a]).wait(DEADLINE)
+    before = children()
+    work = {
+        "release": lambda: scheduler.release([a]),
+        "close": scheduler.close,
+        "dispose": scheduler._engine.dispose,
+    }
+    assert in_fork(work[how]) == "None"
+    assert len(files_of(scheduler)) == 1
+    assert children() == before
+    assert not scheduler.gather([a])[0].any()
+    scheduler.release([a])
+    assert not files_of(scheduler)
 
 
 def test_death_fails_the_job_only(scheduler):

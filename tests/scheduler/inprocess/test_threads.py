@@ -19,6 +19,7 @@ from marsdask.scheduler.base import Hint, Machine
 from marsdask.scheduler.errors import MemoryBudgetError, SchedulerClosed, SpillFull
 from marsdask.scheduler.inprocess.inline import InlineScheduler
 from marsdask.scheduler.inprocess.threads import ThreadsScheduler
+from tests.subprocesses import in_fork
 
 DEADLINE = 60
 MIB = 2**20
@@ -40,6 +41,14 @@ def run(scheduler, tasks, keys=None, **options):
     handle = scheduler.submit(tasks, list(tasks if keys is None else keys), **options)
     handle.wait(DEADLINE)
     return handle
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses fork")
+def test_forked_child():
+    """It has no threads of its parent's, so a submission there would never end."""
+    with ThreadsScheduler(nthreads=1) as scheduler:
+        told = in_fork(lambda: run(scheduler, blocks(1)))
+        assert "SchedulerClosed('the scheduler belongs to the parent" in told
 
 
 def test_defaults(monkeypatch):

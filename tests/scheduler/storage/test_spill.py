@@ -13,6 +13,7 @@ import pytest
 from marsdask.scheduler.errors import SpillFull
 from marsdask.scheduler.storage import files, spill
 from marsdask.scheduler.storage.spill import SpillStore
+from tests.subprocesses import in_fork
 
 try:
     import fcntl
@@ -253,6 +254,16 @@ def test_a_folder_that_somebody_has_locked(store, folders):
         os.close(descriptor)
     writer.join(10)
     assert not waited
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses fork")
+def test_a_forked_child_removes_no_file(store):
+    """It drops only its own copy of the reference."""
+    file = store.write([1, 2])
+    assert in_fork(file.remove) == "None"
+    assert file.read() == [1, 2]
+    file.remove()
+    assert not os.path.exists(file.path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
