@@ -152,7 +152,7 @@ class RemoteJob(Submission):
 
     async def _stop(self) -> None:
         with suppress(OSError):  # a job ends with its client anyway
-            outcome = await self._client.scheduler.mars_cancel(job=self.id)
+            outcome = await self._ask("mars_cancel")
             keys = pickle.loads(outcome)[0].keys if outcome else ()  # the job had ended
             self._scheduler.claim(self.id, keys)
             self._scheduler.release(keys)

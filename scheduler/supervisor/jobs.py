@@ -281,12 +281,15 @@ class Jobs(SchedulerPlugin):
         """Stop the jobs of a client that has disconnected."""
         sessions = {(client, job.session) for job in self.jobs.values() if job.client == client}
         self._compilers.leave(sessions)
+        for job in self.jobs.values():
+            if job.client == client:
+                job.outcome = b""  # until now it may have asked how a job of it had ended
         self._leave(self.jobs.values(), client)
 
     def _leave(self, jobs: Iterable[Job], client: str) -> None:
         for job in jobs:
             if job.client == client and job.left is None:
-                job.left, job.outcome = time.time(), b""
+                job.left = time.time()
                 if job.ended:
                     self._release(job)
                 # A job that delivers its results ends; a connected client releases them.

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import sys
 import threading
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any
 
 import dask.config
@@ -22,7 +22,7 @@ from ...cluster import daemon_threads
 from ...errors import CompilationDied, CompilationTimeout
 from .forkserver import ForkServer
 from .session_process import SessionProcess
-from .threads import CompileThreads
+from .threads import CompileThreads, timeout
 from .total_memory import TotalMemory
 
 #: Seconds after which a process ends that has no compilers.
@@ -58,6 +58,8 @@ class ProcessCompiler:
         except asyncio.CancelledError:
             if process.open <= {self._number}:
                 end(process)  # nobody else would wait for it
+            else:
+                self._processes.retire(self._session, process)
             raise
 
     def __del__(self) -> None:
@@ -101,7 +103,7 @@ class CompileProcesses:
             if found is not None:
                 self._forget(found)
             if not self._forkserver.alive:
-                self._forkserver.close()
+                _apart(self._forkserver.close)
                 self._forkserver = ForkServer()
             found = self._sessions[session] = SessionProcess(self._forkserver, memory)
             self._processes.add(found)
@@ -114,6 +116,17 @@ class CompileProcesses:
             process = self._sessions.pop(session, None)
             if process is not None:
                 self._settle(process)
+
+    def retire(self, session: Hashable, process: SessionProcess) -> None:
+        """Give later jobs of a session another process: this one may hang, and ends if it does."""
+        if self._sessions.get(session) is process:
+            self.leave([session])
+        if self._loop is not None:
+            self._loop.call_later(timeout(), self._end_if_still, process, process.requests)
+
+    def _end_if_still(self, process: SessionProcess, request: int) -> None:
+        if process.is_still(request):
+            end(process)
 
     def renew(self) -> None:
         """Give later jobs new processes, which import modules that have changed."""
@@ -153,7 +166,11 @@ class CompileProcesses:
 
 def end(process: SessionProcess) -> None:
     """End a process, without waiting for it."""
-    threading.Thread(target=process.kill, name="marsdask-compile-end", daemon=True).start()
+    _apart(process.kill)
+
+
+def _apart(function: Callable[[], object]) -> None:
+    threading.Thread(target=function, name="marsdask-compile-end", daemon=True).start()
 
 
 def by_default() -> bool:

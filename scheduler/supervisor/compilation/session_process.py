@@ -43,6 +43,8 @@ class SessionProcess:
         self._connection: Connection[Any, Any] | None = None
         self._ended = False
         self._dropped: list[int] = []
+        self.requests = 0
+        """The number of requests so far."""
         self.pid: int | None = None
         """The process id, ``None`` before the first request."""
         self.made = 0
@@ -91,6 +93,7 @@ class SessionProcess:
         :class:`~...errors.CompilationDied` if the process ends.
         """
         with self._lock:
+            self.requests += 1
             dropped, self._dropped = self._dropped, []
             try:
                 connection = self._connected()
@@ -103,6 +106,10 @@ class SessionProcess:
         if not good:
             raise CompileError(*parts)
         return unpacked_answer(parts)
+
+    def is_still(self, request: int) -> bool:
+        """Return whether it still answers a request, of which ``requests`` was the number."""
+        return self.requests == request and self._lock.locked()
 
     def _connected(self) -> Connection[Any, Any]:
         if self._connection is None and not self._ended:

@@ -73,7 +73,7 @@ class CompileThreads:
 
         Raises :class:`CompilationTimeout` after ``marsdask.compile.timeout`` seconds.
         """
-        seconds: float = parse_timedelta(dask.config.get("marsdask.compile.timeout", "600s"))
+        seconds = timeout()
         # The dictionary keeps a lock only while a call uses it.
         turn = self._sessions.setdefault(session, asyncio.Lock())
         async with turn:
@@ -85,6 +85,11 @@ class CompileThreads:
                 if not deadline.expired():
                     raise
                 raise CompilationTimeout(seconds) from None
+
+
+def timeout() -> float:
+    """Return ``marsdask.compile.timeout`` in seconds."""
+    return float(parse_timedelta(dask.config.get("marsdask.compile.timeout", "600s")))
 
 
 @contextlib.contextmanager

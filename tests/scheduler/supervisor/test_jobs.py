@@ -173,6 +173,23 @@ def test_jobs_whose_clients_know_their_ends(monkeypatch):
     run(main)
 
 
+def test_a_session_that_ends_before_a_job_is_cancelled():
+    """The two requests have connections of their own; the client still learns what to release."""
+
+    async def main():
+        async with supervised() as (supervisor, client):
+            jobs = supervisor.jobs
+            job = await started(jobs, client, "one", 7)
+            await ended(job)
+            job.state = "done"
+            await jobs.leave(client=client.id, sessions=["one"])
+            assert await jobs.cancel(job=job.id) == job.outcome != b""
+            supervisor.remove_client(client.id)
+            assert await jobs.cancel(job=job.id) == b""
+
+    run(main)
+
+
 def raising():
     raise TimeoutError("on purpose")
 

@@ -121,6 +121,25 @@ def test_jobs_that_hang_die_or_grow(cluster, session):
     assert [x.fetch(session=session), y.fetch(session=session)] == [4, 6]
 
 
+def test_a_cancelled_job_that_hangs(cluster, session):
+    """The session's next job has another process; the first one ends later, if it still hangs."""
+    x = mt.ones(4, chunk_size=2).sum()
+    x.execute(session=session)
+    (pid,) = processes(cluster)
+    hanging = Reduced(hoard, 1)
+    with dask.config.set({"marsdask.compile.timeout": "5s"}):
+        job = started(cluster, session.scheduler.client, session.session_id, hanging)
+        (process,) = cluster.scheduler.jobs._compilers._processes
+        process.new()  # as of a result that may be lost
+        eventually(lambda: len(process.open) > 1 and process.is_still(process.requests))
+        cluster.sync(cluster.scheduler.jobs.cancel, job=job.id)
+        y = mt.ones(6, chunk_size=2).sum()
+        y.execute(session=session)
+        assert process.is_still(process.requests)
+        eventually(lambda: pid not in processes(cluster))
+    assert [x.fetch(session=session), y.fetch(session=session)] == [4, 6]
+
+
 def hoard(size):
     """Use memory, and wait."""
     data = b"x" * size
