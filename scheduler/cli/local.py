@@ -1,8 +1,8 @@
 """A whole cluster on this host for one session, as started by ``new_session(n_worker=2)``.
 
 The supervisor and the nannies share one process, which is a child of the session's process. It
-writes its address and the session's certificate to its standard output, a pipe. It ends when its
-standard input closes: with the session, or with the session's process.
+writes its address and the session's certificate to its standard output, a pipe. It ends with the
+session, which writes a byte to its standard input, or with the session's process, which closes it.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ class LocalServers:
         os.close(self._parent)
 
     async def finished(self) -> int:
-        """Wait for the end of the standard input."""
+        """Wait for a byte or the end of the standard input."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
 
         def wait() -> None:
-            sys.stdin.buffer.read()
+            sys.stdin.buffer.read(1)
             loop.call_soon_threadsafe(ended.set)
 
         # A daemon, because a signal must also end the process.

@@ -197,10 +197,17 @@ def _remember(error: BaseException) -> bytes:
         data = dumps(error)
         pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
     except Exception:  # noqa: BLE001  (pickling may raise any exception)
-        substitute = RuntimeError(f"{type(error).__name__}: {error}")
+        substitute = RuntimeError(f"{type(error).__name__}: {_text(error)}")
         substitute.__notes__ = error.__notes__
         data = dumps(substitute)
     return data
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  (its own method may raise any exception)
+        return "<exception str() failed>"  # as in Python's tracebacks
 
 
 def main(handle: int, folder: str) -> None:

@@ -18,7 +18,6 @@ from .. import limits
 from ..base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
-from ..errors import VersionMismatch
 from ..supervisor.affinity.affinities import with_affinity
 from ..supervisor.fair_share import check_weight
 from ..supervisor.server import installed_version
@@ -98,10 +97,10 @@ class SupervisorScheduler(DaskScheduler):
 
     def _greeted(self) -> Mapping[str, Any]:
         """Return the supervisor's identity; refuse incompatible versions."""
-        told: Mapping[str, Any] = identity(self.client).get("marsdask", {})
         try:
+            told: Mapping[str, Any] = identity(self.client).get("marsdask", {})
             check("this client", versions(), "the supervisor", told.get("versions", {}))
-        except VersionMismatch:
+        except BaseException:
             self.close()
             raise
         return told
@@ -229,6 +228,12 @@ class SupervisorScheduler(DaskScheduler):
         if self._is_inherited():
             super().close()
             return
+        try:
+            self._leave()
+        finally:  # also after a Ctrl-C
+            self._end_local()
+
+    def _leave(self) -> None:
         client, sessions = self._client, list(self._sessions)
         self._sessions.clear()
         super().close()
@@ -239,7 +244,6 @@ class SupervisorScheduler(DaskScheduler):
                 client.sync(peer.mars_leave, **told, callback_timeout=FAREWELL)
             except OSError as error:
                 logger.warning("could not report the end of a session to the supervisor: %r", error)
-        self._end_local()
 
     def _end_local(self) -> None:
         if self._local is not None:

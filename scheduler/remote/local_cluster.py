@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from typing import Any
 
 from distributed.security import Security
@@ -24,6 +25,10 @@ _COMMAND = (
     "from {module} import main; sys.exit(main(options))"
 )
 _MODULE = __package__.rpartition(".")[0] + ".cli.local"
+
+
+#: Ends the cluster: the end of its standard input alone would wait for forked children.
+_END = b"\n"
 
 
 class LocalProcess:
@@ -41,8 +46,11 @@ class LocalProcess:
             [*command, json.dumps(options), *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            bufsize=0,
             **apart,
         )
+        self._pid = os.getpid()
+        _started.add(self)
         try:
             told = self._first_line()
         except BaseException:
@@ -75,15 +83,36 @@ class LocalProcess:
         return told
 
     def close(self) -> None:
-        """End every process of the cluster. Idempotent."""
+        """End every process of the cluster, but not that of a forked child's parent. Idempotent."""
+        if os.getpid() != self._pid:
+            return
         with self._lock:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
+            with contextlib.suppress(OSError, ValueError):  # it has ended, or is closed already
+                self._process.stdin.write(_END)
+            self._process.stdin.close()
             try:
                 self._process.wait(END)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
             self._process.stdout.close()
+
+    def disinherit(self) -> None:
+        """Close a forked child's copy of the pipe that keeps the cluster running."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+
+
+_started: weakref.WeakSet[LocalProcess] = weakref.WeakSet()
+
+
+def _disinherit() -> None:
+    for process in list(_started):
+        process.disinherit()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_disinherit)

@@ -345,7 +345,20 @@ class ReconnectingClient(Client):
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _gather_remote(self, direct: bool, local_worker: bool) -> dict[str, Any]:
+    def _gather_remote(self, direct: bool, local_worker: bool) -> asyncio.Task[dict[str, Any]]:  # type: ignore[override]
+        """Start to fetch results; later requests join until they are asked for.
+
+        None joins a task that ends before, for example by a Ctrl-C.
+        """
+        task = asyncio.ensure_future(self._fetch(direct, local_worker))
+        task.add_done_callback(self._fetched)
+        return task
+
+    def _fetched(self, task: asyncio.Task[dict[str, Any]]) -> None:
+        if self._gather_future is task:
+            self._gather_keys = self._gather_future = None
+
+    async def _fetch(self, direct: bool, local_worker: bool) -> dict[str, Any]:
         """Fetch results, but not while workers still bring them to a new supervisor.
 
         They come from the workers, where this client reaches them.

@@ -91,7 +91,10 @@ class Relay:
             web_scheme == "https" if web_scheme else address.startswith(("tls://", "wss://"))
         )
         secure = "s" if encrypted else ""
-        host = unparse_host_port(get_address_host(address), identity["services"]["dashboard"])
+        port = identity["services"].get("dashboard")
+        if port is None:
+            raise ConnectionError(f"the supervisor at {address} has no web service")
+        host = unparse_host_port(get_address_host(address), port)
         return f"{scheme}{secure}://{host}"
 
     async def _active(self) -> tuple[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -173,11 +174,18 @@ def test_a_forked_child(session):
 
 
 def test_it_ends_with_its_parent(tmp_path):
-    """A parent that is killed leaves no process behind, and needs no ``__main__`` guard."""
+    """A parent that is killed leaves no process behind, and needs no ``__main__`` guard.
+
+    A forked child that lives on does not change that.
+    """
     script = (
         "import marsdask, os, signal\n"
         "session = marsdask.new_session(n_worker=1, n_cpu=1)\n"
-        "print(session.scheduler._local.pid, flush=True)\n"
+        "if not (child := hasattr(os, 'fork') and os.fork()):\n"
+        "    os.closerange(1, 3)\n"
+        f"    signal.alarm({2 * DEADLINE})\n"
+        "    signal.pause()\n"
+        "print(session.scheduler._local.pid, child, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     path = tmp_path / "unguarded.py"
@@ -191,16 +199,26 @@ def test_it_ends_with_its_parent(tmp_path):
         check=False,
     )
     assert done.stdout, done.stderr
-    if psutil.pid_exists(pid := int(done.stdout)):
-        psutil.Process(pid).wait(DEADLINE)
+    pid, child = map(int, done.stdout.split())
+    try:
+        if psutil.pid_exists(pid):
+            psutil.Process(pid).wait(DEADLINE)
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 def test_it_ends_without_a_word():
-    """Everything is closed and removed once, also by a script that has no file."""
+    """Everything is closed and removed once, also by a script that has no file.
+
+    Somebody else's copy of the pipe to the cluster does not delay that.
+    """
     script = (
-        "import marsdask, marsdask.tensor as mt\n"
+        "import marsdask, marsdask.tensor as mt, os\n"
         "with marsdask.new_session(n_worker=2, n_cpu=2) as session:\n"
         "    mt.ones(8, chunk_size=2).execute(session=session)\n"
+        "    process = session.scheduler._local._process\n"
+        "    os.dup(process.stdin.fileno())\n"
+        "assert process.returncode == 0, process.returncode\n"
     )
     done = subprocess.run(
         [sys.executable, "-"],

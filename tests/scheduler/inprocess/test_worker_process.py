@@ -22,6 +22,20 @@ class Awkward(Exception):
         super().__init__(f"{one} and {two}")
 
 
+class Mute(Exception):
+    """Cannot be pickled, nor say what it is."""
+
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    def __reduce__(self):
+        raise TypeError("no pickle")
+
+
+def raise_mute():
+    raise Mute
+
+
 def raise_awkward():
     raise Awkward(1, 2)
 
@@ -79,6 +93,12 @@ def test_awkward_exception(child):
     """An exception that cannot be pickled is reported by name."""
     with pytest.raises(RuntimeError, match="Awkward: 1 and 2"):
         run(child, raise_awkward)
+
+
+def test_exception_without_text(child):
+    """It ends neither the process nor the name of its type."""
+    with pytest.raises(RuntimeError, match=r"Mute: <exception str\(\) failed>"):
+        run(child, raise_mute)
 
 
 def test_unpicklable_result(child):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+from unittest.mock import Mock
+
 import pytest
 
+from marsdask.scheduler.remote import client
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from tests.cluster.loop import beside
@@ -33,3 +37,36 @@ def test_errors_that_are_no_lost_connection(function, argument, monkeypatch):
         with pytest.raises(FileNotFoundError):
             scheduler.gather([future.key])
         scheduler.close()
+
+
+def interrupt(*args, **options):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_close_ends_the_local_cluster(monkeypatch):
+    """A second ``close`` has nothing left to do."""
+    with beside({}) as cluster:
+        scheduler = SupervisorScheduler(cluster.scheduler_address)
+        local: Any = Mock()
+        scheduler._local = local
+        with monkeypatch.context() as patched:
+            patched.setattr(scheduler.client, "close", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                scheduler.close()
+        local.close.assert_called_once_with()
+        scheduler.client.close()
+
+
+def test_an_interrupted_start_ends_the_local_cluster(monkeypatch):
+    """Nobody else has the scheduler, so nobody else could close it."""
+    ended: list[SupervisorScheduler] = []
+
+    def end(scheduler):
+        ended.append(scheduler)
+
+    monkeypatch.setattr(client, "identity", interrupt)
+    monkeypatch.setattr(SupervisorScheduler, "_end_local", end)
+    with beside({}) as cluster, pytest.raises(KeyboardInterrupt):
+        SupervisorScheduler(cluster.scheduler_address)
+    (scheduler,) = ended
+    assert scheduler.client.status == "closed"

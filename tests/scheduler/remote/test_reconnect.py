@@ -127,6 +127,36 @@ def test_results_that_arrive_after_the_client(monkeypatch):
     run(main)
 
 
+def test_a_fetch_that_is_cancelled_while_there_is_no_supervisor(monkeypatch):
+    """Later ones do not join it: they would never get their values."""
+
+    async def main():
+        async with (
+            supervised({}) as (supervisor, _),
+            resuming.ReconnectingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            ) as client,
+        ):
+            one = await client.scatter(1)
+            asked = asyncio.Event()
+
+            async def resumed(generation):
+                asked.set()
+                await asyncio.Event().wait()
+
+            monkeypatch.setattr(client, "resumed", resumed)
+            client._away = True
+            fetch = asyncio.ensure_future(client.gather([one]))
+            await asked.wait()
+            fetch.cancel()
+            await asyncio.wait([fetch])
+            assert fetch.cancelled()
+            client._away = False
+            assert await client.gather([one]) == [1]
+
+    run(main)
+
+
 async def first_waits(number):
     """Return a number; the first one waits at a gate."""
     if number == 0:

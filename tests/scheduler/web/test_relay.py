@@ -299,6 +299,21 @@ def test_where_the_supervisors_web_service_is(address, told, url):
     run(main)
 
 
+def test_a_supervisor_without_a_web_service():
+    """As a stock scheduler without bokeh: an error of the connection, which a page may show."""
+
+    async def find():
+        return "tcp://here:1", {"services": {}}
+
+    async def main():
+        relay = Relay(find, {})
+        with pytest.raises(ConnectionError, match="tcp://here:1 has no web service"):
+            await relay.url("http")
+        await relay.close()
+
+    run(main)
+
+
 def test_nobody_works_for_who_has_left(monkeypatch, caplog):
     """A visit that is given up ends at the supervisor too, and is no fault of its."""
 
