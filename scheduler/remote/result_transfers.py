@@ -20,6 +20,7 @@ from distributed.utils_comm import retry_operation
 
 from ..base import Key
 from ..worker.connections import NAME, introduction
+from ..worker.shared_transfers import claim
 
 logger: Final = logging.getLogger(__name__)
 
@@ -182,6 +183,8 @@ class ResultTransfers:
                 self._client.rpc.reuse(address, comm)
             if answer["status"] == "OK":
                 data: Mapping[Key, Any] = answer["data"]
+                for value in data.values():
+                    claim(value)  # a worker in this process would take it for a later value
                 return data
             if answer["status"] != "busy":
                 raise CommClosedError(f"unexpected answer: {answer}")

@@ -18,7 +18,7 @@ from marsdask.scheduler.remote.result_transfers import ResultTransfers, parts
 from marsdask.scheduler.storage import shared_segment
 from marsdask.scheduler.storage.shared_handle import SharedHandle
 from marsdask.scheduler.supervisor import Supervisor
-from marsdask.scheduler.worker import MarsWorker
+from marsdask.scheduler.worker import MarsWorker, shared_transfers
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import HOST, cluster, run
 
@@ -298,6 +298,24 @@ def test_a_client_of_the_host_opens_shared_memory(opens, monkeypatch):
             (stored,) = worker.data.values()
             assert np.array_equal(stored, made)
             assert bool(worker._peers._failed) != opens
+
+    run(main)
+
+
+def pair(nbytes):
+    return block(1, nbytes), block(2, nbytes)
+
+
+@pytest.mark.skipif(shared_segment.problem() is not None, reason=str(shared_segment.problem()))
+@pytest.mark.usefixtures("patience")
+def test_a_shared_value_of_which_a_part_is_kept():
+    """Its identity may be that of a later value, which a worker of this process would mix up."""
+
+    async def main():
+        async with measured(straight, {}) as (_, client, _):
+            kept, _ = await client.gather(client.submit(pair, 8 << 20))
+            assert not shared_transfers._unclaimed
+            assert kept[0] == 1
 
     run(main)
 
