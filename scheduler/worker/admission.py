@@ -7,7 +7,8 @@ results cannot be spilled, it is refused beyond the hard limit. The nanny would 
 there, and its results would be lost.
 
 Processes of one host with a ledger may reserve memory that the others do not use, up to the soft
-limit of the host. Beyond its hard limit no process reserves memory. Stored results stay within the
+limit of the host. Beyond its hard limit no process reserves memory. A task that waits for other
+processes is ahead of tasks of theirs that were tried later. Stored results stay within the
 share of each process, so borrowed memory is free again when the task ends.
 """
 
@@ -48,6 +49,8 @@ class Admission:
     host: LedgerView | None = None
     baseline: int = 0
     """Other bytes of the process, reported to the host's ledger."""
+    waits: bool = False
+    """Whether the task that was tried last waits for other processes."""
     _promised: dict[Hashable, int] = field(default_factory=dict)
 
     @property
@@ -64,11 +67,12 @@ class Admission:
         within = self.excess(needs, stored) <= 0
         if not needs or self._fits(needs, stored, HARD if within else SOFT):
             return AdmissionDecision.START
+        refuse = self.full and stored > pinned and not self._below_hard_limit(needs, stored)
         if not within and stored > pinned and not self.stuck:
             decision = AdmissionDecision.SPILL
-        elif self._promised or not self._alone():
+        elif self._promised or not self._alone(needs):
             decision = AdmissionDecision.WAIT
-        elif self.full and stored > pinned and not self._below_hard_limit(needs, stored):
+        elif refuse:
             decision = AdmissionDecision.REFUSE
         else:
             return AdmissionDecision.START
@@ -78,23 +82,21 @@ class Admission:
     def _below_hard_limit(self, needs: int, stored: int) -> bool:
         """Return whether a task that runs alone stays below the hard limit."""
         if self.host is not None:
-            return self.host.promise(needs, HARD)
+            return self.host.within(HARD, needs)
         return self.excess(needs, stored) <= self.margin
 
     def _fits(self, needs: int, stored: int, share: float) -> bool:
         if self.host is None:
             return self.excess(needs, stored) <= 0
-        self.host.tell(floor=self.baseline + stored, promised=self.promised, waits=0)
-        if self.host.others("waits"):
-            return False
+        self.host.tell(floor=self.baseline + stored, promised=self.promised)
         return self.host.promise(needs, share)
 
-    def _alone(self) -> bool:
-        """Return whether no task runs on the host; if one does, start no others meanwhile."""
+    def _alone(self, needs: int) -> bool:
+        """Reserve bytes if no task runs on the host and none waits longer; otherwise wait."""
         if self.host is None:
             return True
-        alone = not self.host.others("promised")
-        self.host.tell(waits=not alone)
+        alone = self.host.promise_alone(needs)
+        self.waits = not alone
         return alone
 
     def start(self, task: Hashable, needs: int) -> None:

@@ -7,10 +7,11 @@ reservation atomic.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,13 @@ SOFT, HARD = 0.75, 0.90
 #: Timeout for the lock, which is held for some microseconds, in seconds.
 _LOCKED = 0.05
 
+#: Time until a waiting process that no longer asks for memory delays no others, in nanoseconds.
+_SILENT = 5 * 10**9
+
 #: Bytes of a row: one cache line.
 _WIDTH = 64
 
-_PID, _STARTED, _RESIDENT, _FLOOR, _PROMISED, _WAITS = range(6)
+_PID, _STARTED, _RESIDENT, _FLOOR, _PROMISED, _WAITS, _ASKED = range(7)
 _COLUMNS = {"resident": _RESIDENT, "floor": _FLOOR, "promised": _PROMISED, "waits": _WAITS}
 
 
@@ -71,7 +75,7 @@ class LedgerView:
     def tell(self, **figures: int) -> None:
         """Set figures of this process: ``resident``, its ``floor`` without tasks, ``promised``.
 
-        ``waits`` is 1 while its only task waits for memory of the other processes.
+        ``waits`` is the time since when a task waits for memory of the other processes, or 0.
         """
         for name, value in figures.items():
             self._rows[self._mine, _COLUMNS[name]] = value
@@ -93,21 +97,51 @@ class LedgerView:
         return _taken(self._rows[1:].tolist()) <= room or self.used() <= room
 
     def promise(self, nbytes: int, share: float) -> bool:
-        """Reserve bytes if the host stays below a share of its memory.
+        """Reserve bytes if the host stays below a share of its memory and nobody waits longer."""
+        with self._locked():
+            fits = not self._behind() and self.within(share, nbytes)
+            if fits:
+                self._reserve(nbytes)
+        return fits
 
-        The step is atomic unless the lock times out. A process that is stopped with the lock would
-        otherwise block all others.
+    def promise_alone(self, nbytes: int) -> bool:
+        """Reserve bytes if no other process has reserved any and nobody waits longer; or wait."""
+        with self._locked():
+            alone = not self.others("promised") and not self._behind()
+            if alone:
+                self._reserve(nbytes)
+            else:
+                row, now = self._rows[self._mine], time.monotonic_ns()
+                row[_WAITS] = int(row[_WAITS]) or now
+                row[_ASKED] = now
+        return alone
+
+    def _reserve(self, nbytes: int) -> None:
+        row = self._rows[self._mine]
+        row[_PROMISED] = int(row[_PROMISED]) + nbytes
+        row[_WAITS] = 0
+
+    def _behind(self) -> bool:
+        """Return whether a task of another process waits longer than the one of this process."""
+        now = time.monotonic_ns()
+        since = int(self._rows[self._mine, _WAITS]) or now
+        return any(
+            0 < row[_WAITS] < since and row[_ASKED] > now - _SILENT and _lives(row)
+            for row in self._others()
+        )
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Make a step atomic unless the lock times out.
+
+        A process that is stopped with the lock would otherwise block all others.
         """
         locked = self._lock()
         try:
-            fits = self.within(share, nbytes)
-            if fits:
-                promised = int(self._rows[self._mine, _PROMISED])
-                self._rows[self._mine, _PROMISED] = promised + nbytes
+            yield
         finally:
             if locked:
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-        return fits
 
     def _lock(self) -> bool:
         deadline = time.monotonic() + _LOCKED
@@ -124,9 +158,11 @@ class LedgerView:
     def others(self, figure: str) -> bool:
         """Return whether a figure of another process, such as ``waits``, is not 0."""
         column = _COLUMNS[figure]
+        return any(row[column] and _lives(row) for row in self._others())
+
+    def _others(self) -> list[list[int]]:
         rows = self._rows.tolist()
-        others = (row for place, row in enumerate(rows) if place not in {0, self._mine})
-        return any(row[column] and _lives(row) for row in others)
+        return [row for place, row in enumerate(rows) if place not in {0, self._mine}]
 
     def close(self) -> None:
         """Clear this process's row. Idempotent, because a worker may be closed twice."""

@@ -289,9 +289,12 @@ class MarsWorker(ReconnectingWorker):
 
     def _retry(self) -> None:
         self._retrying = None
-        if self.share is not None and self.status not in ENDED:
-            self.share.tell(waits=0)  # until the task is tried again
+        admission: Any = self.state.admission  # type: ignore[attr-defined]
+        admission.waits = False
+        if self.status not in ENDED:
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-host"))
+        if self.share is not None and not admission.waits:  # no task waits any more
+            self.share.tell(waits=0)
 
     def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
         self.metrics[FULL] = self._full

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from marsdask.scheduler.worker import memory_ledger
 from marsdask.scheduler.worker.admission import Admission, AdmissionDecision
 from marsdask.scheduler.worker.memory_ledger import HARD, SOFT, LedgerView, MemoryLedger
 from tests.scheduler.peer import eventually, peers
@@ -22,7 +23,7 @@ held: dict[str, LedgerView] = {}
 
 @pytest.fixture
 def host():
-    host = MemoryLedger(2, 1000)
+    host = MemoryLedger(3, 1000)
     yield host
     host.close()
 
@@ -71,6 +72,45 @@ def test_what_fits_nowhere_runs_alone_on_the_host(host):
     assert one.decide(10, stored=0) is AdmissionDecision.WAIT
     other.end("huge")
     assert one.decide(10, stored=0) is AdmissionDecision.START
+
+
+def test_who_has_waited_longest_is_first(host):
+    """Not whoever asks first when the memory is free."""
+    one, other = admissions(host)
+    third = Admission(375, host=LedgerView(host.path, 2))
+    one.start("x", 300)
+    assert other.decide(900, stored=0) is AdmissionDecision.WAIT
+    assert third.decide(900, stored=0) is AdmissionDecision.WAIT
+    one.end("x")
+    assert one.decide(300, stored=0) is AdmissionDecision.WAIT, "it asks in the same moment"
+    assert third.decide(900, stored=0) is AdmissionDecision.WAIT
+    assert other.decide(900, stored=0) is AdmissionDecision.START
+    other.start("huge", 900)
+    other.end("huge")
+    assert other.decide(300, stored=0) is AdmissionDecision.WAIT
+    assert third.decide(900, stored=0) is AdmissionDecision.START
+
+
+def test_two_that_find_nobody_running(host):
+    """The second one waits, though the task of the first has not started yet."""
+    one, other = admissions(host)
+    assert one.decide(900, stored=0) is AdmissionDecision.START
+    assert other.decide(900, stored=0) is AdmissionDecision.WAIT
+
+
+def test_a_suspended_process_that_waits(host, monkeypatch):
+    """It delays the others for some seconds, and is the first one again when it goes on."""
+    one, other = admissions(host)
+    one.start("x", 300)
+    assert other.decide(900, stored=0) is AdmissionDecision.WAIT
+    one.end("x")
+    with monkeypatch.context() as later:
+        later.setattr(memory_ledger, "_SILENT", 0)
+        assert one.decide(300, stored=0) is AdmissionDecision.START
+        one.start("y", 300)
+    assert other.decide(900, stored=0) is AdmissionDecision.WAIT
+    one.end("y")
+    assert one.decide(300, stored=0) is AdmissionDecision.WAIT
 
 
 def test_results_beyond_the_own_share_leave_first(host):

@@ -2,9 +2,11 @@
 
 import asyncio
 import errno
+import os
 from pathlib import Path
 
 import dask.config
+import distributed
 import numpy as np
 import pytest
 from dask.task_spec import Task
@@ -14,8 +16,9 @@ from distributed.core import Status
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.web.authentication import Token
 from marsdask.scheduler.web.websocket import BODY
-from marsdask.scheduler.worker import MarsWorker
+from marsdask.scheduler.worker import MarsWorker, memory_ledger
 from marsdask.scheduler.worker import server as servers
+from marsdask.scheduler.worker.memory_ledger import LedgerView, MemoryLedger
 from tests.cluster.loop import HOST, Gates, annotated, cluster, pass_gate, run, supervised
 
 resource = pytest.importorskip("resource", reason="only Unix limits descriptors")
@@ -155,6 +158,48 @@ def test_an_error_while_results_are_spilled(monkeypatch, caplog):
         assert "MemoryError: on purpose" in caplog.text
 
     run(main)
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+def test_a_task_that_waits_for_the_host_is_given_up():
+    """It keeps its turn until then; afterwards it delays no other process."""
+    host = MemoryLedger(2, 2**50)
+    neighbour = LedgerView(host.path, 1)
+    neighbour.tell(promised=2**50)
+
+    async def main():
+        options = {"memory_limit": 100 * MIB, "baseline": 0, "ledger": (host.path, 0)}
+        async with cluster(distributed.Scheduler, MarsWorker, workers=(options,)) as (
+            server,
+            client,
+        ):
+            share = server.test_workers[0].share
+            promise, tell = share.promise_alone, share.tell
+            asked, cleared = asyncio.Queue[int](), asyncio.Event()
+
+            def promise_alone(nbytes):
+                alone = promise(nbytes)
+                asked.put_nowait(int(share._rows[1, memory_ledger._WAITS]))
+                return alone
+
+            def watched(**figures):
+                tell(**figures)
+                if figures.get("waits") == 0:
+                    cleared.set()
+
+            share.promise_alone, share.tell = promise_alone, watched
+            graph = annotated([Task("big", abs, -1)], mars_mem={"big": 90 * MIB})
+            (big,) = client.get(graph, ["big"], sync=False)
+            (since,) = {await asked.get() for _ in range(3)}
+            assert since > 0
+            assert not cleared.is_set()
+            assert neighbour.others("waits")
+            await big.cancel()
+            await cleared.wait()
+            assert not neighbour.others("waits")
+
+    run(main)
+    host.close()
 
 
 async def answer(port, head):
