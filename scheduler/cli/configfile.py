@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import yaml
+from dask import config
+from dask.utils import parse_timedelta
 
 from .sizes import ConfigError
 
@@ -45,6 +47,10 @@ DASK = {
         )
     },
 }
+
+#: Options that may be lists, and keys that are times.
+_SEVERAL = ("spill_dir", "plasma_dir")
+_TIMES = ("cluster.node_timeout", "distributed.scheduler.worker-ttl")
 
 #: Keys of Mars that are read and have no effect here.
 WITHOUT_MEANING = (
@@ -95,6 +101,10 @@ def load(path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     replaced = content.pop("@overriding_fields", ())
     if base is None or base in _BUILT_IN:
         return content
+    if not isinstance(base, str):
+        raise ConfigError(f'invalid "@inherits" in {path}: {base!r}; give a file')
+    if not isinstance(replaced, list | tuple) or not all(isinstance(key, str) for key in replaced):
+        raise ConfigError(f'invalid "@overriding_fields" in {path}: {replaced!r}; give a list')
     inherited = load(os.path.join(os.path.dirname(path), base), (*seen, path))
     return merge(inherited, content, replaced)
 
@@ -173,14 +183,35 @@ def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     dask: dict[str, Any] = {}
     for key, value in _leaves(content):
         if key in OPTIONS:
-            options[OPTIONS[key]] = value if isinstance(value, list) else str(value)
+            options[OPTIONS[key]] = _option(key, value)
         elif target := DASK.get(key):
-            dask[target] = value
+            dask[target] = _checked(key, value)
         elif key.startswith(_OWN):
-            dask[key] = value
+            dask[key] = _checked(key, value)
         elif key not in DASK and not _covered(key):
             logger.warning("ignoring the unknown configuration key %s", key)
     return options, dask
+
+
+def _option(key: str, value: Any) -> str | list[str]:
+    """Return the value of an option: one, or several directories."""
+    if not isinstance(value, list):
+        return str(value)
+    if OPTIONS[key] not in _SEVERAL or not all(isinstance(one, str) for one in value):
+        raise ConfigError(f"invalid {key}: {value!r}")
+    return value
+
+
+def _checked(key: str, value: Any) -> Any:
+    """Return a value for Dask's configuration; refuse those that stop a command at its start."""
+    if isinstance(config.get(key, None), Mapping) and not isinstance(value, Mapping):
+        raise ConfigError(f"invalid {key}: {value!r}; it is a group of settings")
+    if key in _TIMES:
+        try:
+            parse_timedelta(value)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ConfigError(f"invalid {key}: {value!r}; give seconds, 30s or 5m") from None
+    return value
 
 
 def _leaves(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

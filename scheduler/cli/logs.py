@@ -41,7 +41,7 @@ def configure(
         _forget_distributed()
         try:
             logging.config.fileConfig(path, disable_existing_loggers=False)
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001 - the file contains expressions
             raise ConfigError(f"cannot read the logging configuration {path}: {error}") from None
         environ[_FILE_VARIABLE] = os.path.abspath(path)
         return

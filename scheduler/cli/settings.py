@@ -91,13 +91,19 @@ def read(
         _check_certificates(command, settings.security)
         _require_secure(command, settings)
         for name in given.load_modules or ():
-            importlib.import_module(name)
+            _load(name)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if environ.get("MARS_ENABLE_FAULTHANDLER") == "1":
         faulthandler.enable()
         os.environ["PYTHONFAULTHANDLER"] = "1"  # for worker processes
     return settings
+
+
+def _load(module: str) -> None:
+    if module.startswith("."):
+        raise ConfigError(f"invalid --load-modules: {module!r}; give absolute names")
+    importlib.import_module(module)
 
 
 def _configure(command: str, given: argparse.Namespace) -> None:

@@ -46,6 +46,10 @@ def test_what_mars_ships_is_inherited_without_being_there(folder):
         ("a: [", "cannot read"),
         ('"@inherits": top.yml', "itself"),
         ('"@inherits": gone.yml', "gone.yml"),
+        ('"@inherits": 5', "invalid .@inherits"),
+        ('"@inherits": [a.yml]', "invalid .@inherits"),
+        ('{"@overriding_fields": 5, "@inherits": a.yml}', "invalid .@overriding_fields"),
+        ('{"@overriding_fields": [5], "@inherits": a.yml}', "invalid .@overriding_fields"),
         ("{a: " * 60 + "}" * 60, "nested"),
         ("[" * 1500, "cannot read"),
         ("a: &a {b: *a}", "nested"),
@@ -112,6 +116,26 @@ def test_translation(caplog):
     warned = [record.getMessage() for record in caplog.records]
     assert len(warned) == 1
     assert "typo.deep" in warned[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("web.port", [1]),
+        ("web.host", ["a"]),
+        ("storage.plasma.store_memory", [1]),
+        ("storage.disk.root_dirs", [1]),
+        ("storage.plasma.plasma_directory", [1]),
+        ("cluster.node_timeout", "abc"),
+        ("cluster.node_timeout", [1]),
+        ("distributed.scheduler.worker-ttl", "abc"),
+        ("distributed.scheduler", 5),
+    ],
+)
+def test_values_of_other_types(key, value):
+    """They are refused with their key."""
+    with pytest.raises(ConfigError, match=f"invalid {key}: "):
+        translate({key: value})
 
 
 def test_merging_does_not_change_its_inputs():

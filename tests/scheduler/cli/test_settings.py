@@ -139,6 +139,8 @@ def test_crashes_tell_where(monkeypatch):
         ("--use-uvloop yes", "uvloop"),
         ("--tls-cert /gone.pem", "/gone.pem"),
         ("--load-modules no.such.module", "no"),
+        ("--load-modules .relative", "--load-modules"),
+        ("-D distributed.scheduler=5", "distributed.scheduler"),
         ("-H 0.0.0.0 --require-secure", "--tls-ca-file"),
     ],
 )
@@ -203,6 +205,18 @@ def test_listening_to_everybody_warns(capsys):
         False,
         False,
     ]
+
+
+def test_a_file_for_logging_that_is_no_python(tmp_path, capsys):
+    """Its arguments are expressions, which may be wrong in any way."""
+    (tmp_path / "logging.conf").write_text(
+        "[loggers]\nkeys=root\n[handlers]\nkeys=one\n[formatters]\nkeys=\n"
+        "[logger_root]\nhandlers=one\n[handler_one]\nclass=StreamHandler\nargs=(1\n"
+    )
+    with pytest.raises(SystemExit) as caught:
+        of(f"--log-conf {tmp_path / 'logging.conf'}")
+    assert caught.value.code == 2
+    assert "cannot read the logging configuration" in capsys.readouterr().err
 
 
 def test_a_file_for_logging_is_everybodys(tmp_path):
