@@ -106,9 +106,7 @@ class ReconnectingWorker(distributed.Worker):
         if self.contact_address is None:
             self.contact_address = self.address
         deadline = time.monotonic() + retention()
-        while True:
-            if self.status in ENDED:
-                raise NoSupervisor("the worker was closed before it had registered")
+        while self.status not in ENDED:
             found = await self._find()
             if found is not None and await self._register_with(found):
                 break
@@ -116,8 +114,15 @@ class ReconnectingWorker(distributed.Worker):
                 known = ", ".join(self.supervisors)
                 raise NoSupervisor(f"no active supervisor at {known} within {retention():g} s")
             await asyncio.sleep(_PAUSE)
+        else:  # it was closed meanwhile
+            return
         for name in ("keep-alive", "heartbeat"):
             self.periodic_callbacks[name].start()
+
+    def start_periodic_callbacks(self) -> None:
+        """Start the periodic callbacks, unless the worker was closed before it had registered."""
+        if self.status not in ENDED:
+            super().start_periodic_callbacks()
 
     async def _find(self) -> SupervisorRole | None:
         """Return the active supervisor, unless its epoch is lower than one that was served."""
@@ -285,10 +290,9 @@ class ReconnectingWorker(distributed.Worker):
         self.batched_stream = BatchedSend(interval="2ms", loop=self.loop)
         try:
             await self._register_with_scheduler()
-            await self._inform_nanny()
+            if self.status not in ENDED:
+                await self._inform_nanny()
         except NoSupervisor as error:
-            if self.status in ENDED:
-                return
             logger.error("%s: stopping this process", error)  # noqa: TRY400 - one line is enough
             await self.close(reason=_LOST)
         except Exception:

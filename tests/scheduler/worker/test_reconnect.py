@@ -6,7 +6,6 @@ import pytest
 from distributed.core import Status
 from distributed.worker_state_machine import UpdateDataEvent
 
-from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, run, supervised, until
 
@@ -85,12 +84,16 @@ def test_a_result_that_is_stored_while_it_registers():
 
 
 @pytest.mark.parametrize("when", ["searching", "registering"])
-def test_a_worker_that_is_closed_before_it_has_registered(when):
+@pytest.mark.parametrize("starting", [False, True])
+def test_a_worker_that_is_closed_before_it_has_registered(when, starting):
     """It does not join: the supervisor would send it tasks."""
 
     async def main():
-        async with supervised() as (server, _), following(server) as worker:
+        async with supervised() as (server, _):
+            worker = following(server)
             find = worker._find
+            if not starting:
+                await worker
 
             async def search():
                 worker._find = find
@@ -100,8 +103,8 @@ def test_a_worker_that_is_closed_before_it_has_registered(when):
                 worker._find = search
             else:
                 when_measured(worker, worker.close)
-            with pytest.raises(NoSupervisor, match="closed"):
-                await worker._register_with_scheduler()
+            await (worker if starting else worker._register_with_scheduler())
             assert not server.workers
+            assert not any(one.is_running() for one in worker.periodic_callbacks.values())
 
     run(main)
