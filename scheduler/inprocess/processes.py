@@ -60,7 +60,7 @@ class ProcessEngine(Engine):
         # A record leaves under the lock, so under the lock a busy thread is busy with this record.
         self._busy[item] = child
         try:
-            return child.run(item.key, node, values)
+            return child.run(item.key, node, values, lambda: item.status != DROPPED)
         finally:
             del self._busy[item]
 

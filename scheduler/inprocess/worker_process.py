@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection, Pipe
 from types import TracebackType
 from typing import Any
@@ -143,8 +143,14 @@ class WorkerProcess:
         theirs.close()
         self._connection = ours
 
-    def run(self, key: Key, node: GraphNode, values: Mapping[Key, Blob]) -> Blob:
-        """Evaluate ``node`` in the child.
+    def run(
+        self,
+        key: Key,
+        node: GraphNode,
+        values: Mapping[Key, Blob],
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Blob:
+        """Evaluate ``node`` in the child, if it is still ``wanted`` once it is pickled.
 
         Raises the task's exception, with the child's traceback as a note, or WorkerDied. After that
         the next call starts a new process.
@@ -156,6 +162,8 @@ class WorkerProcess:
         path = self.new_path()
         request = pickle.dumps((dumps(node), inputs, path))
         connection = self._connect()
+        if not wanted():  # after connecting: whoever changes that later kills this process
+            raise WorkerDied(key, None)
         try:
             connection.send_bytes(request)
             reply = connection.recv_bytes()

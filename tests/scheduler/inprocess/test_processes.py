@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import CancelledError
 
 import numpy as np
@@ -104,6 +105,30 @@ def test_cancel_kills(scheduler, gate):
     process.wait(DEADLINE)
     assert not files_of(scheduler)
     assert run(scheduler, Task(key(), inc, 1)) == [2]
+
+
+class PickledLate:
+    """An argument whose pickling takes as long as the test wants."""
+
+    def __init__(self):
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __reduce__(self):
+        self.begun.set()
+        assert self.go.wait(DEADLINE)
+        return int, (1,)
+
+
+def test_cancel_while_it_is_pickled(scheduler, gate):
+    """The task does not reach a process."""
+    a, argument = key(), PickledLate()
+    handle = scheduler.submit({a: Task(a, pass_gate, gate.address, argument)}, [a])
+    assert argument.begun.wait(DEADLINE)
+    handle.cancel()
+    argument.go.set()
+    assert run(scheduler, Task(key(), inc, 1)) == [2]
+    with pytest.raises(CancelledError):
+        handle.wait(DEADLINE)
 
 
 def test_close_kills(tmp_path, gate):
