@@ -74,6 +74,7 @@ class Admission:
             decision = AdmissionDecision.WAIT
         elif refuse:
             decision = AdmissionDecision.REFUSE
+            self._tell()  # the bytes that were reserved for it
         else:
             return AdmissionDecision.START
         self.held_back += 1

@@ -98,6 +98,13 @@ def test_two_that_find_nobody_running(host):
     assert other.decide(900, stored=0) is AdmissionDecision.WAIT
 
 
+def test_what_is_refused_reserves_nothing(host):
+    """Otherwise the other processes would wait for a task that does not run."""
+    one, other = admissions(host, stuck=True, full=True)
+    assert one.decide(900, stored=300) is AdmissionDecision.REFUSE
+    assert other.decide(900, stored=0) is AdmissionDecision.START
+
+
 def test_a_suspended_process_that_waits(host, monkeypatch):
     """It delays the others for some seconds, and is the first one again when it goes on."""
     one, other = admissions(host)
