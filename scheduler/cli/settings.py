@@ -143,6 +143,8 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
             raise ConfigError(f"invalid -e: {given.endpoint!r}; give IP:PORT")
     if command != "web" and host and host.count(":") > 1 and not host.startswith("["):
         host = f"[{host}]"  # in distributed's form, which appends a port
+    if host and host.startswith("[") != host.endswith("]"):
+        raise ConfigError(f"invalid address: {host!r}; write IPv6 as ::1 or [::1]")
     ports = getattr(given, "ui_port", None) or ports
     advertise = given.advertise
     if advertise is None and host and not _is_wildcard(host):

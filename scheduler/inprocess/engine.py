@@ -205,6 +205,8 @@ class Engine:
                 park.release()
 
     def _start_thread(self) -> None:
+        if os.getpid() != self.pid:
+            return  # a forked child would run its parent's tasks again
         # Under the lock, although it takes time: closing joins the threads in the list.
         name = f"marsdask-{len(self.threads)}"
         thread = threading.Thread(target=self.work, name=name, daemon=True)

@@ -129,6 +129,7 @@ def test_crashes_tell_where(monkeypatch):
         ("-e 127.0.0.2:7004 -H 127.0.0.2", "-H"),
         ("-e 7004", "IP:PORT"),
         ("-p x", "port"),
+        ("-H [::", "IPv6"),
         ("-s 127.0.0.1", "IP:PORT"),
         ("-s 127.0.0.1:7001,tcp://host", "tcp://host"),
         ("--no-such-option", "--no-such-option"),
