@@ -83,7 +83,7 @@ chaos: $(STAMP)
 chaos-mutants: $(STAMP)
 	$(BIN)/python -m tests.chaos.mutants
 
-# Broken requests, frames and settings: make fuzz SECONDS=3600 SEED=7
+# Broken requests and frames, then settings, for SECONDS each: make fuzz SECONDS=1800 SEED=7
 fuzz: $(STAMP)
 	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n0 \
 	  -o faulthandler_timeout=0 tests/fuzzing
