@@ -66,6 +66,7 @@ HOOKS = (
     Hook("distributed.stealing", "WorkStealing._remove_from_in_flight", ("ts",)),
     Hook("distributed.stealing", "WorkStealing._get_thief", ("ts", "potential_thieves")),
     Hook("distributed.stealing", "WorkStealing.move_task_confirm", ("key", "state", "worker")),
+    Hook("distributed.shuffle._core", "ShuffleRunSpec.__init__", ("spec", "worker_for", "span_id")),
     Hook("distributed.comm.ws", "WSHandler", None),
     Hook("distributed.comm.ws", "WSHandlerComm.read", ("deserializers",)),
 )

@@ -151,7 +151,6 @@ class PlacementScheduler(distributed.Scheduler):
         task = task_view(ts)
         home = self._home(ts)
         policy.bandwidth = self.bandwidth
-        chosen: WorkerState | None
         if not self.is_rootish(ts):
             stay = CROWD if self._sources_wait(policy) else 1
             idle = may(self.idle.values())
@@ -257,9 +256,8 @@ class PlacementScheduler(distributed.Scheduler):
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
         """Return the worker for a task."""
         policy = self._ours(ts)
-        if policy is None or not self.running:
-            return super().decide_worker_non_rootish(ts)
-        return self._choose(ts, policy) or super().decide_worker_non_rootish(ts)
+        chosen = self._choose(ts, policy) if policy is not None and self.running else None
+        return chosen or super().decide_worker_non_rootish(ts)
 
     def _transition_waiting_processing(self, key: Any, stimulus_id: str) -> Any:
         ts = self.tasks[key]
@@ -314,7 +312,6 @@ class PlacementScheduler(distributed.Scheduler):
         if head:
             self._head.release()
         self.queued.discard(ts)
-        self._leave_queue(ts)
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
 
     def _transition_queued_released(self, key: Any, stimulus_id: str) -> Any:
@@ -385,9 +382,8 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _overtakes(self, stimulus_id: str, ts: TaskState) -> bool:
         """Send a queued task if it can start; return whether it has left the queue."""
-        if ts is self._head.task or not (self.idle_task_count or self.is_rootish(ts)):
-            return False
-        if self.is_rootish(ts) and not self._slots(ts):
+        some = self._slots(ts) if self.is_rootish(ts) else self.idle_task_count
+        if ts is self._head.task or not some:
             return False
         self.transitions({ts.key: "processing"}, stimulus_id)
         return ts.state != "queued"
@@ -416,6 +412,8 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
         ws = self.workers.get(ws.address, ws)  # a worker that has returned is equal to its past
+        if ts.state == "queued":
+            self._leave_queue(ts)
         if self.policy is not None:
             self.policy.ledger.promise(ts.key, ws, needs(ts))
             self.worker_shares.add(ws, ts.priority)
@@ -536,7 +534,8 @@ class MarsStealing(WorkStealing):
         before = scheduler.transition_counter
         if ts and ts in self.in_flight:
             thief = self.in_flight[ts]["thief"]  # as it is now, if it has left and returned
-            self.in_flight[ts]["thief"] = scheduler.workers.get(thief.address, thief)
+            now = scheduler.workers.get(thief.address)
+            self.in_flight[ts]["thief"] = now if now == thief else thief
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         on = ts and ts.processing_on
         # An aborted theft is a transition, which has counted the task.

@@ -48,6 +48,16 @@ _RUNNING = (Status.running, Status.paused)
 ENDED = (Status.closing, Status.closed, Status.failed)
 
 
+#: Names of the tasks of Dask's peer-to-peer shuffles whose data is not in their results.
+_SHUFFLES = ("shuffle-transfer", "rechunk-transfer", "hash-join-transfer", "shuffle-barrier")
+
+
+def of_shuffle(key: Any) -> bool:
+    """Return whether a result is only the number of a shuffle's run, which its supervisor led."""
+    name = key[0] if isinstance(key, tuple) else key
+    return isinstance(name, str) and any(part in name for part in _SHUFFLES)
+
+
 class ReconnectingWorker(distributed.Worker):
     """A Dask worker that switches between ``supervisors``; without any it behaves as usual."""
 
@@ -286,7 +296,8 @@ class ReconnectingWorker(distributed.Worker):
             return
         logger.warning("lost the supervisor at %s", self.scheduler.addr)
         self._served, self._left = False, time.monotonic()
-        self._drop([key for key, ts in self.state.tasks.items() if ts.state != "memory"])
+        tasks = self.state.tasks.items()
+        self._drop([key for key, ts in tasks if ts.state != "memory" or of_shuffle(key)])
         self.batched_stream = BatchedSend(interval="2ms", loop=self.loop)
         try:
             await self._register_with_scheduler()

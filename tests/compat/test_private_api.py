@@ -99,6 +99,8 @@ PRIVATE = {
     ("distributed.scheduler", "SchedulerState.is_rootish"): "detecting sources",
     ("distributed.scheduler", "TaskState._queueable"): "tasks of P2P shuffles are not queued",
     ("distributed.scheduler", "WorkerState._network_occ"): "inputs in transfer need memory",
+    ("distributed.shuffle._core", "ShuffleRunSpec"): "numbers of shuffles' runs",
+    ("distributed.shuffle._core", "ShuffleRunSpec.__init__"): "numbers of shuffles' runs",
     ("distributed.spans", "SpansSchedulerExtension.heartbeat"): "spans of an earlier supervisor",
     ("distributed.spans", "SpansSchedulerExtension.observe_tasks"): "removing finished spans",
     ("distributed.spill", "Slow.__init__"): "several directories and threads",

@@ -26,6 +26,7 @@ from ...cluster.leader import (
     timeout,
     with_scheme,
 )
+from . import shuffle_runs  # noqa: F401 - imported for its effect
 from .arbitration import Arbitration
 from .epoch import OtherSupervisor, TakeoverAction, Vote, checked, decide, is_lost, next_epoch
 from .generations import WorkerHistory

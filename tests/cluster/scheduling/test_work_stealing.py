@@ -48,7 +48,7 @@ def test_a_theft_is_promised_at_once():
     run(main)
 
 
-@pytest.mark.parametrize("then", ["stays", "leaves", "returns"])
+@pytest.mark.parametrize("then", ["stays", "leaves", "returns", "is replaced"])
 def test_a_task_is_counted_once_after_a_theft(then):
     """Whether it moves to the thief, or is placed again because the thief has left."""
 
@@ -69,14 +69,15 @@ def test_a_task_is_counted_once_after_a_theft(then):
             if then != "stays":
                 await second.close()
                 assert thief.address not in server.workers
-            if then == "returns":
+            if then in ("returns", "is replaced"):
                 again = MarsWorker(server.address, host=HOST, nthreads=1, port=second.port)
-                again.id = second.id
+                again.id = second.id if then == "returns" else again.id
                 await stack.enter_async_context(again)
-                assert thief == server.workers[again.address]
+                assert (thief == server.workers[again.address]) is (then == "returns")
             server.extensions["stealing"].move_task_request(ts, victim, thief)
             await gate.started.acquire()
-            new = third if then == "leaves" else server.workers[thief.address]
+            stays = then in ("stays", "returns")
+            new = server.workers[thief.address] if stays else third
             assert ts.processing_on is new
             assert server.worker_shares._counts == {victim: {None: 1}, new: {None: 1}}
             gate.go.set()

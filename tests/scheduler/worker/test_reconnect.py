@@ -1,11 +1,13 @@
 """A worker that registers anew with its supervisor, in this process."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from distributed.core import Status
 from distributed.worker_state_machine import UpdateDataEvent
 
+from marsdask.scheduler.base import Key
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, run, supervised, until
 
@@ -79,6 +81,35 @@ def test_a_result_that_is_stored_while_it_registers():
             worker._leave()
             await stored.wait()
             await until(lambda: "x" not in worker.data, server, worker)
+
+    run(main)
+
+
+def test_numbers_of_shuffles_are_not_brought_along():
+    """What was shuffled has not been kept: another supervisor would not have it sent again."""
+
+    async def main():
+        async with supervised() as (server, _), following(server) as worker:
+            introduction = worker._introduction
+            told: asyncio.Future[set[Key]] = asyncio.Future()
+
+            async def introduced():
+                found = await introduction()
+                told.set_result({key for key, _ in found["extra"]["mars_held"]})
+                worker._introduction = introduction
+                return found
+
+            worker._introduction = introduced
+            numbers: list[Key] = [
+                ("shuffle-transfer-a", 0),
+                ("ones-rechunk-transfer-b", 0, 1),
+                ("hash-join-transfer-c", 2),
+                "shuffle-barrier-d",
+            ]
+            data: dict[Any, object] = dict.fromkeys([*numbers, ("shuffle-p2p-a", 0)], 1)
+            worker.handle_stimulus(UpdateDataEvent(data=data, stimulus_id="store"))
+            worker._leave()
+            assert await told == {("shuffle-p2p-a", 0)}
 
     run(main)
 
