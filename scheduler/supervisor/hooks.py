@@ -11,6 +11,7 @@ def _method(name: str, *parameters: str) -> Hook:
 
 HOOKS = (
     Hook("distributed.core", "Server.listen", ("port_or_addr",)),
+    Hook("distributed.core", "Server.handle_stream", ("comm", "extra")),
     Hook("distributed.core", "Server.__init__", ("blocked_handlers",)),
     Hook("distributed.scheduler", "Scheduler.start_unsafe", ("self",)),
     Hook("distributed.scheduler", "Scheduler.identity", ("n_workers",)),

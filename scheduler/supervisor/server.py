@@ -264,6 +264,14 @@ class Supervisor(LineageScheduler):
         async with self.unclaimed_results.only_connection(client):
             await super().add_client(comm, client, versions)
 
+    async def handle_stream(self, comm: Any, extra: dict[str, Any] | None = None) -> None:
+        """Follow a connection; the client of one that broke may return."""
+        try:
+            await super().handle_stream(comm, extra)
+        finally:
+            if extra and "client" in extra:
+                self.unclaimed_results.disconnected(extra["client"])
+
     def holders(self, keys: Collection[Key]) -> dict[str, Any]:
         """Return where results are, for clients that fetch them."""
         return holders(self, keys)

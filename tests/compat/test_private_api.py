@@ -42,6 +42,7 @@ PRIVATE = {
     ("distributed.comm.ws", "WS.read"): "connections closed within a message",
     ("distributed.comm.ws", "WSHandler"): "the websocket server on the web port",
     ("distributed.comm.ws", "WSHandlerComm.read"): "connections closed within a message",
+    ("distributed.core", "Server.handle_stream"): "the end of a client's connection",
     ("distributed.core", "Server.__init__"): "configuration by class name",
     ("distributed.core", "Server.listen"): "advertised addresses",
     (

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, Final
 
+from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ...base import Key
@@ -26,8 +27,14 @@ HELD, SERVED = "mars_held", "mars_served"
 #: Timeout for the end of a closed connection, in seconds.
 _ENDING = 10.0
 
-#: The name of the client that holds them.
+#: The client that holds what workers have brought; what a client held, one that is named after it.
 _HOLDER = "marsdask-orphans"
+
+#: How the names of clients begin that reconnect: with their class, as all clients' names do.
+_RECONNECTING = "ReconnectingClient-"
+
+#: Number of removed workers of which it is known that others may report them as cut off.
+_REMEMBERED = 1000
 
 
 class UnclaimedResults(SchedulerPlugin):
@@ -43,7 +50,10 @@ class UnclaimedResults(SchedulerPlugin):
         self._followers: set[str] = set()
         self._connected: dict[str, asyncio.Event] = {}
         """An event of each client, set when its connection ends."""
-        self._dropping: asyncio.TimerHandle | None = None
+        self._removed: dict[str, None] = {}
+        """Removed workers that have not returned, the earliest first."""
+        self._dropping: dict[str, asyncio.TimerHandle] = {}
+        """The timeouts of the clients that hold results."""
         self.generations = Generations(
             scheduler.id, scheduler.tasks.__contains__, scheduler.failover.recent
         )
@@ -56,6 +66,9 @@ class UnclaimedResults(SchedulerPlugin):
         history = WorkerHistory.parse(extra.pop(SERVED, {}))
         held: dict[Key, int] = dict(reported or ())
         self._tell_others(worker)
+        if history.supervisor == scheduler.id:  # it may have missed that others returned
+            for other in (history.removed | history.lately) & scheduler.workers.keys():
+                scheduler.worker_send(worker, {"op": "mars-returned", "worker": other})
         if reported is not None:
             self._followers.add(worker)
         early = scheduler.failover.settling()
@@ -70,8 +83,12 @@ class UnclaimedResults(SchedulerPlugin):
         scheduler.failover.worker_joined(worker)
 
     def _tell_others(self, worker: str) -> None:
-        """Tell workers that one is back, so that they do not report it as cut off."""
-        if worker in self.generations.absent:
+        """Tell workers that one is back, so that they do not report it as cut off.
+
+        It may be another process with the same address, which was never cut off.
+        """
+        if worker in self._removed:
+            del self._removed[worker]
             for other in self._followers:
                 self.scheduler.worker_send(other, {"op": "mars-returned", "worker": worker})
 
@@ -83,7 +100,7 @@ class UnclaimedResults(SchedulerPlugin):
             scheduler.update_data(
                 who_has={key: [worker] for key in new}, nbytes=new, client=_HOLDER
             )
-            self._drop_later()
+            self._drop_later(_HOLDER)
         # Further replicas are added; they are dropped if the task is about to run again.
         scheduler.add_keys(worker=worker, keys=known)
 
@@ -109,13 +126,30 @@ class UnclaimedResults(SchedulerPlugin):
         """Record new generations of results."""
         self.generations.transition(key, finish, stimulus_id)
 
-    def hold(self, client: str) -> None:
-        """Keep the results of a client that will request them again."""
+    def hold(self, client: str, *states: str) -> None:
+        """Keep the results of a client that will request them again, or those in such states."""
         state = self.scheduler.clients.get(client)
-        if state is not None:
-            wanted = [ts.key for ts in state.wants_what]
-            self.scheduler.client_desires_keys(keys=wanted, client=_HOLDER)
-            self._drop_later()
+        if state is None:
+            return
+        wanted = [ts for ts in state.wants_what if not states or ts.state in states]
+        if not wanted:
+            return
+        name = f"{_HOLDER}-{client}"
+        self.scheduler.client_desires_keys(keys=(), client=name)
+        holder = self.scheduler.clients[name]
+        for ts in wanted:
+            # Not as other clients do: that reports to the client, whose connection may be closed.
+            ts.who_wants.add(holder)
+            holder.wants_what.add(ts)
+        self._drop_later(name)
+
+    def disconnected(self, client: str) -> None:
+        """Keep the computed results of a client whose connection broke, if it reconnects.
+
+        Its tasks do not continue: it may have ended.
+        """
+        if client.startswith(_RECONNECTING) and self.scheduler.status is Status.running:
+            self.hold(client, "memory")
 
     @contextlib.asynccontextmanager
     async def only_connection(self, client: str) -> AsyncIterator[None]:
@@ -136,14 +170,18 @@ class UnclaimedResults(SchedulerPlugin):
         finally:
             self._connected.pop(client).set()
 
-    def _drop_later(self) -> None:
-        if self._dropping is not None:
-            self._dropping.cancel()
-        self._dropping = asyncio.get_running_loop().call_later(retention(), self._drop)
+    def _drop_later(self, holder: str) -> None:
+        if (earlier := self._dropping.get(holder)) is not None:
+            earlier.cancel()
+        loop = asyncio.get_running_loop()
+        self._dropping[holder] = loop.call_later(retention(), self._drop, holder)
 
     def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
         """Forget a worker."""
         self._followers.discard(worker)
+        self._removed[worker] = None
+        if len(self._removed) > _REMEMBERED:
+            del self._removed[next(iter(self._removed))]
 
     def follows(self, worker: str) -> bool:
         """Return whether a worker follows supervisors, and will return to this one."""
@@ -154,24 +192,30 @@ class UnclaimedResults(SchedulerPlugin):
 
         It only reads the others: their client may not have requested them yet.
         """
-        if _HOLDER in scheduler.clients:
+        if self._dropping:
             defined = set(scheduler.defined)
             asyncio.get_running_loop().call_soon(self._hand_over, list(tasks), defined)
 
     def _hand_over(self, keys: list[Key], defined: set[Key]) -> None:
-        holder = self.scheduler.clients.get(_HOLDER)
-        if holder is None:
-            return
-        found = (self.scheduler.tasks.get(key) for key in keys)
-        held = [ts for ts in found if ts is not None and ts in holder.wants_what]
-        mine = [ts.key for ts in held if ts.run_spec or ts.key in defined or len(ts.who_wants) > 1]
-        self.scheduler.client_releases_keys(keys=mine, client=_HOLDER)
+        tasks = self.scheduler.tasks
+        found = [tasks[key] for key in keys if key in tasks]
+        for name in self._dropping:
+            holder = self.scheduler.clients[name]
+            held = [ts for ts in found if ts in holder.wants_what]
+            mine = [ts.key for ts in held if ts.run_spec or ts.key in defined or self._wanted(ts)]
+            self.scheduler.client_releases_keys(keys=mine, client=name)
 
-    def _drop(self) -> None:
-        if _HOLDER in self.scheduler.clients:
-            self.scheduler.remove_client(_HOLDER)
+    def _wanted(self, ts: Any) -> bool:
+        """Return whether a client wants a result that does not only hold it for others."""
+        return any(state.client_key not in self._dropping for state in ts.who_wants)
+
+    def _drop(self, *holders: str) -> None:
+        """Release what clients hold for others, or all of them do."""
+        for name in holders or list(self._dropping):
+            self._dropping.pop(name).cancel()
+            self.scheduler.remove_client(name)
 
     async def close(self) -> None:
-        """Forget the timeout."""
-        if self._dropping is not None:
-            self._dropping.cancel()
+        """Forget the timeouts."""
+        for timeout in self._dropping.values():
+            timeout.cancel()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from distributed import rpc
+from distributed.comm import get_address_host_port
 
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from marsdask.scheduler.supervisor import Supervisor
@@ -166,6 +167,53 @@ def test_who_left_for_another_supervisor_was_not_cut_off(first):
                 assert [ws.address for ws in server.tasks["latest"].who_has] == [one.address]
                 assert await client.gather(kept) == 1
                 await client.close()
+
+    run(main)
+
+
+def test_a_worker_in_the_place_of_one_that_was_retired():
+    """The others do not report its address to the next supervisor: its results count."""
+
+    async def main():
+        async with pair() as cluster:
+            server, client, one, two = cluster.server, cluster.client, cluster.one, cluster.two
+            port = get_address_host_port(one.address)[1]
+            await server.retire_workers([one.address])
+            await one.finished()
+            followed = [server.address]
+            async with AwayWorker(
+                server.address, host=HOST, port=port, nthreads=1, supervisors=followed
+            ) as new:
+                assert new.address == one.address
+                kept = await compute(client, -1, new)
+                assert await client.submit(abs, -5, workers=[two.address]) == 5
+                new.present.clear()
+                two.present.clear()
+                await server.close()
+                async with Supervisor(**cluster.options) as server:
+                    for worker in (two, new):
+                        await back(server, worker)
+                    assert [ws.address for ws in server.tasks["latest"].who_has] == [new.address]
+                    assert await client.gather(kept) == 1
+                    await client.close()
+
+    run(main)
+
+
+def test_a_return_that_another_worker_has_missed():
+    """It was cut off itself; it learns of that when it returns."""
+
+    async def main():
+        async with pair() as cluster:
+            server, client, one, two = cluster.server, cluster.client, cluster.one, cluster.two
+            await cut(server, one)
+            assert await client.submit(abs, -5, workers=[two.address]) == 5
+            assert one.address in two._removed
+            await cut(server, two)
+            await back(server, one)
+            await back(server, two)
+            assert await client.submit(abs, -6, workers=[two.address]) == 6
+            assert one.address not in two._removed
 
     run(main)
 

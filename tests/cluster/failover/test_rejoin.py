@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 
+import dask.config
+import pytest
 from dask.task_spec import Task, TaskRef
+from distributed import Client
 from distributed.comm import get_address_host_port
 
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
-from tests.cluster.loop import HOST, run, supervised
+from tests.cluster.loop import HOST, Gates, pass_gate, run, supervised, until
 
 
 class HalfOpen:
@@ -113,5 +117,75 @@ def test_a_graph_that_reads_a_result_before_its_client_has_requested_it_again(mo
             client.scheduler_comm.abort()
             assert await client.resumed(0)
             assert await client.gather(future) == 42
+
+    run(main)
+
+
+@pytest.mark.parametrize("end", ["client", "supervisor"])
+def test_nothing_is_lost_when_both_ends_notice(end, caplog):
+    """A connection that breaks at once for client and supervisor, whichever of them ends it."""
+
+    async def main():
+        async with (
+            supervised({}) as (server, _),
+            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+        ):
+            future = client.submit(abs, -42, pure=False)
+            assert await future == 42
+            stream = client.scheduler_comm if end == "client" else server.client_comms[client.id]
+            stream.abort()
+            assert await client.resumed(0)
+            assert await client.gather(future) == 42
+            server.unclaimed_results._drop()
+            assert await client.gather(future) == 42, "it is the client's own again"
+
+    run(main)
+    assert all(record.levelno < logging.ERROR for record in caplog.records)
+
+
+def test_a_client_that_does_not_return(monkeypatch):
+    """Its tasks stop at once, and its results are dropped after a time."""
+
+    async def main():
+        gate, away = Gates.new("left"), asyncio.Event()
+        async with (
+            supervised({}, {}) as (server, _),
+            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+        ):
+            monkeypatch.setattr(client, "_reconnect", away.wait)
+            result = client.submit(abs, -42, pure=False)
+            assert await result == 42
+            running = client.submit(pass_gate, "left", pure=False)
+            await gate.started.acquire()
+            server.client_comms[client.id].abort()
+            await until(lambda: running.key not in server.tasks, server)
+            assert server.tasks[result.key].state == "memory"
+            (holder,) = server.unclaimed_results._dropping
+            with dask.config.set({"marsdask.failover.keep": "10ms"}):
+                server.unclaimed_results._drop_later(holder)
+            await until(lambda: result.key not in server.tasks, server)
+            assert holder not in server.clients
+            gate.go.set()
+            away.set()
+
+    run(main)
+
+
+def test_who_leaves_and_who_cannot_return():
+    """Nothing is kept for a client that leaves, nor for one of Dask's."""
+
+    async def main():
+        async with supervised({}) as (server, _):
+            for kind in (ReconnectingClient, Client):
+                client = await kind(server.address, asynchronous=True, set_as_default=False)
+                future = client.submit(abs, -42, pure=False)
+                assert await future == 42
+                if kind is Client:
+                    server.client_comms[client.id].abort()
+                else:
+                    await client.close()
+                await until(lambda future=future: future.key not in server.tasks, server)
+                assert not server.unclaimed_results._dropping
+                await client.close()
 
     run(main)
