@@ -44,11 +44,11 @@ class Arbiter(Protocol):
     Infinite: until it learns that another one has the tenure.
     """
 
-    def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
+    def take(self, holder: str, epoch: int, *, ended: str | None = None) -> int | None:
         """Give the tenure to a supervisor; return its epoch, which is at least ``epoch``.
 
-        Return ``None`` while another one renews its tenure. ``ended``: that one is known to have
-        ended.
+        Return ``None`` while another one renews its tenure. ``ended`` is known to have ended: if
+        it holds the tenure, nobody waits for it.
         """
         ...
 
@@ -83,14 +83,14 @@ class FileArbiter:
         self._thread = threading.Lock()
         """The lock of the file excludes other processes only."""
 
-    def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
+    def take(self, holder: str, epoch: int, *, ended: str | None = None) -> int | None:
         """Give the tenure to a supervisor, see :meth:`Arbiter.take`."""
         with self._locked():
             found = self._read()
             if found != self._seen[0]:
                 self._seen = found, self._clock()
             silent = self._clock() - self._seen[1] >= self._patience
-            if found and found["holder"] not in ("", holder) and not (ended or silent):
+            if found and found["holder"] not in ("", holder, ended) and not silent:
                 return None
             granted: int = max(epoch, found.get("epoch", 0) + 1)
             self._write(holder, granted, found.get("renewals", 0))

@@ -29,7 +29,7 @@ class Arbitration:
         self._question: asyncio.Task[Any] | None = None
         """The last one. While it is without an answer, no other is asked."""
 
-    async def take(self, epoch: int, *, ended: bool) -> int | None:
+    async def take(self, epoch: int, *, ended: str | None) -> int | None:
         """Take the tenure; return its epoch, ``None`` if it is not free, or nobody answers."""
         if self.arbiter is None or self.tenure.promised:
             return None

@@ -337,7 +337,8 @@ class Failover:
             self._tenure.confirm(math.inf)
             return next_epoch([self.seen])
         self._expected = set(self._workers)
-        ended = self._leading is not None and self._leader_ended
+        known = self._leading is not None and self._leader_ended
+        ended = self._previous.supervisor if known else None
         return await self._arbitration.take(next_epoch([self.seen]), ended=ended)
 
     async def _keeps(self) -> bool:

@@ -157,6 +157,30 @@ def test_an_arbiter_decides(monkeypatch, tmp_path):
         run(main)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="files are locked on Unix only")
+def test_an_arbiter_is_told_who_has_ended(monkeypatch, tmp_path):
+    """By its name: another one may have the tenure by now."""
+    asked = []
+
+    async def asks(epoch, *, ended):
+        asked.append(ended)
+
+    async def main():
+        active, standby = side_by_side()
+        async with active, standby:
+            await polled(standby, "_poll")
+            failover = standby.failover
+            monkeypatch.setattr(failover._arbitration, "take", asks)
+            leader = failover._peers[failover._leading]
+            for refused in (False, True):
+                leader.role, leader.refused = None, refused
+                await failover._permitted()
+            assert asked == [None, active.id]
+
+    with dask.config.set({**FAST, "marsdask.failover.arbiter": str(tmp_path / "active")}):
+        run(main)
+
+
 #: An epoch after that of any supervisor that starts now.
 HIGHER = 2**50
 

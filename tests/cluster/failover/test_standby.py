@@ -68,7 +68,7 @@ class CountingArbiter:
     def __init__(self):
         self.renewals, self.releases = 0, 0
 
-    def take(self, holder, epoch, *, ended=False):
+    def take(self, holder, epoch, *, ended=None):
         return None
 
     def renew(self, holder, epoch):

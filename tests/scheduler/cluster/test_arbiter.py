@@ -59,8 +59,16 @@ def test_one_at_a_time(world):
 def test_who_has_ended_is_followed_at_once(world):
     """Also oneself, restarted."""
     assert world.one.take("one", 1) == 1
-    assert world.two.take("two", 9, ended=True) == 9
+    assert world.two.take("two", 9, ended="one") == 9
     assert world.two.take("two", 1) == 10
+
+
+def test_only_who_has_ended_is_followed_at_once(world):
+    """Not who has followed it, and is unknown to a third one."""
+    assert world.one.take("one", 1) == 1
+    assert world.two.take("two", 2, ended="one") == 2
+    assert world.one.take("three", 9, ended="one") is None
+    assert world.two.renew("two", 2)
 
 
 def test_who_releases_it_is_followed_at_once(world):

@@ -69,7 +69,7 @@ class LeaseArbiter:
         name, account = environ.get(LEASE_VARIABLE), PodAccount.in_cluster(environ)
         return None if not name or account is None else cls(account, name, patience)
 
-    def take(self, holder: str, epoch: int, *, ended: bool = False) -> int | None:
+    def take(self, holder: str, epoch: int, *, ended: str | None = None) -> int | None:
         """Give the tenure to a supervisor, see :class:`~scheduler.cluster.arbiter.Arbiter`."""
         return self._ask(self.taking(holder, epoch))
 

@@ -112,7 +112,7 @@ def test_one_at_a_time(server, lease):
     one, two = (arbiter(server, pod, lambda: now[0]) for pod in ("s-0", "s-1"))
     assert one.take("one", 5) == 5
     for _ in range(3):
-        assert two.take("two", 3, ended=True) is None, "who is cut off may seem to have ended"
+        assert two.take("two", 3, ended="one") is None, "who is cut off may seem to have ended"
         now[0] += PATIENCE - 1
         assert one.renew("one", 5)
     assert two.take("two", 3) is None

@@ -26,7 +26,7 @@ class GivenAnswers:
             raise self.answer
         return self.answer() if callable(self.answer) else self.answer
 
-    def take(self, holder, epoch, *, ended=False):
+    def take(self, holder, epoch, *, ended=None):
         return self._answered("take", holder, epoch, ended)
 
     def renew(self, holder, epoch):
@@ -43,11 +43,11 @@ def arbitration(answer):
 def test_what_is_granted_begins_a_tenure():
     """In the epoch of the answer; nothing else does."""
     found = arbitration(7)
-    assert asyncio.run(found.take(5, ended=True)) == 7
-    assert found.arbiter.asked == [("take", "me", 5, True)]
+    assert asyncio.run(found.take(5, ended="other")) == 7
+    assert found.arbiter.asked == [("take", "me", 5, "other")]
     assert 0 < found.tenure.left <= 60
     refused = arbitration(None)
-    assert asyncio.run(refused.take(5, ended=False)) is None
+    assert asyncio.run(refused.take(5, ended=None)) is None
     assert refused.tenure.left < 0
 
 
@@ -55,11 +55,11 @@ def test_a_promise_prevents_it():
     """Also one that is given while the arbiter answers."""
     found = arbitration(7)
     found.tenure.promise()
-    assert asyncio.run(found.take(5, ended=False)) is None
+    assert asyncio.run(found.take(5, ended=None)) is None
     assert not found.arbiter.asked
     late = arbitration(None)
     late.arbiter.answer = lambda: late.tenure.promise() or 7
-    assert asyncio.run(late.take(5, ended=False)) is None
+    assert asyncio.run(late.take(5, ended=None)) is None
     assert late.tenure.left < 0
 
 
@@ -75,13 +75,13 @@ def test_no_answer_is_logged_once(caplog):
     """Until there is an answer, or another error."""
     found = arbitration(OSError("away"))
     for _ in range(3):
-        assert asyncio.run(found.take(5, ended=False)) is None
+        assert asyncio.run(found.take(5, ended=None)) is None
     asyncio.run(found.release())
     assert [one.getMessage() for one in caplog.records] == [
         "the arbiter does not answer (OSError('away')); remaining a standby"
     ]
     found.arbiter.answer = None
-    asyncio.run(found.take(5, ended=False))
+    asyncio.run(found.take(5, ended=None))
     found.arbiter.answer = OSError("away")
     asyncio.run(found.keeps(5))
     assert len(caplog.records) == 2
@@ -136,6 +136,6 @@ def test_without_an_arbiter():
     """There is nothing to ask."""
     found = Arbitration(ME, None, 9.0)
     assert asyncio.run(found.keeps(5))
-    assert asyncio.run(found.take(5, ended=True)) is None
+    assert asyncio.run(found.take(5, ended="other")) is None
     asyncio.run(found.release())
     assert not found.tenure.limited
