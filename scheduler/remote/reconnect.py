@@ -69,6 +69,8 @@ class ReconnectingClient(Client):
         """The address of the last supervisor that was lost."""
         self._away = False
         """Whether that supervisor is lost and the client has not reconnected."""
+        self._deferred: list[dict[str, Any]] = []
+        """The messages from that time, in their order."""
         self._candidates: list[str] = []
         self._graphs: list[dict[str, Any]] = []
         """The messages of graphs that may have to be sent again."""
@@ -112,6 +114,7 @@ class ReconnectingClient(Client):
             if self.scheduler_comm is not None:
                 self.scheduler_comm.abort()
             await super()._close(fast=True)
+        self._deferred.clear()
         for stream in streams:
             stream.close()
 
@@ -218,9 +221,26 @@ class ReconnectingClient(Client):
                 if len(self._graphs) >= self._look_again:
                     self._forget_graphs()
                     self._look_again = max(_FEW, 2 * len(self._graphs))
-        elif msg["op"] == "report-key":
+                # With the lock: the graphs that _resume reads are sent or deferred once it sends.
+                super()._send_to_scheduler(msg)
+            return
+        if msg["op"] == "report-key":
             self._missed.add(msg["key"])
         super()._send_to_scheduler(msg)
+
+    def _send_to_scheduler_safe(self, msg: dict[str, Any]) -> None:
+        """Send a message, or defer it while this client reconnects."""
+        if self._away and self.status in ("connecting", "running"):
+            self._deferred.append(msg)
+            return
+        if self._deferred:  # the client closes
+            self._send_deferred()
+        super()._send_to_scheduler_safe(msg)
+
+    def _send_deferred(self) -> None:
+        for message in self._deferred:
+            super()._send_to_scheduler_safe(message)
+        self._deferred.clear()
 
     def _release_key(self, key: Any) -> None:
         """Release a key, and remember whether it was pending."""
@@ -259,8 +279,9 @@ class ReconnectingClient(Client):
         logger.warning("lost the supervisor at %s", self.scheduler.address)
         try:
             await self._go_on()
-        except (OSError, ImportError) as error:
-            logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
+        except Exception as error:  # whatever it is, nothing may stay deferred for ever
+            foreseen = isinstance(error, OSError | ImportError)
+            logger.error("%s", error, exc_info=not foreseen)  # noqa: TRY400 - its traceback says no more
             self._give_up(list(self.futures), self.abandoned)
             await self._close()
 
@@ -271,16 +292,13 @@ class ReconnectingClient(Client):
             found = await find_leader(self._candidates, self.connection_args)
             if found is not None and found.epoch >= self._role.epoch:
                 self.scheduler = self.rpc(found.address)
-                waiting: list[dict[str, Any]] = []
                 try:
                     # A supervisor that took over accepts clients only after its workers have come.
                     async with asyncio.timeout(min(retention(), _WELCOME)):
                         await self._arrived()
-                        waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
                         await self._ensure_connected(timeout=retention())
-                        await self._resume(waiting)
+                        await self._resume()
                 except OSError:
-                    self._pending_msg_buffer[:0] = waiting
                     if self.scheduler_comm is not None:  # it was accepted, and then disconnected
                         self.scheduler_comm.abort()
                         self.scheduler_comm, self.status = None, "connecting"
@@ -305,7 +323,7 @@ class ReconnectingClient(Client):
         """Return the computed keys, and the unfinished graphs with their keys."""
         with self._graphs_lock:
             self._forget_graphs()
-            graphs = self._graphs
+            graphs = list(self._graphs)
         again = {key for graph in graphs for key in graph["keys"]}
         computed = [
             key
@@ -314,21 +332,15 @@ class ReconnectingClient(Client):
         ]
         return [key for key in computed if key not in again], graphs
 
-    async def _resume(self, waiting: list[dict[str, Any]]) -> None:
-        """Claim computed results, resubmit the other graphs, then send deferred requests."""
+    async def _resume(self) -> None:
+        """Claim computed results, resubmit the other graphs, then send deferred messages."""
         wanted, graphs = self._wanted()
         holders = await self.scheduler.who_has(keys=wanted)
         self._learn(await self.scheduler.identity(n_workers=0))
+        # No await from here on, so that nothing else is sent or deferred.
         held = [key for key in wanted if key in self.futures and holders[key]]
+        self._resend(held, graphs)
         lost = [key for key in wanted if not holders[key]]
-        if held:
-            self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
-        for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
-            self._send_to_scheduler_safe(message)
-        # Other graphs may need them; what none needs would be held until this client leaves.
-        released = [key for graph in graphs for key in graph["keys"] if key not in self.futures]
-        if released:
-            self._send_to_scheduler_safe({"op": "client-releases-keys", "keys": released})
         why = f"the supervisor at {self._left} was lost, and no remaining worker has the result"
         self._give_up(lost, why)
         logger.warning(
@@ -338,12 +350,44 @@ class ReconnectingClient(Client):
             len(lost),
             len(graphs),
         )
+        self._claim_pending(graphs)
         self._missed.clear()
         self.generation += 1
         self._away = False
         assert self._changed is not None
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def _resend(self, held: list[Any], graphs: list[dict[str, Any]]) -> None:
+        """Claim results, send earlier graphs again, and then what was deferred."""
+        send = super()._send_to_scheduler_safe
+        if held:
+            send({"op": "client-desires-keys", "keys": held})
+        deferred = set(map(id, self._deferred))
+        earlier = [graph for graph in graphs if id(graph) not in deferred]
+        for graph in earlier:
+            send(graph)
+        self._send_deferred()
+        # Other graphs may need them; what none needs would be held until this client leaves.
+        released = [key for graph in earlier for key in graph["keys"] if key not in self.futures]
+        if released:
+            send({"op": "client-releases-keys", "keys": released})
+
+    def _claim_pending(self, graphs: list[dict[str, Any]]) -> None:
+        """Request pending results of others' graphs; an unknown one is cancelled then."""
+        # A future is created before its graph is sent, both with this lock.
+        with self._refcount_lock, self._graphs_lock:
+            again = {key for graph in (*graphs, *self._graphs) for key in graph["keys"]}
+            claimed = [
+                key
+                for key, state in list(self.futures.items())
+                if state.status == "pending" and key not in again and key not in self._missed
+            ]
+        if claimed:
+            send = super()._send_to_scheduler_safe
+            send({"op": "client-desires-keys", "keys": claimed})
+            for key in claimed:
+                send({"op": "report-key", "key": key})
 
     def _gather_remote(self, direct: bool, local_worker: bool) -> asyncio.Task[dict[str, Any]]:  # type: ignore[override]
         """Start to fetch results; later requests join until they are asked for.

@@ -105,11 +105,11 @@ def test_a_graph_that_reads_a_result_before_its_client_has_requested_it_again(mo
             assert await future == 42
             resume = client._resume
 
-            async def late(waiting):
+            async def late():
                 graph = {"read": Task("read", abs, TaskRef(future.key))}
                 (read,) = other.get(graph, ["read"], sync=False)
                 assert await read == 42
-                await resume(waiting)
+                await resume()
 
             monkeypatch.setattr(client, "_resume", late)
             server.unclaimed_results.hold(client.id)

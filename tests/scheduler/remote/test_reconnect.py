@@ -7,14 +7,16 @@ import dataclasses
 from typing import Any
 
 import dask.config
-from distributed import Client
+import pytest
+from distributed import CancelledError, Client, Future, Variable, fire_and_forget
 
 from marsdask.scheduler.cluster.leader import find_leader, query_role
+from marsdask.scheduler.errors import ResultLost
 from marsdask.scheduler.remote import reconnect as resuming
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE, free_port
-from tests.cluster.loop import HOST, Gates, run, side_by_side, supervised, until
+from tests.cluster.loop import HOST, Gates, pass_gate, run, side_by_side, supervised, until
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
@@ -31,12 +33,12 @@ def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
             comms = [client.scheduler_comm]
             resume = client._resume
 
-            async def silent_at_first(waiting):
+            async def silent_at_first():
                 comms.append(client.scheduler_comm)
                 if len(comms) == 2:
                     monkeypatch.setattr(resuming, "_WELCOME", DEADLINE)
                     await asyncio.Event().wait()
-                await resume(waiting)
+                await resume()
 
             monkeypatch.setattr(client, "_resume", silent_at_first)
             client.scheduler_comm.abort()
@@ -184,9 +186,9 @@ def test_released_results_of_an_unfinished_graph(monkeypatch):
                 others.pop()
                 return identity(**options)
 
-            async def resumed(waiting):
+            async def resumed():
                 supervisor.handlers["identity"] = released  # while the client looks
-                await resume(waiting)
+                await resume()
 
             monkeypatch.setattr(client, "_resume", resumed)
             gone = {one.key for one in others[2:4]}
@@ -198,6 +200,150 @@ def test_released_results_of_an_unfinished_graph(monkeypatch):
             assert await client.gather([waits, *others]) == [0, 1, 2]
             wanted = {ts.key for ts in supervisor.clients[client.id].wants_what}
             assert wanted == {waits.key, *(one.key for one in others)}
+
+    run(main)
+
+
+def test_a_pending_result_of_another_clients_graph():
+    """It is requested again; one that nobody computes any more is cancelled."""
+
+    async def main():
+        gate = Gates.new("others")
+        async with (
+            supervised({}) as (supervisor, other),
+            resuming.ReconnectingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            ) as client,
+        ):
+            result = other.submit(pass_gate, "others", pure=False)
+            await gate.started.acquire()
+            await Variable("result", client=other).set(result)
+            shared = await Variable("result", client=client).get()
+            unknown: Any = Future("unknown", client)
+            client.scheduler_comm.abort()
+            assert await client.resumed(0)
+            await unknown._state.wait(DEADLINE)
+            assert unknown.cancelled()
+            gate.go.set()
+            assert await shared == 0
+
+    with pytest.warns(UserWarning, match="'unknown' but key is unknown"):
+        run(main)
+
+
+def noting(send, sent):
+    """Return a ``send`` that notes operations and keys, too."""
+
+    def noted(*messages):
+        sent.extend((one["op"], *one.get("keys", ())) for one in messages)
+        send(*messages)
+
+    return noted
+
+
+def test_what_is_submitted_while_the_client_resumes(monkeypatch):
+    """It follows the graphs that it needs, once and in its order, though the first try fails."""
+
+    async def main():
+        gate = Gates.new("resent")
+        async with (
+            supervised({}) as (supervisor, _),
+            resuming.ReconnectingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            ) as client,
+        ):
+            first = client.submit(first_waits, 0, key="first")
+            await gate.started.acquire()
+            arrived, resume = client._arrived, client._resume
+            sent: list[Any] = []
+            made: list[Any] = []
+
+            async def away():
+                if not made:
+                    made.append(client.submit(int, first, key="away"))
+                await arrived()
+
+            async def broken_at_first():
+                if len(made) == 1:
+                    made.append(client.submit(int, made[0], key="later"))
+                    client.submit(int, 7, key="again").release()
+                    await client.scheduler.identity()
+                    made.append(client.submit(int, 7, key="again"))
+                    await client.scheduler.identity()
+                    raise OSError("the connection breaks once more")
+
+                client.scheduler_comm.send = noting(client.scheduler_comm.send, sent)
+                await resume()
+
+            monkeypatch.setattr(client, "_arrived", away)
+            monkeypatch.setattr(client, "_resume", broken_at_first)
+            client.scheduler_comm.abort()
+            assert await client.resumed(0)
+            gate.go.set()
+            assert await client.gather([first, *made]) == [0, 0, 0, 7]
+            graph, release = "update-graph", "client-releases-keys"
+            steps = [(graph, "first"), (graph, "away"), (graph, "later"), (graph, "again")]
+            assert sent[:6] == [*steps, (release, "again"), steps[-1]]
+            assert graph not in {op for op, *_ in sent[6:]}
+            assert not client._deferred
+
+    run(main)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_client_that_closes_while_it_resumes(monkeypatch, broken):
+    """Its last messages precede its leave, unless the connection is broken; it keeps none."""
+
+    async def main():
+        gate = Gates.new("last")
+        async with supervised({}) as (supervisor, _):
+            client = await resuming.ReconnectingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            )
+            began = asyncio.Event()
+
+            async def endless():
+                began.set()
+                await asyncio.Event().wait()
+
+            monkeypatch.setattr(client, "_resume", endless)
+            client.scheduler_comm.abort()
+            await began.wait()
+            fire_and_forget(client.submit(pass_gate, "last", pure=False))
+            await client.scheduler.identity()
+            assert client._deferred
+            if broken:
+                client.scheduler_comm.abort()
+            await client._close(fast=True)
+            assert not client._deferred
+            if not broken:
+                await gate.started.acquire()
+                gate.go.set()
+
+    run(main)
+
+
+def test_a_client_that_cannot_resume(monkeypatch):
+    """Whatever the cause, it closes, and no future of its waits for ever."""
+
+    async def main():
+        gate = Gates.new("given up")
+        async with supervised({}) as (supervisor, _):
+            client = await resuming.ReconnectingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            )
+            future = client.submit(pass_gate, "given up", pure=False)
+            await gate.started.acquire()
+
+            async def broken():
+                raise KeyError("unforeseen")
+
+            monkeypatch.setattr(client, "_resume", broken)
+            client.scheduler_comm.abort()
+            await asyncio.wait([client._handle_report_task])
+            assert client.status == "closed"
+            with pytest.raises((ResultLost, CancelledError)):
+                await future
 
     run(main)
 
