@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import marsdask.compat
-from marsdask.session import get_default_session, new_session, stop_server
+from marsdask.session import Session, get_default_session, new_session, stop_server
 
 _COLUMNS: Final = (slice(None), slice(2))
 ADDRESS: Final = "'http://<web_ip>:<web_port>'"
@@ -81,6 +81,9 @@ future.result()
 }
 
 
+_sessions: list[Session] = []
+
+
 class _Cluster:
     """A cluster as Kubernetes would run it, somewhere else."""
 
@@ -89,6 +92,7 @@ class _Cluster:
     def __init__(self, address: str | None) -> None:
         self.endpoint = address
         self.session = new_session(address)
+        _sessions.append(self.session)
 
     def stop(self) -> None:
         """End it; the session is left to the test."""
@@ -134,4 +138,6 @@ def run_program(name: str, address: str | None, patches: pytest.MonkeyPatch) -> 
     finally:
         marsdask.compat.uninstall()
         stop_server()
+        while _sessions:  # the program has started two
+            _sessions.pop().close()
     return names
