@@ -79,9 +79,9 @@ class WebsocketComm(WSHandlerComm):
     """A connection that is closed by a part that begins no message."""
 
     async def read(self, deserializers: Any = None) -> Any:
-        """Read a message; raise ``CommClosedError`` if the rest cannot be one.
+        """Read a message; raise ``CommClosedError`` after a part that begins none.
 
-        distributed answers other errors, which a closed connection would turn into a task's.
+        Other errors of an open connection are raised: distributed sends them to the client.
         """
         try:
             return await super().read(deserializers)  # type: ignore[no-untyped-call]

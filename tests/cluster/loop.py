@@ -11,6 +11,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, SpecCluster
 from distributed.diagnostics.plugin import SchedulerPlugin
 
+from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE, free_port
@@ -38,6 +39,11 @@ async def cluster(scheduler, worker, address=None, *, workers=({}, {}), **option
 def supervised(*workers, worker=MarsWorker):
     """Start a supervisor that checks its states at every step, and workers with such options."""
     return cluster(Supervisor, worker, workers=workers, validate=True)
+
+
+def reconnecting(server):
+    """Return a client, for this event loop, that continues when its connection breaks."""
+    return ReconnectingClient(server.address, asynchronous=True, set_as_default=False)
 
 
 def side_by_side(**options):

@@ -13,7 +13,7 @@ from distributed import Client
 from distributed.comm import get_address_host_port
 
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
-from tests.cluster.loop import HOST, Gates, pass_gate, run, supervised, until
+from tests.cluster.loop import HOST, Gates, pass_gate, reconnecting, run, supervised, until
 
 
 class HalfOpen:
@@ -71,7 +71,7 @@ def test_nothing_is_lost_when_the_old_connection_ends():
         async with (
             supervised({}) as (server, _),
             HalfOpen(server.address) as door,
-            ReconnectingClient(door.address, asynchronous=True, set_as_default=False) as client,
+            reconnecting(door) as client,
         ):
             future = client.submit(abs, -42, pure=False)
             assert await future == 42
@@ -99,7 +99,7 @@ def test_a_graph_that_reads_a_result_before_its_client_has_requested_it_again(mo
     async def main():
         async with (
             supervised({}) as (server, other),
-            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+            reconnecting(server) as client,
         ):
             future = client.submit(abs, -42, pure=False)
             assert await future == 42
@@ -128,7 +128,7 @@ def test_nothing_is_lost_when_both_ends_notice(end, caplog):
     async def main():
         async with (
             supervised({}) as (server, _),
-            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+            reconnecting(server) as client,
         ):
             future = client.submit(abs, -42, pure=False)
             assert await future == 42
@@ -150,7 +150,7 @@ def test_a_client_that_does_not_return(monkeypatch):
         gate, away = Gates.new("left"), asyncio.Event()
         async with (
             supervised({}, {}) as (server, _),
-            ReconnectingClient(server.address, asynchronous=True, set_as_default=False) as client,
+            reconnecting(server) as client,
         ):
             monkeypatch.setattr(client, "_reconnect", away.wait)
             result = client.submit(abs, -42, pure=False)

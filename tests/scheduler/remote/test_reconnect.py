@@ -16,7 +16,16 @@ from marsdask.scheduler.remote import reconnect as resuming
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE, free_port
-from tests.cluster.loop import HOST, Gates, pass_gate, run, side_by_side, supervised, until
+from tests.cluster.loop import (
+    HOST,
+    Gates,
+    pass_gate,
+    reconnecting,
+    run,
+    side_by_side,
+    supervised,
+    until,
+)
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
@@ -26,9 +35,7 @@ def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
     async def main():
         async with (
             supervised() as (supervisor, _),
-            resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            ) as client,
+            reconnecting(supervisor) as client,
         ):
             comms = [client.scheduler_comm]
             resume = client._resume
@@ -63,9 +70,7 @@ def test_a_supervisor_that_has_come_to_stand_by_is_left(monkeypatch):
                 assert found is not None
                 return dataclasses.replace(found, address=next(addresses, found.address))
 
-            async with resuming.ReconnectingClient(
-                active.address, asynchronous=True, set_as_default=False
-            ) as client:
+            async with reconnecting(active) as client:
                 monkeypatch.setattr(resuming, "find_leader", late)
                 client.scheduler_comm.abort()
                 assert await client.resumed(0)
@@ -91,7 +96,7 @@ def test_results_that_arrive_after_the_client(monkeypatch):
         options: Any = {"host": HOST, "port": port, "dashboard_address": f"{HOST}:0"}
         first = await Supervisor(**options)
         worker = MarsWorker(first.address, host=HOST, nthreads=1, supervisors=[first.address])
-        client = resuming.ReconnectingClient(first.address, asynchronous=True, set_as_default=False)
+        client = reconnecting(first)
         gone, asked = asyncio.Event(), asyncio.Event()
         async with worker, client:
             one, other = await client.scatter([1, 2])
@@ -135,9 +140,7 @@ def test_a_fetch_that_is_cancelled_while_there_is_no_supervisor(monkeypatch):
     async def main():
         async with (
             supervised({}) as (supervisor, _),
-            resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            ) as client,
+            reconnecting(supervisor) as client,
         ):
             one = await client.scatter(1)
             asked = asyncio.Event()
@@ -173,9 +176,7 @@ def test_released_results_of_an_unfinished_graph(monkeypatch):
         gate = Gates.new("resent")
         async with (
             supervised({"nthreads": 2}) as (supervisor, _),
-            resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            ) as client,
+            reconnecting(supervisor) as client,
         ):
             waits, *others = client.map(first_waits, range(6))
             assert await client.gather(others) == [1, 2, 3, 4, 5]
@@ -211,9 +212,7 @@ def test_a_pending_result_of_another_clients_graph():
         gate = Gates.new("others")
         async with (
             supervised({}) as (supervisor, other),
-            resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            ) as client,
+            reconnecting(supervisor) as client,
         ):
             result = other.submit(pass_gate, "others", pure=False)
             await gate.started.acquire()
@@ -248,9 +247,7 @@ def test_what_is_submitted_while_the_client_resumes(monkeypatch):
         gate = Gates.new("resent")
         async with (
             supervised({}) as (supervisor, _),
-            resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            ) as client,
+            reconnecting(supervisor) as client,
         ):
             first = client.submit(first_waits, 0, key="first")
             await gate.started.acquire()
@@ -297,9 +294,7 @@ def test_a_client_that_closes_while_it_resumes(monkeypatch, broken):
     async def main():
         gate = Gates.new("last")
         async with supervised({}) as (supervisor, _):
-            client = await resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            )
+            client = await reconnecting(supervisor)
             began = asyncio.Event()
 
             async def endless():
@@ -329,9 +324,7 @@ def test_a_client_that_cannot_resume(monkeypatch):
     async def main():
         gate = Gates.new("given up")
         async with supervised({}) as (supervisor, _):
-            client = await resuming.ReconnectingClient(
-                supervisor.address, asynchronous=True, set_as_default=False
-            )
+            client = await reconnecting(supervisor)
             future = client.submit(pass_gate, "given up", pure=False)
             await gate.started.acquire()
 
@@ -371,9 +364,7 @@ def test_a_new_client_during_a_takeover(monkeypatch):
             async with gone:
                 assert await heir.failover.elsewhere() == gone.address
             monkeypatch.setattr(resuming, "query_role", watched)
-            async with resuming.ReconnectingClient(
-                heir.address, asynchronous=True, set_as_default=False
-            ) as client:
+            async with reconnecting(heir) as client:
                 assert missed.is_set()
                 assert client.scheduler.address == heir.address
 

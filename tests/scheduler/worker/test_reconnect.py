@@ -60,6 +60,7 @@ def test_a_status_that_changes_while_it_registers(before, after):
             when_measured(worker, change)
             worker._leave()
             await known(after)
+            assert worker.status is after
 
     run(main)
 
@@ -81,6 +82,7 @@ def test_a_result_that_is_stored_while_it_registers():
             worker._leave()
             await stored.wait()
             await until(lambda: "x" not in worker.data, server, worker)
+            assert worker.address in server.workers
 
     run(main)
 
