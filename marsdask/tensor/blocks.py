@@ -19,7 +19,7 @@ from marsdask.core.node import MemoryOrder
 from marsdask.core.sizes import Index, known_or_nan
 from marsdask.scheduler.base import ChunkInfo
 
-from .kernels.duck_arrays import is_foreign
+from .kernels.duck_arrays import alike, in_memory, is_foreign
 from .memory_order import empty_in, lies_in
 from .sparse.blocks import is_sparse, join_blocks
 
@@ -48,7 +48,7 @@ def assemble(
     starts = [
         [0, *itertools.accumulate(sizes)] for sizes in _sizes(blocks, ndim=len(next(iter(blocks))))
     ]
-    like = blocks[(0,) * len(starts)]
+    like = next(filter(is_foreign, blocks.values()), blocks[(0,) * len(starts)])
     shape = tuple(start[-1] for start in starts)
     dtype = _common_dtype({block.dtype for block in blocks.values()}, meta.dtype)
     out = empty_in(like, dtype, shape, order)
@@ -58,7 +58,7 @@ def assemble(
                 slice(start[position], start[position + 1])
                 for start, position in zip(starts, index, strict=True)
             )
-        ] = block
+        ] = alike(out, block)[1]
     return out
 
 
@@ -167,10 +167,10 @@ def _shown(tensor: Any) -> tuple[Any, bool]:
     shape = tensor.shape
     options = np.get_printoptions()
     if math.prod(shape) <= options["threshold"]:
-        return tensor.fetch(), True
+        return in_memory(tensor.fetch()), True
     edge = options["edgeitems"]
     # One element more than is printed, so that NumPy abbreviates the array.
-    return tensor._corners([(edge + 1, edge)] * len(shape)), False
+    return in_memory(tensor._corners([(edge + 1, edge)] * len(shape))), False
 
 
 def html(tensor: Any) -> str:

@@ -12,7 +12,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
 from .chunks import check_device
-from .kernels.duck_arrays import is_foreign
+from .kernels.duck_arrays import in_memory
 from .operands import as_node
 from .sparse.blocks import dense
 from .typing import public
@@ -50,26 +50,36 @@ def on_gpu(block: Any) -> Any:
     return cupy.asarray(dense(block))
 
 
-def on_cpu(block: Any) -> Any:
-    """Copy a block from a GPU; NumPy's blocks are unchanged."""
-    return block.get() if is_foreign(block) else block
-
-
 @public
 def to_gpu(a: Any) -> Node:
     """Return the tensor with its blocks on the GPU; ``fetch`` gives CuPy's arrays.
+
+    As in CuPy, arrays in memory are no operands of those on a GPU: convert them, too. What CuPy
+    does not implement raises at ``execute``.
 
     Returns
     -------
     Tensor
         The same values in CuPy's blocks.
 
+    Raises
+    ------
+    ImportError
+        Without CuPy.
+    RuntimeError
+        Without a GPU.
+    ValueError
+        For values that a GPU does not hold: objects, texts, times.
+
     Examples
     --------
     >>> x = mt.ones(2).to_gpu()  # doctest: +SKIP
     """
     require_gpu()
-    return ToDevice(as_node(a), on_gpu)
+    node = as_node(a)
+    if node.meta.dtype.kind not in "biufc":
+        raise ValueError(f"Unsupported dtype {node.meta.dtype}: a GPU holds numbers")
+    return ToDevice(node, on_gpu)
 
 
 @public
@@ -86,7 +96,7 @@ def to_cpu(a: Any) -> Node:
     >>> mt.ones(2).to_cpu().compute()
     array([1., 1.])
     """
-    return ToDevice(as_node(a), on_cpu)
+    return ToDevice(as_node(a), in_memory)
 
 
 def wants_gpu(gpu: Any = None, device: Any = None) -> bool:

@@ -22,6 +22,7 @@ from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, known, numbers
 
 from .chunks import check_order
+from .kernels.duck_arrays import new_array
 from .sparse.blocks import is_sparse
 
 
@@ -71,9 +72,9 @@ def lies_in(block: Any, order: MemoryOrder) -> bool:
 def empty_in(like: Any, dtype: Any, shape: tuple[int, ...], order: MemoryOrder) -> Any:
     """Return a new array of the kind of another in an order."""
     if order is None:
-        return np.empty_like(like, dtype, order="C", subok=False, shape=shape)
+        return new_array(like, dtype, shape)
     turned = tuple(shape[axis] for axis in order)
-    out = np.empty_like(like, dtype, order="C", subok=False, shape=turned)
+    out = new_array(like, dtype, turned)
     return out.transpose(np.argsort(order))
 
 

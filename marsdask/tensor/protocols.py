@@ -22,6 +22,7 @@ from .elementwise.ufuncs import apply, conjugate, elementwise, sqrt, square
 from .indexing.assignment import assign
 from .indexing.iteration import rows
 from .io.dask_arrays import is_dask_array
+from .kernels.duck_arrays import in_memory
 from .reduction import reductions
 from .sparse.blocks import dense, is_sparse
 from .typing import ArrayLike
@@ -208,7 +209,7 @@ def dlpack(
         raise BufferError(
             "Unable to avoid copy while creating an array as requested: tensors are computed"
         )
-    values = np.asarray(self.compute())
+    values = np.asarray(in_memory(self.compute()))
     # Results may be read-only, which the protocol supports since its version 1.
     if not values.flags.writeable and (max_version is None or max_version < (1, 0)):
         values = values.copy()
@@ -224,7 +225,7 @@ def _single(self: Any) -> Any:
     """Compute a tensor that must be 0-d."""
     if self.ndim:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-    return np.asarray(self.compute())[()]
+    return np.asarray(in_memory(self.compute()))[()]
 
 
 def truth(self: Any) -> bool:
@@ -237,7 +238,7 @@ def truth(self: Any) -> bool:
             if size
             else "The truth value of an empty array is ambiguous. Use a.size > 0"
         )
-    return bool(np.asarray(self.compute()))
+    return bool(np.asarray(in_memory(self.compute())))
 
 
 def conjugated(self: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -309,9 +310,9 @@ def iterate(self: Any) -> Iterator[Any]:
 
 def item(self: Any, *args: Any) -> Any:
     """Compute one element as a Python scalar."""
-    return np.asarray(self.compute()).item(*args)
+    return np.asarray(in_memory(self.compute())).item(*args)
 
 
 def tolist(self: Any) -> Any:
     """Compute, and return nested lists of Python scalars."""
-    return np.asarray(self.compute()).tolist()
+    return np.asarray(in_memory(self.compute())).tolist()

@@ -62,3 +62,37 @@ def test_the_processor_is_the_default() -> None:
         mt.ones(3, device="tpu")
     with pytest.raises(NotImplementedError, match="to_gpu"):
         mt.full(3, [1, 2, 3], gpu=True)
+
+
+def test_values_are_shown_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts and Python's scalars are of values copied from the GPU; NumPy's arrays are not."""
+    runtime = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=lambda: 1))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=OnDevice, cuda=runtime))
+    lazy = mt.arange(5.0, chunk_size=2, gpu=True).execute()
+    assert repr(lazy) == "array([0., 1., 2., 3., 4.])"
+    assert str(lazy) == "[0. 1. 2. 3. 4.]"
+    assert repr(mt.zeros(2000, gpu=True).execute()).endswith("shape=(2000,), dtype=float64)")
+    assert float(lazy.sum()) == lazy.sum().item() == 10
+    assert lazy.tolist() == [0, 1, 2, 3, 4]
+    assert bool(lazy[1])
+    with pytest.raises(TypeError, match="Implicit conversion"):
+        np.asarray(lazy)
+
+
+def test_assigned_values_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slices, masks and positions of a tensor on a GPU take values of NumPy."""
+    runtime = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=lambda: 1))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=OnDevice, cuda=runtime))
+    lazy = mt.zeros(6, chunk_size=2, gpu=True)
+    lazy[1:3] = np.array([1.0, 2.0])
+    lazy[lazy == 2] = 7
+    lazy[[4, 5]] = [3, 4]
+    assert lazy.compute().get().tolist() == [0, 1, 7, 0, 3, 4]
+
+
+def test_a_gpu_holds_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other types are refused at the call, in CuPy's words."""
+    runtime = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=lambda: 1))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=OnDevice, cuda=runtime))
+    with pytest.raises(ValueError, match="Unsupported dtype object"):
+        mt.tensor(np.array([None, 1]), gpu=True)

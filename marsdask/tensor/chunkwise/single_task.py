@@ -16,6 +16,7 @@ from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, known
 
+from ..kernels.duck_arrays import as_array
 from ..manipulation.shape import whole
 from ..operands import as_node, empty
 from .rechunk import recut
@@ -133,7 +134,7 @@ class Summary(OneChunk):
         )
         grid = tree(partials, Pairwise(self.combine), own)
         last = (None,) * len(own) + tuple(range(len(self.lengths)))
-        return blockwise(np.asarray, [(grid, last)], chunks=self.chunks, meta=self.meta)
+        return blockwise(as_array, [(grid, last)], chunks=self.chunks, meta=self.meta)
 
 
 def broadcast_map(

@@ -14,6 +14,7 @@ from marsdask.tensor.indexing.getitem import getitem
 
 from ..chunkwise.rechunk import rechunk
 from ..chunkwise.single_task import broadcast_map
+from ..kernels.duck_arrays import alike
 from ..manipulation.join import concatenate, length, part, stack
 from ..manipulation.shape import moveaxis, normalize_axes, normalize_axis
 from ..operands import as_node
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @kernel(scratch=2.0)
 def between(x: Any, xp: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
     """Interpolate between points."""
+    x, xp, fp = alike(x, xp, fp)
     return np.interp(x, xp, fp, left, right, period)
 
 

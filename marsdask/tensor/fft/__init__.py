@@ -20,6 +20,7 @@ from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 from ..chunkwise.rechunk import rechunk, recut
 from ..device import placed_on
 from ..indexing.assignment import into
+from ..kernels.duck_arrays import is_foreign
 from ..manipulation.join import roll
 from ..memory_order import settled
 from ..operands import as_node
@@ -147,7 +148,8 @@ def transform(
 ) -> Any:
     """Call the transform of that name on whole lanes, if no other function is given.
 
-    SciPy's is faster for several strided lanes, NumPy's for one; only NumPy's keeps float16.
+    SciPy's is faster for several strided lanes, NumPy's for one; only NumPy's keeps float16, and
+    dispatches to other libraries.
     """
     from scipy import fft  # heavy, and only transforms need it
 
@@ -158,7 +160,8 @@ def transform(
         made = transform(one.astype(block.dtype), name, lengths, axes, norm, func)
         return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
     if func is None:
-        func = getattr(np.fft if block.dtype == np.float16 else fft, name)
+        by_numpy = block.dtype == np.float16 or is_foreign(block)
+        func = getattr(np.fft if by_numpy else fft, name)
     if name.endswith("n"):
         return func(block, lengths, axes, norm)
     return func(block, lengths[0], axes[0], norm)

@@ -20,6 +20,7 @@ from marsdask.core.sizes import Chunks, Index, Sizes, known, numbers
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
+from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.shape import whole
 from .output_rules import OUTPUT, OutputRule
 from .slicing import EVERYTHING, Taken, settle
@@ -43,7 +44,7 @@ class KeyAt:
 
 def writable(block: Any) -> Any:
     """Return a copy of a block; one without axes may be a scalar, and becomes an array."""
-    return np.array(block)
+    return block.copy() if is_foreign(block) else np.array(block)
 
 
 def keys_of(cuts: Sequence[AxisCut | None]) -> KeyAt:
@@ -139,7 +140,7 @@ def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
     if key is None:
         return block
     out = writable(block)
-    out[key] = value
+    out[key] = alike(out, value)[1]
     return out
 
 

@@ -35,6 +35,7 @@ from marsdask.core.tokens import token
 from ..chunks import regular
 from ..chunkwise.rechunk import recut
 from ..elementwise import ufuncs
+from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis, view
 from ..memory_order import indexed
@@ -91,6 +92,9 @@ def choose(block: Any, mask: Any, axis: int) -> Any:
     """Return the selected part of a block for a mask over some of its axes."""
     if is_sparse(block):
         return choose_stored(block, mask, axis)
+    block, mask = alike(block, mask)
+    if is_foreign(block):
+        return block[(slice(None),) * axis + (mask,)]
     if mask.ndim == block.ndim:
         return _choose_flat(block.reshape(-1), mask.reshape(-1))
     if mask.ndim == 1:

@@ -21,6 +21,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Index, Sizes, borders, numbers, shape_of
 
 from ..chunkwise.rechunk import recut
+from ..kernels.duck_arrays import alike
 from ..manipulation.shape import whole
 from ..operands import Literal
 from .advanced import Points, locate_points, settle, taken
@@ -45,7 +46,7 @@ Put = Callable[[Any, Any, Any], None]
 
 def replace_values(part: Any, where: Any, share: Any) -> None:
     """Assign values over old ones."""
-    part[where] = share
+    part[where] = alike(part, share)[1]
 
 
 @kernel(scratch=0.1, buffer=48 * AT_ONCE)

@@ -22,6 +22,7 @@ from marsdask.core.tokens import token
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.ufuncs import apply
+from ..kernels.duck_arrays import alike
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, reorder, view, whole
 from ..operands import Literal, as_node
@@ -117,6 +118,7 @@ def _length(node: Node, item: Item) -> Any:
 def put_where(block: Any, mask: Any, value: Any) -> Any:
     """Return a copy of a block with other values where a mask holds."""
     out = writable(block)
+    out, mask, value = alike(out, mask, value)
     np.copyto(out, value, where=mask, casting="unsafe")
     return out
 
@@ -143,6 +145,7 @@ def _assign_mask(node: Node, item: Item, value: Node) -> Node:
 def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
     """Return a copy of a block with one value for each selected element."""
     out = writable(block)
+    out, mask, value = alike(out, mask, value)
     out[(slice(None),) * axis + (mask,)] = value
     return out
 

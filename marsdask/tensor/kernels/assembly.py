@@ -10,6 +10,7 @@ import numpy as np
 from marsdask.core.sizes import borders
 
 from ..sparse.blocks import is_sparse, join_blocks
+from .duck_arrays import alike
 
 
 def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
@@ -19,6 +20,7 @@ def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
             block[place] for block, place in zip(blocks, itertools.product(*parts), strict=True)
         ]
         return join_blocks(picked, tuple(map(len, parts)))
+    blocks = list(alike(*blocks))
     # An axis with unchanged chunks has one part, whose length only the block determines.
     lengths = [
         [n if part.stop is None else part.stop - part.start for part in axis]

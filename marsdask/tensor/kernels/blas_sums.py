@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .duck_arrays import is_foreign
+
 #: Numbers of a row that BLAS sums at once, a few dozen in each of its lanes.
 ROW = 1024
 
@@ -32,6 +34,8 @@ def add_reduce(block: Any, axis: Axis, dtype: Any, **keep: Any) -> Any:
         found = _by_blas(block, axis)
         if found is not None:
             return found
+    if is_foreign(block) and keep.get("where", True) is not True:  # CuPy has no reduce(where=)
+        block = np.where(keep.pop("where"), block, block.dtype.type(0))
     return np.add.reduce(block, axis=axis, dtype=dtype, **keep)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 
-from .duck_arrays import is_foreign
+from .duck_arrays import is_foreign, new_array
 from .lazy_block import LazyBlock, Tile
 
 
@@ -36,7 +36,7 @@ class ConcatenatedViews(LazyBlock):
             return self._piece([cover[0][0] for cover in axes])[tuple(c[0][1] for c in axes)]
         lengths = [[part.stop - part.start for _, part in cover] for cover in axes]
         shape = [sum(axis) for axis in lengths]
-        out = np.empty_like(self._pieces[0], shape=shape, order="C", subok=False)
+        out = new_array(self._pieces[0], self.dtype, tuple(shape))
         starts = [[0, *itertools.accumulate(axis)] for axis in lengths]
         for place in itertools.product(*(range(len(cover)) for cover in axes)):
             chosen = [cover[i] for cover, i in zip(axes, place, strict=True)]

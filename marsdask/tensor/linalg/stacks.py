@@ -18,6 +18,8 @@ from marsdask.tensor.manipulation.shape import whole as uncut
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.unknown_lengths import ResultSpec, whole
 
+from ..kernels.duck_arrays import as_array
+
 Options = tuple[tuple[str, Any], ...]
 
 
@@ -117,7 +119,7 @@ def of_stack(a: Any, dtype: Any, text: str = "") -> ResultSpec:
 def call_linalg(block: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return the results of a function for each matrix, as a tuple of arrays."""
     made = function(block, **options)
-    return tuple(map(np.asarray, made)) if isinstance(made, tuple) else (np.asarray(made),)
+    return tuple(map(as_array, made)) if isinstance(made, tuple) else (as_array(made),)
 
 
 @kernel(view=True)

@@ -22,6 +22,7 @@ from marsdask.tensor.manipulation.reshape import ravel
 
 from ..chunkwise.single_task import Summary, once
 from ..elementwise.ufuncs import greater_equal, less_equal, logical_and, power, subtract
+from ..kernels.duck_arrays import as_array
 from ..manipulation.join import concatenate
 from ..operands import as_node
 from ..quantile.exact import nanpercentile, percentile
@@ -139,7 +140,8 @@ RULES: dict[str, tuple[Callable[..., float], Callable[..., list[Any]]]] = {
 @kernel(scratch=0.1)
 def extremes(block: Any) -> Any:
     """Return the minimum and the maximum; empty input gives an empty result."""
-    return np.array([block.min(), block.max()]) if block.size else np.asarray(block).ravel()
+    block = as_array(block)
+    return np.stack([block.min(), block.max()]) if block.size else block.ravel()
 
 
 def outer(a: Any, b: Any) -> Any:

@@ -15,6 +15,7 @@ from marsdask.core.sizes import Size, Unknown, known
 from ..chunkwise.single_task import Summary, once
 from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
+from ..kernels.duck_arrays import alike, in_memory
 from ..manipulation.join import length, stack
 from ..operands import as_node
 from ..typing import itself, public
@@ -23,7 +24,7 @@ from .bin_widths import estimate_edges, extent
 
 def edges_over(ends: Any, bins: int) -> Any:
     """Return the edges of equal bins over the extent of the data."""
-    return np.histogram_bin_edges(ends, bins)
+    return np.histogram_bin_edges(in_memory(ends), bins)
 
 
 def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
@@ -84,7 +85,7 @@ FEW_EDGES = 2**11
 @kernel(scratch=1.0)
 def count_in_bins(block: Any, *rest: Any, equal: bool) -> Any:
     """Count a block's elements, or add their weights, between the edges, which come last."""
-    *weights, edges = rest
+    block, *weights, edges = alike(block, *rest)
     if not equal or (len(edges) <= FEW_EDGES and not weights):
         return np.histogram(block, edges, weights=weights[0] if weights else None)[0]
     ends = (edges[0], edges[-1])

@@ -77,11 +77,12 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
         keep = {**keep, "where": where}
     value = add_reduce(block, axis, kind, **keep)
     mean = _quotient(value, count)
-    room = {} if is_foreign(block) else {"out": scratch("away", block.shape, kind)}
+    foreign = is_foreign(block)
+    room = {} if foreign else {"out": scratch("away", block.shape, kind)}
     away = np.subtract(block, mean, dtype=kind, **room)
     if kind.kind == "c":
         away = away.real**2 + away.imag**2
-    elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2:
+    elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2 and not foreign:
         # One pass by BLAS in place of two.
         return value, count, np.vecdot(away, away)[..., np.newaxis]
     else:
@@ -144,14 +145,21 @@ def deviation(partial: Moments, ddof: float = 0) -> Any:
 
 def nan_variance(partial: Moments, ddof: float = 0) -> Any:
     """Return the variance, nan if too few elements are left."""
-    count = np.asarray(partial[1])
+    count = as_array(partial[1])
     value = variance(partial, ddof)
-    return np.where(count - ddof <= 0, np.array(np.nan, value.dtype), value)
+    return np.where(count - ddof <= 0, np.array(np.nan, value.dtype)[()], value)
 
 
 def nan_deviation(partial: Moments, ddof: float = 0) -> Any:
     """Return the square root of the variance, nan if too few elements are left."""
     return np.sqrt(nan_variance(partial, ddof))
+
+
+def count_nonzero(block: Any, axis: Axis, *, keepdims: bool) -> Any:
+    """Return the number of elements other than zero."""
+    if is_foreign(block):  # CuPy's has no keepdims
+        return np.sum(block != 0, axis=axis, keepdims=keepdims)
+    return np.count_nonzero(block, axis=axis, keepdims=keepdims)
 
 
 def nan_total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Any:
@@ -163,6 +171,8 @@ def nan_minimum(block: Any, axis: Axis, **kwargs: Any) -> Any:
     """Return the minimum of values other than nan; nan without any."""
     if block.dtype == object:
         return _object_extreme(np.minimum, np.inf, block, axis, **kwargs)
+    if is_foreign(block):  # CuPy has no fmin.reduce
+        return np.nanmin(block, axis=axis, **kwargs)
     return np.fmin.reduce(block, axis=axis, **kwargs)
 
 
@@ -170,6 +180,8 @@ def nan_maximum(block: Any, axis: Axis, **kwargs: Any) -> Any:
     """Return the maximum of values other than nan; nan without any."""
     if block.dtype == object:
         return _object_extreme(np.maximum, -np.inf, block, axis, **kwargs)
+    if is_foreign(block):
+        return np.nanmax(block, axis=axis, **kwargs)
     return np.fmax.reduce(block, axis=axis, **kwargs)
 
 
@@ -186,12 +198,12 @@ def _object_extreme(
 
 def fmin(a: Any, b: Any) -> Any:
     """Return the lesser values, those other than nan where there are any."""
-    return np.fmin(a, b) if np.asarray(a).dtype != object else _object_pair(np.minimum, a, b)
+    return np.fmin(a, b) if as_array(a).dtype != object else _object_pair(np.minimum, a, b)
 
 
 def fmax(a: Any, b: Any) -> Any:
     """Return the greater values, those other than nan where there are any."""
-    return np.fmax(a, b) if np.asarray(a).dtype != object else _object_pair(np.maximum, a, b)
+    return np.fmax(a, b) if as_array(a).dtype != object else _object_pair(np.maximum, a, b)
 
 
 def _object_pair(ufunc: np.ufunc, a: Any, b: Any) -> Any:

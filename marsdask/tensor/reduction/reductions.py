@@ -212,7 +212,9 @@ amax: Final = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="amax
 amin: Final = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idempotent=True)
 any: Final = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
 all: Final = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
-count_nonzero: Final = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
+count_nonzero: Final = reduction(
+    partials.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT
+)
 ptp: Final = reduction(
     partials.extremes,
     partials.merge_extremes,

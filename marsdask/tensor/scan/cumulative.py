@@ -24,7 +24,7 @@ from marsdask.core.sizes import Chunks, numbers
 from ..creation.from_shape import full
 from ..indexing.assignment import into
 from ..indexing.output_rules import ACCUMULATED
-from ..kernels.duck_arrays import as_array, is_foreign
+from ..kernels.duck_arrays import as_array, is_foreign, new_array
 from ..kernels.lazy_block import LazyBlock, Tile
 from ..kernels.scratch import lined_up
 from ..kernels.triangular_products import add_down, is_summable
@@ -131,7 +131,7 @@ def continued_block(
     """Accumulate a block after the values before it; these have no length if there are none."""
     block = as_array(block)
     block = _real(block, ufunc) if skips_nan else block
-    out = np.empty_like(block, dtype, order="C", subok=False)
+    out = new_array(block, dtype, block.shape)
     none = before is None or not before.shape[axis]
     accumulate(block, None if none else before, out, ufunc, axis)
     return out
@@ -257,7 +257,7 @@ def scan_block(
 ) -> Any:
     """Accumulate a block from its start."""
     block = as_array(block)
-    out = np.empty_like(block, dtype, order="C", subok=False)
+    out = new_array(block, dtype, block.shape)
     accumulate(block, _start(starts, position, axis), out, ufunc, axis)
     return out
 

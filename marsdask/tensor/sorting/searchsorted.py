@@ -21,6 +21,7 @@ from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import broadcast_map
 from ..elementwise.ufuncs import apply
 from ..indexing.getitem import getitem
+from ..kernels.duck_arrays import alike, as_array
 from ..manipulation.shape import view
 from ..operands import as_node, empty
 from ..sparse.blocks import is_sparse
@@ -29,6 +30,7 @@ from ..typing import public
 
 def places_in(block: Any, values: Any, side: Any) -> Any:
     """Return, along a new axis, the number of elements of a sorted block before each value."""
+    block, values = alike(block, as_array(values))
     return np.searchsorted(block, values, side=side)[None]
 
 
@@ -105,9 +107,10 @@ def _checked_sorter(node: Node, sorter: Any) -> Node:
     return order
 
 
-def bins_of(block: Any, bins: tuple[Any, ...], right: bool) -> Any:
+def bins_of(block: Any, bins: Any, right: bool) -> Any:
     """Return the bin of each value of a block."""
-    return np.digitize(block, np.asarray(bins), right)
+    block, bins = alike(as_array(block), as_array(bins))
+    return np.digitize(block, bins, right)
 
 
 @public
@@ -128,7 +131,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Node:
         np.digitize(np.empty(0), edges)  # raises for edges that are not monotonic
     elif len(edges.node.chunks) != 1:
         raise ValueError("object of too small depth for desired array")
-    return broadcast_map(np.digitize, node, edges, dtype=np.intp, right=bool(right))
+    return broadcast_map(bins_of, node, edges, dtype=np.intp, right=bool(right))
 
 
 def count_values(block: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -32,6 +32,7 @@ from ..chunkwise.rechunk import rechunk
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype, logical_not
 from ..indexing.getitem import getitem
+from ..kernels.duck_arrays import alike
 from ..manipulation.join import concatenate
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import moveaxis, normalize_axis
@@ -316,7 +317,14 @@ class IsIn(Node):
         size = math.prod(upper_total((sizes,)) for sizes in among.chunks)
         table = gather(flat_unique, among, chunks=((size,),), meta=among.meta)
         axes: Axes = tuple(range(a.ndim))
-        return blockwise(np.isin, [(a, axes), (table, (None,))], chunks=a.chunks, meta=self.meta)
+        return blockwise(are_in, [(a, axes), (table, (None,))], chunks=a.chunks, meta=self.meta)
+
+
+@kernel(scratch=2.0)
+def are_in(block: Any, table: Any) -> Any:
+    """Return which elements of a block are in a table."""
+    block, table = alike(block, table)
+    return np.isin(block, table)
 
 
 @kernel(scratch=2.0)
