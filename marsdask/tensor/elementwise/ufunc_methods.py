@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from .ufunc_at import at
 from .ufuncs import elementwise
 
 #: Reductions with their own name, which are faster than their ufunc alone.
-_NAMED = {
+_NAMED: dict[np.ufunc, TensorFunction] = {
     np.add: reductions.sum,
     np.multiply: reductions.prod,
     np.maximum: reductions.max,
@@ -29,7 +30,7 @@ _NAMED = {
 }
 
 #: Scans with their own name.
-_SCANS = {np.add: cumulative.cumsum, np.multiply: cumulative.cumprod}
+_SCANS: dict[np.ufunc, TensorFunction] = {np.add: cumulative.cumsum, np.multiply: cumulative.cumprod}
 
 #: Associative ufuncs, which may reduce blocks first.
 ASSOCIATIVE = {
@@ -49,13 +50,16 @@ def _refusal(ufunc: np.ufunc, method: str) -> NotImplementedError:
     )
 
 
+#: The arguments of a ufunc's ``reduce``, after the array, in order.
+_TAKES = ("axis", "dtype", "out", "keepdims", "initial", "where")
+
+
 @cache
 def _reduction(ufunc: np.ufunc) -> TensorFunction:
     if ufunc not in ASSOCIATIVE:
         raise _refusal(ufunc, "reduce")
-    takes = ("dtype", "out", "keepdims", "initial", "where")
-    return _NAMED.get(ufunc) or reductions.reduction(
-        ufunc.reduce, ufunc, whole=ufunc.reduce, name=ufunc.__name__, takes=takes
+    return reductions.reduction(
+        ufunc.reduce, ufunc, whole=ufunc.reduce, name=ufunc.__name__, takes=_TAKES[1:]
     )
 
 
@@ -75,9 +79,18 @@ def outer(ufunc: np.ufunc, a: Any, b: Any, /, **kwargs: Any) -> Any:
     )
 
 
-def reduced(ufunc: np.ufunc, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
+def reduced(ufunc: np.ufunc, array: Any, *args: Any, **kwargs: Any) -> Any:
     """Reduce along an axis, by default the first. See numpy.ufunc.reduce."""
-    return _reduction(ufunc).node(array, axis, *args, **kwargs)
+    if len(args) > len(_TAKES) or kwargs.keys() & set(_TAKES[: len(args)]):
+        raise TypeError(f"{ufunc.__name__}.reduce() got too many arguments, or one of them twice")
+    given = {**dict(zip(_TAKES, args, strict=False)), **kwargs}
+    axis = given.pop("axis", 0)
+    if given.get("dtype", ...) is None:
+        del given["dtype"]
+    function: Any = _NAMED.get(ufunc)
+    if function is None or not given.keys() <= signature(function).parameters.keys():
+        function = _reduction(ufunc)
+    return function.node(array, axis, **given)
 
 
 def accumulated(

@@ -47,7 +47,7 @@ def lined_up(nbytes: int) -> Any:
 def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return an uninitialized array; the memory is the same for each ``purpose`` in a thread."""
     nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes > KEPT:
+    if nbytes > KEPT or dtype.hasobject:
         return np.empty(shape, dtype)
     buffer = _buffers.held.get(purpose)
     if buffer is None or buffer.size < nbytes:

@@ -31,7 +31,7 @@ def _vector_norm(x: Node, order: Any, axis: Any, keepdims: bool) -> Node:
     size = ufuncs.absolute.node(x)
     options = {"axis": axis, "keepdims": keepdims}
     if order == math.inf:
-        return reductions.max.node(size, **options)
+        return reductions.max.node(size, initial=0, **options)
     if order == -math.inf:
         return reductions.min.node(size, **options)
     if order == 0:
@@ -55,14 +55,17 @@ def _matrix_norm(x: Node, order: Any, axes: tuple[int, int], keepdims: bool) -> 
     if order in ("nuc", 2, -2):
         values = svdvals.node(moveaxis.node(x, axes, (-2, -1)))
         pick = {"nuc": reductions.sum, 2: reductions.max, -2: reductions.min}[order]
-        found = pick.node(values, axis=-1)
+        found = pick.node(values, axis=-1, **({"initial": 0} if order == 2 else {}))
         return expand_dims.node(found, tuple(axes)) if keepdims else found
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
     along, across = axes if abs(order) == 1 else axes[::-1]
     sums = reductions.sum.node(ufuncs.absolute.node(x), axis=along, keepdims=True)
-    extreme = reductions.max if order > 0 else reductions.min
-    result = extreme.node(sums, axis=across, keepdims=True)
+    result = (
+        reductions.max.node(sums, axis=across, keepdims=True, initial=0)
+        if order > 0
+        else reductions.min.node(sums, axis=across, keepdims=True)
+    )
     return result if keepdims else squeeze.node(result, axes)
 
 
@@ -121,7 +124,10 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Node:
     Tensor
         The norm of each matrix.
     """
-    return norm.node(matrices(as_node(x)), ord, (-2, -1), keepdims)
+    node = as_node(x)
+    if node.meta.ndim < 2 or ord in ("nuc", 2, -2):
+        node = matrices(node)
+    return norm.node(node, ord, (-2, -1), keepdims)
 
 
 @public

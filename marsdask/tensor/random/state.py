@@ -177,6 +177,8 @@ class RandomState:
         out: Any = None,
         events: tuple[int, ...] = (),
     ) -> Tensor:
+        if out is not None and not isinstance(out, Collection):
+            raise TypeError(f"out must be a Tensor, not {type(out).__name__}")
         if out is not None and size is None:
             size = numbers(out.node.shape)
         if all(isinstance(item, int | float) for item in params):
@@ -335,7 +337,8 @@ class RandomState:
         self, count: int, extent: tuple[int, ...], weights: Any, options: dict[str, Any]
     ) -> Any:
         if weights is None:
-            return self.randint(0, count, extent, **options)
+            # From nothing only nothing is drawn.
+            return self.randint(0, max(count, 1), extent, **options)
         cumulated = np.cumsum(weights) / weights.sum()
         return self._draw("choice", (cumulated,), size=extent, dtype=np.int64, **options)
 

@@ -82,7 +82,7 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     away = np.subtract(block, mean, dtype=kind, **room)
     if kind.kind == "c":
         away = away.real**2 + away.imag**2
-    elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2 and not foreign:
+    elif where is True and axis == (away.ndim - 1,) and kind.char in "fdg" and not foreign:
         # One pass by BLAS in place of two.
         return value, count, np.vecdot(away, away)[..., np.newaxis]
     else:

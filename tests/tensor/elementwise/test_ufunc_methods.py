@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,3 +64,28 @@ def test_facts_and_refusals():
     ):
         with pytest.raises(NotImplementedError, match="compute"):
             call()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reductions_take_numpys_arguments(name: str) -> None:
+    """In NumPy's order too, where functions with their own name have another."""
+    x = -np.arange(6).reshape(2, 3) - 1
+    ufunc, lazy = getattr(np, name), getattr(mt, name)
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        ((0, None, None, True), {}),
+        ((), {"axis": 1, "initial": 1, "dtype": None}),
+        ((1, ufunc.reduce(x, 0).dtype), {"keepdims": True}),
+    ]
+    for args, how in cases:
+        try:
+            want = ufunc.reduce(x, *args, **how)
+        except TypeError:  # of types
+            continue
+        with grids(merged=False):
+            found = lazy.reduce(mt.tensor(x, chunk_size=1), *args, **how).compute()
+        np.testing.assert_allclose(found, want, rtol=1e-12)
+        assert found.dtype == want.dtype
+    with pytest.raises(TypeError, match=f"{name}.reduce"):
+        lazy.reduce(mt.tensor(x), *(0,) * 7)
+    with pytest.raises(TypeError, match=f"{name}.reduce"):
+        lazy.reduce(mt.tensor(x), 0, axis=0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.tensor import linalg
 from marsdask.tensor.operands import as_node
@@ -71,3 +74,24 @@ def test_wrong_arguments_are_refused_at_the_call():
         linalg.norm(lazy[0], "nuc")
     with pytest.raises(ValueError, match="n_components"):
         linalg.randomized_svd(lazy, 4)
+
+
+@pytest.mark.parametrize("order", [1, 2, np.inf, "fro"])
+def test_norms_of_nothing_are_zero(order: Any) -> None:
+    """Where NumPy has a value; others raise its error."""
+    x = np.zeros((0, 4))
+    assert mt.linalg.norm(mt.tensor(x), order).compute() == np.linalg.norm(x, order) == 0
+    if order != "fro":
+        assert mt.linalg.norm(mt.tensor(x[:, 0]), order).compute() == 0
+    with pytest.raises(ValueError, match="zero-size array"):
+        mt.linalg.norm(mt.tensor(x), -np.inf).compute()
+
+
+def test_small_floats_have_norms() -> None:
+    """Only norms by singular values need types of LAPACK."""
+    x = np.arange(6, dtype=np.float16).reshape(2, 3)
+    found = mt.linalg.matrix_norm(mt.tensor(x, chunk_size=1)).compute()
+    assert found == np.linalg.matrix_norm(x)
+    assert found.dtype == np.float16
+    with pytest.raises(TypeError, match="float16 is unsupported in linalg"):
+        mt.linalg.matrix_norm(mt.tensor(x), ord=2)

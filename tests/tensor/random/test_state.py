@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
 from marsdask.tensor import random
@@ -288,3 +289,12 @@ def test_out_and_the_rest_of_the_arguments():
         rng.standard_exponential(3, method="guess")
     with pytest.raises(ValueError, match="positive-semidefinite"):
         rng.multivariate_normal([0, 0], [[1, 2], [2, 1]], check_valid="raise")
+
+
+def test_nothing_is_drawn_from_nothing() -> None:
+    """As of NumPy: empty, of the type of what there would be."""
+    state = mt.random.default_rng(0)
+    assert state.choice(np.array([]), 0).compute().dtype == np.float64
+    assert state.choice(0, size=0).compute().shape == (0,)
+    with pytest.raises(TypeError, match="out must be a Tensor, not ndarray"):
+        state.random(out=np.zeros(3))

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marsdask.tensor as mt
 from marsdask.tensor.reduction import partials
+from tests.strategies import grids
 
 
 @pytest.mark.parametrize("cut", [1, 5, 19])
@@ -61,3 +63,12 @@ def test_extremes_of_objects(data: st.DataObject) -> None:
         parts = (extreme(part, (0,), keepdims=True) for part in (block[:cut], block[cut:]))
         expected = getattr(np, name)(block.astype(float)) if (block == block).any() else np.nan
         np.testing.assert_array_equal(join(*parts).astype(float), [expected])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_moments_of_objects(axis: int | None) -> None:
+    """Their memory holds references, which no scratch buffer can."""
+    x = np.arange(6).reshape(2, 3)
+    with grids(merged=False):
+        found = mt.var(mt.tensor(x, chunk_size=2), axis=axis, dtype=object).compute()
+    np.testing.assert_array_equal(found, np.var(x, axis=axis, dtype=object))
