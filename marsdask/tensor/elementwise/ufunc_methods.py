@@ -30,7 +30,10 @@ _NAMED: dict[np.ufunc, TensorFunction] = {
 }
 
 #: Scans with their own name.
-_SCANS: dict[np.ufunc, TensorFunction] = {np.add: cumulative.cumsum, np.multiply: cumulative.cumprod}
+_SCANS: dict[np.ufunc, TensorFunction] = {
+    np.add: cumulative.cumsum,
+    np.multiply: cumulative.cumprod,
+}
 
 #: Associative ufuncs, which may reduce blocks first.
 ASSOCIATIVE = {
