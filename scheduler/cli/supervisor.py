@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
-from distributed.comm import get_address_host_port
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..cluster.arbiter import Arbiter, configured
@@ -20,7 +19,7 @@ from ..cluster.scaling import Scaler
 from ..supervisor import Supervisor
 from ..supervisor.compilation.processes import by_default
 from . import discovery, sizes
-from .serve import CLEAN, serve
+from .serve import CLEAN, report, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
@@ -97,13 +96,12 @@ class SupervisorService:
         asyncio.get_running_loop().call_later(_QUIET, self.supervisor.jobs.prepare)
         endpoint = self.supervisor.address
         self._announced.enter_context(discovery.announced(endpoint))
-        print(f"Mars Supervisor started at {endpoint}", flush=True)  # noqa: T201
-        print(f"Mars Web started at {self.supervisor.web_address}", flush=True)  # noqa: T201
+        report(f"Mars Supervisor started at {endpoint}")
+        report(f"Mars Web started at {self.supervisor.web_address}")
         if self.settings.secure is not None:
-            host, port = get_address_host_port(endpoint)
+            host, _, port = endpoint.rpartition("://")[2].rpartition(":")  # IPv6 in brackets
             web = self.supervisor.http_server.port
-            lines = self.settings.secure.lines(host, port, web)
-            print("Join this cluster:", *lines, sep="\n", flush=True)  # noqa: T201
+            report("Join this cluster:", *self.settings.secure.lines(host, int(port), web))
 
     async def finished(self) -> int:
         """Wait until the supervisor is closed; one that lost its role becomes a standby instead."""

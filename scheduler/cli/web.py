@@ -16,7 +16,7 @@ from ..errors import NoSupervisor
 from ..web.relay import Relay
 from ..web.tls import server_context
 from . import discovery, find_supervisor
-from .serve import CLEAN, serve
+from .serve import CLEAN, report, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
@@ -89,7 +89,7 @@ class WebService:
             raise ConfigError(
                 f"cannot listen at {where} ({error}); choose another with -H, -p or -e"
             ) from error
-        print(f"Mars Web started at {self.settings.host}:{self.relay.port}", flush=True)  # noqa: T201
+        report(f"Mars Web started at {self.settings.host}:{self.relay.port}")
 
     async def finished(self) -> int:
         """Run until the process ends."""

@@ -26,7 +26,7 @@ from ..worker.memory_ledger import MemoryLedger
 from . import discovery, find_supervisor
 from .readiness import ReadinessServer
 from .resources import HARD, SOFT, Resources, resolve
-from .serve import CLEAN, FAILED, serve
+from .serve import CLEAN, FAILED, report, serve
 from .settings import Settings, read
 from .sizes import ConfigError, parse_number
 
@@ -131,11 +131,14 @@ class WorkerService:
         }
         self._nannies |= new
         started = await asyncio.gather(*new.values(), return_exceptions=True)
-        for error in started:
-            if isinstance(error, BaseException):
-                await asyncio.gather(*(nanny.close() for nanny in new.values()))
-                raise error
-        print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
+        try:
+            for error in started:
+                if isinstance(error, BaseException):
+                    raise error
+            report(f"Mars Worker started at {self.endpoint}")
+        except BaseException:
+            await asyncio.gather(*(nanny.close() for nanny in new.values()))
+            raise
 
     def _begun(self) -> list[str]:
         """Return the one supervisor that has started on this host since the first one was found.
