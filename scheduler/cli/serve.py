@@ -64,7 +64,7 @@ def report(*lines: str) -> None:
     except OSError:
         # The lines would remain in the buffer: further processes could not start, since Python
         # empties it before, and the exit code would be 120.
-        sys.stdout = sys.__stdout__ = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 async def _run(make: Callable[[], Service]) -> int:

@@ -78,6 +78,13 @@ class WorkerService:
 
     async def start(self) -> None:
         """Find the supervisor and start the workers with it."""
+        host = self.settings.host
+        try:
+            await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), None)
+        except socket.gaierror as error:
+            raise ConfigError(
+                f"cannot listen at {host} ({error}); choose another with -H"
+            ) from None
         if self.settings.join is not None:
             security = await find_supervisor.certified(
                 self._known, self.settings.join, "worker", self.death_timeout

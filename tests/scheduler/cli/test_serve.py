@@ -137,7 +137,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("full", [False, True])
 def test_nobody_reads_what_it_says(full, tmp_path):
-    """The service starts, starts processes and ends as if somebody did; so it does on a full disk."""
+    """The service starts, starts processes and ends; so it does on a full disk."""
     program = tmp_path / "tells.py"
     program.write_text(_TELLS)
     with open("/dev/full", "wb") as disk:
