@@ -134,7 +134,6 @@ ELSEWHERE = {
         "scheduler/testing/results",
     ),
     "tests/cluster/test_commands.py": ("scheduler/cli/local", "scheduler/preload"),
-    "tests/scheduler/cli/test_settings.py": ("scheduler/cli/logs",),
     "tests/scheduler/inprocess/test_handles.py": ("scheduler/inprocess/engine",),
     "tests/cluster/jobs/test_local.py": ("scheduler/remote/local_cluster",),
     "tests/scheduler/storage/test_shared.py": (

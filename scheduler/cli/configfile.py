@@ -10,13 +10,14 @@ import itertools
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import yaml
 from dask import config
 from dask.utils import parse_timedelta
 
+from ..errors import did_you_mean
 from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
@@ -33,9 +34,8 @@ OPTIONS = {
 }
 
 #: Keys that distributed has too: {key: key of distributed's configuration}.
-DASK = {
+DASK: dict[str, str] = {
     "cluster.node_timeout": "distributed.scheduler.worker-ttl",
-    "metrics.prometheus": None,
     **{
         f"scheduling.autoscale.{name}": f"marsdask.autoscale.{name.replace('_', '-')}"
         for name in (
@@ -52,27 +52,44 @@ DASK = {
 _SEVERAL = ("spill_dir", "plasma_dir")
 _TIMES = ("cluster.node_timeout", "distributed.scheduler.worker-ttl")
 
-#: Keys of Mars that are read and have no effect here.
+#: Keys of Mars that are read and have no effect here, with all below them.
 WITHOUT_MEANING = (
     "services",
     "cluster.backend",
     "cluster.node_check_interval",
     "cluster.lookup_address",
-    "meta",
+    "meta.store",
     "metrics.backend",
     "metrics.port",
+    "metrics.prometheus",
+    "scheduling.mem_hard_limit",
     "scheduling.speculation",
     "scheduling.subtask_cancel_timeout",
-    "session",
+    "scheduling.subtask_max_reschedules",
+    "scheduling.subtask_max_retries",
+    "session.custom_log_dir",
     "storage.backends",
+    "storage.cuda",
     "storage.default_config",
-    "storage.disk",
-    "storage.filesystem",
-    "storage.plasma",
-    "storage.shared_memory",
-    "task",
-    "web",
+    "storage.disk.level",
+    "storage.filesystem.fs",
+    "storage.filesystem.level",
+    "storage.plasma.check_dir_size",
+    "storage.ray",
+    "storage.vineyard",
+    "task.default_config",
+    "task.execution_config",
+    "task.task_options",
+    "task.task_preprocessor_cls",
+    "task.task_processor_cls",
+    "web.extra_discovery_modules",
+    "web.web_handlers",
 )
+
+_KNOWN = (*OPTIONS, *DASK, *WITHOUT_MEANING)
+
+#: The variable by which Dask hands its whole configuration to child processes.
+_INHERITED: Final = "DASK_INTERNAL_INHERIT_CONFIG"
 
 #: Names of files that Mars ships; they contain no defaults that apply here.
 _BUILT_IN = ("@default", "@mars", "base_config.yml")
@@ -174,6 +191,23 @@ def _parts(content: Any) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
+def read(
+    path: str | None, text: str | None, defines: Sequence[str], environ: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options and the Dask configuration of ``-f``, ``-c`` and each ``-D``.
+
+    Dask's own variables take precedence over the file.
+    """
+    options, found = translate(gather(path, text, defines))
+    given = {DASK.get(key) or key for key, _ in _leaves(gather(None, text, defines))}
+    variables = {name: value for name, value in environ.items() if name != _INHERITED}
+    above, missing = config.collect_env(variables), object()
+    for key in found.keys() - given:
+        if config.get(key, missing, config=above) is not missing:
+            del found[key]
+    return options, found
+
+
 def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the command line options and the Dask configuration that the keys stand for.
 
@@ -182,14 +216,17 @@ def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     options: dict[str, Any] = {}
     dask: dict[str, Any] = {}
     for key, value in _leaves(content):
-        if key in OPTIONS:
+        if key.startswith(_OWN):
+            dask[key] = _checked(key, value)
+        elif not _is_known(key) and not (_is_section(key) and value in (None, {})):
+            hint = did_you_mean(key, _KNOWN)
+            logger.warning("ignoring the unknown configuration key %s", f"{key}{hint}")
+        elif value is None:
+            continue  # Mars's keys without a value have their default
+        elif key in OPTIONS:
             options[OPTIONS[key]] = _option(key, value)
         elif target := DASK.get(key):
             dask[target] = _checked(key, value)
-        elif key.startswith(_OWN):
-            dask[key] = _checked(key, value)
-        elif key not in DASK and not _covered(key):
-            logger.warning("ignoring the unknown configuration key %s", key)
     return options, dask
 
 
@@ -223,5 +260,10 @@ def _leaves(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield key, value
 
 
-def _covered(key: str) -> bool:
-    return any(key == name or key.startswith(f"{name}.") for name in WITHOUT_MEANING)
+def _is_known(key: str) -> bool:
+    covered = any(key.startswith(f"{name}.") for name in WITHOUT_MEANING)
+    return covered or key in _KNOWN
+
+
+def _is_section(key: str) -> bool:
+    return any(name.startswith(f"{key}.") for name in _KNOWN)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import logging
 import logging.config
 import os
+import stat
 import sys
 from collections.abc import MutableMapping
+from typing import Final
 
 from . import json_logs
 from .sizes import ConfigError
+
+logger: Final = logging.getLogger(__name__)
+
+#: The file that is used without an option.
+_DEFAULT: Final = "logging.conf"
 
 #: Loggers of the commands; distributed configures all others.
 LOGGERS = ("marsdask", "distributed")
@@ -30,42 +37,67 @@ def configure(
     """Set up logging here and, through the environment, in child processes.
 
     ``conf`` is a file for ``logging.config``. By default ``logging.conf`` in the working directory
-    is used if it exists. The file sets the level and the format. The format ``json`` writes a line
-    of JSON for each record.
+    is used, if it exists and only this user or root can have written it. The file sets the level
+    and the format. The format ``json`` writes a line of JSON for each record.
     """
     chosen = (level or "info").lower()
     if chosen not in _LEVELS:
         raise ConfigError(f"invalid --log-level: {level!r}; choose from {', '.join(_LEVELS)}")
-    path = conf or ("logging.conf" if os.path.isfile("logging.conf") else None)
-    if path is not None:
-        _forget_distributed()
-        try:
-            logging.config.fileConfig(path, disable_existing_loggers=False)
-        except Exception as error:  # noqa: BLE001 - the file contains expressions
-            raise ConfigError(f"cannot read the logging configuration {path}: {error}") from None
-        environ[_FILE_VARIABLE] = os.path.abspath(path)
-        return
-    if form == json_logs.NAME:
+    found = conf is None and os.path.isfile(_DEFAULT)
+    trusted = found and _is_trusted(_DEFAULT)
+    if conf is not None or trusted:
+        _use_file(conf or _DEFAULT, environ)
+    elif form == json_logs.NAME:
         config = json_logs.configuration(LOGGERS, chosen)
         logging.config.dictConfig(config)
         # Dask's configuration reads literals of Python.
         environ["DASK_LOGGING"] = repr(config)
-        return
+    else:
+        _use_format(form or _FORMAT, chosen, environ)
+    if found and not trusted:
+        path = os.path.abspath(_DEFAULT)
+        logger.warning("ignoring %s, which another user may have written; see --log-conf", path)
+
+
+def _use_file(path: str, environ: MutableMapping[str, str]) -> None:
+    _forget_distributed()
+    try:
+        logging.config.fileConfig(path, disable_existing_loggers=False)
+    except Exception as error:  # noqa: BLE001 - the file contains expressions
+        raise ConfigError(f"cannot read the logging configuration {path}: {error}") from None
+    environ[_FILE_VARIABLE] = os.path.abspath(path)
+
+
+def _use_format(form: str, level: str, environ: MutableMapping[str, str]) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter(form or _FORMAT))
+    handler.setFormatter(logging.Formatter(form))
     for name in LOGGERS:
-        logger = logging.getLogger(name)
-        logger.setLevel(chosen.upper())
-        logger.handlers = [handler]
-        logger.propagate = False
+        one = logging.getLogger(name)
+        one.setLevel(level.upper())
+        one.handlers = [handler]
+        one.propagate = False
     # A worker process reads these when it imports distributed.
-    environ["DASK_LOGGING__DISTRIBUTED"] = environ["DASK_LOGGING__MARSDASK"] = chosen
-    environ["DASK_DISTRIBUTED__ADMIN__LOG_FORMAT"] = form or _FORMAT
+    environ["DASK_LOGGING__DISTRIBUTED"] = environ["DASK_LOGGING__MARSDASK"] = level
+    environ["DASK_DISTRIBUTED__ADMIN__LOG_FORMAT"] = form
 
 
 def _forget_distributed() -> None:
     """Undo the logging that distributed set up on import: the file configures its loggers."""
-    for name, logger in list(logging.root.manager.loggerDict.items()):
-        if isinstance(logger, logging.Logger) and name.partition(".")[0] == "distributed":
-            logger.handlers, logger.propagate = [], True
-            logger.setLevel(logging.NOTSET)
+    for name, one in list(logging.root.manager.loggerDict.items()):
+        if isinstance(one, logging.Logger) and name.partition(".")[0] == "distributed":
+            one.handlers, one.propagate = [], True
+            one.setLevel(logging.NOTSET)
+
+
+def _is_trusted(path: str) -> bool:
+    """Return whether only this user or root can have written a file: it contains expressions.
+
+    In a sticky directory, such as ``/tmp``, nobody else can replace it.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    file, folder = os.stat(path), os.stat(os.path.dirname(os.path.abspath(path)))
+    owners = {file.st_uid, os.lstat(path).st_uid}
+    if not owners <= {os.getuid(), 0} or file.st_mode & stat.S_IWOTH:
+        return False
+    return not folder.st_mode & stat.S_IWOTH or bool(folder.st_mode & stat.S_ISVTX)

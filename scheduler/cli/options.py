@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from ..cluster.join import JOIN_VARIABLE
 from ..errors import did_you_mean
+from .sizes import ConfigError, parse_switch
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ LOGGING = (
         "--log-conf",
         "FILE",
         "configuration file of Python's logging; takes precedence over the level and the format "
-        "(default: logging.conf in the working directory, if it exists)",
+        "(default: logging.conf in the working directory, if only this user or root can write it)",
         hidden="--log_conf",
     ),
     CommandOption(
@@ -399,7 +400,10 @@ def parse(
         for option in options:
             text = environ.get(option.env, "") if option.env else ""
             if text and getattr(given, option.dest) is None and option.dest not in _PLACES:
-                setattr(given, option.dest, _from_environment(option, text))
+                try:
+                    setattr(given, option.dest, _from_environment(option, text))
+                except ConfigError as error:
+                    parser.error(str(error))
     return parser, given
 
 
@@ -417,6 +421,9 @@ def _suggestion(command: str, unknown: Sequence[str]) -> str:
 #: The options that set the address: an endpoint consists of a host and a port.
 _BINDS = ("host", "port", "endpoint")
 _PLACES = (*_BINDS, "ui_port")
+
+#: The options of what an operator requests for a container.
+_REQUESTS = ("n_cpu", "mem_bytes")
 
 
 def _bind(given: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -436,7 +443,8 @@ def _bind(given: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
 def _from_environment(option: CommandOption, text: str) -> Any:
     if option.many == "store_true":
-        return text.strip().lower() in ("1", "true", "yes", "on")
+        return parse_switch(option.env, text)
     if option.many == "*":
         return text.split(",")
-    return text
+    # KubeDL passes 0 where nothing was requested.
+    return None if text == "0" and option.dest in _REQUESTS else text

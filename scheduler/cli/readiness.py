@@ -58,8 +58,11 @@ class ReadinessServer:
         return server
 
     def listen(self, host: str, port: int) -> None:
-        """Listen on an address."""
-        self._server.listen(port, address=host.strip("[]"))
+        """Listen on an address; on all of both kinds instead of all of IPv6.
+
+        Probes within a pod ask 127.0.0.1 unless they know better.
+        """
+        self._server.listen(port, address="" if host == "[::]" else host.strip("[]"))
 
     def close(self) -> None:
         """Stop to listen."""

@@ -100,8 +100,7 @@ def _size(name: str, text: str | None, total: int) -> int | None:
 
 def _cpus(text: str | None) -> int:
     there = limits.cpus()
-    # KubeDL passes 0 where nothing was requested.
-    wanted = None if text == "0" else _count("--n-cpu", text)
+    wanted = _count("--n-cpu", text)
     if wanted is not None and wanted > there:
         logger.warning(
             "--n-cpu %d exceeds the %d cores of this host, which are shared", wanted, there
@@ -158,9 +157,14 @@ def _dirs(given: str | list[str] | None, purpose: str = "spill to") -> list[str]
 
 def _parallel(text: str | None, environ: Any) -> int:
     number = _count("--io-parallel-num", text)
-    if number is None and parse_switch(environ.get("MARS_LOCK_FREE_FILEIO", "")):
+    if number is None and _lock_free(environ):
         return 65536
     return number or 1
+
+
+def _lock_free(environ: Any) -> bool:
+    name = "MARS_LOCK_FREE_FILEIO"
+    return parse_switch(name, environ.get(name, ""))
 
 
 def _devices(given: argparse.Namespace) -> list[str] | None:
@@ -185,6 +189,8 @@ def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
         config["distributed.p2p.storage.disk"] = given.write_shuffle_to_disk
     if dirs := _dirs(given.plasma_dir, "share memory in"):
         config["marsdask.shared.directory"] = dirs[0]
+        if unused := ", ".join(dirs[1:]):
+            logger.warning("--plasma-dir: one directory is used; ignoring %s", unused)
         if (why := problem(dirs[0])) is not None:
             logger.warning("--plasma-dir: cannot share memory between processes: %s", why)
     if given.plasma_limit:

@@ -57,6 +57,16 @@ def serve(prog: str, make: Callable[[], Service]) -> int:
             return FAILED
 
 
+def report(*lines: str) -> None:
+    """Print lines to the standard output; no process ends because nobody reads them."""
+    try:
+        print(*lines, sep="\n", flush=True)  # noqa: T201
+    except OSError:
+        # The lines would remain in the buffer: further processes could not start, since Python
+        # empties it before, and the exit code would be 120.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
 async def _run(make: Callable[[], Service]) -> int:
     caught: asyncio.Queue[int] = asyncio.Queue()
     with _signals(caught):

@@ -18,7 +18,15 @@ from distributed.security import Security
 from ..cluster.join import JoinToken
 from ..cluster.leader import scheme
 from ..cluster.secure_directory import SecureCluster, folder, prepare
-from ..web.authentication import LEAST, Token, forget_token, read_token
+from ..web.authentication import (
+    FILE_VARIABLE,
+    LEAST,
+    VARIABLE,
+    Token,
+    forget_token,
+    read_token,
+)
+from ..web.host_header import allowed_names
 from ..web.tls import has_certificate
 from . import configfile, discovery, logs, sizes
 from .options import parse
@@ -26,7 +34,11 @@ from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
 
-ANYWHERE = "0.0.0.0"  # noqa: S104 - Mars's documented default; a warning goes with it
+#: All addresses of a host. The first is Mars's documented default; a warning goes with it.
+ANYWHERE, ANYWHERE_V6 = "0.0.0.0", "[::]"  # noqa: S104
+
+#: The variable that asks for the stacks of a process that crashes.
+_CRASHES: Final = "MARS_ENABLE_FAULTHANDLER"
 
 
 @dataclass
@@ -60,8 +72,9 @@ class Settings:
     @property
     def web_host(self) -> str:
         """The address of a supervisor's web service."""
-        ours = self.host if is_loopback(self.host) else ANYWHERE
-        return getattr(self.given, "web_host", None) or ours
+        if given := getattr(self.given, "web_host", None):
+            return _bracketed(str(given))
+        return self.host if is_loopback(self.host) else _anywhere(self.host)
 
     @property
     def scheme(self) -> str:
@@ -86,15 +99,16 @@ def read(
 
     try:
         logs.configure(given.log_level, given.log_format, given.log_conf)
-        _configure(command, given)
+        _configure(command, given, environ)
         settings = _common(command, given, environ)
         _check_certificates(command, settings.security)
         _require_secure(command, settings)
+        crashes = sizes.parse_switch(_CRASHES, environ.get(_CRASHES, ""))
         for name in given.load_modules or ():
             _load(name)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
-    if environ.get("MARS_ENABLE_FAULTHANDLER") == "1":
+    if crashes:
         faulthandler.enable()
         os.environ["PYTHONFAULTHANDLER"] = "1"  # for worker processes
     return settings
@@ -106,9 +120,10 @@ def _load(module: str) -> None:
     importlib.import_module(module)
 
 
-def _configure(command: str, given: argparse.Namespace) -> None:
-    content = configfile.gather(given.config_file, given.config, given.define or ())
-    options, settings = configfile.translate(content)
+def _configure(command: str, given: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    options, settings = configfile.read(
+        given.config_file, given.config, given.define or (), environ
+    )
     if command == "web" and given.endpoint is None:
         # mars-web has one port, the web port.
         for name in ("host", "port"):
@@ -119,6 +134,7 @@ def _configure(command: str, given: argparse.Namespace) -> None:
             setattr(given, name, value)
     settings["distributed.admin.event-loop"] = _event_loop(given.use_uvloop)
     dask.config.set(settings)
+    allowed_names()
 
 
 def _event_loop(wish: str | None) -> str:
@@ -141,26 +157,28 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
         host, _, ports = given.endpoint.rpartition(":")
         if not host:
             raise ConfigError(f"invalid -e: {given.endpoint!r}; give IP:PORT")
-    if command != "web" and host and host.count(":") > 1 and not host.startswith("["):
-        host = f"[{host}]"  # in distributed's form, which appends a port
-    if host and host.startswith("[") != host.endswith("]"):
-        raise ConfigError(f"invalid address: {host!r}; write IPv6 as ::1 or [::1]")
+    host = _bracketed(host) if host else None
     ports = getattr(given, "ui_port", None) or ports
-    advertise = given.advertise
+    advertise = _bracketed(given.advertise) if given.advertise else None
     if advertise is None and host and not _is_wildcard(host):
         advertise = host
     join = JoinToken.read(given.join) if getattr(given, "join", None) else None
     secure = _secure(given, environ)
     token = _token(command, given, environ)
-    if join is not None:
-        token = Token(join.secret)
+    if (own := join or secure) is not None:
+        token = Token(own.secret)
+    if token is not None and token.is_short:
+        raise ConfigError(
+            f"the web token can be guessed: give at least {LEAST} characters, such as those of "
+            "openssl rand -hex 32"
+        )
     return Settings(
-        host=host or ANYWHERE,
+        host=host or _anywhere(advertise or ""),
         ports=sizes.parse_ports(ports or "0"),
         advertise=advertise,
         supervisors=_supervisors(command, given.supervisors, environ),
         security=_security(given) if secure is None else secure.security,
-        token=token if secure is None else Token(secure.secret),
+        token=token,
         secure=secure,
         join=join,
         given=given,
@@ -172,7 +190,8 @@ def _secure(given: argparse.Namespace, environ: Mapping[str, str]) -> SecureClus
     flags = {"--secure": getattr(given, "secure", None), "--join": getattr(given, "join", None)}
     chosen = next((flag for flag, value in flags.items() if value), None)
     others = ("tls_ca_file", "tls_cert", "tls_key", "web_token_file")
-    if chosen and any(getattr(given, name, None) for name in others):
+    found = [getattr(given, name, None) for name in others]
+    if chosen and any([*found, environ.get(VARIABLE)]):
         raise ConfigError(f"{chosen} makes certificates and a token: give no others")
     return prepare(folder(environ)) if chosen == "--secure" else None
 
@@ -183,8 +202,10 @@ def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) ->
     found = sizes.parse_list(given) if given else discovery.from_environment(environ)
     for endpoint in found:
         host, _, port = endpoint.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
             raise ConfigError(f"invalid supervisor: {endpoint!r}; give IP:PORT or IP:PORT,IP:PORT")
+        if ":" in (bare := host.rpartition("://")[2]) and not bare.startswith("["):
+            raise ConfigError(f"invalid supervisor: {endpoint!r}; write IPv6 as [::1]:7001")
     return found
 
 
@@ -222,16 +243,31 @@ def _token(command: str, given: argparse.Namespace, environ: Mapping[str, str]) 
     try:
         token = read_token(environ, path)
     except OSError as error:
-        if command == "worker":  # its host may lack the file
+        if command == "worker" and path == environ.get(FILE_VARIABLE):
+            # Pods have the same variables, but perhaps not the same files.
+            logger.warning(
+                "cannot read the token in %s (%s): the HTTP ports of workers need none",
+                error.filename,
+                error.strerror,
+            )
             forget_token(environ)
             return None
         raise ConfigError(f"cannot read the token in {error.filename}: {error.strerror}") from None
-    if token is not None and token.is_short:
-        raise ConfigError(
-            f"the web token can be guessed: give at least {LEAST} characters, such as those of "
-            "openssl rand -hex 32"
-        )
     return token
+
+
+def _bracketed(host: str) -> str:
+    """Return an address in the form to which a port is appended."""
+    if host.count(":") > 1 and not host.startswith("["):
+        host = f"[{host}]"
+    if host.startswith("[") != host.endswith("]"):
+        raise ConfigError(f"invalid address: {host!r}; write IPv6 as ::1 or [::1]")
+    return host
+
+
+def _anywhere(host: str) -> str:
+    """Return all addresses of the same kind as this one."""
+    return ANYWHERE_V6 if host.startswith("[") else ANYWHERE
 
 
 def _is_wildcard(host: str) -> bool:

@@ -12,6 +12,7 @@ class ConfigError(ValueError):
 
 
 _SIZE = re.compile(r"(?P<number>\d+(\.\d*)?|\.\d+)\s*(?P<unit>[kmgtp]?)(i?b)?", re.IGNORECASE)
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 _UNITS = {unit: 1024**power for power, unit in enumerate(["", "k", "m", "g", "t", "p"])}
 
 
@@ -71,6 +72,9 @@ def parse_list(text: str) -> list[str]:
     return list(dict.fromkeys(part for part in map(str.strip, text.split(",")) if part))
 
 
-def parse_switch(text: str) -> bool:
-    """Return whether the text of an environment variable means yes."""
-    return text.strip().lower() in ("1", "true", "yes", "on")
+def parse_switch(name: str, text: str) -> bool:
+    """Return whether the text of an environment variable called ``name`` means yes."""
+    word = text.strip().lower()
+    if word not in (*_YES, *_NO):
+        raise ConfigError(f"invalid {name}: {text!r}; give 1 or 0")
+    return word in _YES

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
-from distributed.comm import get_address_host_port
+from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..cluster.arbiter import Arbiter, configured
@@ -20,7 +20,8 @@ from ..cluster.scaling import Scaler
 from ..supervisor import Supervisor
 from ..supervisor.compilation.processes import by_default
 from . import discovery, sizes
-from .serve import CLEAN, serve
+from .readiness import ReadinessServer
+from .serve import CLEAN, report, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
@@ -54,6 +55,7 @@ class SupervisorService:
         except ValueError as error:
             raise ConfigError(str(error)) from None
         self._announced = ExitStack()
+        self._readiness = ReadinessServer.start(self, settings.host)
         self.supervisor = self._supervisor()
         if settings.given.n_process is not None:
             logger.info("ignoring --n-process: a supervisor is one process")
@@ -61,16 +63,18 @@ class SupervisorService:
     def _supervisor(self) -> Supervisor:
         settings = self.settings
         given = settings.given
-        port = sizes.parse_ports(given.web_port or "0")[0]
+        port, *others = sizes.parse_ports(given.web_port or "0")
+        if others:
+            raise ConfigError(f"invalid -w: {given.web_port!r}; a supervisor has one web port")
         web = (settings.web_host, port)
-        others = [] if given.disable_failover else settings.supervisors
+        supervisors = [] if given.disable_failover else settings.supervisors
         supervisor = Supervisor(
             host=f"{settings.scheme}://{settings.host}",
             port=settings.port,
             web=web,
             advertise=settings.advertise,
             security=settings.security,
-            supervisors=others,
+            supervisors=supervisors,
             token=settings.token,
             scaler=self._scaler,
             arbiter=self._arbiter,
@@ -97,13 +101,20 @@ class SupervisorService:
         asyncio.get_running_loop().call_later(_QUIET, self.supervisor.jobs.prepare)
         endpoint = self.supervisor.address
         self._announced.enter_context(discovery.announced(endpoint))
-        print(f"Mars Supervisor started at {endpoint}", flush=True)  # noqa: T201
-        print(f"Mars Web started at {self.supervisor.web_address}", flush=True)  # noqa: T201
+        report(f"Mars Supervisor started at {endpoint}")
+        report(f"Mars Web started at {self.supervisor.web_address}")
         if self.settings.secure is not None:
-            host, port = get_address_host_port(endpoint)
+            host, _, port = endpoint.rpartition("://")[2].rpartition(":")  # IPv6 in brackets
             web = self.supervisor.http_server.port
-            lines = self.settings.secure.lines(host, port, web)
-            print("Join this cluster:", *lines, sep="\n", flush=True)  # noqa: T201
+            report("Join this cluster:", *self.settings.secure.lines(host, int(port), web))
+
+    @property
+    def ready(self) -> bool:
+        """Whether the supervisor answers, be it the active one or a standby."""
+        return self.supervisor.status is Status.running
+
+    async def retire(self) -> None:
+        """Do nothing: other supervisors take over once this one has ended."""
 
     async def finished(self) -> int:
         """Wait until the supervisor is closed; one that lost its role becomes a standby instead."""
@@ -120,6 +131,7 @@ class SupervisorService:
         """Close the supervisor and its workers' connections."""
         self._announced.close()
         await self.supervisor.close(reason=f"signal-{signum}")
+        self._readiness.close()
         return CLEAN
 
 

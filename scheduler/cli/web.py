@@ -16,7 +16,8 @@ from ..errors import NoSupervisor
 from ..web.relay import Relay
 from ..web.tls import server_context
 from . import discovery, find_supervisor
-from .serve import CLEAN, serve
+from .readiness import ReadinessServer
+from .serve import CLEAN, report, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
@@ -34,6 +35,7 @@ class WebService:
         self._known: list[str] = []
         settings.tell_spare_ports(1)
         self.relay = self._relay()
+        self._readiness = ReadinessServer.start(self, settings.host)
 
     def _relay(self) -> Relay:
         security, token = self.settings.security, self.settings.token
@@ -89,7 +91,15 @@ class WebService:
             raise ConfigError(
                 f"cannot listen at {where} ({error}); choose another with -H, -p or -e"
             ) from error
-        print(f"Mars Web started at {self.settings.host}:{self.relay.port}", flush=True)  # noqa: T201
+        report(f"Mars Web started at {self.settings.host}:{self.relay.port}")
+
+    @property
+    def ready(self) -> bool:
+        """Whether the web service listens."""
+        return self.relay.port != 0
+
+    async def retire(self) -> None:
+        """Do nothing: sessions connect again."""
 
     async def finished(self) -> int:
         """Run until the process ends."""
@@ -99,6 +109,7 @@ class WebService:
     async def stop(self, signum: int) -> int:
         """Close all connections."""
         await self.relay.close()
+        self._readiness.close()
         return CLEAN
 
 

@@ -26,7 +26,7 @@ from ..worker.memory_ledger import MemoryLedger
 from . import discovery, find_supervisor
 from .readiness import ReadinessServer
 from .resources import HARD, SOFT, Resources, resolve
-from .serve import CLEAN, FAILED, serve
+from .serve import CLEAN, FAILED, report, serve
 from .settings import Settings, read
 from .sizes import ConfigError, parse_number
 
@@ -78,6 +78,13 @@ class WorkerService:
 
     async def start(self) -> None:
         """Find the supervisor and start the workers with it."""
+        host = self.settings.host
+        try:
+            await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), None)
+        except socket.gaierror as error:
+            raise ConfigError(
+                f"cannot listen at {host} ({error}); choose another with -H"
+            ) from None
         if self.settings.join is not None:
             security = await find_supervisor.certified(
                 self._known, self.settings.join, "worker", self.death_timeout
@@ -131,11 +138,14 @@ class WorkerService:
         }
         self._nannies |= new
         started = await asyncio.gather(*new.values(), return_exceptions=True)
-        for error in started:
-            if isinstance(error, BaseException):
-                await asyncio.gather(*(nanny.close() for nanny in new.values()))
-                raise error
-        print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
+        try:
+            for error in started:
+                if isinstance(error, BaseException):
+                    raise error
+            report(f"Mars Worker started at {self.endpoint}")
+        except BaseException:
+            await asyncio.gather(*(nanny.close() for nanny in new.values()))
+            raise
 
     def _begun(self) -> list[str]:
         """Return the one supervisor that has started on this host since the first one was found.

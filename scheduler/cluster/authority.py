@@ -17,8 +17,9 @@ ROLES: Final = ("scheduler", "worker", "client")
 #: The beginning of the organizational unit that names a role.
 _UNIT: Final = "marsdask "
 
-#: How long certificates are valid, in days.
-_DAYS: Final = 1825
+#: How long certificates are valid: those of processes, and the longer one of an authority.
+_VALID: Final = dt.timedelta(days=1825)
+_AUTHORITY_VALID: Final = 2 * _VALID
 
 #: Bits of what a key may be used for: to sign certificates, and lists of revoked ones.
 _SIGNS: Final = (5, 6)
@@ -32,7 +33,11 @@ class Authority:
         self.certificate = certificate
         self.key = key
         self._signer = serialization.load_pem_private_key(key, None)
-        self._name = x509.load_pem_x509_certificate(certificate).subject
+        own = x509.load_pem_x509_certificate(certificate)
+        if own.public_key() != self._signer.public_key():
+            raise ValueError("the certificate of the authority is of another key")
+        self._name = own.subject
+        self.end: dt.datetime = own.not_valid_after_utc
 
     @classmethod
     def new(cls) -> Authority:
@@ -43,7 +48,9 @@ class Authority:
         limits = x509.BasicConstraints(ca=True, path_length=0)
         usage = x509.KeyUsage(*(bit in _SIGNS for bit in range(9)))
         own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-        return cls(_signed(name, name, key.public_key(), key, (limits, usage, own)), _private(key))
+        end = _now() + _AUTHORITY_VALID
+        certificate = _signed(name, name, key.public_key(), key, end, (limits, usage, own))
+        return cls(certificate, _private(key))
 
     @property
     def fingerprint(self) -> str:
@@ -81,7 +88,8 @@ class Authority:
         limits = x509.BasicConstraints(ca=False, path_length=None)
         # The addresses of processes are not known here: distributed does not compare them.
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._signer.public_key())
-        return _signed(self._name, subject, public, self._signer, (limits, signer))
+        end = min(_now() + _VALID, self.end)
+        return _signed(self._name, subject, public, self._signer, end, (limits, signer))
 
     def security(self) -> Security:
         """Return new certificates for all roles, in memory."""
@@ -139,12 +147,18 @@ def check_role(comm: Any, *roles: str) -> None:
         )
 
 
-def _signed(issuer: Any, subject: Any, public: Any, signer: Any, extensions: Any) -> bytes:
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
+def _signed(
+    issuer: Any, subject: Any, public: Any, signer: Any, end: dt.datetime, extensions: Any
+) -> bytes:
     x509, hashes, serialization, _ = _cryptography()
-    begin = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
+    begin = _now() - dt.timedelta(hours=1)
     builder = x509.CertificateBuilder(issuer, subject, public)
     builder = builder.serial_number(x509.random_serial_number()).not_valid_before(begin)
-    builder = builder.not_valid_after(begin + dt.timedelta(days=_DAYS))
+    builder = builder.not_valid_after(end)
     for extension in extensions:
         critical = isinstance(extension, x509.BasicConstraints | x509.KeyUsage)
         builder = builder.add_extension(extension, critical=critical)

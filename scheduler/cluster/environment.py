@@ -23,6 +23,7 @@ _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "dis
 #: Names of secret options; names of files are not secret.
 _WORDS = "(token|password|passwd|secret|credential|api[-_]?key|join)"
 _SECRET = re.compile(f"{_WORDS}(?!.*file)", re.IGNORECASE)
+_DEFINE = "--define="  # the name of a setting follows
 _WITHIN = re.compile(_WORDS, re.IGNORECASE)
 
 
@@ -51,10 +52,11 @@ def redacted(arguments: Sequence[str]) -> str:
         if brace and _WITHIN.search(content):  # a configuration as JSON
             shown.append(f"{before}...")
             continue
-        name, sign, _ = argument.partition("=")
+        define = _DEFINE if argument.startswith(_DEFINE) else ""
+        name, sign, _ = argument.removeprefix(define).partition("=")
         secret = _SECRET.search(name) is not None
         hide = secret and not sign and argument.startswith("-")
-        shown.append(f"{name}=..." if secret and sign else argument)
+        shown.append(f"{define}{name}=..." if secret and sign else argument)
     return " ".join(part if part == "..." else shlex.quote(part) for part in shown)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import logging
 import os
 import secrets
 from collections.abc import Mapping
@@ -13,6 +15,11 @@ from distributed.security import Security
 
 from .authority import Authority
 from .join import JoinToken
+
+logger: Final = logging.getLogger(__name__)
+
+#: How long before its end an authority is warned of.
+_SOON: Final = dt.timedelta(days=90)
 
 #: The variable that names the folder.
 FOLDER: Final = "MARS_SECURE_DIR"
@@ -68,6 +75,7 @@ def prepare(place: Path) -> SecureCluster:
         authority = Authority(
             (place / _AUTHORITY).read_bytes(), (place / _AUTHORITY_KEY).read_bytes()
         )
+        _check_end(authority, place)
         certificate, key = authority.issue("scheduler")
         _write(place / _CERTIFICATE, certificate)
         _write(place / _KEY, key)
@@ -84,6 +92,15 @@ def prepare(place: Path) -> SecureCluster:
     }
     security = Security(require_encryption=True, tls_ca_file=str(place / _AUTHORITY), **roles)
     return SecureCluster(authority, security, secret)
+
+
+def _check_end(authority: Authority, place: Path) -> None:
+    """Refuse an authority whose certificate has expired, and warn before that."""
+    left, day = authority.end - dt.datetime.now(dt.UTC), authority.end.date()
+    if left <= dt.timedelta():
+        raise ValueError(f"the authority has expired on {day}: delete {place} for a new one")
+    if left < _SOON:
+        logger.warning("the authority in %s expires on %s", place, day)
 
 
 def _check_private(path: Path) -> None:

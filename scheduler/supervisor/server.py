@@ -94,7 +94,8 @@ class Supervisor(LineageScheduler):
             "blocked_handlers", dask.config.get("distributed.scheduler.blocked-handlers")
         )
         if web is not None:
-            options.setdefault("dashboard_address", "{}:{}".format(*web))
+            # As a pair: distributed does not parse addresses of IPv6 there.
+            options.setdefault("dashboard_address", (web[0].strip("[]"), web[1]))
         security = options.get("security") or Security()
         options["security"] = Security(**security) if isinstance(security, dict) else security
         with dask.config.set(dashboard_tls(options["security"])):

@@ -18,8 +18,13 @@ from tornado import httputil, routing, web
 
 from .websocket import is_page
 
-#: The variables of a pod in Kubernetes: within it the cluster's service is ``name.namespace``.
-_SERVICE: Final = ("MARS_K8S_SERVICE_NAME", "MARS_K8S_POD_NAMESPACE")
+#: The variables of a pod in Kubernetes: its namespace, and what services in it are called, which
+#: other pods know as ``name.namespace``. With KubeDL each pod has a service of its own.
+_NAMESPACE: Final = "MARS_K8S_POD_NAMESPACE"
+_SERVICES: Final = ("MARS_K8S_SERVICE_NAME", "MARS_K8S_POD_NAME")
+
+#: What any page may read: "ok", and the number of workers, which KubeDL polls.
+_HARMLESS: Final = ("/health", "/api/worker?action=count")
 
 #: Suffixes that nobody can register.
 _PRIVATE: Final = (".local", ".localhost", ".internal", ".lan", ".svc", ".home.arpa", ".test")
@@ -39,8 +44,9 @@ def is_own_name(host: str, names: Collection[str] = ()) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        service = [os.environ.get(one, "") for one in _SERVICE]
-        if all(service) and name == ".".join(service):
+        namespace = os.environ.get(_NAMESPACE)
+        services = filter(None, map(os.environ.get, _SERVICES))
+        if namespace and name in [f"{one}.{namespace}" for one in services]:
             return True
         return bool(name) and ("." not in name or name.endswith(_PRIVATE))
     return True
@@ -56,6 +62,8 @@ class _OtherName(routing.Matcher):
         self._names = names
 
     def match(self, request: httputil.HTTPServerRequest) -> dict[str, Any] | None:
+        if request.method in ("GET", "HEAD") and request.uri in _HARMLESS:
+            return None
         names = [request.headers.get("Host", "")]
         if request.headers.get("Upgrade", "").lower() == "websocket":
             if not is_page(request.headers):
@@ -77,7 +85,23 @@ class _NameRefusal(web.RequestHandler):
         self.finish({"type": "Forbidden", "message": message, "traceback": None})
 
 
+def allowed_names() -> list[str]:
+    """Return the names of ``marsdask.web.hosts``: a list, or a text with commas.
+
+    Raises ``ValueError`` for patterns.
+    """
+    given = dask.config.get("marsdask.web.hosts", None) or []
+    listed = given if isinstance(given, list | tuple) else str(given).split(",")
+    names = [str(one).strip().lower() for one in listed]
+    for name in names:
+        if "*" in name and name != "*":
+            raise ValueError(
+                f"invalid marsdask.web.hosts: {name!r}; give whole names, or '*' for any name"
+            )
+    return names
+
+
 def check_hosts(application: Any) -> None:
     """Refuse names that may be another site's, except those of ``marsdask.web.hosts``."""
-    names = [str(one).lower() for one in dask.config.get("marsdask.web.hosts", [])]
-    application.default_router.rules.insert(0, routing.Rule(_OtherName(names), _NameRefusal))
+    rule = routing.Rule(_OtherName(allowed_names()), _NameRefusal)
+    application.default_router.rules.insert(0, rule)

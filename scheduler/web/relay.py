@@ -79,7 +79,7 @@ class Relay:
 
     def listen(self, host: str, port: int) -> None:
         """Listen on an address; port 0 stands for a free port."""
-        sockets = netutil.bind_sockets(port, address=host)
+        sockets = netutil.bind_sockets(port, address=host.strip("[]"))
         self._server.add_sockets(sockets)
         self.port = sockets[0].getsockname()[1]
 
@@ -232,8 +232,10 @@ class _RelayHandler(WebSocketHandler):
         if self._relay.token is not None:
             # The request has shown the token; supervisors of one cluster share it.
             headers["Authorization"] = self._relay.token.header
-        # To the supervisor, a page of another port is a page of another site.
+        # To the supervisor, a page of another port is a page of another site. The names of the
+        # request have been compared here, and the supervisor's name may look like another site's.
         headers.pop("Origin", None)
+        headers["Host"] = "localhost"
         return headers
 
     def on_connection_close(self) -> None:

@@ -113,9 +113,42 @@ def test_translation(caplog):
         "marsdask.autoscale.enabled": True,
         "marsdask.autoscale.min-workers": 1,
     }
-    warned = [record.getMessage() for record in caplog.records]
-    assert len(warned) == 1
-    assert "typo.deep" in warned[0]
+    assert caplog.messages == ["ignoring the unknown configuration key typo.deep"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("web.hsot", "web.host"),
+        ("storage.disk.root_dir", "storage.disk.root_dirs"),
+        ("storage.plasma.store_mem", "storage.plasma.store_memory"),
+        ("session.custom_log", "session.custom_log_dir"),
+        ("task.default_conf", "task.default_config"),
+        ("services.x", None),
+        ("metrics.prometheus.port", None),
+        ("task.default_config.fuse_enabled", None),
+    ],
+)
+def test_misspelt_keys(key, meant, caplog):
+    """They are named, in sections that Mars has too; what Mars has is no news."""
+    assert translate({key: 1}) == ({}, {})
+    told = f"ignoring the unknown configuration key {key}. Did you mean {meant!r}?"
+    assert caplog.messages == ([told] if meant else [])
+
+
+def test_keys_without_a_value(caplog):
+    """Mars's have their default, and a section may be empty; for Dask's it is a value."""
+    content = {
+        "web": None,
+        "session": {"custom_log_dir": None},
+        "storage": {"disk": {"root_dirs": None}, "plasma": {}},
+        "cluster": {"node_timeout": None},
+        "distributed": {"scheduler": {"worker-ttl": None}},
+    }
+    assert translate(content) == ({}, {"distributed.scheduler.worker-ttl": None})
+    assert not caplog.messages
+    assert translate({"web": 7005}) == ({}, {})
+    assert caplog.messages == ["ignoring the unknown configuration key web"]
 
 
 @pytest.mark.parametrize(

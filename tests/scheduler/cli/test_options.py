@@ -77,6 +77,21 @@ def test_variables_and_switches():
     assert given.disable_failover is False
 
 
+def test_a_switch_that_means_neither(capsys):
+    """A misspelt yes is no silent no."""
+    with pytest.raises(SystemExit) as caught:
+        parse("supervisor", "mars", [], {"MARS_REQUIRE_SECURE": "enabled"})
+    assert caught.value.code == 2
+    assert "invalid MARS_REQUIRE_SECURE: 'enabled'" in capsys.readouterr().err
+
+
+def test_an_operator_that_requests_nothing():
+    """It says 0, as nobody does on a command line."""
+    _, given = parse("worker", "mars", [], {"MARS_CPU_TOTAL": "0", "MARS_MEMORY_TOTAL": "0"})
+    assert (given.n_cpu, given.mem_bytes) == (None, None)
+    assert parse("worker", "mars", ["--n-cpu", "0"], {})[1].n_cpu == "0"
+
+
 @pytest.mark.parametrize(
     ("command", "line", "message"),
     [

@@ -84,3 +84,19 @@ def test_errors_name_the_variable(monkeypatch):
             ReadinessServer.start(RetiringWorkers(), "127.0.0.1", {"MARS_K8S_READINESS_PORT": "1"})
 
     asyncio.run(main())
+
+
+def test_all_addresses_of_ipv6():
+    """A probe within the pod asks 127.0.0.1."""
+
+    async def main():
+        port, client = free_port(), AsyncHTTPClient(force_instance=True)
+        environ = {"MARS_K8S_READINESS_PORT": str(port)}
+        server = ReadinessServer.start(RetiringWorkers(), "[::]", environ)
+        try:
+            assert (await client.fetch(f"http://127.0.0.1:{port}/live")).code == 200
+        finally:
+            client.close()
+            server.close()
+
+    asyncio.run(main())

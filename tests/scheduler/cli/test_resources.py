@@ -31,7 +31,6 @@ def of(line, **environ):
     ("line", "cpus", "threads"),
     [
         ("", 8, [2, 2, 2, 2]),
-        ("--n-cpu 0", 8, [2, 2, 2, 2]),
         ("--n-cpu auto", 8, [2, 2, 2, 2]),
         ("--n-cpu 3", 3, [1, 1, 1]),
         ("--cpu-procs 3 --processes 2", 3, [2, 1]),
@@ -89,6 +88,7 @@ def test_what_is_dasks_to_do():
     [
         ("--n-cpu many", "--n-cpu"),
         ("--n-cpu -1", "positive integer"),
+        ("--n-cpu 0", "positive integer"),
         ("--n-cpu 2 --processes 3", "--n-cpu is 2"),
         ("--phy-mem much", "--mem-bytes"),
         ("--mem-bytes 100m", "--mem-bytes 100m is less than --min-mem 128m"),
@@ -131,6 +131,14 @@ def test_a_directory_that_memory_cannot_be_shared_in(tmp_path, caplog, monkeypat
     assert of(f"--plasma-dir {folder}").config["marsdask.shared.directory"] == str(folder)
     assert f"cannot share memory between processes: no file in {folder}" in caplog.text
     assert "marsdask.shared.directory" not in of("", MARS_PLASMA_DIRS=":").config
+
+
+def test_further_directories_of_shared_memory(tmp_path, caplog):
+    """One is used; the others are named."""
+    first, second, third = (tmp_path / name for name in "abc")
+    found = of(f"--plasma-dir {first},{second}:{third}")
+    assert found.config["marsdask.shared.directory"] == str(first)
+    assert f"ignoring {second}, {third}" in caplog.text
 
 
 def test_less_free_memory_than_wished():

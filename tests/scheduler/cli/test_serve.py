@@ -3,6 +3,8 @@
 import os
 import shlex
 import signal
+import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -11,6 +13,7 @@ from distributed import Security
 from marsdask.scheduler.cli import find_supervisor
 from marsdask.scheduler.cli.serve import serve
 from tests.cluster.commands import Command, running
+from tests.source import ROOT
 
 
 class Brief:
@@ -108,3 +111,48 @@ def test_sigterm_ends_what_hangs(what, code):
         commands.append(command := Command(line))
         command.wait_for("started")
         assert command.end(signal.SIGTERM) == code
+
+
+#: A service that tells that it has started, and starts a process afterwards.
+_TELLS = """
+import asyncio, multiprocessing, sys
+from marsdask.scheduler.cli import serve
+
+class Tells:
+    async def start(self):
+        await asyncio.to_thread(sys.stdin.read, 1)
+        serve.report("started")
+        process = multiprocessing.get_context("spawn").Process(target=int)
+        process.start()
+        process.join()
+
+    async def finished(self):
+        serve.report("and goes on")
+        return 143
+
+if __name__ == "__main__":
+    sys.exit(serve.serve("tells", Tells))
+"""
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_nobody_reads_what_it_says(full, tmp_path):
+    """The service starts, starts processes and ends; so it does on a full disk."""
+    program = tmp_path / "tells.py"
+    program.write_text(_TELLS)
+    with open("/dev/full", "wb") as disk:
+        service = subprocess.Popen(
+            [sys.executable, program],
+            stdin=subprocess.PIPE,
+            stdout=disk if full else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        if service.stdout is not None:
+            service.stdout.close()
+        assert service.stdin is not None
+        assert service.stderr is not None
+        service.stdin.close()
+        with service.stderr:
+            assert service.stderr.read() == b""
+        assert service.wait() == 143

@@ -1,5 +1,6 @@
 """From options to checked settings: addresses, security, event loop, errors with status 2."""
 
+import copy
 import faulthandler
 import logging
 import os
@@ -26,8 +27,10 @@ def _unchanged(monkeypatch):
         "DASK_DISTRIBUTED__ADMIN__LOG_FORMAT",
     ):
         monkeypatch.setenv(name, "")
-    with dask.config.set({}):
-        yield
+    config = copy.deepcopy(dask.config.config)
+    yield
+    dask.config.config.clear()
+    dask.config.config.update(config)
     for logger, level, handlers, propagate in before:
         logger.level, logger.handlers, logger.propagate = level, handlers, propagate
 
@@ -54,6 +57,8 @@ def of(line, command="worker", **environ):
         ("-H ::1", ("[::1]", 0, "[::1]")),
         ("-H :: -p 1", ("[::]", 1, None)),
         ("-e [::1]:7004", ("[::1]", 7004, "[::1]")),
+        ("-a fd00::5", ("[::]", 0, "[fd00::5]")),
+        ("-H 0.0.0.0 -a [fd00::5]", ("0.0.0.0", 0, "[fd00::5]")),
     ],
 )
 def test_addresses(line, expected):
@@ -97,6 +102,22 @@ def test_the_port_of_the_web(line, environ, port):
     assert found.port == port
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", "0.0.0.0"),
+        ("-H 127.0.0.2", "127.0.0.2"),
+        ("-H ::1", "[::1]"),
+        ("-H ::", "[::]"),
+        ("-H fd00::5", "[::]"),
+        ("-D 'web.host=\"::\"'", "[::]"),
+    ],
+)
+def test_the_address_of_the_web(line, expected):
+    """It is every address of the same kind, as it is appended to a port."""
+    assert of(line, "supervisor").web_host == expected
+
+
 def test_operators_speak_through_the_environment():
     """The variables of KubeDL are enough."""
     found = of("", MARS_BIND_PORT="11111", MARS_CONTAINER_IP="10.0.0.7", MARS_CPU_TOTAL="2")
@@ -120,6 +141,8 @@ def test_crashes_tell_where(monkeypatch):
     assert not enabled
     of("", MARS_ENABLE_FAULTHANDLER="1")
     assert enabled
+    with pytest.raises(SystemExit):
+        of("", MARS_ENABLE_FAULTHANDLER="perhaps")
     assert os.environ["PYTHONFAULTHANDLER"] == "1"
 
 
@@ -131,6 +154,11 @@ def test_crashes_tell_where(monkeypatch):
         ("-p x", "port"),
         ("-H [::", "IPv6"),
         ("-s 127.0.0.1", "IP:PORT"),
+        ("-s 127.0.0.1:99999", "IP:PORT"),
+        ("-s 127.0.0.1:0", "IP:PORT"),
+        ("-s fd00::5:7001", "[::1]:7001"),
+        ("-a [fd00::5", "IPv6"),
+        ("-D 'marsdask.web.hosts=\"*.example.com\"'", "'*.example.com'; give whole names"),
         ("-s 127.0.0.1:7001,tcp://host", "tcp://host"),
         ("--no-such-option", "--no-such-option"),
         ("-f /gone.yml", "/gone.yml"),
@@ -261,6 +289,21 @@ def test_the_file_gives_options(tmp_path):
     assert of(f"-f {path} {define}", "supervisor").host == "0.0.0.0"
 
 
+def test_dasks_variables_are_above_the_file(tmp_path):
+    """And below the command line."""
+    path = tmp_path / "conf.yml"
+    path.write_text("cluster: {node_timeout: 30}\ndistributed.comm.retry.count: 5\n")
+    variables = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "40s"}
+    ttl, count = "distributed.scheduler.worker-ttl", "distributed.comm.retry.count"
+    before = dask.config.get(ttl)
+    of(f"-f {path}", **variables)
+    assert (dask.config.get(ttl), dask.config.get(count)) == (before, 5)
+    of(f"-f {path} -D cluster.node_timeout=50", **variables)
+    assert dask.config.get(ttl) == 50
+    of(f"-f {path}")
+    assert dask.config.get(ttl) == 30
+
+
 #: Only the web port of this is open to others.
 WEB_HOST = "-H 127.0.0.1 -D 'web.host=\"0.0.0.0\"'"
 
@@ -329,6 +372,21 @@ def test_a_token_that_can_be_guessed(capsys):
     assert "at least 16 characters" in capsys.readouterr().err
 
 
+def test_the_secret_of_a_secure_cluster(tmp_path, capsys):
+    """Another token contradicts it, and it may not be short either."""
+    environ = {"MARS_SECURE_DIR": f"{tmp_path}/secure"}
+    join = f"--join {SECRET}.{'0' * 64}.7005"
+    for command, line in (("supervisor", "--secure"), ("worker", join), ("web", join)):
+        with pytest.raises(SystemExit):
+            of(line, command, MARS_WEB_TOKEN=SECRET, **environ)
+        assert "give no others" in capsys.readouterr().err
+    assert of("--secure", "supervisor", **environ).token is not None
+    (tmp_path / "secure" / "token").write_text("0123")
+    with pytest.raises(SystemExit):
+        of("--secure", "supervisor", **environ)
+    assert "at least 16 characters" in capsys.readouterr().err
+
+
 def test_a_token_that_cannot_be_read(tmp_path, capsys):
     """The command says which file, and that an empty one holds none."""
     (tmp_path / "empty").write_text("")
@@ -344,19 +402,26 @@ def test_a_token_that_cannot_be_read(tmp_path, capsys):
         assert "gone" in capsys.readouterr().err
 
 
-def test_the_token_of_a_worker(tmp_path, monkeypatch):
+def test_the_token_of_a_worker(tmp_path, monkeypatch, capsys):
     """It closes its HTTP port, if it is there: the variable may name a file of other hosts."""
     monkeypatch.setenv("MARS_WEB_TOKEN", SECRET)
     assert read("worker", "mars-x", [], os.environ).token is not None
     assert "MARS_WEB_TOKEN" not in os.environ
+    monkeypatch.delenv("MARS_WEB_TOKEN", raising=False)
     monkeypatch.setenv("MARS_JOIN", f"{SECRET}.{'0' * 64}.7005")
     joined = read("worker", "mars-x", ["-s", "host:7001"], os.environ)
     assert joined.join is not None
     assert "MARS_JOIN" not in os.environ
     monkeypatch.setenv("MARS_WEB_TOKEN_FILE", f"{tmp_path}/gone")
     monkeypatch.setenv("MARS_WEB_TOKEN", SECRET)
+    capsys.readouterr()
     assert read("worker", "mars-x", [], os.environ).token is None
+    assert "gone (No such file or directory): the HTTP ports" in capsys.readouterr().err
     assert "MARS_WEB_TOKEN" not in os.environ
+    with pytest.raises(SystemExit) as caught:
+        of(f"--web-token-file {tmp_path}/other")
+    assert caught.value.code == 2
+    assert f"cannot read the token in {tmp_path}/other" in capsys.readouterr().err
 
 
 def test_the_token_does_not_show():

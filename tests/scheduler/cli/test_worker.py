@@ -138,6 +138,50 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
     assert joined[-1] == ("tcp://new:5", ["tcp://new:5"])
 
 
+def test_what_has_started_is_closed_if_the_rest_fails(monkeypatch):
+    """Otherwise the next try would start it again."""
+    closed = []
+
+    class ClosingNanny:
+        def __init__(self, address, **options):
+            self.worker_address = "tcp://worker:1"
+
+        def __await__(self):
+            return iter(())
+
+        async def close(self):
+            closed.append(self)
+
+    async def answer(*args, **options):
+        return "tcp://here:1"
+
+    async def greet():
+        return {}
+
+    def fail(*lines):
+        raise BrokenPipeError
+
+    service: Any = object.__new__(worker.WorkerService)
+    service.settings = SimpleNamespace(security=Security(), supervisors=["here:1"])
+    vars(service).update(resources=None, cores=None, host=None, death_timeout=None)
+    vars(service).update(_known=["here:1"], _strangers=set(), _nannies={}, _greet=greet)
+    monkeypatch.setattr(worker, "MarsNanny", ClosingNanny)
+    monkeypatch.setattr(worker, "worker_options", lambda *args: [{}, {}])
+    monkeypatch.setattr(worker, "report", fail)
+    monkeypatch.setattr(find_supervisor, "active_supervisor", answer)
+    with pytest.raises(BrokenPipeError):
+        asyncio.run(service._join([0, 1]))
+    assert len(closed) == 2
+
+
+def test_a_name_that_is_no_address_here():
+    """The command says so in one line, before it looks for a supervisor."""
+    service: Any = object.__new__(worker.WorkerService)
+    service.settings = Settings("no-such-host.invalid", [0], None, [], Security(), Namespace())
+    with pytest.raises(ConfigError, match=r"no-such-host\.invalid .*-H"):
+        asyncio.run(service.start())
+
+
 @pytest.mark.parametrize("reason", worker._LOST)
 def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
     """This also applies to a process that could not restart without a supervisor."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from typing import Any
 
 import dask.config
 import pytest
+from cryptography import x509
 from distributed.comm import connect, listen
 from distributed.security import Security
 
+from marsdask.scheduler.cluster import authority as authority_module
 from marsdask.scheduler.cluster.authority import Authority, check_role, fingerprint, role_of
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
@@ -40,6 +43,22 @@ def test_an_authority_signs_again(authority):
     assert len(authority.fingerprint) == 64
     with pytest.raises(ValueError, match="role"):
         authority.issue("king")
+    with pytest.raises(ValueError, match="another key"):
+        Authority(authority.certificate, Authority.new().key)
+
+
+def test_certificates_end_with_their_authority(authority, monkeypatch):
+    """One is valid for less time, and not longer than the other."""
+
+    def end(certificate):
+        return x509.load_pem_x509_certificate(certificate).not_valid_after_utc
+
+    now = dt.datetime.now(dt.UTC)
+    assert end(authority.issue("worker")[0]) < now + dt.timedelta(days=1826)
+    assert authority.end == end(authority.certificate) > now + dt.timedelta(days=3649)
+    monkeypatch.setattr(authority_module, "_AUTHORITY_VALID", dt.timedelta(days=7))
+    short = Authority.new()
+    assert end(short.issue("worker")[0]) == short.end < now + dt.timedelta(days=8)
 
 
 @pytest.mark.parametrize("role", ["scheduler", "worker", "client"])

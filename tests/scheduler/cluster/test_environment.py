@@ -24,6 +24,9 @@ from marsdask.scheduler.cluster.environment import environment, installed, redac
         ("x 'a b'", "x 'a b'"),
         ("""x -c '{"s3": {"secret_key": "k", "file": 1}}' -p 1""", "x -c ... -p 1"),
         ("""x --config='{"a": {"password": "k"}}'""", "x --config=..."),
+        ("x --define=a.token=abc=d -p 1", "x --define=a.token=... -p 1"),
+        ("x --define=a.b=1 -Da.token=abc", "x --define=a.b=1 -Da.token=..."),
+        ("x -D a.token=abc", "x -D a.token=..."),
         ("""x -c '{"a": 1}'""", """x -c '{"a": 1}'"""),
     ],
 )

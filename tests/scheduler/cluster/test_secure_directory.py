@@ -1,7 +1,10 @@
 """The files of ``mars-supervisor --secure``."""
 
+import datetime as dt
+
 import pytest
 
+from marsdask.scheduler.cluster import authority
 from marsdask.scheduler.cluster.secure_directory import folder, prepare
 
 
@@ -39,3 +42,29 @@ def test_what_others_may_read_is_refused(tmp_path):
     (place / "ca.pem").write_text("no certificate")
     with pytest.raises(ValueError, match="invalid file"):
         prepare(place)
+
+
+def test_an_authority_that_ends(tmp_path, monkeypatch, caplog):
+    """It is said before that, and refused afterwards."""
+    place = tmp_path / "secure"
+    prepare(place)
+    assert not caplog.messages
+    for name in ("ca.pem", "ca.key"):
+        (place / name).unlink()
+    monkeypatch.setattr(authority, "_AUTHORITY_VALID", dt.timedelta(days=89))
+    prepare(place)
+    assert f"the authority in {place} expires on " in caplog.text
+    for name in ("ca.pem", "ca.key"):
+        (place / name).unlink()
+    monkeypatch.setattr(authority, "_AUTHORITY_VALID", dt.timedelta(minutes=-1))
+    with pytest.raises(ValueError, match=f"has expired on .*: delete {place}"):
+        prepare(place)
+
+
+def test_a_key_of_another_authority(tmp_path):
+    """The start says so, not each connection."""
+    prepare(tmp_path / "a")
+    prepare(tmp_path / "b")
+    (tmp_path / "a" / "ca.key").write_bytes((tmp_path / "b" / "ca.key").read_bytes())
+    with pytest.raises(ValueError, match="of another key"):
+        prepare(tmp_path / "a")

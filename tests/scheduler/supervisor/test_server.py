@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import socket
 
 import pytest
 from distributed import Client, Security
@@ -119,5 +120,24 @@ def test_one_port_for_pages_and_for_websockets_with_tls():
         ):
             assert supervisor.http_server is supervisor.listener.server
             assert await client.submit(abs, -1) == 1
+
+    run(main)
+
+
+def test_addresses_of_ipv6():
+    """The web port has one, too; what others use has brackets."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this host has no IPv6")
+
+    async def main():
+        host = "[::1]"
+        async with Supervisor(host=host, web=(host, 0), advertise=host) as supervisor:
+            assert supervisor.address.startswith("tcp://[::1]:")
+            assert supervisor.web_address == f"[::1]:{supervisor.http_server.port}"
+            for address in (supervisor.address, f"ws://{supervisor.web_address}"):
+                async with Client(address, asynchronous=True, set_as_default=False) as client:
+                    assert client.scheduler.address == address
 
     run(main)

@@ -7,7 +7,7 @@ from typing import Any
 import dask.config
 import pytest
 
-from marsdask.scheduler.web.host_header import is_own_name
+from marsdask.scheduler.web.host_header import allowed_names, is_own_name
 from tests.scheduler.web.test_authentication import visits
 
 
@@ -79,3 +79,45 @@ def test_websockets_of_other_pages_are_refused(host, origin, code):
     with dask.config.set({"marsdask.web.hosts": ["cluster.example.com"]}):
         ((found, _, _),) = asyncio.run(visits(("/status", {"headers": headers}), token=None))
     assert found == code
+
+
+def test_services_of_kubedl(monkeypatch):
+    """Each of its pods has one, by the name of the pod."""
+    monkeypatch.setenv("MARS_K8S_POD_NAME", "job-webservice-0")
+    assert not is_own_name("job-webservice-0.default")
+    monkeypatch.setenv("MARS_K8S_POD_NAMESPACE", "default")
+    assert is_own_name("job-webservice-0.default:11111")
+    assert not is_own_name("job-webservice-1.default")
+
+
+def test_what_any_page_may_read():
+    """Probes and operators ask by whatever name: for "ok", and for a number."""
+    paths = [
+        ("/health", 200),
+        ("/api/worker?action=count", 200),
+        ("/api/worker?action=count&action=", 403),
+        ("/api/worker", 403),
+        ("/health/x", 403),
+    ]
+    headers = {"Host": "mars.domain.com"}
+    asked: list[Any] = [(path, {"headers": headers}) for path, _ in paths]
+    change = ("/api/worker?action=count", {"headers": headers, "method": "PATCH", "body": "{}"})
+    found = asyncio.run(visits(*asked, change, token=None))
+    assert [code for code, _, _ in found] == [*(code for _, code in paths), 403]
+
+
+def test_names_as_text():
+    """A text is a name, or several with commas. Patterns are refused: they would match nothing."""
+    for given in ("a.example.com", "a.example.com, b.example.com", ["A.example.com"]):
+        with dask.config.set({"marsdask.web.hosts": given}):
+            assert allowed_names()[0] == "a.example.com"
+    with dask.config.set({"marsdask.web.hosts": None}):
+        assert allowed_names() == []
+    with dask.config.set({"marsdask.web.hosts": "*"}):
+        assert allowed_names() == ["*"]
+    for given in ("*.example.com", ["a.example.com", "*.example.com"]):
+        with (
+            dask.config.set({"marsdask.web.hosts": given}),
+            pytest.raises(ValueError, match="whole"),
+        ):
+            allowed_names()

@@ -66,6 +66,30 @@ async def either(relay, token=None):
         yield server, passed if relay else straight
 
 
+def test_a_supervisor_of_any_name(monkeypatch):
+    """The relay has compared the name that it was asked by; the supervisor's own may have dots."""
+    resolve = socket.getaddrinfo
+
+    def resolved(host, *args, **options):
+        return resolve(HOST if host == "a.example.com" else host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+
+    async def main():
+        async with visited(workers=()) as (server, _, _):
+
+            async def find():
+                _, _, port = server.address.rpartition(":")
+                return f"tcp://a.example.com:{port}", server.identity(0)
+
+            async with relayed(find) as visit:
+                assert await visit.json("/api/session") == (200, {"sessions": []})
+                answer = await visit("/api/session", Host="evil.example.com")
+                assert answer.code == 403
+
+    run(main)
+
+
 def test_every_method_goes_through():
     """The relay passes all requests of the interface, including errors."""
 
