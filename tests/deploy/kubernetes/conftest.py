@@ -4,6 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import urllib3
@@ -41,7 +42,7 @@ def scripted():
 
     An answer is a status and its content. Without a status the connection breaks after the content.
     """
-    answers, asked = [], []
+    answers: list[Any] = []
 
     class Handler(BaseHTTPRequestHandler):
         """Gives the next answer."""
@@ -49,7 +50,6 @@ def scripted():
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            asked.append(self.path)
             status, content = answers.pop(0)
             data = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status or 200)
@@ -70,12 +70,12 @@ def scripted():
     thread.start()
     url = f"http://127.0.0.1:{server.server_address[1]}"
     pool = urllib3.PoolManager()
-    client = SimpleNamespace(
+    client: Any = SimpleNamespace(
         configuration=SimpleNamespace(host=url, auth_settings=dict),
         rest_client=SimpleNamespace(pool_manager=pool),
         default_headers={},
     )
-    yield SimpleNamespace(api=KubernetesApi(client), answers=answers, asked=asked)
+    yield SimpleNamespace(api=KubernetesApi(client), answers=answers)
     server.shutdown()
     thread.join()
     server.server_close()
