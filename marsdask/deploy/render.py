@@ -17,7 +17,7 @@ import yaml
 
 from .kubernetes.arguments import cluster_spec
 from .kubernetes.manifests import manifests, secrets
-from .kubernetes.secrets import new_certificates, new_token
+from .kubernetes.secrets import new_certificates, token_of
 from .kubernetes.spec import ClusterSpec
 
 Manifest = dict[str, Any]
@@ -65,7 +65,7 @@ def new_secrets(spec: ClusterSpec) -> list[Manifest]:
     service = f"{spec.service.name}.{spec.namespace}.svc"
     hosts = ["localhost", f"*.{spec.object_name('pods')}.{spec.namespace}.svc", service]
     certificates = new_certificates(spec.name, hosts) if spec.tls else {}
-    return secrets(spec, certificates, new_token() if spec.token else None)
+    return secrets(spec, certificates, token_of(spec.token))
 
 
 def chart_template() -> str:

@@ -1,5 +1,6 @@
 """The chart and plain manifests: the same objects as new_cluster's."""
 
+import base64
 import json
 import re
 
@@ -93,6 +94,23 @@ def test_the_chart_and_plain_manifests_agree():
     assert json.loads(json.dumps(wanted)) == found
 
 
+@pytest.mark.parametrize("cpu", [0.5, "500m"])
+def test_parts_of_a_core(cpu):
+    """Processes are told whole cores, whose number Kubernetes rounds up."""
+    values = defaults()
+    for role in ("supervisor", "worker"):
+        values[role]["cpu"] = cpu
+    sets = [one for one in helm(values) if one["kind"] == "StatefulSet"]
+    assert len(sets) == 2
+    for one in sets:
+        (container,) = one["spec"]["template"]["spec"]["containers"]
+        told = {v["name"]: v for v in container["env"]}
+        assert container["resources"]["requests"]["cpu"] == str(cpu)
+        for name in ("MARS_CPU_TOTAL", "MKL_NUM_THREADS"):
+            cores = {"resourceFieldRef": {"resource": "requests.cpu"}}
+            assert told[name] == {"name": name, "valueFrom": cores}
+
+
 def test_the_chart_is_valid():
     """Rendered, it keeps to the schemas of Kubernetes; its notes name the release."""
     for manifest in helm(defaults()):
@@ -115,6 +133,13 @@ def test_secrets(capsys):
     assert set(found["prod-tls"]["data"]) == {"ca.crt", "tls.crt", "tls.key"}
     render.main(["secrets", "cluster_name=prod", "namespace=team"])
     assert capsys.readouterr().out != text
+    render.main(["secrets", "cluster_name=prod", "token=a-token-of-mine"])
+    (token,) = (
+        one["data"]["token"]
+        for one in yaml.safe_load_all(capsys.readouterr().out)
+        if one["metadata"]["name"] == "prod-token"
+    )
+    assert base64.b64decode(token) == b"a-token-of-mine"
     render.main(["manifests", "cluster_name=prod", "worker_num=3"])
     text = capsys.readouterr().out
     assert {"secretName: prod-tls", "secretName: prod-token"} <= {

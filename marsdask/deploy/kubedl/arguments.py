@@ -39,6 +39,7 @@ _OPERATORS: Final = (
     "service_name",
     "service_port",
     "service_type",
+    *(f"{role}_service_port" for role in ("scheduler", "supervisor", "web", "worker")),
     "web_port",
     "workload_kind",
 )
@@ -64,8 +65,6 @@ def job_spec(
         cluster_name=dns_label("job_name", name, 40),
         namespace=namespace or "default",
         create_namespace=False,
-        web_port=PORT,
-        service_port=PORT,
         **given,
     )
     if cluster.web is None:

@@ -8,14 +8,15 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..kubernetes.client import AlreadyExists, Forbidden, KubernetesApi, KubernetesError, NotFound
 from ..kubernetes.cluster import ClusterClient, RunningCluster, deleted_on_failure
 from ..kubernetes.manifests import owned, secrets
-from ..kubernetes.secrets import new_certificates, new_token
+from ..kubernetes.secrets import new_certificates, token_of
 from ..kubernetes.spec import ClusterSpec
-from ..kubernetes.watch import explain, late_pods, refusals, trouble
+from ..kubernetes.watch import explain, late_pods, refusals, retried, trouble
 from ..kubernetes.web_port import WebPort
 from .arguments import endpoint, job_spec, least_workers, replaced_image, worker_count
 from .mars_job import KIND, VERSION, mars_job, worker_name
@@ -217,8 +218,8 @@ def _asked(
     image: str | None,
     slb_endpoint: str | None,
     arguments: dict[str, Any],
-) -> tuple[dict[str, Any], ClusterSpec | None, bool | str | None]:
-    """Return the job that is asked for, what it consists of, and whether it needs a token."""
+) -> tuple[dict[str, Any], ClusterSpec | None, str | None]:
+    """Return the job that is asked for, what it consists of, and the token that it needs."""
     if not arguments.pop("verify_ssl", True):
         raise NotImplementedError(
             "verify_ssl=False is not supported: let SSL_CERT_FILE name the certificate of the "
@@ -226,18 +227,19 @@ def _asked(
         )
     if job is not None:
         return _given(job, image, arguments)
-    token = arguments.pop("token", True)
-    spec = job_spec(slb_endpoint=slb_endpoint, image=image, token=bool(token), **arguments)
-    return mars_job(spec), spec.cluster, token
+    spec = job_spec(slb_endpoint=slb_endpoint, image=image, **arguments)
+    return mars_job(spec), spec.cluster, token_of(spec.cluster.token)
 
 
 def _given(
     job: str | os.PathLike[str] | Mapping[str, Any], image: str | None, arguments: dict[str, Any]
 ) -> tuple[dict[str, Any], None, str | None]:
     """Return a job that somebody has written, and the token that its web service needs."""
-    token = arguments.pop("token", None)
+    token = arguments.pop("token", None) or None
     if arguments:
         raise TypeError(f"{', '.join(arguments)}: the job says this; give image= at most")
+    if token is not None and not isinstance(token, str):
+        raise TypeError("token: the job says whether there is one; give that one")
     found = replaced_image(read_job(job), image)
     metadata = {"namespace": "default", **(found.get("metadata") or {})}
     if "name" not in metadata and "generateName" not in metadata:
@@ -249,18 +251,16 @@ def _create(
     api: KubernetesApi,
     manifest: dict[str, Any],
     cluster: ClusterSpec | None,
-    token: bool | str | None,
+    token: str | None,
 ) -> RunningJob:
     """Create the secrets of a job, which pods wait for, and the job, which owns them."""
     namespace: str = manifest["metadata"]["namespace"]
     if cluster is None:
-        made = api.create(manifest)
-        word = token if isinstance(token, str) else None
-        return RunningJob(api, namespace, made["metadata"]["name"], own_namespace=False, token=word)
-    word = new_token() if token is True else token or None
+        name = api.create(manifest)["metadata"]["name"]
+        return RunningJob(api, namespace, name, own_namespace=False, token=token)
     hosts = [f"*.{namespace}.svc", f"*.{namespace}"]
     certificates = new_certificates(cluster.name, hosts) if cluster.tls else {}
-    found = secrets(cluster, certificates, word)
+    found = secrets(cluster, certificates, token)
     created: list[dict[str, Any]] = []
     try:
         for secret in found:
@@ -272,7 +272,7 @@ def _create(
             with contextlib.suppress(KubernetesError):
                 api.delete("v1", "Secret", namespace, secret["metadata"]["name"])
         raise
-    running = RunningJob(api, namespace, cluster.name, own_namespace=False, token=word)
+    running = RunningJob(api, namespace, cluster.name, own_namespace=False, token=token)
     try:
         for secret in found:
             references = owned(secret, made)["metadata"]["ownerReferences"]
@@ -296,14 +296,17 @@ def _wait(running: RunningJob, least: int, timeout: float | None, deadline: floa
             if count >= least:
                 return
             told = f"{count} of {least} workers have joined"
-        pods = _pods(running)
-        refused = _refusals(running)
+        pods, refused = retried(partial(_state, running), deadline)
         if deadline is not None and time.monotonic() > deadline:
             lines = [f"after {timeout} s the MarsJob {running.name} is not ready: {told}"]
             if pods is not None:
                 lines += late_pods(running.api, running.namespace, pods, refused)
             raise TimeoutError("\n".join(lines))
         time.sleep(_ROUND)
+
+
+def _state(running: RunningJob) -> tuple[list[dict[str, Any]] | None, list[str]]:
+    return _pods(running), _refusals(running)
 
 
 def _refusals(running: RunningJob) -> list[str]:

@@ -12,6 +12,7 @@ from ..kubernetes.pods import (
     TOKEN_FOLDER,
     container_security,
     mounts_of,
+    own_name,
     own_volumes,
     pod_security,
     pre_stop,
@@ -176,6 +177,8 @@ def _values(spec: JobSpec, role: str) -> dict[str, str]:
             values["CUDA_VISIBLE_DEVICES"] = ""
     elif cluster.token:
         values["MARS_WEB_TOKEN_FILE"] = f"{TOKEN_FOLDER}/token"
+    else:
+        values |= own_name(spec.web_host)
     if role == "web" and cluster.tls:
         # Certificates for its connections only, as a client of schedulers.
         section = "DASK_DISTRIBUTED__COMM__TLS__"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
@@ -9,6 +10,7 @@ from marsdask.scheduler.errors import did_you_mean
 
 from .spec import (
     IMAGE,
+    READINESS_PORT,
     SERVICE_PORT,
     WEB_PORT,
     ClusterSpec,
@@ -75,6 +77,9 @@ _OTHERS: Final[Mapping[str, Any]] = {
     "run_as_user": 1000,
 }
 
+#: What a token consists of.
+_TOKEN: Final = re.compile("[!-~]+")
+
 #: Arguments of Mars that mean nothing here.
 _IGNORED: Final = ("cluster_cls", "log_when_fail", "mounts", "use_local_image")
 
@@ -102,17 +107,17 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
             f"web_num=0 needs supervisor_num=1: of {supervisor.count} supervisors sessions find "
             "the active one by the web service"
         )
+    service = _service(given, name)
+    _check_ports(service, supervisor, worker)
     return ClusterSpec(
         name=name,
         namespace=namespace,
         supervisor=supervisor,
         worker=worker,
         web=None if web is None or web.count == 0 else web,
-        service=_service(given, name),
-        image=given["image"] or IMAGE,
+        service=service,
         workload_kind=kind,
-        image_pull_secrets=tuple(given["image_pull_secrets"]),
-        spill=_spill(given["worker_spill_paths"]),
+        spill=_spill(given["worker_spill_paths"], kind),
         volumes=tuple(_volume(one, index) for index, one in enumerate(given["extra_volumes"])),
         pre_stop=_command(given["pre_stop_command"]),
         grace=_whole("termination_grace", given["termination_grace"], 1),
@@ -120,8 +125,40 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
         min_workers=_least(given["min_worker_num"], worker.count),
         cache=_cache("worker_cache_mem", given, worker.memory),
         min_cache=_cache("worker_min_cache_mem", given, worker.memory),
-        **{name: given[name] for name in ("create_namespace", "image_pull_policy", "tls", "token")},
+        **_access(given),
     )
+
+
+def _access(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the cluster needs of others, and what others need to use it."""
+    tls, token = _flag("tls", given["tls"]), given["token"]
+    if isinstance(token, str):
+        if not _TOKEN.fullmatch(token):
+            raise ValueError("invalid token: give printable ASCII characters without spaces")
+    elif not _flag("token", token) and tls:
+        raise ValueError(
+            "token=False needs tls=False: without a token the web port demands certificates of "
+            "clients, which neither Kubernetes's probes nor sessions have"
+        )
+    return {
+        "create_namespace": given["create_namespace"],
+        "named_here": given["create_namespace"] and given["namespace"] is None,
+        "image": given["image"] or IMAGE,
+        "image_pull_policy": given["image_pull_policy"],
+        "image_pull_secrets": _strings(given["image_pull_secrets"]),
+        "tls": tls,
+        "token": token,
+    }
+
+
+def _check_ports(service: ServiceSpec, supervisor: RoleSpec, worker: RoleSpec) -> None:
+    """Refuse a port that two servers of one pod would have."""
+    if service.port == supervisor.port:
+        raise ValueError(
+            f"web_port={service.port} is the service port of supervisors, too; give another one"
+        )
+    if worker.port == READINESS_PORT:
+        raise ValueError(f"worker_service_port={worker.port} is the port of probes")
 
 
 def _roles(arguments: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -174,7 +211,7 @@ def _autoscaled(supervisor: dict[str, Any], given: Mapping[str, Any]) -> dict[st
 
 def _names(given: Mapping[str, Any]) -> tuple[str, str]:
     """Return the names of the cluster and its namespace: one of its own by default."""
-    own = given["create_namespace"]
+    own = _flag("create_namespace", given["create_namespace"])
     if not own and given["namespace"] is None:
         raise TypeError("create_namespace=False needs namespace=")
     namespace = given["namespace"] or new_name("mars-ns")
@@ -202,7 +239,7 @@ def _service(given: Mapping[str, Any], name: str) -> ServiceSpec:
     )
 
 
-def _spill(paths: str | Sequence[Any]) -> tuple[SpillVolume, ...]:
+def _spill(paths: str | Sequence[Any], workload: str) -> tuple[SpillVolume, ...]:
     """Return the volumes of spill paths: directories of hosts, or sources of volumes."""
     found = []
     for index, one in enumerate([paths] if isinstance(paths, str) else paths):
@@ -218,6 +255,11 @@ def _spill(paths: str | Sequence[Any]) -> tuple[SpillVolume, ...]:
             raise ValueError(
                 f"invalid worker_spill_paths: {one!r}; give a host's path, or the source of a "
                 "volume such as {'emptyDir': {'sizeLimit': '10Gi'}}"
+            )
+        if "volumeClaimTemplate" in source and workload != "StatefulSet":
+            raise ValueError(
+                f"invalid worker_spill_paths: {one!r}; a volumeClaimTemplate needs "
+                f"workload_kind='StatefulSet', not {workload!r}"
             )
         kind = "hostpath" if "hostPath" in source else "spill"
         found.append(SpillVolume(f"/mnt/{kind}{index}", source))
@@ -256,6 +298,12 @@ def _whole(name: str, value: Any, least: int) -> int:
     return value
 
 
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"invalid {name}: {value!r}; give True or False")
+    return value
+
+
 def _port(name: str, value: Any) -> int:
     found = _whole(name, value, 1)
     if found > 65535:
@@ -265,6 +313,10 @@ def _port(name: str, value: Any) -> int:
 
 def _words(value: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+
+
+def _strings(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _command(value: str | Iterable[str]) -> tuple[str, ...]:

@@ -57,6 +57,10 @@ class Refused(KubernetesError, ValueError):
     """Kubernetes finds a manifest invalid."""
 
 
+class Unavailable(KubernetesError):
+    """Kubernetes does not answer, or is overloaded or starting: it may answer later."""
+
+
 def default_client() -> ApiClient:
     """Return a client with this host's configuration, or with that of this process's pod."""
     try:
@@ -149,14 +153,15 @@ class KubernetesApi:
         }
         query |= {"labelSelector": selector} if selector else {}
         path = path_of(version, kind, namespace)
-        answer = self._open("GET", path, query, patience=seconds + _PATIENCE)
-        try:
-            rest = b""
-            for part in answer.stream(amt=None):
-                *lines, rest = (rest + part).split(b"\n")
-                yield from (json.loads(line) for line in lines if line.strip())
-        finally:
-            answer.close()
+        with self._connection():
+            answer = self._open("GET", path, query, patience=seconds + _PATIENCE)
+            try:
+                rest = b""
+                for part in answer.stream(amt=None):
+                    *lines, rest = (rest + part).split(b"\n")
+                    yield from (json.loads(line) for line in lines if line.strip())
+            finally:
+                answer.close()
 
     def websocket(self, path: str, protocol: str) -> Any:
         """Open a connection that lasts, such as to a port of a pod."""
@@ -177,9 +182,7 @@ class KubernetesApi:
             if isinstance(error, WebSocketBadStatusException):
                 content = error.resp_body or b""
                 raise_for(error.status_code, content, "GET", path.partition("?")[0], None)
-            raise KubernetesError(
-                f"no answer from Kubernetes at {self._settings.host}: {error}"
-            ) from error
+            raise self._no_answer(error) from error
 
     def _encryption(self) -> dict[str, Any]:
         """Return the options of Python's ssl, as the official package has them."""
@@ -212,12 +215,26 @@ class KubernetesApi:
         query: Mapping[str, str] | None = None,
         body: Manifest | None = None,
     ) -> bytes:
-        answer = self._open(method, path, query, body)
+        with self._connection():
+            answer = self._open(method, path, query, body)
+            try:
+                content: bytes = answer.read()
+                return content
+            finally:
+                answer.release_conn()
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[None]:
+        """Tell what fails in the connection, at any part of an answer, as an error of ours."""
         try:
-            content: bytes = answer.read()
-            return content
-        finally:
-            answer.release_conn()
+            yield
+        except Exception as error:
+            if "urllib3" not in type(error).__module__:
+                raise
+            raise self._no_answer(error) from error
+
+    def _no_answer(self, error: Exception) -> Unavailable:
+        return Unavailable(f"no answer from Kubernetes at {self._settings.host}: {error}")
 
     def _open(
         self,
@@ -230,22 +247,15 @@ class KubernetesApi:
         url = f"{self._settings.host.rstrip('/')}{path}"
         if query:
             url = f"{url}?{urlencode(query)}"
-        try:
-            answer = self._pool.request(
-                method,
-                url,
-                body=None if body is None else json.dumps(body),
-                headers=self._headers(method),
-                timeout=patience,
-                preload_content=False,
-                retries=2 if method == "GET" else False,
-            )
-        except Exception as error:
-            if "urllib3" not in type(error).__module__:
-                raise
-            raise KubernetesError(
-                f"no answer from Kubernetes at {self._settings.host}: {error}"
-            ) from error
+        answer = self._pool.request(
+            method,
+            url,
+            body=None if body is None else json.dumps(body),
+            headers=self._headers(method),
+            timeout=patience,
+            preload_content=False,
+            retries=2 if method == "GET" else False,
+        )
         if answer.status >= 400:
             method = "WATCH" if query and "watch" in query else method
             raise_for(answer.status, answer.read(), method, path, body)
@@ -283,7 +293,8 @@ def raise_for(
         raise Forbidden(_forbidden(message, method, path, subject, body))
     if status in (400, 422):
         raise Refused(f"Kubernetes finds {subject} invalid: {message}")
-    raise KubernetesError(f"Kubernetes answers {status} for {method} {path}: {message}")
+    kind_of = Unavailable if status == 429 or status >= 500 else KubernetesError
+    raise kind_of(f"Kubernetes answers {status} for {method} {path}: {message}")
 
 
 def _forbidden(message: str, method: str, path: str, subject: str, body: Manifest | None) -> str:

@@ -11,18 +11,19 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from marsdask.core.session import Session, new_session
 
 from .arguments import cluster_spec
-from .client import Forbidden, KubernetesApi, KubernetesError, NotFound
-from .manifests import manifests, owned
+from .client import AlreadyExists, Forbidden, KubernetesApi, KubernetesError, NotFound
+from .manifests import MADE_BY, manifests, owned
 from .pods import INSTANCE, SERVICE_TYPE
 from .port_forward import PortForward
-from .secrets import AUTHORITY, new_certificates, new_token
+from .secrets import AUTHORITY, new_certificates, token_of
 from .spec import ClusterSpec
-from .watch import is_ready, late_pods, wait_ready
+from .watch import is_ready, late_pods, retried, wait_ready
 from .web_port import WebPort
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class RunningCluster:
     token: str | None = None
     authority: bytes | None = None
     """The certificate of the authority of the web port, if it is the cluster's own."""
+    made_here: bool = True
+    """Whether ``new_cluster`` has made it, rather than Helm or ``kubectl apply``."""
     _forward: PortForward | None = field(default=None, repr=False, compare=False)
 
     @contextlib.contextmanager
@@ -95,9 +98,11 @@ class RunningCluster:
         return base64.b64decode(found["data"][key])
 
     def delete(self) -> None:
-        """Delete all objects."""
+        """Delete all objects, unless the cluster was made by other means."""
         if self._forward is not None:
             self._forward.close()
+        if not self.made_here:
+            return
         claims = [] if self.own_namespace else self._claims()
         self.api.delete("v1", "ConfigMap", self.namespace, self.name)
         for name in claims:
@@ -120,7 +125,7 @@ class RunningCluster:
     def wait_deleted(self, timeout: float | None) -> None:
         """Wait until nothing is left."""
         deadline = None if not timeout else time.monotonic() + timeout
-        while self.exists():
+        while self.made_here and self.exists():
             if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError(f"{self.namespace} still exists after {timeout} s")
             time.sleep(_PAUSE)
@@ -194,7 +199,10 @@ class ClusterClient:
             self._session = new_session(cluster.endpoint, default=default, **options)
 
     def stop(self, wait: bool = False, timeout: float = 0) -> None:
-        """Close the session and delete the cluster; ``wait`` until nothing of it is left."""
+        """Close the session and delete the cluster; ``wait`` until nothing of it is left.
+
+        Only a cluster that ``new_cluster`` has made is deleted.
+        """
         try:
             if self._session is not None:
                 self._session.close()
@@ -218,6 +226,8 @@ class KubernetesClusterClient(ClusterClient):
         Which cluster of the namespace, if there are several.
     token : str, optional
         The token of the web service, for accounts that may not read secrets.
+    ca_file : str or path, optional
+        The certificate of the authority of the web service, which is a secret too.
     """
 
     def __init__(
@@ -228,15 +238,16 @@ class KubernetesClusterClient(ClusterClient):
         *,
         cluster_name: str | None = None,
         token: str | None = None,
+        ca_file: str | os.PathLike[str] | None = None,
     ) -> None:
         if isinstance(kube_api_client, RunningCluster):
             super().__init__(kube_api_client)
             return
         if namespace is None:
             raise TypeError("KubernetesClusterClient needs namespace= and endpoint=")
-        found = find_cluster(KubernetesApi(kube_api_client), namespace, cluster_name, token)
-        found.endpoint = endpoint or _endpoint(found)
-        super().__init__(found)
+        api = KubernetesApi(kube_api_client)
+        root = _find_root(api, namespace, cluster_name)
+        super().__init__(_of_root(api, namespace, root, token, ca_file, endpoint))
 
     def rescale_workers(
         self,
@@ -263,10 +274,8 @@ class KubernetesClusterClient(ClusterClient):
             raise TimeoutError("\n".join(lines)) from None
 
 
-def find_cluster(
-    api: KubernetesApi, namespace: str, name: str | None, token: str | None
-) -> RunningCluster:
-    """Return the cluster of a namespace, with its secrets as far as one may read them."""
+def _find_root(api: KubernetesApi, namespace: str, name: str | None) -> dict[str, Any]:
+    """Return the root of the cluster of a namespace."""
     roots = [
         one
         for one in api.list("v1", "ConfigMap", namespace, "app.kubernetes.io/name=marsdask")[
@@ -280,16 +289,33 @@ def find_cluster(
             f"several clusters, {names}: choose one with cluster_name=" if roots else "no cluster"
         )
         raise LookupError(f"the namespace {namespace} has {what}")
-    (root,) = roots
-    found = RunningCluster(
-        api, namespace, root["metadata"]["name"], root["data"].get("namespace") == "own"
-    )
+    root: dict[str, Any] = roots[0]
+    return root
+
+
+def _of_root(
+    api: KubernetesApi,
+    namespace: str,
+    root: dict[str, Any],
+    token: str | None,
+    ca_file: str | os.PathLike[str] | None,
+    endpoint: str | None,
+) -> RunningCluster:
+    """Return a cluster, with its secrets unless they are given."""
+    metadata, data = root["metadata"], root["data"]
+    found = RunningCluster(api, namespace, metadata["name"], data.get("namespace") == "own")
+    found.made_here = MADE_BY.items() <= (metadata.get("annotations") or {}).items()
     found.token = token
-    with contextlib.suppress(NotFound):
-        found.authority = found.secret("tls", AUTHORITY)
+    if ca_file is not None:
+        found.authority = Path(ca_file).read_bytes()
+    elif not data.get("service", "").startswith("Ingress/"):  # which shows another certificate
+        # Whoever may not read it has to say where the web port is, and whether it is encrypted.
+        with contextlib.suppress(NotFound, *((Forbidden,) if endpoint else ())):
+            found.authority = found.secret("tls", AUTHORITY)
     if token is None:
         with contextlib.suppress(NotFound):
             found.token = found.secret("token", "token").decode()
+    found.endpoint = endpoint or _endpoint(found)
     return found
 
 
@@ -340,7 +366,8 @@ def new_cluster(
         if spec.web is not None:
             needed["web"] = spec.web.count
         wait_ready(api, spec.namespace, spec.name, needed, timeout, deadline)
-        cluster.endpoint = _endpoint(cluster, spec.service.host, deadline)
+        find = partial(_endpoint, cluster, spec.service.host, deadline)
+        cluster.endpoint = retried(find, deadline)
         if spec.service.type == "Ingress":
             cluster.authority = None  # the ingress shows a certificate of its own
         client = KubernetesClusterClient(cluster)
@@ -349,10 +376,14 @@ def new_cluster(
 
 
 @contextlib.contextmanager
-def deleted_on_failure(cluster: RunningCluster, *, keep: bool) -> Iterator[None]:
+def deleted_on_failure(
+    cluster: RunningCluster, *, keep: bool, unless: tuple[type[BaseException], ...] = ()
+) -> Iterator[None]:
     """Delete a cluster if the block fails; its error says more than one of the deletion."""
     try:
         yield
+    except unless:
+        raise
     except BaseException:
         if not keep:
             with contextlib.suppress(KubernetesError):
@@ -362,23 +393,24 @@ def deleted_on_failure(cluster: RunningCluster, *, keep: bool) -> Iterator[None]
 
 def _create(api: KubernetesApi, spec: ClusterSpec, keep: bool) -> RunningCluster:
     """Create all objects of a cluster, or none."""
-    token = new_token() if spec.token else None
+    token = token_of(spec.token)
     hosts = ["localhost", f"*.{spec.object_name('pods')}.{spec.namespace}.svc"]
     hosts += [f"{spec.service.name}.{spec.namespace}.svc"]
     certificates = new_certificates(spec.name, hosts) if spec.tls else {}
-    cluster = RunningCluster(api, spec.namespace, spec.name, own_namespace=False)
+    cluster = RunningCluster(api, spec.namespace, spec.name, spec.create_namespace)
     cluster.token, cluster.authority = token, certificates.get(AUTHORITY)
     root: dict[str, Any] | None = None
-    begun = False
+    # What somebody else has created under the name of the first object stays. A namespace whose
+    # name was made here may be there though its answer was lost.
+    others: Any = (AlreadyExists, Forbidden) if spec.named_here else (BaseException,)
     for manifest in manifests(spec, certificates=certificates, token=token):
-        # What somebody else has created under the name of the first object stays.
-        with deleted_on_failure(cluster, keep=keep or not begun):
+        is_root = manifest["kind"] == "ConfigMap"
+        if is_root:
+            manifest["metadata"]["annotations"] = dict(MADE_BY)
+        with deleted_on_failure(cluster, keep=keep, unless=others):
             made = _create_object(api, manifest if root is None else owned(manifest, root))
-        begun = True
-        if manifest["kind"] == "Namespace":
-            cluster.own_namespace = True
-        elif root is None:
-            root = made
+        others = ()
+        root = made if is_root else root
     return cluster
 
 

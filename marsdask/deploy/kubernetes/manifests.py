@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from .pods import Manifest, claims, labels, selector, template
 from .spec import ClusterSpec
 
 _ACCOUNTS = ("supervisor", "pod")
+
+#: The annotation of the roots of clusters that ``new_cluster`` has made, and may delete.
+MADE_BY: Final = {"marsdask/made-by": "new_cluster"}
 
 #: API groups and plural names of workloads' kinds.
 WORKLOADS = {

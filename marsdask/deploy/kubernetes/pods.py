@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from .spec import READINESS_PORT, ClusterSpec, RoleSpec
 
@@ -21,6 +22,18 @@ SERVICE_TYPE: Final = "mars/service-type"
 
 #: The container, called as KubeDL calls it.
 CONTAINER: Final = "mars"
+
+#: Variables that Kubernetes knows when a pod starts.
+_FIELDS: Final = {
+    "MARS_K8S_POD_NAME": "metadata.name",
+    "MARS_K8S_POD_NAMESPACE": "metadata.namespace",
+    "MARS_K8S_POD_UID": "metadata.uid",
+    "MARS_K8S_POD_IP": "status.podIP",
+    "MARS_CONTAINER_IP": "status.podIP",
+}
+
+#: Those for the pod's cores, which Kubernetes rounds up to whole ones, as KubeDL does.
+_CORES: Final = ("MARS_CPU_TOTAL", "MKL_NUM_THREADS")
 
 #: Seconds for a pod to start, for instance to wait for supervisors: 600 probes of one second.
 _STARTUP: Final = {"periodSeconds": 1, "failureThreshold": 600, "timeoutSeconds": 5}
@@ -122,24 +135,17 @@ def tls_options() -> list[str]:
 
 def _environment(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manifest]:
     """Return variables under Mars's names; secrets are in files."""
-    fields = {
-        "MARS_K8S_POD_NAME": "metadata.name",
-        "MARS_K8S_POD_NAMESPACE": "metadata.namespace",
-        "MARS_K8S_POD_UID": "metadata.uid",
-        "MARS_K8S_POD_IP": "status.podIP",
-        "MARS_CONTAINER_IP": "status.podIP",
-    }
     detail = {"cluster": {"supervisor": spec.supervisors}, "task": {"type": role}}
-    values = {
+    values: dict[str, str | Manifest] = {
+        **{name: {"fieldRef": {"fieldPath": path}} for name, path in _FIELDS.items()},
+        **{name: {"resourceFieldRef": {"resource": "requests.cpu"}} for name in _CORES},
         "HOME": "/tmp",  # noqa: S108 - a volume of the pod's own
         "MARS_CLUSTER_DETAIL": json.dumps(detail),
-        "MARS_CPU_TOTAL": str(of_role.cores),
         "MARS_CPU_USE_PROCESS_STAT": "1",
         "MARS_MEM_USE_CGROUP_STAT": "1",
         "MARS_MEMORY_TOTAL": str(of_role.memory),
         "MARS_K8S_SERVICE_NAME": spec.service.name,
         "MARS_K8S_SERVICE_PORT": str(of_role.port),
-        "MKL_NUM_THREADS": str(of_role.cores),
     }
     if of_role.modules:
         values["MARS_LOAD_MODULES"] = ",".join(of_role.modules)
@@ -147,18 +153,23 @@ def _environment(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manife
         values |= _worker_values(spec)
     elif spec.token:
         values["MARS_WEB_TOKEN_FILE"] = f"{TOKEN_FOLDER}/token"
+    else:
+        values |= own_name(spec.service.host)
     if role == "supervisor":
         values["MARS_K8S_WORKLOAD"] = f"{spec.workload_kind}/{spec.object_name('worker')}"
         if spec.has_lease:
             values["MARS_K8S_LEASE"] = spec.object_name("supervisor")
     values |= of_role.env
     return [
-        *(
-            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-            for name, path in fields.items()
-        ),
-        *({"name": name, "value": value} for name, value in values.items()),
+        {"name": name, ("value" if isinstance(one, str) else "valueFrom"): one}
+        for name, one in values.items()
     ]
+
+
+def own_name(address: str | None) -> dict[str, str]:
+    """Return the variable of a web port that browsers ask for by a name, without a token."""
+    host = urlsplit(f"//{address or ''}").hostname
+    return {} if host is None else {"DASK_MARSDASK__WEB__HOSTS": json.dumps([host])}
 
 
 def _worker_values(spec: ClusterSpec) -> dict[str, str]:

@@ -16,6 +16,9 @@ from collections.abc import Mapping, Sequence
 #: The variable with the port of probes, as Mars calls it.
 _VARIABLE = "MARS_K8S_READINESS_PORT"
 
+#: The address of this host where servers that listen on all addresses answer.
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104
+
 #: Seconds for an answer; to move results takes as long as Kubernetes waits for the pod's end.
 _PATIENCE = 5.0
 
@@ -30,7 +33,8 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.envi
     if port is None:
         return 0 if arguments or _runs() else 1
     # Servers of pods listen on all addresses, but those of tests have one.
-    host = environ.get("MARS_BIND_HOST") or "127.0.0.1"
+    bound = (environ.get("MARS_BIND_HOST") or "0.0.0.0").strip("[]")  # noqa: S104
+    host = _LOOPBACK.get(bound, f"[{bound}]" if ":" in bound else bound)
     retire = bool(arguments)
     path, data = ("retire", b"") if retire else ("health", None)
     url = f"http://{host}:{port}/{path}"

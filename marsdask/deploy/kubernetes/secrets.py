@@ -26,6 +26,11 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def token_of(wanted: bool | str) -> str | None:
+    """Return the token of a cluster: the one that is wanted, a new one, or none."""
+    return wanted if isinstance(wanted, str) else new_token() if wanted else None
+
+
 def new_certificates(name: str, hosts: list[str]) -> dict[str, bytes]:
     """Return the files of a certificate for some hosts, and of its authority."""
     x509, hashes, serialization, ec = _cryptography()

@@ -98,11 +98,6 @@ class RoleSpec:
     port: int = SERVICE_PORT
     gpu: int = 0
 
-    @property
-    def cores(self) -> int:
-        """Whole cores, as KubeDL counts them."""
-        return math.ceil(self.cpu / 1000)
-
 
 @dataclass(frozen=True)
 class ServiceSpec:
@@ -131,13 +126,16 @@ class ClusterSpec:
     web: RoleSpec | None = None
     """Pods of their own for the web service; without them supervisors serve it."""
     create_namespace: bool = True
+    named_here: bool = False
+    """Whether the namespace's name was made for this cluster, so that nobody else has it."""
     image: str = IMAGE
     image_pull_policy: str = "IfNotPresent"
     image_pull_secrets: tuple[str, ...] = ()
     workload_kind: WorkloadKind = "StatefulSet"
     service: ServiceSpec = ServiceSpec()
     tls: bool = True
-    token: bool = True
+    token: bool | str = field(default=True, repr=False)
+    """Whether the web port has a token, or which one."""
     spill: tuple[SpillVolume, ...] = ()
     cache: int | None = None
     min_cache: int | None = None

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
-from .client import Forbidden, KubernetesApi, KubernetesError, NotFound
+from .client import Forbidden, KubernetesApi, KubernetesError, NotFound, Unavailable
 from .pods import COMPONENT, INSTANCE
 
 Manifest = dict[str, Any]
 
+T = TypeVar("T")
+
 #: Seconds after which pods are listed again, and events are looked at.
 _ROUND: Final = 5.0
+
+#: Seconds for Kubernetes to come back if there is no deadline, and between two questions.
+_AWAY, _PAUSE = 60.0, 0.5
 
 #: Restarts of a container after which waiting is in vain.
 _RESTARTS: Final = 3
@@ -77,6 +82,18 @@ def _events(api: KubernetesApi, namespace: str, name: str) -> list[str]:
     return [f"{one.get('reason')}: {one.get('message')}" for one in found["items"]]
 
 
+def retried(ask: Callable[[], T], deadline: float | None) -> T:
+    """Return an answer of Kubernetes, which may be away until the deadline, or for a while."""
+    last = time.monotonic() + _AWAY if deadline is None else deadline
+    while True:
+        try:
+            return ask()
+        except Unavailable:
+            if time.monotonic() > last:
+                raise
+        time.sleep(_PAUSE)
+
+
 def wait_ready(
     api: KubernetesApi,
     namespace: str,
@@ -92,29 +109,47 @@ def wait_ready(
     """
     if deadline is None and timeout is not None:
         deadline = time.monotonic() + timeout
-    selector = f"{INSTANCE}={instance}"
+
+    def ask() -> dict[str, Manifest] | None:
+        return _round(api, namespace, instance, needed, timeout, deadline)
+
     while True:
-        listing = api.list("v1", "Pod", namespace, selector)
-        pods = {pod["metadata"]["name"]: pod for pod in listing["items"]}
-        since = listing["metadata"]["resourceVersion"]
+        if (pods := retried(ask, deadline)) is not None:
+            return pods
+
+
+def _round(
+    api: KubernetesApi,
+    namespace: str,
+    instance: str,
+    needed: Mapping[str, int],
+    timeout: float | None,
+    deadline: float | None,
+) -> dict[str, Manifest] | None:
+    """List pods, and watch them for some seconds; return them once there are enough."""
+    selector = f"{INSTANCE}={instance}"
+    listing = api.list("v1", "Pod", namespace, selector)
+    pods = {pod["metadata"]["name"]: pod for pod in listing["items"]}
+    since = listing["metadata"]["resourceVersion"]
+    if _enough(api, namespace, pods, needed):
+        return pods
+    refused = _refusals(api, namespace, instance)
+    left = _ROUND if deadline is None else min(_ROUND, deadline - time.monotonic())
+    if left <= 0:
+        raise TimeoutError(_late(api, namespace, pods, needed, timeout, refused))
+    for change in api.watch("v1", "Pod", namespace, since, left, selector):
+        pod = change["object"]
+        if change["type"] == "ERROR":
+            break  # too old: the list is taken again
+        if change["type"] == "DELETED":
+            pods.pop(pod["metadata"]["name"], None)
+        else:
+            pods[pod["metadata"]["name"]] = pod
         if _enough(api, namespace, pods, needed):
             return pods
-        refused = _refusals(api, namespace, instance)
-        left = _ROUND if deadline is None else min(_ROUND, deadline - time.monotonic())
-        if left <= 0:
-            raise TimeoutError(_late(api, namespace, pods, needed, timeout, refused))
-        for change in api.watch("v1", "Pod", namespace, since, left, selector):
-            pod = change["object"]
-            if change["type"] == "ERROR":
-                break  # too old: the list is taken again
-            if change["type"] == "DELETED":
-                pods.pop(pod["metadata"]["name"], None)
-            else:
-                pods[pod["metadata"]["name"]] = pod
-            if _enough(api, namespace, pods, needed):
-                return pods
-            if deadline is not None and time.monotonic() > deadline:
-                break
+        if deadline is not None and time.monotonic() > deadline:
+            break
+    return None
 
 
 def _enough(

@@ -58,6 +58,9 @@ def test_given_arguments():
     ("arguments", "error", "words"),
     [
         ({"service_type": "NodePort"}, TypeError, "KubeDL's to decide"),
+        ({"worker_service_port": 1}, TypeError, "KubeDL's to decide"),
+        ({"token": False}, ValueError, "token=False needs tls=False"),
+        ({"tls": "no"}, ValueError, "invalid tls: 'no'"),
         ({"worker_nums": 1}, TypeError, "Did you mean 'worker_num'"),
         ({"job_name": "No_Name"}, ValueError, "invalid job_name"),
         ({"job_name": "n" * 41}, ValueError, "at most 40"),

@@ -1,8 +1,11 @@
 """MarsJobs that really run, by an operator as KubeDL's: the document's, and new_cluster's."""
 
 import signal
+import socket
+import threading
 import urllib.request
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +16,7 @@ import yaml
 import marsdask.tensor as mt
 from marsdask.deploy.kubedl import KubeDLClusterClient, new_cluster
 from marsdask.deploy.kubedl import cluster as kubedl_cluster
+from marsdask.deploy.kubedl.arguments import endpoint
 from marsdask.deploy.kubedl.cluster import RunningJob
 from marsdask.deploy.kubedl.mars_job import KIND, VERSION
 from marsdask.deploy.kubernetes.client import (
@@ -21,6 +25,7 @@ from marsdask.deploy.kubernetes.client import (
     KubernetesApi,
     KubernetesError,
     NotFound,
+    Unavailable,
 )
 from marsdask.deploy.kubernetes.web_port import WebPort
 from tests.deploy.kubernetes.apiserver import ApiServer
@@ -270,3 +275,79 @@ def test_who_may_not(kubedl):
         KubeDLClusterClient(kubedl.kube.client(), job_name="theirs")
     with pytest.raises(TypeError, match="job_name="):
         KubeDLClusterClient(kubedl.kube.client())
+
+
+def test_workers_are_counted_by_the_balancers_name(monkeypatch):
+    """Below the prefix of the ingress, which the web service does not see."""
+    asked = []
+
+    class Ingress(BaseHTTPRequestHandler):
+        """Answers for a web service."""
+
+        def do_GET(self):
+            asked.append((self.path, self.headers["Host"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"2")
+
+        def log_message(self, *args):
+            """Be quiet."""
+
+    real = socket.getaddrinfo
+    here = {"mars.domain.com": "127.0.0.1"}
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *a, **k: real(here[host], *a, **k))
+    with HTTPServer(("127.0.0.1", 0), Ingress) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        balancer = f"mars.domain.com:{server.server_address[1]}"
+        job: Any = RunningJob(None, "default", "j", own_namespace=False)  # type: ignore[arg-type]
+        job.endpoint = endpoint(balancer, "default", "j")
+        kubedl_cluster._wait(job, 2, None, None)
+        thread.join()
+    assert asked == [("/mars/default/j-webservice-0/api/worker?action=count", balancer)]
+
+
+def test_kubernetes_may_be_away(monkeypatch):
+    """While workers are waited for: the job is not deleted for that."""
+    counts = iter([KubernetesError("503"), KubernetesError("503"), 1])
+    asked = []
+
+    class AwayApi:
+        """Does not answer the first question, nor the fourth."""
+
+        def get(self, *where):
+            asked.append(where)
+            if len(asked) in (1, 4):
+                raise Unavailable("starting")
+            return {"metadata": {}}
+
+        def list(self, *where, **query):
+            return {"items": []}
+
+    class WaitedPort:
+        """Answers at last."""
+
+        def count(self):
+            found = next(counts)
+            if isinstance(found, Exception):
+                raise found
+            return found
+
+    monkeypatch.setattr(kubedl_cluster, "WebPort", lambda *where: WaitedPort())
+    monkeypatch.setattr(kubedl_cluster, "_ROUND", 0.01)
+    monkeypatch.setattr("marsdask.deploy.kubernetes.watch._PAUSE", 0.01)
+    api: Any = AwayApi()
+    kubedl_cluster._wait(RunningJob(api, "default", "j", own_namespace=False), 1, None, None)
+    assert asked
+
+
+def test_tokens_of_ones_own():
+    """Of a job of arguments, and of one that somebody has written."""
+    given = "a-token-of-mine"
+    _, spec, token = kubedl_cluster._asked(None, "image", None, {"token": given})
+    assert spec is not None
+    assert token == spec.token == given
+    assert kubedl_cluster._asked(DOCUMENT, None, None, {"token": given})[2] == given
+    assert kubedl_cluster._asked(DOCUMENT, None, None, {"token": False})[2] is None
+    with pytest.raises(TypeError, match="the job says whether there is one"):
+        kubedl_cluster._asked(DOCUMENT, None, None, {"token": True})

@@ -68,6 +68,16 @@ def test_the_fields_of_the_definition():
     assert labels == {"marsscheduler", "marswebservice", "marsworker"}
 
 
+def test_browsers_may_ask_by_the_balancers_name():
+    """Without a token a web port refuses names that may be another site's."""
+    arguments = {"slb_endpoint": "http://mars.domain.com:8080", "tls": False}
+    for token, hosts in ((True, None), (False, '["mars.domain.com"]')):
+        job = complete(made(**arguments, token=token))
+        for role in ROLES:
+            told = variables(pod_of(job, role, 0)).get("DASK_MARSDASK__WEB__HOSTS")
+            assert told == (None if role == "Worker" else hosts)
+
+
 @pytest.mark.parametrize(
     "arguments", [{}, {"tls": False, "token": False, "worker_gpu": 1}], ids=str
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 import os
 import re
 import signal
@@ -22,6 +23,7 @@ from typing import Any
 
 import psutil
 
+from marsdask.deploy.kubernetes.spec import millicores
 from tests.cluster.commands import BOUND
 from tests.deploy.kubernetes.store import Denied, Object
 from tests.source import ROOT
@@ -251,20 +253,25 @@ class RunningPod:
             found["MARS_K8S_SERVICE_ACCOUNT"] = str(self.folder / "account")
         for one in self.container.get("env") or ():
             if "valueFrom" in one:
-                found[one["name"]] = self._field(one["valueFrom"]["fieldRef"]["fieldPath"])
+                found[one["name"]] = self._known(one["valueFrom"])
             else:  # an empty value is no value to the server
                 parts = re.split("([:,])", one.get("value", ""))
                 found[one["name"]] = "".join(map(self._moved, parts))
         return found | self.kubelet.environment
 
-    def _field(self, path: str) -> str:
+    def _known(self, source: Object) -> str:
+        """Return the value of a field, or the whole cores that the container requests."""
+        if "resourceFieldRef" in source:
+            assert source["resourceFieldRef"]["resource"] == "requests.cpu"
+            cpu = self.container["resources"]["requests"]["cpu"]
+            return str(math.ceil(millicores("cpu", cpu) / 1000))
         fields: dict[str, str] = {
             "metadata.name": self.name,
             "metadata.namespace": self.namespace,
             "metadata.uid": self.pod["metadata"]["uid"],
             "status.podIP": self.address,
         }
-        return fields[path]
+        return fields[source["fieldRef"]["fieldPath"]]
 
     def _live(self) -> None:
         """Run the container until the pod ends, again and again where its policy wants that."""

@@ -51,7 +51,7 @@ def test_the_documents_example():
     )
     assert spec.web is not None
     assert (spec.supervisor.count, spec.web.count, spec.worker.count) == (1, 1, 100)
-    assert (spec.worker.cores, spec.worker.memory, spec.min_workers) == (4, 16 << 30, 95)
+    assert (spec.worker.cpu, spec.worker.memory, spec.min_workers) == (4000, 16 << 30, 95)
 
 
 def test_defaults():
@@ -130,10 +130,26 @@ def test_volumes():
     assert (spec.cache, spec.min_cache) == (500, 200)
 
 
+def test_one_secret_of_a_registry():
+    """Needs no list around it."""
+    for given in ("regcred", ["regcred"]):
+        assert cluster_spec(image_pull_secrets=given).image_pull_secrets == ("regcred",)
+
+
+def test_a_token_of_ones_own():
+    """Is used, and not shown."""
+    spec = cluster_spec(token="a-token-of-mine")  # noqa: S106
+    assert spec.token == "a-token-of-mine"  # noqa: S105
+    assert "a-token-of-mine" not in repr(spec)
+
+
 def test_what_means_nothing_here_is_taken():
     """Programs of Mars pass it."""
     assert cluster_spec(log_when_fail=True, cluster_cls=None)
 
+
+#: Volumes that only StatefulSets make.
+CLAIMS = {"worker_spill_paths": [{"volumeClaimTemplate": {"accessModes": ["ReadWriteOnce"]}}]}
 
 WRONG = (
     ({"wroker_num": 2}, TypeError, "'wroker_num'.*worker_num"),
@@ -158,6 +174,17 @@ WRONG = (
     ({"namespace": "x" * 64}, ValueError, "63"),
     ({"cluster_name": "-a"}, ValueError, "cluster_name: '-a'"),
     ({"web_port": 70000}, ValueError, "web_port: 70000"),
+    ({"web_port": 7103}, ValueError, "web_port=7103 is the service port of supervisors"),
+    ({"service_port": 7104, "web_num": 1}, ValueError, "web_port=7104 is the service port"),
+    ({"worker_service_port": 15031}, ValueError, "worker_service_port=15031 is the port of probes"),
+    ({"token": False}, ValueError, "token=False needs tls=False"),
+    ({"token": "two words"}, ValueError, "invalid token: give printable ASCII"),
+    ({"token": ""}, ValueError, "invalid token"),
+    ({"token": 1}, ValueError, "invalid token: 1; give True or False"),
+    ({"tls": "no"}, ValueError, "invalid tls: 'no'; give True or False"),
+    ({"create_namespace": "no"}, ValueError, "invalid create_namespace: 'no'"),
+    (CLAIMS | {"workload_kind": "Deployment"}, ValueError, "needs workload_kind='StatefulSet'"),
+    (CLAIMS | {"workload_kind": "ReplicationController"}, ValueError, "not 'ReplicationContr"),
     ({"autoscale": 3}, ValueError, "autoscale: 3; give .least, most."),
     ({"autoscale": (3, 1)}, ValueError, "the least exceeds the most"),
     ({"autoscale": (-1, 1)}, ValueError, "autoscale: -1"),

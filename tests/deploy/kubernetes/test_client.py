@@ -14,6 +14,7 @@ from marsdask.deploy.kubernetes.client import (
     KubernetesError,
     NotFound,
     Refused,
+    Unavailable,
 )
 from tests.deploy.kubernetes.controllers import garbage
 from tests.deploy.kubernetes.kubelet import wait_until
@@ -144,6 +145,27 @@ def test_a_server_that_is_not_there(server):
     nobody.configuration.host = "https://127.0.0.1:1"
     with pytest.raises(KubernetesError, match=r"no answer from Kubernetes at https://127.0.0.1:1"):
         KubernetesApi(nobody).create(config_map("x"))
+
+
+def test_answers_that_break_off(scripted):
+    """Of a watch and of any other request: what has come before is given."""
+    change = {"type": "ADDED", "object": {}}
+    scripted.answers += [(None, json.dumps(change).encode() + b'\n{"type"'), (None, b'{"items"')]
+    watch = scripted.api.watch("v1", "Pod", "n", "1", 5)
+    assert next(watch) == change
+    with pytest.raises(Unavailable, match=r"no answer from Kubernetes at http://127\.0\.0\.1:"):
+        next(watch)
+    with pytest.raises(Unavailable, match=r"no answer from Kubernetes at http://127\.0\.0\.1:"):
+        scripted.api.list("v1", "Pod", "n")
+
+
+@pytest.mark.parametrize(("status", "error"), [(429, Unavailable), (503, Unavailable), (418, None)])
+def test_what_may_pass(scripted, status, error):
+    """A server that is overloaded or starts, unlike one that refuses."""
+    scripted.answers.append((status, {"message": "why"}))
+    with pytest.raises(KubernetesError, match=f"answers {status} for GET .*: why") as caught:
+        scripted.api.list("v1", "Pod", "n")
+    assert type(caught.value) is (error or KubernetesError)
 
 
 def test_without_configuration(monkeypatch, tmp_path):

@@ -203,7 +203,9 @@ def test_the_environment_has_mars_names():
     found = made(**ARGUMENTS["documents"])
     (container,) = one(found, "StatefulSet", "worker")["spec"]["template"]["spec"]["containers"]
     told = {v["name"]: v.get("value", v.get("valueFrom")) for v in container["env"]}
-    assert told["MARS_CPU_TOTAL"] == "4"
+    cores = {"resourceFieldRef": {"resource": "requests.cpu"}}
+    assert told["MARS_CPU_TOTAL"] == told["MKL_NUM_THREADS"] == cores
+    assert container["resources"]["requests"]["cpu"] == "4"
     assert told["MARS_MEMORY_TOTAL"] == str(16 << 30)
     assert told["MARS_CACHE_MEM_SIZE"] == str(int(0.4 * (16 << 30)))
     assert told["MARS_SPILL_DIRS"] == "/mnt/hostpath0"
@@ -211,10 +213,27 @@ def test_the_environment_has_mars_names():
     assert told["MARS_CONTAINER_IP"] == {"fieldRef": {"fieldPath": "status.podIP"}}
     assert told["MARS_K8S_POD_UID"] == {"fieldRef": {"fieldPath": "metadata.uid"}}
     assert told["A"] == "1"
+    pod = templates(made(extra_env={"MARS_CPU_TOTAL": 3}))[-1]["spec"]["containers"][0]
+    assert [v for v in pod["env"] if v["name"] == "MARS_CPU_TOTAL"] == [
+        {"name": "MARS_CPU_TOTAL", "value": "3"}
+    ]
     space = found[0]["metadata"]["name"]
     assert json.loads(told["MARS_CLUSTER_DETAIL"])["cluster"]["supervisor"] == [
         f"mars-supervisor-{index}.mars-pods.{space}.svc:7103" for index in range(2)
     ]
+
+
+def test_browsers_may_ask_by_the_address_that_is_given():
+    """Without a token a web port refuses names that may be another site's."""
+    told = "DASK_MARSDASK__WEB__HOSTS"
+    arguments = {"ingress_host": "Mars.example.com", "web_num": 1, "tls": False}
+    for token, hosts in ((True, None), (False, '["mars.example.com"]')):
+        for pod in templates(made(**arguments, token=token)):
+            values = {v["name"]: v.get("value") for v in pod["spec"]["containers"][0]["env"]}
+            is_worker = pod["metadata"]["labels"]["mars/service-type"] == "marsworker"
+            assert values.get(told) == (None if is_worker else hosts)
+    open_port = templates(made(tls=False, token=False))
+    assert told not in json.dumps(open_port)
 
 
 def test_a_web_service_is_ready_during_a_takeover():

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import socket
+import urllib.request
 
 import pytest
 
@@ -21,13 +23,13 @@ class ProbedService:
         self.retired += 1
 
 
-def probed(service, *arguments):
+def probed(service, *arguments, host="127.0.0.1", **variables):
     """Return the exit code of a probe of a service, which runs meanwhile."""
     port = free_port()
 
     async def main():
-        environ = {"MARS_K8S_READINESS_PORT": str(port)}
-        server = ReadinessServer.start(service, "127.0.0.1", environ)
+        environ = {"MARS_K8S_READINESS_PORT": str(port), **variables}
+        server = ReadinessServer.start(service, host, environ)
         code = await asyncio.to_thread(probe.main, arguments, environ)
         server.close()
         return code
@@ -61,3 +63,42 @@ def test_without_a_port_the_process_counts(tmp_path, monkeypatch):
     assert probe.main([], {}) == 1
     (tmp_path / "mars-service.pid").write_text(str(os.getpid()))
     assert probe.main([], {}) == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"),
+    [
+        ("0.0.0.0", "127.0.0.1"),
+        ("::", "[::1]"),
+        ("[::]", "[::1]"),
+        ("fd00::5", "[fd00::5]"),
+        ("127.0.0.3", "127.0.0.3"),
+        ("", "127.0.0.1"),
+    ],
+)
+def test_where_services_listen(host, asked, monkeypatch, capsys):
+    """All addresses are those of this host too; those of IPv6 have brackets in URLs."""
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", nobody)
+    environ = {"MARS_K8S_READINESS_PORT": "15031", "MARS_BIND_HOST": host}
+    assert probe.main(["retire"], environ) == 1
+    assert f"http://{asked}:15031/retire: " in capsys.readouterr().err
+
+
+def nobody(self, url, data, timeout):
+    raise ConnectionRefusedError(url)
+
+
+def has_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this host has no IPv6")
+def test_retiring_by_ipv6():
+    """Of a service that listens on all its addresses."""
+    service = ProbedService(ready=True)
+    assert probed(service, "retire", host="::", MARS_BIND_HOST="::") == 0
+    assert service.retired == 1

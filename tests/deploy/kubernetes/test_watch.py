@@ -5,8 +5,13 @@ import time
 import pytest
 
 from marsdask.deploy.kubernetes import watch
-from marsdask.deploy.kubernetes.client import Forbidden, KubernetesApi, KubernetesError
-from marsdask.deploy.kubernetes.watch import is_ready, trouble, wait_ready
+from marsdask.deploy.kubernetes.client import (
+    Forbidden,
+    KubernetesApi,
+    KubernetesError,
+    Unavailable,
+)
+from marsdask.deploy.kubernetes.watch import is_ready, retried, trouble, wait_ready
 from tests.kube.servers import api_server
 
 INSTANCE = "mars"
@@ -172,3 +177,43 @@ def test_quotas_of_others(server):
     server.store.create("configmaps", "n", root)
     with pytest.raises(TimeoutError, match="does a controller"):
         wait(server, 0.1, worker=1)
+
+
+def test_kubernetes_may_be_away(scripted, monkeypatch):
+    """An error of the server, or a watch that breaks off: it is asked again."""
+    monkeypatch.setattr(watch, "_PAUSE", 0.01)
+    none = {"items": [], "metadata": {"resourceVersion": "1"}}
+    some = {"items": [pod("w-0", ready=True)], "metadata": {"resourceVersion": "2"}}
+    root = {"metadata": {"name": INSTANCE}}
+    scripted.answers += [
+        (503, {"message": "starting"}),
+        *((200, none), (429, {"message": "too many"})),
+        *((200, none), (200, root), (200, none), (None, b'{"type"')),
+        (200, some),
+    ]
+    assert set(wait_ready(scripted.api, "n", INSTANCE, {"worker": 1}, 60)) == {"w-0"}
+    assert not scripted.answers
+
+
+@pytest.mark.parametrize("timeout", [None, 0.1])
+def test_kubernetes_that_stays_away(timeout, monkeypatch):
+    """Its error is raised at the deadline; without one, after a while."""
+    monkeypatch.setattr(watch, "_AWAY", 0.1)
+    monkeypatch.setattr(watch, "_PAUSE", 0.01)
+    asked = []
+
+    def away():
+        asked.append(1)
+        raise Unavailable("away")
+
+    with pytest.raises(Unavailable, match="away"):
+        retried(away, None if timeout is None else time.monotonic() + timeout)
+    assert len(asked) > 1
+
+    def refused():
+        asked.clear()
+        raise Forbidden("no")
+
+    with pytest.raises(Forbidden):
+        retried(refused, None)
+    assert not asked
