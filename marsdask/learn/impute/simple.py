@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.moments import Moments, merge_squares, squares
+from marsdask.learn.moments import Moments, merge_squares, refuse, squares
 from marsdask.learn.rows import RowMap, as_rows, fold
 from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import as_table, of_values, refuse_sparse, transformed, value_counts
@@ -59,13 +59,15 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
         values = []
         for found in value_counts(table):
             missing = is_missing(found.index, self.missing_values)
+            if found.index.dtype.kind == "f" and not pd.isna(self.missing_values):
+                refuse(found.index.to_numpy(), allow_nan=False)
             seen = found[~missing]
             best = seen.index[seen == seen.max()].sort_values()[:1]
             values.append([*best, *found.index[missing][:1]])
         return of_values(X, values)
 
     def _measured(self, X: Any) -> Any:
-        """Return samples with the mean or median of each column, and a missing value."""
+        """Return samples of the mean or median that each column has, and a missing value."""
         rows = as_rows(X)
         if not pd.isna(self.missing_values):
             width = int(self.n_features_in_)
@@ -77,8 +79,10 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
             found = np.full(len(seen.count), np.nan)
             found[there] = nanmedian(collect(rows)[:, there], axis=0).compute()
         found = np.where(seen.count == 0, np.nan, found).astype(rows.meta.dtype)
-        gaps = np.where(seen.count < count, np.nan, found)
-        samples = np.stack([found, gaps])
+        # A statistic that stands for missing values is that of zero and its double.
+        away = np.where(found == self.missing_values, np.where(found == 0, 1, found), 0)
+        pair = np.stack([found - away, found + away][int((away == 0).all()) :])
+        samples = np.concatenate([pair, np.where(seen.count < count, np.nan, pair)])
         return like_columns(X, np.where(np.isnan(samples), self.missing_values, samples))
 
     def transform(self, X: Any) -> Any:
@@ -89,11 +93,7 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
         as_table(self, X, reset=False)
         model = self.to_sklearn()
         model.set_output(transform="default")
-        dtypes = X.node.meta.dtypes if hasattr(X.node.meta, "dtypes") else [X.dtype] * X.shape[1]
-        sample = of_values(
-            X, [np.zeros(1, dtype if dtype.kind != "O" else object) for dtype in dtypes]
-        )
-        return transformed(model, X, sample)
+        return transformed(model, X, of_values(X, [[0]] * X.shape[1]))
 
 
 def is_missing(values: Any, missing: Any) -> Any:
@@ -102,7 +102,8 @@ def is_missing(values: Any, missing: Any) -> Any:
 
 
 def without(block: Any, *, value: Any) -> Any:
-    """Return a run of rows with nan in place of a value."""
+    """Return a run of rows with nan in place of a value; others must be no nan."""
+    refuse(block, allow_nan=False)
     return np.where(block == value, block.dtype.type(np.nan), block)
 
 
