@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import assert_all_finite
 
 from marsdask.core.collection import (
     Collection,
@@ -18,8 +19,9 @@ from marsdask.core.collection import (
     register_collection,
     wrap,
 )
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import common_sizes
-from marsdask.core.grids.blockwise import Axes, blockwise
+from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
@@ -233,6 +235,35 @@ def in_memory(samples: Any) -> Node:
     height = max(1, BLOCK_BYTES // max(1, samples[:1].nbytes))
     splits = normalize_chunks((height, -1), samples.shape, samples.dtype)
     return literal(samples, splits, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteBlocks(Node):
+    """The same samples, which raise scikit-learn's error where a value is not finite."""
+
+    input_chunks = "pass"
+
+    a: Node
+    allow_nan: bool
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"allow_nan": self.allow_nan}
+        return map_blocks(finite_block, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+
+
+@kernel(scratch=0.0)
+def finite_block(block: Any, *, allow_nan: bool) -> Any:
+    """Return a block if its values are finite."""
+    assert_all_finite(block, allow_nan=allow_nan, input_name="X")
+    return block
 
 
 def held(*nodes: Node | None) -> tuple[Any, ...]:

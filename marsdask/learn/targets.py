@@ -66,6 +66,8 @@ def as_classes(y: Any, rows: Node) -> Classes:
         node = _one_axis(_labels_of(y))
         check_lengths(rows, node)
         labels = fold(distinct, union, node, nbytes=CLASS_BYTES * 16)
+        if not len(labels):
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         check_classification_targets(np.repeat(labels, 3))
         found = Classes(
             labels, RowMap(positions, (node,), np.dtype(np.int64), None, {"labels": labels})

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.moments import Moments, merge_squares, refuse, squares
+from marsdask.learn.moments import Moments, merge_counted, refuse, squares
 from marsdask.learn.rows import RowMap, as_rows, fold
+from marsdask.learn.runs import check_some
 from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import as_table, of_values, refuse_sparse, transformed, value_counts
 from marsdask.tensor.quantile.exact import nanmedian
@@ -56,8 +57,9 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
 
     def _frequent(self, X: Any, table: Node) -> Any:
         """Return samples with the most frequent value of each column, and a missing one."""
-        values = []
-        for found in value_counts(table):
+        values, found_values = [], value_counts(table)
+        check_some(self, len(found_values[0]))
+        for found in found_values:
             missing = is_missing(found.index, self.missing_values)
             if found.index.dtype.kind == "f" and not pd.isna(self.missing_values):
                 refuse(found.index.to_numpy(), allow_nan=False)
@@ -72,7 +74,8 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
         if not pd.isna(self.missing_values):
             width = int(self.n_features_in_)
             rows = RowMap(without, (rows,), rows.meta.dtype, width, {"value": self.missing_values})
-        count, seen = fold(observed, merge_observed, rows, nbytes=24 * self.n_features_in_)
+        count, seen = fold(observed, merge_counted, rows, nbytes=24 * self.n_features_in_)
+        check_some(self, count)
         found = seen.mean
         if self.strategy == "median":
             there = np.flatnonzero(seen.count)
@@ -110,8 +113,3 @@ def without(block: Any, *, value: Any) -> Any:
 def observed(block: Any) -> tuple[int, Moments]:
     """Return the number of rows, and the moments of what is not nan."""
     return len(block), squares(block, allow_nan=True)
-
-
-def merge_observed(a: tuple[int, Moments], b: tuple[int, Moments]) -> tuple[int, Moments]:
-    """Return the moments of both."""
-    return a[0] + b[0], merge_squares(a[1], b[1])
