@@ -310,21 +310,27 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
     """Return the weights of the samples as the node of a 1-d tensor of float64."""
     if weights is None:
         return None
+    if np.ndim(weights.node.meta if isinstance(weights, Collection) else weights) > 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
     if isinstance(weights, Collection) and isinstance(weights.node.meta, pd.Series):
         node: Node = Values(weights.node, np.dtype(np.float64))
     elif isinstance(weights, Collection):
         node = as_node(astype(weights, np.float64))
     else:
         values = np.asarray(weights, np.float64)
-        values = np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
         check_weights(float(np.abs(values).max(initial=0.0)))
+        if values.ndim == 0:
+            return RowMap(as_many, (rows,), values.dtype, None, {"value": float(values)})
         node = as_node(values)
-    if len(node.shape) != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
     lengths = (node.shape[0], rows.shape[0])
     if lengths[0] != lengths[1] and all(isinstance(length, int) for length in lengths):
         raise ValueError(f"sample_weight.shape == {node.shape}, expected {rows.shape[:1]}!")
     return node
+
+
+def as_many(block: Any, *, value: float) -> Any:
+    """Return a value for each row of a run."""
+    return np.full(block.shape[0], value)
 
 
 def check_weights(largest: float) -> None:
@@ -338,7 +344,10 @@ def check_weights(largest: float) -> None:
 def _float_of(dtypes: Any) -> np.dtype[Any]:
     """Return the dtype of the computation: float32 only if all columns are."""
     for dtype in dtypes:
-        if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
+        # Texts and categories may be numbers.
+        texts = pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
+        categories = isinstance(dtype, pd.CategoricalDtype)
+        if not (pd.api.types.is_numeric_dtype(dtype) or texts or categories):
             raise ValueError(f"could not convert columns of dtype {dtype} to float")
         if pd.api.types.is_complex_dtype(dtype):
             raise ValueError("Complex data not supported")

@@ -229,9 +229,9 @@ class PCA(RowsEstimator, decomposition.PCA):
             return super().score_samples(X)
         refuse_sparse(X)
         away = wrap(self._finite(X)) - self.mean_
-        precision = self.get_precision()
+        precision = self.get_precision().astype(away.dtype)
         _, determinant = np.linalg.slogdet(precision)
-        constant = self.n_features_in_ * math.log(2.0 * math.pi) - determinant
+        constant = self.n_features_in_ * math.log(2.0 * math.pi) - float(determinant)
         return -0.5 * ((away * dot(away, precision)).sum(axis=1) + constant)
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -160,10 +160,11 @@ class Bagging(OfDraws):
 
     def _target(self, y: Any, rows: Node) -> Node:
         node = as_targets(y, rows, several=True)
-        (node,) = held(as_targets(y, rows) if node.shape[1:] == (1,) else node)
+        node = as_targets(y, rows) if node.shape[1:] == (1,) else node
+        (node,) = held(node)
         # Not every row is drawn.
         fold(check_finite, neither, node, nbytes=8, how={"input_name": "y"})
-        return node
+        return node  # type: ignore[no-any-return] # the targets that are held
 
 
 class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):

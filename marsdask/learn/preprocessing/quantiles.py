@@ -54,7 +54,7 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
             (rows,) = held(rows)
         check_some(self, rows.shape[0])
         bounds = _percentiles(rows, [low, 50.0, high])
-        self.center_ = bounds[1] if self.with_centering else None
+        self.center_ = bounds[1].astype(rows.meta.dtype) if self.with_centering else None
         self.scale_ = _scales(bounds[2] - bounds[0]) if self.with_scaling else None
         if self.with_scaling and self.unit_variance:
             self.scale_ = self.scale_ / (stats.norm.ppf(high / 100) - stats.norm.ppf(low / 100))
