@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import validate_data
 
-from marsdask.core.collection import collect, wrap
+from marsdask.core.collection import collect
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Blockwise
@@ -190,5 +190,5 @@ def as_frame(rows: Any, X: Any, columns: Any) -> Any:
             'dataframes or disable Pandas output via set_output(transform="default").'
         )
     if isinstance(X.node.meta, pd.DataFrame | pd.Series):
-        return wrap(LabelledRows(rows.node, X.index.node, pd.Index(columns)))
+        return collect(LabelledRows(rows.node, X.index.node, pd.Index(columns)))
     return DataFrame(rows, columns=columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import getattr_static
 from typing import Any, Self
 
 import numpy as np
@@ -187,8 +188,8 @@ def _fit_transformed(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if _takes_lazy(model):
         return model, model.fit_transform(X, y)
     samples, y = X.compute(), y.compute() if isinstance(y, Collection) else y
-    own = getattr(type(model), "fit_transform", TransformerMixin.fit_transform)
-    if own is TransformerMixin.fit_transform:
+    plain = TransformerMixin.fit_transform
+    if getattr_static(type(model), "fit_transform", plain) is plain:
         return model.fit(samples, y), _transformed(model, X)
     found = model.fit_transform(samples, y)
     found = collect(as_node(found if is_sparse(found) else np.asarray(found), sparse=True))

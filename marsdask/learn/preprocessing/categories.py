@@ -56,7 +56,7 @@ class OfCategories:
         first = [column[0] for column in self.categories_]  # type: ignore[attr-defined]
         sample = model.transform(np.array([first], dtype=object))
         # What was unknown is None among objects.
-        dropped: Any = getattr(self, "drop_idx_", None)
+        dropped: Any = vars(self).get("drop_idx_")
         dropped = [None] if dropped is None else dropped
         objects = self.handle_unknown != "error" and any(at is None for at in dropped)  # type: ignore[attr-defined]
         return transformed(model, X, sample, "inverse_transform", object if objects else None)
