@@ -310,9 +310,7 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
     """Return the weights of the samples as the node of a 1-d tensor of float64."""
     if weights is None:
         return None
-    if np.ndim(weights.node.meta if isinstance(weights, Collection) else weights) > 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
-    if isinstance(weights, Collection) and isinstance(weights.node.meta, pd.Series):
+    if isinstance(weights, Collection) and isinstance(weights.node.meta, pd.DataFrame | pd.Series):
         node: Node = Values(weights.node, np.dtype(np.float64))
     elif isinstance(weights, Collection):
         node = as_node(astype(weights, np.float64))
@@ -322,6 +320,8 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
         if values.ndim == 0:
             return RowMap(as_many, (rows,), values.dtype, None, {"value": float(values)})
         node = as_node(values)
+    if len(node.shape) != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
     lengths = (node.shape[0], rows.shape[0])
     if lengths[0] != lengths[1] and all(isinstance(length, int) for length in lengths):
         raise ValueError(f"sample_weight.shape == {node.shape}, expected {rows.shape[:1]}!")
