@@ -14,6 +14,7 @@ import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.collection import collect
 from marsdask.learn.rows import (
+    FiniteBlocks,
     Fold,
     RowMap,
     add,
@@ -174,3 +175,16 @@ def test_texts_that_are_no_numbers():
     rows = as_rows(md.DataFrame({"a": ["1", "x"]}, chunk_size=1))
     with pytest.raises(ValueError, match="could not convert string to float: 'x'"):
         collect(rows).compute()
+
+
+@given(cut_samples(rows=12, columns=3))
+def test_blocks_are_checked_where_they_are(case):
+    """In their chunks: a value that is not finite raises when it is computed."""
+    samples, tensor = case
+    node = FiniteBlocks(tensor.node, allow_nan=False)
+    assert node.chunks == tensor.node.chunks
+    np.testing.assert_array_equal(collect(node).compute(), samples)
+    broken = mt.where(tensor == samples[-1, -1], np.nan, tensor)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        collect(FiniteBlocks(broken.node, allow_nan=False)).compute()
+    assert np.isnan(collect(FiniteBlocks(broken.node, allow_nan=True)).compute()).any()
