@@ -39,8 +39,8 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
 
     Differs from scikit-learn: takes tensors and frames. Transformers of marsdask learn from lazy
     columns; others learn in memory, and columns that are larger than it are refused by
-    MemoryError. All of them transform lazily. A lazy result is sparse if one of its parts is,
-    unless ``sparse_threshold`` is zero.
+    MemoryError. All of them transform lazily; a ``fit_transform`` of their own works in memory. A
+    lazy result is sparse if one of its parts is, unless ``sparse_threshold`` is zero.
 
     Examples
     --------

@@ -179,3 +179,15 @@ def test_models_that_refuse_zeros():
     lazy = mt.tensor(samples, chunk_size=2)
     np.testing.assert_allclose(dense(model.fit_transform(lazy).compute()), expected)
     np.testing.assert_allclose(dense(model.transform(lazy).compute()), expected)
+
+
+def test_what_is_transformed_in_memory_is_one_of_the_parts():
+    """Sparse parts as well, of frames whose length is unknown, too."""
+    steps = [("text", TheirVectorizer(), "text"), ("n", preprocessing.MinMaxScaler(), ["number"])]
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    expected = ColumnTransformer(steps, sparse_threshold=1.0).fit_transform(FRAME)
+    for given in (lazy, lazy[lazy["count"] > 0]):
+        model = ColumnTransformer(steps, sparse_threshold=1.0)
+        found = model.fit_transform(given).compute()
+        np.testing.assert_allclose(dense(found), dense(expected))
+        np.testing.assert_allclose(dense(model.transform(given).compute()), dense(expected))
