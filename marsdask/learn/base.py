@@ -22,7 +22,7 @@ from .fitted import Twinned, known
 from .lazy import adopted, is_lazy, running
 from .methods import score_of_lazy, wrap_methods
 from .predictions import predictions
-from .rows import as_rows, in_memory
+from .rows import FiniteBlocks, as_rows, in_memory
 
 __all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "RowsEstimator", "is_lazy"]
 
@@ -133,6 +133,10 @@ class RowsEstimator(Twinned):
                     f"{type(self).__name__}."
                 )
         return rows
+
+    def _finite(self, X: Any, *, allow_nan: bool = False) -> Node:
+        """Return lazy samples to transform, whose values are checked when they are computed."""
+        return FiniteBlocks(self._samples(X, reset=False), allow_nan)
 
     def _predictions(self, method: str, X: Any) -> Any:
         """Return the lazy tensor of what a method of scikit-learn's estimator gives."""

@@ -15,11 +15,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection
-from marsdask.dataframe import DataFrame
 
 from .fitted import FittedFloat, known, unmarked
 from .lazy import adopted, is_lazy, running
 from .scores import accuracy, r2
+from .tables import as_frame
 
 #: Methods that take samples and return a value for each.
 ROWWISE = (
@@ -82,13 +82,13 @@ def _value(item: Any) -> Any:
 def _of_lazy(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return what a method does with lazy samples."""
     # scikit-learn wraps what transforms, to make pandas frames of arrays.
-    makes_frames = name in ("transform", "fit_transform")
-    plain = getattr(method, "__wrapped__", method) if makes_frames else method
+    transforms = name in ("transform", "fit_transform")
+    plain = getattr(method, "__wrapped__", method) if transforms else method
     if method.__module__.startswith("sklearn."):
         plain = _LAZILY.get(name, plain)
     if name in ROWWISE and method.__module__.startswith("sklearn."):
         plain = _rowwise(name)
-    return _framed(plain) if makes_frames else plain
+    return _framed(plain) if transforms else plain
 
 
 def _rowwise(name: str) -> Callable[..., Any]:
@@ -122,14 +122,19 @@ def _framed(plain: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         result = plain(self, X, *args, **kwargs)
-        wish = getattr(self, "_sklearn_output_config", {}).get("transform")
-        wish = wish or get_config()["transform_output"]
-        if wish == "default" or isinstance(result.node.meta, pd.DataFrame):
+        if isinstance(result.node.meta, pd.DataFrame) or not makes_frames(self):
             return result
-        if wish != "pandas":
-            raise NotImplementedError(
-                f"set_output({wish!r}) of lazy samples is not supported; use 'pandas'"
-            )
-        return DataFrame(result, columns=self.get_feature_names_out())
+        return as_frame(result, X, self.get_feature_names_out())
 
     return call
+
+
+def makes_frames(model: Any) -> bool:
+    """Tell whether ``set_output`` wants frames of pandas's kind."""
+    wish = getattr(model, "_sklearn_output_config", {}).get("transform")
+    wish = wish or get_config()["transform_output"]
+    if wish not in ("default", "pandas"):
+        raise NotImplementedError(
+            f"set_output({wish!r}) of lazy samples is not supported; use 'pandas'"
+        )
+    return bool(wish == "pandas")

@@ -98,6 +98,11 @@ def _weighted(tile: Any, weight: Any) -> Moments:
     return Moments(count, mean, (weights * away * away).sum(0))
 
 
+def merge_counted(a: tuple[int, Moments], b: tuple[int, Moments]) -> tuple[int, Moments]:
+    """Return the number of rows of both, and their moments column by column."""
+    return a[0] + b[0], merge_squares(a[1], b[1])
+
+
 @kernel(scratch=0.1)
 def products(block: Any) -> Moments:
     """Return the moments with the products of every two columns."""

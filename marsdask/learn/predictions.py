@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,16 @@ from marsdask.tensor.sparse.blocks import is_sparse
 
 from .rows import RowMap
 from .sparse import narrow
+from .stand_ins import first_row, result_of
 
 
 def predictions(model: Any, method: str, rows: Node, sample: Any, **options: Any) -> Any:
     """Return the lazy tensor of what a method of scikit-learn's estimator gives for each row.
 
-    What it gives for ``sample``, a few rows of the same type, says its type and width. ``options``
-    are arguments of the method.
+    What it gives for ``sample``, a few rows of the same type, says its type and width, or what it
+    gives for a row of the samples if it refuses those. ``options`` are arguments of the method.
     """
-    like = getattr(model, method)(sample, **options)
+    like = result_of(partial(getattr(model, method), **options), collect(rows), sample)
     if isinstance(like, list | tuple):
         raise NotImplementedError(
             f"{method}() of several outputs is not supported with lazy samples; use one estimator "
@@ -52,6 +54,6 @@ def rows_of(X: Any) -> tuple[Node, Any]:
     """Return the node of the rows, frames as frames, and a row of the same types."""
     meta = X.node.meta
     if isinstance(meta, pd.DataFrame):
-        return X.node, X.head(1) if isinstance(X.head(1), pd.DataFrame) else X.head(1).compute()
+        return X.node, first_row(X)
     node = as_node(X, sparse=True)
     return node, np.zeros((1, *numbers(node.shape[1:])), node.meta.dtype)

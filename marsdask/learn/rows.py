@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import assert_all_finite
 
 from marsdask.core.collection import (
     Collection,
@@ -18,8 +19,9 @@ from marsdask.core.collection import (
     register_collection,
     wrap,
 )
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import common_sizes
-from marsdask.core.grids.blockwise import Axes, blockwise
+from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
@@ -235,6 +237,35 @@ def in_memory(samples: Any) -> Node:
     return literal(samples, splits, copy=False)
 
 
+@dataclass(frozen=True, eq=False)
+class FiniteBlocks(Node):
+    """The same samples, which raise scikit-learn's error where a value is not finite."""
+
+    input_chunks = "pass"
+
+    a: Node
+    allow_nan: bool
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"allow_nan": self.allow_nan}
+        return map_blocks(finite_block, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+
+
+@kernel(scratch=0.0)
+def finite_block(block: Any, *, allow_nan: bool) -> Any:
+    """Return a block if its values are finite."""
+    assert_all_finite(block, allow_nan=allow_nan, input_name="X")
+    return block
+
+
 def held(*nodes: Node | None) -> tuple[Any, ...]:
     """Return computed samples and what goes with them, so that each pass only reads them."""
     lazy = [collect(node) for node in _given(nodes) if not isinstance(node, Literal)]
@@ -279,14 +310,15 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
     """Return the weights of the samples as the node of a 1-d tensor of float64."""
     if weights is None:
         return None
-    if isinstance(weights, Collection) and isinstance(weights.node.meta, pd.Series):
+    if isinstance(weights, Collection) and isinstance(weights.node.meta, pd.DataFrame | pd.Series):
         node: Node = Values(weights.node, np.dtype(np.float64))
     elif isinstance(weights, Collection):
         node = as_node(astype(weights, np.float64))
     else:
         values = np.asarray(weights, np.float64)
-        values = np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
         check_weights(float(np.abs(values).max(initial=0.0)))
+        if values.ndim == 0:
+            return RowMap(as_many, (rows,), values.dtype, None, {"value": float(values)})
         node = as_node(values)
     if len(node.shape) != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
@@ -294,6 +326,11 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
     if lengths[0] != lengths[1] and all(isinstance(length, int) for length in lengths):
         raise ValueError(f"sample_weight.shape == {node.shape}, expected {rows.shape[:1]}!")
     return node
+
+
+def as_many(block: Any, *, value: float) -> Any:
+    """Return a value for each row of a run."""
+    return np.full(block.shape[0], value)
 
 
 def check_weights(largest: float) -> None:
@@ -307,7 +344,10 @@ def check_weights(largest: float) -> None:
 def _float_of(dtypes: Any) -> np.dtype[Any]:
     """Return the dtype of the computation: float32 only if all columns are."""
     for dtype in dtypes:
-        if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
+        # Texts and categories may be numbers.
+        texts = pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
+        categories = isinstance(dtype, pd.CategoricalDtype)
+        if not (pd.api.types.is_numeric_dtype(dtype) or texts or categories):
             raise ValueError(f"could not convert columns of dtype {dtype} to float")
         if pd.api.types.is_complex_dtype(dtype):
             raise ValueError("Complex data not supported")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse
 
 from .lazy import is_lazy
-from .rows import check_lengths, check_weights, held
+from .rows import check_lengths, check_weights, fold, held
 from .sparse import narrow
 
 
@@ -28,15 +29,26 @@ def runs(X: Any, *others: Any, least: int = 1) -> Iterator[tuple[Any, ...]]:
     if not is_lazy(X):
         yield (X, *others)
         return
-    lengths = X.node.chunks[0]
-    if not all(isinstance(length, int) for length in lengths):
-        X = X.execute()
-        lengths = X.node.chunks[0]
-    for rows in _slices(numbers(lengths), least):
+    unknown = [item for item in (X, *others) if is_lazy(item) and not _is_known(item)]
+    if unknown:
+        execute(*unknown)
+    lengths = [_length(item) for item in (X, *others) if item is not None]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+    for rows in _slices(numbers(X.node.chunks[0]), least):
         parts = [None if item is None else _cut(item, rows) for item in (X, *others)]
         lazy = [part for part in parts if isinstance(part, Collection)]
         found = iter(compute(*lazy))
         yield tuple(_narrow(next(found)) if is_lazy(part) else part for part in parts)
+
+
+def _is_known(item: Any) -> bool:
+    return all(isinstance(length, int) for length in item.node.chunks[0])
+
+
+def _length(item: Any) -> int:
+    """Return the number of rows, which is known."""
+    return int(numbers(item.node.shape[:1])[0] if is_lazy(item) else np.shape(item)[0])
 
 
 def _narrow(part: Any) -> Any:
@@ -107,6 +119,18 @@ def check_some(model: Any, count: Any) -> None:
             f"Found array with 0 sample(s) (shape=(0, {model.n_features_in_})) while a minimum of "
             f"1 is required by {type(model).__name__}."
         )
+
+
+def check_length(model: Any, rows: Node) -> None:
+    """Raise scikit-learn's error if samples turn out to be none; others may have to be counted."""
+    length = rows.shape[0]
+    known = isinstance(length, int)
+    check_some(model, length if known else fold(height, operator.add, rows, nbytes=8))
+
+
+def height(block: Any) -> int:
+    """Return the number of rows of a run."""
+    return int(block.shape[0])
 
 
 def take_over(model: Any, twin: Any) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from marsdask.core.node import Node
 
@@ -18,21 +21,31 @@ def accuracy(y: Any, found: Any, sample_weight: Any = None) -> float:
     labels = as_labels(y).node
     weight = as_weights(sample_weight, found.node)
     check_lengths(labels, found.node)
-    right, all_of_them = fold(count_right, add, labels, found.node, weight, nbytes=16)
+    right, all_of_them, rows = fold(count_right, add, labels, found.node, weight, nbytes=24)
+    refuse_none(rows)
     return float(right / all_of_them)
 
 
-def count_right(labels: Any, found: Any, weight: Any = None) -> tuple[Any, Any]:
-    """Return the weight of the samples whose labels are equal, and of all."""
+def refuse_none(rows: Any) -> None:
+    """Raise scikit-learn's error if there are no samples to score."""
+    if not rows:
+        raise ValueError(
+            "Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required."
+        )
+
+
+def count_right(labels: Any, found: Any, weight: Any = None) -> tuple[Any, Any, int]:
+    """Return the weight of the samples whose labels are equal, and of all; how many they are."""
     right = np.asarray(labels == found)
     if weight is None:
-        return float(np.count_nonzero(right)), float(len(right))
-    return float(weight @ right), float(weight.sum())
+        return float(np.count_nonzero(right)), float(len(right)), len(right)
+    return float(weight @ right), float(weight.sum()), len(right)
 
 
 class Residuals(NamedTuple):
-    """The moments of each target, and the squares of what the prediction leaves."""
+    """The rows, the moments of each target, and the squares of what the prediction leaves."""
 
+    rows: int
     target: Moments
     squares: Any
 
@@ -42,6 +55,14 @@ def r2(y: Any, found: Any, sample_weight: Any = None) -> float:
     target: Node = as_targets(y, found.node, several=True)
     weight = as_weights(sample_weight, found.node)
     seen = fold(residuals, merge_residuals, target, found.node, weight, nbytes=256)
+    refuse_none(seen.rows)
+    if seen.rows < 2:
+        warnings.warn(
+            "R^2 score is not well-defined with less than two samples.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
+        return math.nan
     total = seen.target.products
     # A constant target is explained by the constant alone, as scikit-learn has it.
     left = np.divide(seen.squares, total, out=np.sign(seen.squares), where=total != 0)
@@ -56,9 +77,9 @@ def residuals(target: Any, found: Any, weight: Any = None) -> Residuals:
     count = w.sum()
     mean = w @ y / count if count else np.zeros(y.shape[1])
     moments = Moments(np.full(y.shape[1], count), mean, w @ np.square(y - mean))
-    return Residuals(moments, w @ np.square(away))
+    return Residuals(len(y), moments, w @ np.square(away))
 
 
 def merge_residuals(a: Residuals, b: Residuals) -> Residuals:
     """Return the residual sums of both."""
-    return Residuals(merge_squares(a.target, b.target), a.squares + b.squares)
+    return Residuals(a.rows + b.rows, merge_squares(a.target, b.target), a.squares + b.squares)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,22 @@ from sklearn.utils.validation import validate_data
 
 from marsdask.core.collection import collect
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.align import common_sizes
+from marsdask.core.grids.blockwise import Blockwise
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.rechunk import recut
 from marsdask.core.node import Node
-from marsdask.core.sizes import numbers
+from marsdask.core.sizes import Chunks, numbers, shape_of
+from marsdask.core.traits import Traits
+from marsdask.dataframe import DataFrame
+from marsdask.dataframe.frame_node import FrameNode
+from marsdask.dataframe.rows import recut_rows
+from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.sparse.blocks import is_sparse
 
 from .rows import RowMap, fold
+from .stand_ins import result_of
 
 
 def as_table(estimator: Any, X: Any, *, reset: bool) -> Node:
@@ -52,9 +65,15 @@ def columns_of(block: Any) -> list[Any]:
 
 def counts(block: Any) -> list[pd.Series]:
     """Return how often each value of each column occurs, missing ones too."""
-    return [
-        pd.Series(column).value_counts(dropna=False, sort=False) for column in columns_of(block)
-    ]
+    return [_counted(pd.Series(column)) for column in columns_of(block)]
+
+
+def _counted(column: pd.Series) -> pd.Series:
+    found = column.value_counts(dropna=False, sort=False)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        # Categories that do not occur are no values.
+        found = found[found > 0].set_axis(found.index[found > 0].astype(object))
+    return found
 
 
 def merge_counts(a: list[pd.Series], b: list[pd.Series]) -> list[pd.Series]:
@@ -98,12 +117,18 @@ def of_values(X: Any, values: list[Any]) -> Any:
     return np.stack(arrays, axis=1)
 
 
-def transformed(model: Any, X: Any, sample: Any, method: str = "transform") -> Any:
-    """Return lazily what a plain estimator makes of each run; ``sample`` tells the type."""
+def transformed(
+    model: Any, X: Any, sample: Any, method: str = "transform", dtype: Any = None
+) -> Any:
+    """Return lazily what a plain estimator makes of each run.
+
+    ``sample`` tells the type (see :func:`~marsdask.learn.stand_ins.result_of`), unless ``dtype``
+    is given.
+    """
     if not isinstance(X.node.meta, pd.DataFrame):
         vars(model).pop("feature_names_in_", None)
-    like = getattr(model, method)(sample)
-    like = like[:0] if is_sparse(like) else np.asarray(like)[:0]
+    like = result_of(getattr(model, method), X, sample)
+    like = like[:0] if is_sparse(like) else np.asarray(like, dtype)[:0]
     width = like.shape[1] if like.ndim == 2 else None
     kwargs = {"model": model, "method": method, "like": like}
     return collect(RowMap(of_table, (X.node,), like.dtype, width, kwargs, is_sparse(like)))
@@ -116,3 +141,54 @@ def of_table(block: Any, *, model: Any, method: str, like: Any) -> Any:
         return like
     found = getattr(model, method)(block)
     return found if is_sparse(found) else np.asarray(found, like.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows(FrameNode):
+    """The rows of a tensor with the row labels of a frame that has as many."""
+
+    a: Node
+    labels: Node
+    columns: Any
+
+    @property
+    def meta(self) -> Any:
+        rows = np.empty((0, len(self.columns)), self.a.meta.dtype)
+        return labelled(rows, self.labels.meta, columns=self.columns)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.labels.chunks
+
+    @property
+    def traits(self) -> Traits:
+        """The rows are those of the frame."""
+        return Traits(self.labels.traits.rows)
+
+    def tile(self, a: Grid, labels: Grid) -> Generator[Look, Any, Grid]:
+        if a.chunks[0] != labels.chunks[0]:
+            a, labels = yield from resolved(a, labels)
+            sizes = common_sizes([a.chunks[0], labels.chunks[0]])
+            a, labels = recut(a, (sizes, a.chunks[1]), assemble), recut_rows(labels, sizes)
+        a = recut(a, (a.chunks[0], shape_of(a.chunks[1:])), assemble)
+        rule = Blockwise(labelled, (a, labels), ((0, None), (0,)), {"columns": self.columns})
+        return self.grid(rule, labels.chunks[0])
+
+
+def labelled(block: Any, labels: Any, *, columns: Any) -> Any:
+    """Return a run of rows as a frame."""
+    return pd.DataFrame(block, index=labels, columns=columns)
+
+
+def as_frame(rows: Any, X: Any, columns: Any) -> Any:
+    """Return what became of samples as a frame, with the row labels of the samples."""
+    if isinstance(rows.node.meta, pd.DataFrame):
+        return rows.set_axis(columns, axis=1)
+    if is_sparse(rows.node.meta):
+        raise ValueError(
+            "Pandas output does not support sparse data. Set sparse_output=False to output pandas "
+            'dataframes or disable Pandas output via set_output(transform="default").'
+        )
+    if isinstance(X.node.meta, pd.DataFrame | pd.Series):
+        return collect(LabelledRows(rows.node, X.index.node, pd.Index(columns)))
+    return DataFrame(rows, columns=columns)

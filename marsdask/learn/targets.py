@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,8 @@ def as_classes(y: Any, rows: Node) -> Classes:
         node = _one_axis(_labels_of(y))
         check_lengths(rows, node)
         labels = fold(distinct, union, node, nbytes=CLASS_BYTES * 16)
+        if not len(labels):
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         check_classification_targets(np.repeat(labels, 3))
         found = Classes(
             labels, RowMap(positions, (node,), np.dtype(np.int64), None, {"labels": labels})
@@ -95,15 +98,18 @@ def first_column(block: Any) -> Any:
     return block[:, 0]
 
 
-def _labels_of(y: Collection) -> Node:
-    """Return the labels as the node of a tensor: those of categories are their values."""
+def _labels_of(y: Collection, values: Callable[..., Any] | None = None) -> Node:
+    """Return the labels as the node of a tensor: those of categories are their values.
+
+    ``values`` returns those of a run, by default :func:`label_values`.
+    """
     meta = y.node.meta
     if not isinstance(meta, pd.DataFrame | pd.Series):
         return as_node(y)
     types = meta.dtypes if isinstance(meta, pd.DataFrame) else [meta.dtype]
     plain = {_plain_type(dtype) for dtype in types}
     dtype = plain.pop() if len(plain) == 1 else np.dtype(object)
-    return Values(y.node, dtype, label_values)
+    return Values(y.node, dtype, values or label_values)
 
 
 def _plain_type(dtype: Any) -> np.dtype[Any]:
@@ -116,6 +122,11 @@ def label_values(frame: Any, *, dtype: Any) -> Any:
     """Return the labels of a run of rows."""
     if dtype.kind != "O" and frame.isna().to_numpy().any():
         raise ValueError("Input y contains NaN.")
+    return frame.to_numpy(dtype=dtype)
+
+
+def any_values(frame: Any, *, dtype: Any) -> Any:
+    """Return the labels of a run of rows, missing ones too."""
     return frame.to_numpy(dtype=dtype)
 
 
@@ -133,12 +144,16 @@ def _sorted_unique(labels: Any) -> Any:
     found = np.unique(labels)
     if found.dtype.kind == "f" and len(found) and type_of_target(found[:1000]) == "continuous":
         check_classification_targets(np.repeat(found[:1000], 3))
-    if found.dtype == object and len(found):
-        # Numbers and truth values of categories have a type of their own.
-        kinds = {type(label) for label in found}
+    return typed_labels(found)
+
+
+def typed_labels(labels: Any) -> Any:
+    """Return labels in an array of their type: numbers and truth values of categories have one."""
+    if labels.dtype == object and len(labels):
+        kinds = {type(label) for label in labels}
         if kinds <= {int} or kinds <= {bool} or kinds <= {float}:
-            return found.astype(kinds.pop())
-    return found
+            return labels.astype(kinds.pop())
+    return labels
 
 
 def _without_missing(labels: Any) -> Any:
@@ -166,8 +181,8 @@ def target_classes(y: Any) -> Any:
     return fold(distinct, union, _one_axis(_labels_of(y)), nbytes=CLASS_BYTES * 16)
 
 
-def as_labels(y: Any) -> Any:
-    """Return labels, lazy or not, as a tensor of one axis."""
+def as_labels(y: Any, values: Callable[..., Any] | None = None) -> Any:
+    """Return labels, lazy or not, as a tensor of one axis; ``values`` returns those of a frame."""
     if not isinstance(y, Collection):
         return collect(as_node(column_or_1d(y)))
-    return collect(_one_axis(_labels_of(y)))
+    return collect(_one_axis(_labels_of(y, values)))

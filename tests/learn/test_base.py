@@ -18,7 +18,16 @@ import marsdask.tensor as mt
 from marsdask.learn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_lazy
 from marsdask.learn.cluster import KMeans
 from marsdask.learn.decomposition import PCA
-from marsdask.learn.preprocessing import StandardScaler
+from marsdask.learn.impute import SimpleImputer
+from marsdask.learn.linear_model import LogisticRegression, PoissonRegressor
+from marsdask.learn.naive_bayes import GaussianNB
+from marsdask.learn.neighbors import KNeighborsClassifier, NearestNeighbors
+from marsdask.learn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 from tests.learn.samples import blobs, every_form, in_form, value
 
 MODELS = [StandardScaler(with_mean=False), PCA(2, whiten=True), KMeans(3, random_state=1)]
@@ -132,3 +141,61 @@ def test_estimators_of_users_score_lazy_samples():
     assert ClassifierOfUsers().score(samples, mt.tensor(target)) == 0.75
     assert ClassifierOfUsers().score(samples, target, [1, 1, 0, 0]) == 1.0
     assert RegressorOfUsers().score(samples, target) == pytest.approx(-1 / 3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        StandardScaler(),
+        MinMaxScaler(),
+        MaxAbsScaler(),
+        RobustScaler(),
+        SimpleImputer(),
+        SimpleImputer(strategy="most_frequent"),
+        PCA(1),
+        PCA(1, svd_solver="full"),
+        NearestNeighbors(),
+        GaussianNB(),
+        KNeighborsClassifier(),
+        LogisticRegression(),
+        PoissonRegressor(),
+    ],
+    ids=str,
+)
+def test_no_samples_are_refused_when_they_are_counted(model):
+    """As by scikit-learn, if nothing is left of samples that are chosen by value."""
+    X, y = mt.ones((5, 2), chunk_size=(3, 1)), mt.ones(5, chunk_size=3)
+    with pytest.raises(ValueError, match="0 sample"):
+        clone(model).fit(X[X[:, 0] > 1], y[X[:, 0] > 1])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (StandardScaler(), "transform"),
+        (MinMaxScaler(), "transform"),
+        (MaxAbsScaler(), "transform"),
+        (RobustScaler(), "transform"),
+        (RobustScaler(), "fit"),
+        (PCA(2), "transform"),
+        (PCA(2), "score_samples"),
+        (KMeans(2, random_state=0), "predict"),
+    ],
+)
+def test_values_that_are_refused(model, method, bad):
+    """By methods of lazy samples as by those of samples in memory."""
+    samples = blobs()
+    broken = samples.copy()
+    broken[-1, -1] = bad
+    lazy = mt.tensor(broken, chunk_size=(17, 3))
+    fitted = clone(model).fit(samples)
+    try:
+        expected = getattr(fitted, method)(broken)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error).split(" or")[0].split("\n")[0]):
+            value(getattr(fitted, method)(lazy))
+    else:
+        found = value(getattr(fitted, method)(lazy))
+        if method != "fit":
+            np.testing.assert_allclose(found, expected)

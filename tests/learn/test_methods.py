@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import inspect
 
+import pandas as pd
+import pytest
 from sklearn import linear_model, preprocessing
 
+import marsdask.dataframe as md
 from marsdask.learn.base import RowsEstimator
-from marsdask.learn.preprocessing import StandardScaler
+from marsdask.learn.preprocessing import (
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 from tests.learn.samples import blobs, in_form
 
 
@@ -44,3 +52,18 @@ def test_a_score_that_scikit_learn_defines_otherwise_is_refused_when_lazy():
             return 1.0
 
     assert Density().score(blobs()) == 1.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [StandardScaler(), RobustScaler(), PolynomialFeatures(2), Normalizer()],
+)
+def test_frames_keep_their_labels(model):
+    """set_output("pandas") of frames, whose lengths may be unknown."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 5.0]}, index=list("xyz"))
+    lazy = md.DataFrame(frame, chunk_size=2)
+    framed = model.set_output(transform="pandas")
+    expected = framed.fit_transform(frame)
+    pd.testing.assert_frame_equal(framed.fit_transform(lazy).compute(), expected)
+    some = framed.transform(lazy[lazy["a"] > 1]).compute()
+    pd.testing.assert_frame_equal(some, expected[1:])

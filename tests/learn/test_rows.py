@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from sklearn.utils import check_array
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.collection import collect
 from marsdask.learn.rows import (
+    FiniteBlocks,
     Fold,
     RowMap,
     add,
@@ -91,11 +94,11 @@ def test_frames_become_numbers():
     [
         (mt.ones(5), "Expected 2D array, got 1D array"),
         (mt.ones((5, 2), dtype="c16"), "Complex data not supported"),
-        (md.DataFrame(pd.DataFrame({"a": ["x", "y"]})), "could not convert"),
+        (md.DataFrame({"a": pd.date_range("2000", periods=2)}), "could not convert"),
     ],
 )
 def test_what_no_estimator_takes_is_refused(samples, message):
-    """Vectors, complex numbers and texts raise scikit-learn's ValueError at the call."""
+    """Vectors, complex numbers and dates raise scikit-learn's ValueError at the call."""
     with pytest.raises(ValueError, match=message):
         as_rows(samples)
 
@@ -143,3 +146,45 @@ def test_tiles_cover_all_rows_once():
     assert all(none is None for _, none, _ in pairs)
     np.testing.assert_array_equal(np.concatenate([tile for tile, _, _ in pairs]), block)
     np.testing.assert_array_equal(np.concatenate([other for *_, other in pairs]), block[:, 0])
+
+
+def test_a_weight_of_all_rows():
+    """Their number may be unknown; a table is no weight."""
+    X = mt.ones((5, 2), chunk_size=(3, 1))
+    for samples in (X, X[X[:, 0] > 0]):
+        weights = as_weights(2.0, samples.node)
+        assert weights is not None
+        np.testing.assert_array_equal(collect(weights).compute(), np.full(5, 2.0))
+    for table in (np.ones((5, 1)), mt.ones((5, 1)), md.DataFrame({"a": np.ones(5)})):
+        with pytest.raises(ValueError, match="1D array or scalar"):
+            as_weights(table, X.node)
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Categorical([1, 2, 4]), pd.Categorical(["1", "2"] * 2)[:3], ["1", "2", "4.5"]]
+)
+def test_numbers_as_categories_and_texts(column):
+    """They are the numbers that scikit-learn takes them for."""
+    frame = pd.DataFrame({"a": column, "b": [1, 2, 3]})
+    found = collect(as_rows(md.DataFrame(frame, chunk_size=2))).compute()
+    np.testing.assert_array_equal(found, check_array(frame, dtype=np.float64))
+
+
+def test_texts_that_are_no_numbers():
+    """They are refused when their values are seen."""
+    rows = as_rows(md.DataFrame({"a": ["1", "x"]}, chunk_size=1))
+    with pytest.raises(ValueError, match="could not convert string to float: 'x'"):
+        collect(rows).compute()
+
+
+@given(cut_samples(rows=12, columns=3))
+def test_blocks_are_checked_where_they_are(case):
+    """In their chunks: a value that is not finite raises when it is computed."""
+    samples, tensor = case
+    node = FiniteBlocks(tensor.node, allow_nan=False)
+    assert node.chunks == tensor.node.chunks
+    np.testing.assert_array_equal(collect(node).compute(), samples)
+    broken = mt.where(tensor == samples[-1, -1], np.nan, tensor)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        collect(FiniteBlocks(broken.node, allow_nan=False)).compute()
+    assert np.isnan(collect(FiniteBlocks(broken.node, allow_nan=True)).compute()).any()

@@ -89,3 +89,13 @@ def test_a_twin_gives_what_it_has_learnt():
     take_over(model, twin)
     assert model.alpha == 2.0
     np.testing.assert_array_equal(model.coef_, twin.coef_)
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_lengths_that_differ_are_refused_at_once(count):
+    """Before the first run, whatever is lazy or of unknown length."""
+    X, y = mt.ones((4, 2), chunk_size=3), np.ones(count)
+    for samples in (X, X[X[:, 0] > 0]):
+        for targets in (y, mt.tensor(y, chunk_size=3), mt.tensor(y)[mt.tensor(y) > 0]):
+            with pytest.raises(ValueError, match=rf"inconsistent numbers of samples: \[4, {count}"):
+                next(runs(samples, targets))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn import metrics
+from sklearn.exceptions import UndefinedMetricWarning
 
 import marsdask.tensor as mt
 from marsdask.learn.scores import accuracy, r2
@@ -32,3 +33,13 @@ def test_r2_is_that_of_scikit_learn(target, weights):
     ours = r2(target, mt.tensor(found, chunk_size=9), weights)
     assert ours == pytest.approx(metrics.r2_score(target, found, sample_weight=weights), rel=1e-6)
     assert r2(target, mt.tensor(target, chunk_size=9), weights) == 1.0
+
+
+def test_few_samples():
+    """One has no variance to explain, and none are refused."""
+    one, some = mt.tensor([1.0]), mt.tensor([1.0, 2.0], chunk_size=1)
+    with pytest.warns(UndefinedMetricWarning, match="less than two samples"):
+        assert np.isnan(r2(one, one))
+    for score in (r2, accuracy):
+        with pytest.raises(ValueError, match="0 sample"):
+            score(some[some > 5], some[some > 5])

@@ -214,7 +214,7 @@ class KMeans(CentersEstimator, cluster.KMeans):
 
     def _mapped(self, func: Any, X: Any, dtype: Any, width: int | None) -> Any:
         check_is_fitted(self)
-        rows = self._samples(X, reset=False)
+        rows = self._finite(X) if is_lazy(X) else self._samples(X, reset=False)
         centers = self.cluster_centers_.astype(np.float64)
         dtype = dtype or rows.meta.dtype
         result = rowwise(func, rows, dtype=dtype, width=width, centers=centers)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import getattr_static
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
 from sklearn import compose
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
+from marsdask.dataframe.reshape.concat import concat
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.methods import makes_frames
 from marsdask.learn.rows import RowMap
-from marsdask.learn.tables import as_table, transformed
+from marsdask.learn.stand_ins import first_row
+from marsdask.learn.tables import as_frame, as_table, transformed
 from marsdask.learn.utils.checks import operand
+from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse
 
 #: What "passthrough" stands for, as in scikit-learn.
@@ -35,8 +39,8 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
 
     Differs from scikit-learn: takes tensors and frames. Transformers of marsdask learn from lazy
     columns; others learn in memory, and columns that are larger than it are refused by
-    MemoryError. All of them transform lazily. A lazy result is sparse if one of its parts is,
-    unless ``sparse_threshold`` is zero.
+    MemoryError. All of them transform lazily; a ``fit_transform`` of their own works in memory. A
+    lazy result is sparse if one of its parts is, unless ``sparse_threshold`` is zero.
 
     Examples
     --------
@@ -54,9 +58,20 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all transformers."""
-        if not is_lazy(X):
+        if is_lazy(X):
+            self._learn(X, y, params)
+        else:
             super().fit(X, y, **params)
-            return self
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit all transformers, and transform the samples."""
+        if not is_lazy(X):
+            return super().fit_transform(X, y, **params)
+        return self._joined(X, self._learn(X, y, params))
+
+    def _learn(self, X: Any, y: Any, params: Any) -> list[Any]:
+        """Fit all transformers, as scikit-learn does with ``fit_transform``; return the parts."""
         if params:
             raise NotImplementedError(
                 f"arguments of transformers ({', '.join(params)}) are not supported with lazy "
@@ -68,23 +83,17 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
         self._validate_transformers()
         self._validate_column_callables(like)
         self._validate_remainder(like)
-        models = [
-            _fitted(model, self._columns_of(X, name, alone=alone), y)
+        learnt = [
+            _fit_transformed(model, self._columns_of(X, name, alone=alone), y)
             for name, model, alone, _ in self._steps(fitted=False)
         ]
-        self._update_fitted_transformers(models)
-        parts = self._parts(X)
-        some = any(is_sparse(part.meta) for part in parts)
+        self._update_fitted_transformers([model for model, _ in learnt])
+        parts = self._weighted([part for _, part in learnt])
+        some = any(is_sparse(part.node.meta) for part in parts)
         self.sparse_output_ = some and self.sparse_threshold > 0
         widths = [numbers(part.shape[1:])[0] for part in parts]
         self._record_output_indices([np.empty((0, width)) for width in widths])
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Fit all transformers, and transform the samples."""
-        if not is_lazy(X):
-            return super().fit_transform(X, y, **params)
-        return self.fit(X, y, **params).transform(X)
+        return parts
 
     def transform(self, X: Any, **params: Any) -> Any:
         """Transform the columns, and put the results side by side."""
@@ -92,14 +101,27 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
             return super().transform(X, **params)
         check_is_fitted(self)
         self._check_columns(X)
-        parts = self._parts(X)
+        parts = [
+            _transformed(model, self._columns_of(X, name, alone=alone))
+            for name, model, alone, _ in self._steps(fitted=True)
+        ]
+        return self._joined(X, self._weighted(parts))
+
+    def _joined(self, X: Any, parts: list[Any]) -> Any:
+        """Return the parts side by side: frames as a frame, if this is wanted."""
         if not parts:
             return collect(RowMap(nothing, (X.node,), np.dtype(np.float64), 0, {}))
-        dtype = np.result_type(*(part.meta.dtype for part in parts))
-        width = sum(numbers(part.shape[1:])[0] for part in parts)
+        if makes_frames(self):
+            names = self.get_feature_names_out()
+            slices = [self.output_indices_[name] for name, *_ in self._steps(fitted=True)]
+            frames = [as_frame(part, X, names[at]) for part, at in zip(parts, slices, strict=True)]
+            return concat(frames, axis=1)
+        nodes = tuple(map(operand, parts))
+        dtype = np.result_type(*(node.meta.dtype for node in nodes))
+        width = sum(numbers(node.shape[1:])[0] for node in nodes)
         sparse = self.sparse_output_
         how = {"dtype": dtype, "sparse": sparse}
-        return collect(RowMap(side_by_side, tuple(parts), dtype, width, how, sparse))
+        return collect(RowMap(side_by_side, nodes, dtype, width, how, sparse))
 
     def _steps(self, *, fitted: bool) -> Iterator[tuple[str, Any, bool, Any]]:
         """Yield the transformers that are used: whether they take one column, and their weight."""
@@ -108,22 +130,13 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
         ):
             yield name, model, bool(np.isscalar(columns)), weight
 
-    def _parts(self, X: Any) -> list[Node]:
-        """Return the nodes of the transformed columns."""
-        parts = []
-        for name, model, alone, weight in self._steps(fitted=True):
-            found = operand(_transformed(model, self._columns_of(X, name, alone=alone)))
-            if weight is not None:
-                found = RowMap(
-                    weighted,
-                    (found,),
-                    np.dtype(np.float64),
-                    numbers(found.shape[1:])[0],
-                    {"weight": weight},
-                    is_sparse(found.meta),
-                )
-            parts.append(found)
-        return parts
+    def _weighted(self, parts: list[Any]) -> list[Any]:
+        """Return the transformed columns, each part times its weight."""
+        weights = [weight for *_, weight in self._steps(fitted=True)]
+        return [
+            part if weight is None else _product(part, weight)
+            for part, weight in zip(parts, weights, strict=True)
+        ]
 
     def _check_columns(self, X: Any) -> None:
         meta = X.node.meta
@@ -163,14 +176,26 @@ def _is_identity(model: Any) -> bool:
     return type(model) is FunctionTransformer and model.func is None
 
 
-def _fitted(model: Any, X: Any, y: Any) -> Any:
-    """Return a copy that has learnt: from lazy columns, or from what they are in memory."""
+def _fit_transformed(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return a copy that has learnt from lazy columns, and these as it transforms them then.
+
+    Models of scikit-learn learn from what the columns are in memory. They transform lazily, unless
+    what they learn from is transformed in another way, as by TargetEncoder.
+    """
     model = clone(_IDENTITY if isinstance(model, str) else model)
     if _is_identity(model):
-        return model.fit(X.node.meta)
+        return model.fit(X.node.meta), X
     if _takes_lazy(model):
-        return model.fit(X, y)
-    return model.fit(X.compute(), y.compute() if isinstance(y, Collection) else y)
+        return model, model.fit_transform(X, y)
+    samples, y = X.compute(), y.compute() if isinstance(y, Collection) else y
+    plain = TransformerMixin.fit_transform
+    if getattr_static(type(model), "fit_transform", plain) is plain:
+        return model.fit(samples, y), _transformed(model, X)
+    found = model.fit_transform(samples, y)
+    found = collect(as_node(found if is_sparse(found) else np.asarray(found), sparse=True))
+    lengths = X.node.chunks[0]
+    known = all(isinstance(length, int) for length in lengths)
+    return model, found.rechunk((lengths, -1)) if known else found
 
 
 def _transformed(model: Any, X: Any) -> Any:
@@ -180,11 +205,19 @@ def _transformed(model: Any, X: Any) -> Any:
         return model.transform(X)
     meta = X.node.meta
     if isinstance(meta, pd.DataFrame | pd.Series):
-        sample = X.head(1)
-        sample = sample.compute() if isinstance(sample, Collection) else sample
+        sample = first_row(X)
     else:
         sample = np.zeros((1, *numbers(X.shape[1:])), meta.dtype)
     return transformed(model, X, sample)
+
+
+def _product(part: Any, weight: float) -> Any:
+    if isinstance(part.node.meta, pd.DataFrame):
+        return part * weight
+    node, width = part.node, numbers(part.shape[1:])[0]
+    dtype = np.result_type(node.meta.dtype, weight)
+    how = {"weight": weight}
+    return collect(RowMap(weighted, (node,), dtype, width, how, is_sparse(node.meta)))
 
 
 def weighted(block: Any, *, weight: float) -> Any:

@@ -23,7 +23,8 @@ from marsdask.learn.moments import (
     squares,
     triangle,
 )
-from marsdask.learn.rows import as_rows, fold
+from marsdask.learn.rows import FiniteBlocks, as_rows, fold
+from marsdask.learn.runs import check_some
 from marsdask.learn.sparse import sparse_products
 from marsdask.learn.tables import refuse_sparse
 from marsdask.tensor import Tensor
@@ -114,7 +115,9 @@ class PCA(RowsEstimator, decomposition.PCA):
         self._validate_params()
         rows = self._samples(X, reset=True)
         self._check_wish(rows)
-        self._learn(self._decompose(rows), rows.meta.dtype)
+        found = self._decompose(rows)
+        check_some(self, found.count)
+        self._learn(found, rows.meta.dtype)
         return self
 
     def _check_wish(self, rows: Node) -> None:
@@ -193,7 +196,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         rows = self._samples(X, reset=False)
         if is_sparse(rows.meta):
             return self._predictions("transform", X)
-        samples = wrap(rows)
+        samples = wrap(FiniteBlocks(rows, allow_nan=False))
         projected = dot(samples, self.components_.T) - self.mean_ @ self.components_.T
         return projected / self._scale() if self.whiten else projected
 
@@ -225,10 +228,10 @@ class PCA(RowsEstimator, decomposition.PCA):
         if not is_lazy(X):
             return super().score_samples(X)
         refuse_sparse(X)
-        away = wrap(self._samples(X, reset=False)) - self.mean_
-        precision = self.get_precision()
+        away = wrap(self._finite(X)) - self.mean_
+        precision = self.get_precision().astype(away.dtype)
         _, determinant = np.linalg.slogdet(precision)
-        constant = self.n_features_in_ * math.log(2.0 * math.pi) - determinant
+        constant = self.n_features_in_ * math.log(2.0 * math.pi) - float(determinant)
         return -0.5 * ((away * dot(away, precision)).sum(axis=1) + constant)
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -156,7 +156,9 @@ def _exact(model: Any, rows: Node) -> Singular:
     components = _signed(components)
     covariance = seen.products / seen.count
     spread = np.einsum("ij,jk,ik->i", components, covariance, components)
-    return Singular(values, components, np.maximum(spread, 0.0), float(np.trace(covariance)))
+    kept = slice(seen.count)  # fewer samples than features have no more components
+    spread = np.maximum(spread[kept], 0.0)
+    return Singular(values[kept], components[kept], spread, float(np.trace(covariance)))
 
 
 def _signed(components: Any) -> Any:

@@ -14,8 +14,9 @@ from sklearn.utils.validation import has_fit_parameter
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.rows import as_weights, check_lengths, check_weights, held
+from marsdask.learn.rows import as_weights, check_lengths, check_weights, fold, held
 from marsdask.learn.targets import as_classes, as_targets, check_given
+from marsdask.learn.utils.checks import check_finite, neither
 
 from .members import Drawn, fit_members
 
@@ -159,7 +160,11 @@ class Bagging(OfDraws):
 
     def _target(self, y: Any, rows: Node) -> Node:
         node = as_targets(y, rows, several=True)
-        return as_targets(y, rows) if node.shape[1:] == (1,) else node
+        node = as_targets(y, rows) if node.shape[1:] == (1,) else node
+        (node,) = held(node)
+        # Not every row is drawn.
+        fold(check_finite, neither, node, nbytes=8, how={"input_name": "y"})
+        return node  # type: ignore[no-any-return] # the targets that are held
 
 
 class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.moments import Moments, merge_squares, squares
+from marsdask.learn.moments import Moments, merge_counted, refuse, squares
 from marsdask.learn.rows import RowMap, as_rows, fold
+from marsdask.learn.runs import check_some
 from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import as_table, of_values, refuse_sparse, transformed, value_counts
 from marsdask.tensor.quantile.exact import nanmedian
@@ -56,29 +57,35 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
 
     def _frequent(self, X: Any, table: Node) -> Any:
         """Return samples with the most frequent value of each column, and a missing one."""
-        values = []
-        for found in value_counts(table):
+        values, found_values = [], value_counts(table)
+        check_some(self, len(found_values[0]))
+        for found in found_values:
             missing = is_missing(found.index, self.missing_values)
+            if found.index.dtype.kind == "f" and not pd.isna(self.missing_values):
+                refuse(found.index.to_numpy(), allow_nan=False)
             seen = found[~missing]
             best = seen.index[seen == seen.max()].sort_values()[:1]
             values.append([*best, *found.index[missing][:1]])
         return of_values(X, values)
 
     def _measured(self, X: Any) -> Any:
-        """Return samples with the mean or median of each column, and a missing value."""
+        """Return samples of the mean or median that each column has, and a missing value."""
         rows = as_rows(X)
         if not pd.isna(self.missing_values):
             width = int(self.n_features_in_)
             rows = RowMap(without, (rows,), rows.meta.dtype, width, {"value": self.missing_values})
-        count, seen = fold(observed, merge_observed, rows, nbytes=24 * self.n_features_in_)
+        count, seen = fold(observed, merge_counted, rows, nbytes=24 * self.n_features_in_)
+        check_some(self, count)
         found = seen.mean
         if self.strategy == "median":
             there = np.flatnonzero(seen.count)
             found = np.full(len(seen.count), np.nan)
             found[there] = nanmedian(collect(rows)[:, there], axis=0).compute()
         found = np.where(seen.count == 0, np.nan, found).astype(rows.meta.dtype)
-        gaps = np.where(seen.count < count, np.nan, found)
-        samples = np.stack([found, gaps])
+        # A statistic that stands for missing values is that of zero and its double.
+        away = np.where(found == self.missing_values, np.where(found == 0, 1, found), 0)
+        pair = np.stack([found - away, found + away][int((away == 0).all()) :])
+        samples = np.concatenate([pair, np.where(seen.count < count, np.nan, pair)])
         return like_columns(X, np.where(np.isnan(samples), self.missing_values, samples))
 
     def transform(self, X: Any) -> Any:
@@ -89,11 +96,7 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
         as_table(self, X, reset=False)
         model = self.to_sklearn()
         model.set_output(transform="default")
-        dtypes = X.node.meta.dtypes if hasattr(X.node.meta, "dtypes") else [X.dtype] * X.shape[1]
-        sample = of_values(
-            X, [np.zeros(1, dtype if dtype.kind != "O" else object) for dtype in dtypes]
-        )
-        return transformed(model, X, sample)
+        return transformed(model, X, of_values(X, [[0]] * X.shape[1]))
 
 
 def is_missing(values: Any, missing: Any) -> Any:
@@ -102,15 +105,11 @@ def is_missing(values: Any, missing: Any) -> Any:
 
 
 def without(block: Any, *, value: Any) -> Any:
-    """Return a run of rows with nan in place of a value."""
+    """Return a run of rows with nan in place of a value; others must be no nan."""
+    refuse(block, allow_nan=False)
     return np.where(block == value, block.dtype.type(np.nan), block)
 
 
 def observed(block: Any) -> tuple[int, Moments]:
     """Return the number of rows, and the moments of what is not nan."""
     return len(block), squares(block, allow_nan=True)
-
-
-def merge_observed(a: tuple[int, Moments], b: tuple[int, Moments]) -> tuple[int, Moments]:
-    """Return the moments of both."""
-    return a[0] + b[0], merge_squares(a[1], b[1])

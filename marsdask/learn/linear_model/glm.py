@@ -13,6 +13,7 @@ from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import add, as_weights, check_lengths, check_weights, fold, held
+from marsdask.learn.runs import check_some
 from marsdask.learn.targets import as_targets, check_given
 
 from .least_squares import dtype_of_samples
@@ -72,6 +73,7 @@ class _Glm(RowsEstimator):
         targets, weight = as_targets(y, rows), as_weights(sample_weight, rows)
         check_lengths(rows, targets, weight)
         rows, targets, weight = held(rows, targets, weight)
+        check_some(self, rows.shape[0])
         self._base_loss = self._get_loss()
         seen = _sums(self, targets, weight)
         check_weights(float(seen.weight))

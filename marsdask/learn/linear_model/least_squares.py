@@ -12,6 +12,7 @@ from marsdask.learn.base import RowsEstimator
 from marsdask.learn.fitted import sklearn_class
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import as_weights, check_lengths, check_weights
+from marsdask.learn.runs import check_some
 from marsdask.learn.targets import as_targets, check_given
 
 from .condensed import Condensed, condensed
@@ -34,11 +35,7 @@ def condensed_of(model: Any, X: Any, y: Any, sample_weight: Any) -> Condensed:
     weight = as_weights(sample_weight, rows)
     check_lengths(rows, targets, weight)
     found = condensed(rows, targets, weight, center=model.fit_intercept)
-    if not found.rows:
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {model.n_features_in_})) while a minimum of "
-            f"1 is required by {type(model).__name__}."
-        )
+    check_some(model, found.rows)
     if weight is not None:
         check_weights(found.weight)
     return found

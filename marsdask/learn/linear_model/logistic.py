@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import linear_model
+from sklearn.utils.class_weight import compute_class_weight
 
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy
@@ -75,7 +76,7 @@ class LogisticRegression(RowsEstimator, linear_model.LogisticRegression):
             return None
         if isinstance(self.class_weight, str):
             return counts.sum() / (len(labels) * counts)
-        return np.array([self.class_weight.get(label, 1.0) for label in labels.tolist()], float)
+        return compute_class_weight(self.class_weight, classes=labels, y=labels)
 
     def _penalties(self) -> tuple[float, float]:
         """Return the strengths of the squared and of the absolute penalty, of all samples."""

@@ -94,8 +94,13 @@ def by_means(call: MetricCall) -> Any:
 
 
 def by_classes(call: MetricCall) -> Any:
-    """One pass finds the classes, and one takes the mean of the chunks' results."""
-    classes = distinct(next(iter(call.columns.values())))
+    """One pass finds the classes, and one takes the mean of the chunks' results.
+
+    Targets with a column for each class need no pass to find them.
+    """
+    target = next(iter(call.columns.values()))
+    columns = len(target.shape) == 2 and target.shape[1] != 1
+    classes = None if columns else distinct(target)
     normalized: dict[str, Any] = {"normalize": True} if "normalize" in call.options else {}
     total, found = over_runs(call, classes=classes, **normalized)
     if not total:

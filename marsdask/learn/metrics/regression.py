@@ -9,7 +9,7 @@ from sklearn import metrics
 from sklearn.utils import check_array
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.learn.moments import Moments, merge_squares, squares
+from marsdask.learn.moments import Moments, merge_counted, merge_squares, squares
 from marsdask.learn.rows import fold, tiles
 
 from .means import by_means, merge_largest, over_runs
@@ -42,13 +42,15 @@ def by_largest(call: MetricCall) -> Any:
 
 
 @kernel(scratch=3.0)
-def residual_squares(true: Any, predicted: Any, weight: Any = None) -> Moments:
-    """Return the moments of the targets and of what the predictions miss, side by side."""
+def residual_squares(true: Any, predicted: Any, weight: Any = None) -> tuple[int, Moments]:
+    """Return the rows, and the moments of targets and what predictions miss, side by side."""
     true, predicted = (
         check_array(column, ensure_2d=False, dtype=[np.float64, np.float32], ensure_min_samples=0)
         for column in (true, predicted)
     )
-    true, predicted = (column.reshape(len(column), -1) for column in (true, predicted))
+    true, predicted = (
+        column if column.ndim == 2 else column[:, np.newaxis] for column in (true, predicted)
+    )
     if true.shape != predicted.shape:
         raise ValueError(
             f"y_true and y_pred have different number of output "
@@ -63,16 +65,15 @@ def residual_squares(true: Any, predicted: Any, weight: Any = None) -> Moments:
         part = squares(sides, weights, allow_nan=False)
         part.mean[:width] += origin
         seen = merge_squares(seen, part)
-    return seen
+    return len(true), seen
 
 
 def by_squares(call: MetricCall) -> Any:
     """One pass sums the squares of targets and residuals."""
     columns = call.columns.values()
     width = max(2, *(8 * node.meta.shape[1] if len(node.shape) > 1 else 2 for node in columns))
-    seen = fold(residual_squares, merge_squares, *columns, call.weight, nbytes=48 * width)
-    samples = next(iter(columns)).shape[0]
-    if (isinstance(samples, int) and samples < 2) or not seen.count.max(initial=0.0):
+    rows, seen = fold(residual_squares, merge_counted, *columns, call.weight, nbytes=48 * width)
+    if rows < 2 or not seen.count.max(initial=0.0):
         return gathered(call)
     half = len(seen.mean) // 2
     missed = seen.products[half:]

@@ -63,7 +63,9 @@ class OfTargets(OfNeighbors):
         """Return the targets in memory."""
         node = as_targets(y, rows, several=True)
         node = as_targets(y, rows) if node.shape[1:] == (1,) else node
-        return check_array(compute(collect(node))[0], ensure_2d=False, input_name="y")
+        # Means of float32 are that, too.
+        dtype = np.float32 if getattr(y, "dtype", None) == np.float32 else np.float64
+        return check_array(compute(collect(node))[0], dtype=dtype, ensure_2d=False, input_name="y")
 
     def _predictions(self, method: str, X: Any) -> Any:
         model: Any = self

@@ -15,6 +15,7 @@ from marsdask.core.sizes import numbers
 from marsdask.learn.fitted import sklearn_class
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.rows import RowMap, held
+from marsdask.learn.runs import check_some
 from marsdask.tensor.creation.from_shape import arange
 
 from . import runs
@@ -40,6 +41,7 @@ class OfNeighbors:
                 "metric='precomputed' is not supported with lazy samples; compute() the distances"
             )
         (rows,) = held(model._samples(X, reset=True))
+        check_some(model, rows.shape[0])
         index = neighbors.NearestNeighbors(**{name: getattr(model, name) for name in _OF_INDEX})
         # One sample lets scikit-learn check the metric.
         one = index.fit(np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.stand_ins import like_columns
+from marsdask.tensor.elementwise.ufuncs import astype
 
 
 class Stateless:
@@ -52,6 +53,16 @@ class Binarizer(RowsEstimator, Stateless, preprocessing.Binarizer):
     """
 
     _takes_sparse = True
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """Return one for larger values, zero for others, of the samples' type."""
+        if not is_lazy(X):
+            return super().transform(X, copy)
+        found = self._predictions("transform", X)
+        meta = X.node.meta
+        dtypes = meta.dtypes if isinstance(meta, pd.DataFrame) else [meta.dtype]
+        plain = all(isinstance(one, np.dtype) and one.kind in "biuf" for one in dtypes)
+        return astype(found, np.result_type(*dtypes)) if plain else found
 
 
 class PolynomialFeatures(RowsEstimator, Stateless, preprocessing.PolynomialFeatures):

@@ -55,14 +55,19 @@ class OfCategories:
         model.set_output(transform="default")
         first = [column[0] for column in self.categories_]  # type: ignore[attr-defined]
         sample = model.transform(np.array([first], dtype=object))
-        return transformed(model, X, sample, "inverse_transform")
+        # What was unknown is None among objects.
+        dropped: Any = vars(self).get("drop_idx_")
+        dropped = [None] if dropped is None else dropped
+        objects = self.handle_unknown != "error" and any(at is None for at in dropped)  # type: ignore[attr-defined]
+        return transformed(model, X, sample, "inverse_transform", object if objects else None)
 
 
 class OneHotEncoder(RowsEstimator, OfCategories, preprocessing.OneHotEncoder):
     """Encode each category as a column. See sklearn.preprocessing.OneHotEncoder.
 
     Differs from scikit-learn: takes tensors and frames; only the categories are held. Rare
-    categories of lazy samples are not grouped.
+    categories of lazy samples are not grouped. Where unknown ones may be encoded,
+    ``inverse_transform`` of lazy samples gives objects, whether there are some or not.
 
     Examples
     --------
@@ -79,7 +84,8 @@ class OrdinalEncoder(RowsEstimator, OfCategories, preprocessing.OrdinalEncoder):
     """Encode each category as a number. See sklearn.preprocessing.OrdinalEncoder.
 
     Differs from scikit-learn: takes tensors and frames; only the categories are held. Rare
-    categories of lazy samples are not grouped.
+    categories of lazy samples are not grouped. Where unknown ones may be encoded,
+    ``inverse_transform`` of lazy samples gives objects, whether there are some or not.
 
     Examples
     --------

@@ -16,8 +16,8 @@ from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, running
 from marsdask.learn.predictions import call_method
-from marsdask.learn.rows import RowMap
-from marsdask.learn.targets import as_labels, target_classes
+from marsdask.learn.rows import RowMap, fold
+from marsdask.learn.targets import any_values, as_labels, target_classes, typed_labels
 from marsdask.tensor.operands import as_node
 
 
@@ -38,7 +38,9 @@ class LabelEncoder(RowsEstimator, preprocessing.LabelEncoder):
         if not is_lazy(y):
             super().fit(y)
         else:
-            super().fit(target_classes(y))
+            super().fit(
+                fold(labels_of, union_of_labels, as_labels(y, any_values).node, nbytes=1024)
+            )
         return self
 
     def fit_transform(self, y: Any) -> Any:
@@ -63,7 +65,17 @@ class LabelEncoder(RowsEstimator, preprocessing.LabelEncoder):
     def _encoded(self, method: str, y: Any, dtype: np.dtype[Any]) -> Any:
         check_is_fitted(self)
         how = {"model": self.to_sklearn(), "method": method, "like": np.empty(0, dtype)}
-        return collect(RowMap(call_method, (as_labels(y).node,), dtype, None, how))
+        return collect(RowMap(call_method, (as_labels(y, any_values).node,), dtype, None, how))
+
+
+def labels_of(block: Any) -> Any:
+    """Return the different labels of a run, missing ones too."""
+    return typed_labels(preprocessing.LabelEncoder().fit(block).classes_)
+
+
+def union_of_labels(a: Any, b: Any) -> Any:
+    """Return the different labels of both."""
+    return labels_of(np.concatenate([a, b]))
 
 
 class LabelBinarizer(RowsEstimator, preprocessing.LabelBinarizer):
@@ -95,10 +107,9 @@ class LabelBinarizer(RowsEstimator, preprocessing.LabelBinarizer):
         check_is_fitted(self)
         if not is_lazy(y):
             return super().transform(y)
-        labels = {"neg_label": self.neg_label, "pos_label": self.pos_label}
-        return label_binarize(
-            y, classes=plain(self.classes_), sparse_output=self.sparse_output, **labels
-        )
+        how = {name: getattr(self, name) for name in ("neg_label", "pos_label", "sparse_output")}
+        classes = plain(self.classes_)
+        return _binarized(y, classes, classes=classes, **how)
 
     def inverse_transform(self, Y: Any, threshold: float | None = None) -> Any:
         """Return the class of each row of columns."""
@@ -134,21 +145,32 @@ def label_binarize(
     with running(session, run_kwargs):
         if not is_lazy(y):
             return preprocessing.label_binarize(y, **how)
-        # Labels of a chunk may be fewer: the classes say what kind they are.
-        like = preprocessing.label_binarize(np.asarray(classes), **how)[:0]
-        labels = (as_labels(y).node,)
-        kernel_options = {"like": like, "options": how}
-        return collect(
-            RowMap(columns_of, labels, like.dtype, like.shape[1], kernel_options, sparse_output)
-        )
+        # scikit-learn tells by the labels whether there are two kinds or more.
+        return _binarized(y, classes if len(classes) > 2 else target_classes(y), **how)
+
+
+def _binarized(y: Any, labels: Any, **options: Any) -> Any:
+    """Return a column for each class; ``labels`` are as many as tell what kind all of them are."""
+    labels = np.asarray(labels)
+    like = preprocessing.label_binarize(labels, **options)[:0]
+    how = {"like": like, "labels": labels, "options": options}
+    nodes = (as_labels(y).node,)
+    sparse = options["sparse_output"]
+    return collect(RowMap(columns_of, nodes, like.dtype, like.shape[1], how, sparse))
 
 
 @kernel(scratch=2.0)
-def columns_of(block: Any, *, like: Any, options: Mapping[str, Any]) -> Any:
+def columns_of(block: Any, *, like: Any, labels: Any, options: Mapping[str, Any]) -> Any:
     """Return the columns of a run of labels."""
     if not len(block):
         return like
-    classes = np.asarray(options["classes"])
-    # scikit-learn tells by the labels whether there are two kinds or more.
-    found = preprocessing.label_binarize(np.concatenate([block, classes]), **options)
+    if block.dtype == object and labels.dtype != object:
+        block = block.astype(labels.dtype)
+    # Labels of a run may be fewer.
+    found = preprocessing.label_binarize(np.concatenate([block, labels]), **options)
+    if found.shape[1] != like.shape[1]:
+        raise NotImplementedError(
+            f"lazy labels besides the classes {labels.tolist()} are not supported by "
+            "LabelBinarizer; use label_binarize(), which looks at the labels first"
+        )
     return found[: len(block)]

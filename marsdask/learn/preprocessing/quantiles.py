@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect, compute, execute
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.rows import as_rows
+from marsdask.learn.rows import FiniteBlocks, as_rows, held
+from marsdask.learn.runs import check_some
 from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import refuse_sparse
 from marsdask.tensor.quantile.exact import nanpercentile
@@ -49,8 +50,11 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
         low, high = self.quantile_range
         if not 0 <= low <= high <= 100:
             raise ValueError(f"Invalid quantile range: {self.quantile_range}")
+        if not isinstance(rows.shape[0], int):
+            (rows,) = held(rows)
+        check_some(self, rows.shape[0])
         bounds = _percentiles(rows, [low, 50.0, high])
-        self.center_ = bounds[1] if self.with_centering else None
+        self.center_ = bounds[1].astype(rows.meta.dtype) if self.with_centering else None
         self.scale_ = _scales(bounds[2] - bounds[0]) if self.with_scaling else None
         if self.with_scaling and self.unit_variance:
             self.scale_ = self.scale_ / (stats.norm.ppf(high / 100) - stats.norm.ppf(low / 100))
@@ -61,7 +65,7 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().transform(X)
-        rows = collect(self._samples(X, reset=False))
+        rows = collect(self._finite(X, allow_nan=True))
         if self.with_centering:
             rows = rows - self.center_.astype(rows.dtype)
         return rows / self.scale_.astype(rows.dtype) if self.with_scaling else rows
@@ -79,7 +83,8 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
 
 def _percentiles(rows: Node, shares: Any) -> Any:
     """Return exact percentiles of each column; nan is ignored."""
-    return compute(collect(nanpercentile.node(rows, np.asarray(shares), axis=0)))[0]
+    checked = FiniteBlocks(rows, allow_nan=True)
+    return compute(collect(nanpercentile.node(checked, np.asarray(shares), axis=0)))[0]
 
 
 def _scales(widths: Any) -> Any:

@@ -15,6 +15,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import refuse
 from marsdask.learn.rows import as_rows, fold, tiles
+from marsdask.learn.runs import check_some
 from marsdask.learn.stand_ins import like_columns
 from marsdask.tensor.elementwise.ufuncs import clip
 from marsdask.tensor.sparse.blocks import is_sparse
@@ -31,10 +32,10 @@ class ColumnExtremes(NamedTuple):
 @kernel(scratch=0.1)
 def extremes(block: Any) -> ColumnExtremes:
     """Return the extremes of a run of rows; nan is ignored."""
-    if is_sparse(block):
+    if is_sparse(block) and block.shape[0]:
         return ColumnExtremes(block.shape[0], *min_max_axis(csr_matrix(block), 0, ignore_nan=True))
     seen = ColumnExtremes(0, *np.full((2, block.shape[1]), np.nan, block.dtype))
-    for (tile,) in tiles(block):
+    for (tile,) in tiles(block) if block.shape[0] else ():
         least, most = np.minimum.reduce(tile, axis=0), np.maximum.reduce(tile, axis=0)
         if np.isnan(least).any():
             least, most = np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
@@ -61,6 +62,7 @@ class OfExtremes:
         before = getattr(self, "n_samples_seen_", 0)
         rows = self._samples(X, reset=not before, allow_nan=True)  # type: ignore[attr-defined]
         seen = fold(extremes, merge_extremes, rows, nbytes=16 * self.n_features_in_)  # type: ignore[attr-defined]
+        check_some(self, seen.samples)
         super().partial_fit(like_columns(X, np.stack([seen.least, seen.most])))  # type: ignore[misc]
         self.n_samples_seen_ = before + seen.samples
         return self
@@ -84,7 +86,7 @@ class MinMaxScaler(RowsEstimator, OfExtremes, preprocessing.MinMaxScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().transform(X)
-        rows = collect(self._samples(X, reset=False))
+        rows = collect(self._finite(X, allow_nan=True))
         scaled = rows * self.scale_.astype(rows.dtype) + self.min_.astype(rows.dtype)
         return clip(scaled, *self.feature_range) if self.clip else scaled
 
@@ -119,7 +121,7 @@ class MaxAbsScaler(RowsEstimator, OfExtremes, preprocessing.MaxAbsScaler):
             return super().transform(X)
         if is_sparse(X.node.meta):
             return self._predictions("transform", X)
-        rows = collect(self._samples(X, reset=False))
+        rows = collect(self._finite(X, allow_nan=True))
         scaled = rows / self.scale_.astype(rows.dtype)
         return clip(scaled, -1.0, 1.0) if self.get_params().get("clip") else scaled
 
@@ -128,5 +130,7 @@ class MaxAbsScaler(RowsEstimator, OfExtremes, preprocessing.MaxAbsScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().inverse_transform(X)
+        if is_sparse(X.node.meta):
+            return self._predictions("inverse_transform", X)
         rows = collect(as_rows(X))
         return rows * self.scale_.astype(rows.dtype)

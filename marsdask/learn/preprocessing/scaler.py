@@ -13,7 +13,8 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import Moments, merge_squares
-from marsdask.learn.rows import as_rows, as_weights, check_weights
+from marsdask.learn.rows import FiniteBlocks, as_rows, as_weights, check_weights
+from marsdask.learn.runs import check_length
 from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
 from marsdask.tensor.sparse.blocks import is_sparse
@@ -61,6 +62,8 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         self._refuse_centering(rows, "center")
         weights = as_weights(sample_weight, rows)
         seen = column_moments(rows, weights, allow_nan=True)
+        if not seen.count.any():
+            check_length(self, rows)
         if is_lazy(sample_weight):
             check_weights(float(np.abs(seen.count).max(initial=0.0)))
         if not first:
@@ -79,7 +82,9 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
     def _before(self) -> Moments:
         count = np.broadcast_to(np.asarray(self.n_samples_seen_, float), self.n_features_in_)
         mean = np.zeros(len(count)) if self.mean_ is None else self.mean_
-        return Moments(count, mean, 0.0 if self.var_ is None else self.var_ * count)
+        products = 0.0 if self.var_ is None else self.var_ * count
+        # Columns without values are nan so far.
+        return Moments(count, *(np.where(count == 0, 0.0, item) for item in (mean, products)))
 
     def _learn(self, seen: Moments, dtype: Any) -> None:
         count = seen.count.astype(dtype)
@@ -103,7 +108,7 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         self._refuse_centering(rows, "center")
         if is_sparse(rows.meta):
             return self._predictions("transform", X)
-        scaled = wrap(rows)
+        scaled = wrap(FiniteBlocks(rows, allow_nan=True))
         if self.with_mean:
             scaled = scaled - self.mean_.astype(scaled.dtype)
         return scaled / self.scale_.astype(scaled.dtype) if self.with_std else scaled

@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection, collect
 from marsdask.core.public import public_call
 from marsdask.learn.base import is_lazy
 from marsdask.learn.lazy import adopted, running
-from marsdask.learn.rows import as_rows
+from marsdask.learn.rows import FiniteBlocks, as_rows
 from marsdask.tensor import Tensor
 from marsdask.tensor.elementwise.ufuncs import sqrt, where
 
@@ -92,7 +92,7 @@ def _with_norms(X: Any, norm: str, axis: int, return_norm: bool) -> Any:
     """Scale rows or columns by norms that are wanted, or need all rows."""
     if norm not in _NORMS or axis not in (0, 1):
         raise ValueError(f"{norm!r} is not a supported norm, or {axis!r} not a supported axis")
-    rows = collect(as_rows(X))
+    rows = collect(FiniteBlocks(as_rows(X), allow_nan=False))
     norms = _NORMS[norm](rows, axis)
     divisors = where(norms == 0, rows.dtype.type(1), norms)
     scaled = rows / (divisors[:, np.newaxis] if axis == 1 else divisors)

@@ -10,6 +10,7 @@ import pytest
 from sklearn import compose as theirs
 from sklearn import preprocessing as their_preprocessing
 from sklearn.feature_extraction.text import CountVectorizer as TheirVectorizer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
 import marsdask.dataframe as md
@@ -107,3 +108,86 @@ def test_what_is_refused():
         ColumnTransformer([("a", 3, ["number"])]).fit(lazy)
     with pytest.raises(NotImplementedError, match="arguments of transformers"):
         model.fit(lazy, sample_weight=[1.0])
+
+
+@pytest.mark.parametrize("module", [preprocessing, their_preprocessing])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_targets_do_not_leak(module, unknown):
+    """fit_transform is that of each transformer, as scikit-learn's calls it."""
+    rng = np.random.default_rng(3)
+    words, y = rng.choice(list("abc"), 24), rng.normal(size=24)
+    frame = pd.DataFrame({"n": rng.normal(size=24), "w": words.astype(object)})
+    how = {"cv": KFold(2), "target_type": "continuous"}
+    steps = [("w", their_preprocessing.TargetEncoder(**how), ["w"]), ("n", "passthrough", ["n"])]
+    expected = theirs.ColumnTransformer(steps).fit_transform(frame, y)
+    lazy = md.DataFrame(pd.concat([frame, frame]) if unknown else frame, chunk_size=7)
+    lazy = lazy.iloc[:24].query("n == n") if unknown else lazy
+    ours = ColumnTransformer([("w", module.TargetEncoder(**how), ["w"]), *steps[1:]])
+    np.testing.assert_allclose(ours.fit_transform(lazy, y).compute(), expected)
+    expected = theirs.ColumnTransformer(steps).fit(frame, y).transform(frame)
+    np.testing.assert_allclose(ours.transform(lazy).compute(), expected)
+
+
+def test_frames_keep_their_labels_and_types():
+    """set_output("pandas"): columns of integers stay that, and rows keep their labels."""
+    frame = (
+        FRAME[["number", "count"]]
+        .set_axis(list("vwxyz"), axis=0)
+        .assign(word=FRAME["word"].to_numpy())
+    )
+    how = {"remainder": "passthrough", "transformer_weights": {"n": 2.0}}
+    ours, other = (
+        kind([("n", module.MinMaxScaler(), ["number"])], **how).set_output(transform="pandas")
+        for kind, module in (
+            (ColumnTransformer, preprocessing),
+            (theirs.ColumnTransformer, their_preprocessing),
+        )
+    )
+    lazy = md.DataFrame(frame, chunk_size=2)
+    expected = other.fit_transform(frame)
+    pd.testing.assert_frame_equal(ours.fit_transform(lazy).compute(), expected)
+    pd.testing.assert_frame_equal(ours.transform(lazy).compute(), expected)
+    chosen = ours.transform(lazy[lazy["count"] > 2])
+    pd.testing.assert_frame_equal(chosen.compute(), other.transform(frame[frame["count"] > 2]))
+
+
+def test_weights_keep_the_precision():
+    """A part of float32 times its weight is that, too."""
+    samples = np.arange(6, dtype=np.float32).reshape(3, 2)
+    pairs = [
+        kind([("a", module.StandardScaler(), [0])], transformer_weights={"a": 2.0})
+        for kind, module in (
+            (ColumnTransformer, preprocessing),
+            (theirs.ColumnTransformer, their_preprocessing),
+        )
+    ]
+    found = pairs[0].fit_transform(mt.tensor(samples, chunk_size=2))
+    expected = pairs[1].fit_transform(samples)
+    assert found.dtype == found.compute().dtype == expected.dtype
+    np.testing.assert_allclose(found.compute(), expected, rtol=1e-6)
+
+
+def test_models_that_refuse_zeros():
+    """What they make of samples is told by a row of these."""
+    samples = np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 2.0]])
+    steps = [
+        ("o", their_preprocessing.OneHotEncoder(), [0]),
+        ("p", their_preprocessing.PowerTransformer("box-cox"), [1]),
+    ]
+    expected = dense(theirs.ColumnTransformer(steps).fit_transform(samples))
+    model = ColumnTransformer(steps)
+    lazy = mt.tensor(samples, chunk_size=2)
+    np.testing.assert_allclose(dense(model.fit_transform(lazy).compute()), expected)
+    np.testing.assert_allclose(dense(model.transform(lazy).compute()), expected)
+
+
+def test_what_is_transformed_in_memory_is_one_of_the_parts():
+    """Sparse parts as well, of frames whose length is unknown, too."""
+    steps = [("text", TheirVectorizer(), "text"), ("n", preprocessing.MinMaxScaler(), ["number"])]
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    expected = ColumnTransformer(steps, sparse_threshold=1.0).fit_transform(FRAME)
+    for given in (lazy, lazy[lazy["count"] > 0]):
+        model = ColumnTransformer(steps, sparse_threshold=1.0)
+        found = model.fit_transform(given).compute()
+        np.testing.assert_allclose(dense(found), dense(expected))
+        np.testing.assert_allclose(dense(model.transform(given).compute()), dense(expected))

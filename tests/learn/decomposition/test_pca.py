@@ -143,3 +143,13 @@ def test_what_would_make_sparse_samples_dense_is_refused():
             PCA(2, svd_solver=solver).fit(X)
     with pytest.raises(TypeError, match="Sparse data was passed"):
         PCA(2).fit(X).score_samples(X)
+
+
+def test_likelihoods_keep_the_precision():
+    """Those of float32 are that, too."""
+    samples = blobs().astype(np.float32)
+    lazy = in_form(samples, "tensor")
+    found = PCA(2).fit(lazy).score_samples(lazy)
+    expected = decomposition.PCA(2).fit(samples).score_samples(samples)
+    assert found.dtype == found.compute().dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-4)

@@ -89,3 +89,13 @@ def test_what_cannot_be_is_refused(X, wish, message, few, monkeypatch):
     monkeypatch.setattr(truncated_svd, "FEW", few)
     with pytest.raises(ValueError, match=message):
         TruncatedSVD(wish).fit(X)
+
+
+def test_fewer_samples_than_components():
+    """There are as many components as samples."""
+    samples = blobs(2, 4)
+    ours, theirs = TruncatedSVD(3), decomposition.TruncatedSVD(3, random_state=0)
+    found = ours.fit_transform(mt.tensor(samples, chunk_size=1)).compute()
+    expected = theirs.fit_transform(samples)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-9)
+    np.testing.assert_allclose(ours.singular_values_, theirs.singular_values_)

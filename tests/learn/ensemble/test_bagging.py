@@ -130,3 +130,12 @@ def test_what_is_refused(options, error, words):
         BaggingRegressor().fit(lazy, NUMBERS[:-1])
     with pytest.raises(ValueError, match="requires y to be passed"):
         BaggingClassifier().fit(lazy, None)
+
+
+def test_targets_that_are_not_drawn_are_checked():
+    """NaN is refused even if no member sees it."""
+    y = NUMBERS.copy()
+    y[-1] = np.nan
+    model = BaggingRegressor(n_estimators=1, max_samples=2, random_state=0)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        model.fit(in_form(SAMPLES, "tensor"), mt.tensor(y, chunk_size=30))

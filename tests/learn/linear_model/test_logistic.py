@@ -109,3 +109,12 @@ def test_a_warm_start_continues():
     model = LogisticRegression(warm_start=True, tol=1e-6).fit(X, y)
     assert model.n_iter_[0] > 1
     assert model.fit(X, y).n_iter_[0] == 1
+
+
+def test_weights_of_classes_that_do_not_occur():
+    """They are refused as by scikit-learn, if a class has no weight."""
+    samples, y = blobs(), np.arange(60) % 3
+    lazy = in_form(samples, "tensor")
+    for kind, X in ((LogisticRegression, lazy), (linear_model.LogisticRegression, samples)):
+        with pytest.raises(ValueError, match=r"The classes, \[2\], are not in class_weight"):
+            kind(class_weight={0: 1.0, 1: 2.0, 9: 3.0}).fit(X, y)

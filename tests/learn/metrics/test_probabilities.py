@@ -13,6 +13,7 @@ from marsdask.learn import metrics as ours
 from tests.learn.metrics.cases import BINARY, CLASSES, LIKELY, SCORES, WEIGHTS, assert_alike, cuts
 
 SHARES = SCORES / 2
+INDICATORS = np.eye(3, dtype=int)[CLASSES]
 CASES: list[Any] = [
     ("brier_score_loss", (BINARY, SHARES), {}),
     ("d2_log_loss_score", (CLASSES, LIKELY), {}),
@@ -21,6 +22,9 @@ CASES: list[Any] = [
     ("log_loss", (CLASSES, LIKELY), {}),
     ("log_loss", (CLASSES, LIKELY), {"labels": [0, 1, 2], "normalize": False}),
     ("log_loss", (BINARY, SHARES), {}),
+    ("log_loss", (INDICATORS, LIKELY), {}),
+    ("log_loss", (INDICATORS, LIKELY), {"normalize": False}),
+    ("brier_score_loss", (INDICATORS, LIKELY), {}),
     ("top_k_accuracy_score", (CLASSES, LIKELY), {"normalize": False}),
     ("top_k_accuracy_score", (BINARY, SHARES), {"k": 1}),
 ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sklearn import metrics
 
 import marsdask.tensor as mt
 from marsdask import new_session
@@ -81,3 +84,17 @@ def test_a_metric_runs_in_another_session():
     with new_session("synchronous") as session:
         found = ours.r2_score(mt.arange(5), mt.arange(5), session=session, run_kwargs={})
     assert found.fetch() == 1.0
+
+
+@pytest.mark.parametrize("name", ["r2_score", "explained_variance_score"])
+def test_chunks_may_be_empty_and_samples_few(name):
+    """None of a chunk's values may be chosen, or one of all."""
+    y = mt.tensor(np.arange(12.0), chunk_size=3)
+    some = y[y >= 3].execute()
+    measure = getattr(ours, name)
+    expected = getattr(metrics, name)(np.arange(3.0, 12), np.arange(4.0, 13))
+    np.testing.assert_allclose(measure(some, some + 1), expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = getattr(metrics, name)([1.0], [1.0])
+        np.testing.assert_equal(measure(y[y == 1], y[y == 1]), expected)

@@ -71,3 +71,15 @@ def test_what_is_refused():
         KNeighborsRegressor().fit(lazy, mt.full(50, np.nan))
     with pytest.raises(ValueError, match="Unknown label type"):
         KNeighborsClassifier().fit(lazy, NUMBERS[:, 0])
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_numbers_keep_the_precision(weights):
+    """Means of float32 are that, too."""
+    samples, numbers = SAMPLES.astype(np.float32), NUMBERS[:, 0].astype(np.float32)
+    model = KNeighborsRegressor(3, weights=weights)
+    found = model.fit(mt.tensor(samples, chunk_size=20), mt.tensor(numbers)).predict(QUERIES)
+    other = theirs.KNeighborsRegressor(3, weights=weights).fit(samples, numbers)
+    expected = other.predict(QUERIES)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -37,3 +37,14 @@ def test_a_function_gets_lazy_samples():
     np.testing.assert_allclose(model.transform(X).compute(), np.expm1(blobs(30)))
     np.testing.assert_allclose(model.inverse_transform(abs(X)).compute(), np.log1p(abs(blobs(30))))
     assert ours.FunctionTransformer().fit_transform(X) is X
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "float32"])
+@pytest.mark.parametrize("form", ["tensor", "our frame"])
+def test_binary_values_have_the_type_of_the_samples(dtype, form):
+    """As scikit-learn's have."""
+    samples = np.arange(6).reshape(3, 2).astype(dtype)
+    found = ours.Binarizer().fit_transform(in_form(samples, form))
+    expected = theirs.Binarizer().fit_transform(samples)
+    assert found.dtype == found.compute().dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)

@@ -71,3 +71,16 @@ def test_what_is_refused():
         encoder.transform(mt.tensor([[3]])).compute()
     with pytest.raises(NotImplementedError, match="max_categories"):
         ours.OneHotEncoder(max_categories=2).fit(mt.tensor([[1], [2]]))
+
+
+@pytest.mark.parametrize("values", [["a", "b"], [1, 2]])
+def test_unknown_categories_are_none(values):
+    """Among objects, in what becomes of rows without a category."""
+    samples = np.array(values)[:, np.newaxis]
+    encoded = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    how = {"handle_unknown": "ignore"}
+    model = ours.OneHotEncoder(**how).fit(mt.tensor(samples, chunk_size=1))
+    expected = theirs.OneHotEncoder(**how).fit(samples).inverse_transform(encoded)
+    found = model.inverse_transform(mt.tensor(encoded, chunk_size=2))
+    assert found.dtype == found.compute().dtype == expected.dtype
+    assert found.compute().tolist() == expected.tolist()

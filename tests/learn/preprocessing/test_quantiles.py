@@ -55,3 +55,13 @@ def test_a_wrong_range_is_refused():
     """In scikit-learn's words."""
     with pytest.raises(ValueError, match="Invalid quantile range"):
         ours.RobustScaler(quantile_range=(80, 20)).fit(in_form(blobs(), "tensor"))
+
+
+def test_medians_keep_the_precision():
+    """Those of float32 are that, too."""
+    samples = blobs().astype(np.float32)
+    model, other = ours.RobustScaler(), theirs.RobustScaler().fit(samples)
+    model.fit(in_form(samples, "tensor"))
+    assert model.center_.dtype == other.center_.dtype
+    assert model.scale_.dtype == other.scale_.dtype
+    np.testing.assert_allclose(model.center_, other.center_)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import preprocessing
@@ -63,3 +64,13 @@ def test_infinity_is_refused():
         MinMaxScaler().fit(in_form(samples, "tensor"))
     with pytest.raises(ValueError, match="must be smaller than maximum"):
         MinMaxScaler(feature_range=(2, 1)).fit(in_form(blobs(), "tensor"))
+
+
+def test_sparse_samples_there_and_back():
+    """They stay sparse; chunks may be empty."""
+    samples = sp.csr_array([[1.0, 0.0], [0.0, -4.0], [2.0, 0.0]])
+    lazy = mt.tensor(samples, chunk_size=(2, 2)).rechunk(((0, 2, 1), (2,)))
+    model = MaxAbsScaler().fit(lazy)
+    assert model.scale_.tolist() == [2.0, 4.0]
+    back = model.inverse_transform(model.transform(lazy)).compute()
+    np.testing.assert_array_equal(back.toarray(), samples.toarray())

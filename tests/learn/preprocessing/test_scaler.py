@@ -128,3 +128,16 @@ def test_sparse_samples_are_not_centred():
         scaler.transform(X)
     with pytest.raises(ValueError, match="Cannot uncenter sparse matrices"):
         scaler.inverse_transform(X)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_column_may_have_no_values_at_first():
+    """Its mean and variance are those of the values that follow; scikit-learn's mean stays nan."""
+    first, second = np.array([[np.nan, 1.0], [np.nan, 2.0]]), blobs(12, 2)
+    ours, theirs = StandardScaler(), preprocessing.StandardScaler()
+    for batch in (first, second):
+        ours.partial_fit(mt.tensor(batch, chunk_size=1))
+        theirs.partial_fit(batch)
+    np.testing.assert_allclose(ours.var_, theirs.var_)
+    np.testing.assert_allclose(ours.mean_[0], second[:, 0].mean())
+    np.testing.assert_array_equal(ours.n_samples_seen_, theirs.n_samples_seen_)

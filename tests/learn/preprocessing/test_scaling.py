@@ -9,7 +9,7 @@ import pytest
 from sklearn import preprocessing as theirs
 
 from marsdask.learn import preprocessing as ours
-from tests.learn.samples import blobs, in_form
+from tests.learn.samples import blobs, in_form, value
 
 NAMES = ["binarize", "maxabs_scale", "minmax_scale", "robust_scale", "scale"]
 NAMES += ["quantile_transform", "normalize"]
@@ -43,3 +43,12 @@ def test_columns_are_what_is_scaled():
         ours.minmax_scale(in_form(blobs(), "tensor"), axis=1)
     with pytest.raises(ValueError, match="not a supported norm"):
         ours.normalize(in_form(blobs(), "tensor"), "l3", axis=0)
+
+
+def test_norms_of_columns_refuse_nan():
+    """As by scikit-learn."""
+    samples = blobs()
+    samples[3, 1] = np.nan
+    for given in (samples, in_form(samples, "tensor")):
+        with pytest.raises(ValueError, match=r"Input.* contains NaN"):
+            value(ours.normalize(given, axis=0))

@@ -91,3 +91,18 @@ def test_tags_and_methods_are_the_estimators():
     fitted = naive_bayes.GaussianNB().fit(SAMPLES, LABELS)
     assert ParallelPostFit(fitted).classes_.tolist() == ["high", "low"]
     assert not hasattr(ParallelPostFit(naive_bayes.GaussianNB()), "classes_")
+
+
+def test_samples_stand_for_themselves():
+    """A model that refuses zeros predicts: what it gives is told by a row of the samples."""
+    samples, labels = np.array([[1.0], [2.0], [1.0], [2.0]]), [0, 1, 0, 1]
+    steps = (preprocessing.OneHotEncoder(), linear_model.LogisticRegression())
+    model = ParallelPostFit(make_pipeline(*steps)).fit(samples, labels)
+    assert model.predict(mt.tensor(samples, chunk_size=3)).compute().tolist() == labels
+
+
+def test_too_many_targets_are_refused():
+    """Before the first chunk is learnt."""
+    model = Incremental(linear_model.SGDClassifier())
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[4, 6\]"):
+        model.fit(mt.ones((4, 1), chunk_size=2), np.arange(6) % 2, classes=[0, 1])

@@ -64,7 +64,12 @@ class PairwiseBlocks(MatrixOfRows):
             chunks=chunks,
             meta=self.meta,
             varying=CornerAt(chunks),
-            kwargs={"func": self.func, "zeros": self.zeros, "options": self.kwargs},
+            kwargs={
+                "func": self.func,
+                "dtype": self.dtype,
+                "zeros": self.zeros,
+                "options": self.kwargs,
+            },
         )
 
 
@@ -80,12 +85,13 @@ def of_pairs(
     corner: tuple[int, int],
     *,
     func: Callable[..., Any],
+    dtype: np.dtype[Any],
     zeros: bool,
     options: Mapping[str, Any],
 ) -> Any:
     """Return a block of pairs, whose first pair is at ``corner``."""
     if not len(a) or not len(b):
-        return np.empty((len(a), len(b)))
+        return np.empty((len(a), len(b)), dtype)
     found = func(a, b, **options)
     if zeros:
         first, last = max(corner), min(corner[0] + len(a), corner[1] + len(b))

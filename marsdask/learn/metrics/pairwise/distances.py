@@ -28,12 +28,15 @@ ROWS = 128
 EUCLIDEAN = ("euclidean", "l2")
 
 
-def samples(X: Any) -> Node:
-    """Return lazy samples, or samples in memory, as the node of a matrix of floats."""
+def samples(X: Any, finite: Any = True) -> Node:
+    """Return lazy samples, or samples in memory, as the node of a matrix of floats.
+
+    ``finite`` tells what is checked of samples in memory, as ``ensure_all_finite`` does.
+    """
     X = adopted(X)
     if is_lazy(X):
         return as_rows(X)
-    return in_memory(check_array(X, dtype=[np.float64, np.float32]))
+    return in_memory(check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=finite))
 
 
 def of_rows(
@@ -42,6 +45,7 @@ def of_rows(
     Y: Any,
     *,
     zeros: bool = False,
+    finite: Any = True,
     **options: Any,
 ) -> Any:
     """Return scikit-learn's function of two matrices, lazy if one of them is."""
@@ -49,8 +53,8 @@ def of_rows(
     if not is_lazy(X) and not is_lazy(Y):
         return function(X, Y, **options)
     options = plain(options)
-    a = samples(X)
-    b = a if Y is None else samples(Y)
+    a = samples(X, finite)
+    b = a if Y is None else samples(Y, finite)
     # Two rows tell the type, and have scikit-learn check the widths and the options.
     dtype = np.asarray(function(_one(a), _one(b), **options)).dtype
     return PairwiseBlocks(function, dtype, options, a, b, zeros and Y is None)
@@ -180,7 +184,8 @@ def nan_euclidean_distances(
     See sklearn.metrics.pairwise.nan_euclidean_distances.
     """
     how = {"squared": squared, "missing_values": missing_values, "copy": copy}
-    return of_rows(pairwise.nan_euclidean_distances, X, Y, zeros=True, **how)
+    function = pairwise.nan_euclidean_distances
+    return of_rows(function, X, Y, zeros=True, finite="allow-nan", **how)
 
 
 @public
@@ -234,7 +239,9 @@ def pairwise_distances(
         return pairwise.pairwise_distances(X, Y, metric=metric, **how)
     if Y is None:
         how |= _of_all_rows(samples(X), metric, kwds)
-    found = of_rows(pairwise.pairwise_distances, X, Y, zeros=Y is None, metric=metric, **how)
+    finite = "allow-nan" if metric == "nan_euclidean" else ensure_all_finite
+    how |= {"zeros": Y is None, "metric": metric, "finite": finite}
+    found = of_rows(pairwise.pairwise_distances, X, Y, **how)
     plainly = metric in EUCLIDEAN and not kwds and ensure_all_finite is True
     return _fast(found, squared=False) if plainly else found
 

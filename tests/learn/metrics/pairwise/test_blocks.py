@@ -21,10 +21,17 @@ def test_rows_are_cut_where_blocks_would_be_large():
 
 def test_the_diagonal_is_that_of_the_whole():
     """Of a block that it crosses off the block's own corner."""
-    block = of_pairs(np.ones((3, 1)), np.ones((4, 1)), (2, 4), func=sums, zeros=True, options={})
+    how = {"func": sums, "dtype": np.dtype(float), "zeros": True, "options": {}}
+    block = of_pairs(np.ones((3, 1)), np.ones((4, 1)), (2, 4), **how)
     expected = np.full((3, 4), 2.0)
     expected[2, 0] = 0
     np.testing.assert_array_equal(block, expected)
+
+
+def test_empty_blocks_have_the_type_of_others():
+    """So that joining them changes no type."""
+    how = {"func": sums, "dtype": np.dtype(np.float32), "zeros": False, "options": {}}
+    assert of_pairs(np.ones((0, 1)), np.ones((4, 1)), (0, 0), **how).dtype == np.float32
 
 
 def sums(a, b):

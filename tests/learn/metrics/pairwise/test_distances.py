@@ -72,3 +72,15 @@ def test_matrices_are_checked():
         ours.check_pairwise_arrays(mt.ones((3, 2)), mt.ones((3, 4)))
     with pytest.raises(ValueError, match="Precomputed metric requires"):
         ours.check_pairwise_arrays(mt.ones((3, 2)), mt.ones((3, 4)), precomputed=True)
+
+
+def test_samples_in_memory_may_have_gaps():
+    """Where the distance takes nan."""
+    samples = np.array([[1.0, np.nan], [2.0, 3.0], [0.0, 1.0]])
+    lazy = mt.tensor(samples, chunk_size=2)
+    expected = theirs.nan_euclidean_distances(samples, samples)
+    np.testing.assert_allclose(ours.nan_euclidean_distances(lazy, samples), expected)
+    found = ours.pairwise_distances(lazy, samples, metric="nan_euclidean")
+    np.testing.assert_allclose(found, expected)
+    with pytest.raises(ValueError, match="contains NaN"):
+        ours.pairwise_distances(mt.ones((2, 2)), samples)
