@@ -131,6 +131,8 @@ class AggregationPlan:
     """For each column of the result its source column and its aggregation."""
     dropna: bool
     ddof: int = 1
+    together: bool = False
+    """Whether columns of one type stay wide if a sum in any of them needs it."""
 
     @cached_property
     def slots(self) -> list[tuple[int, str, str]]:
@@ -158,7 +160,8 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     block = block.set_axis(range(block.shape[1]), axis=1)
     frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
     for slot, (column, how, _) in enumerate(plan.slots):
-        frame[f"p{slot}"] = _summable(block[column]) if how == "floatsum" else block[column]
+        widened = WIDER.get(how)
+        frame[f"p{slot}"] = block[column] if widened is None else widened(block[column])
     grouped = _group(frame, plan)
     return _flat(
         {
@@ -174,10 +177,26 @@ def _group(frame: pd.DataFrame, plan: AggregationPlan) -> Any:
     return frame.groupby(keys, sort=False, dropna=plan.dropna, observed=True)
 
 
-def _summable(column: pd.Series) -> pd.Series:
+def _as_floats(column: pd.Series) -> pd.Series:
     """Return integers and booleans as floats, since their sum may overflow."""
     dtype = column.dtype
     return column.astype(float) if isinstance(dtype, np.dtype) and dtype.kind in "biu" else column
+
+
+#: The types of 64 bits for integers of fewer.
+LONG = {
+    f"{kind}{bits}": f"{kind}64" for kind in ("int", "uint", "Int", "UInt") for bits in (8, 16, 32)
+}
+
+
+def _as_long(column: pd.Series) -> pd.Series:
+    """Return integers with 64 bits, since pandas casts the sum of a chunk back to fewer."""
+    wide = LONG.get(str(column.dtype))
+    return column if wide is None else column.astype(wide)
+
+
+#: What makes columns wide before they are aggregated.
+WIDER = {"floatsum": _as_floats, "sum": _as_long, "prod": _as_long}
 
 
 def _partial(grouped: Any, column: Any, how: str) -> Any:
@@ -273,25 +292,36 @@ def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> A
         )
         for column, name in plan.specs
     ]
-    return frame_like(columns, frame.index, like)
+    return _frame_like(columns, frame.index, like, together=plan.together)
 
 
-def frame_like(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
+def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together: bool) -> Any:
     """Return a frame (or a series) of columns with the names and types of ``like``."""
     index.names = like.index.names
     if isinstance(like, pd.Series):
         (column,) = columns
-        return _with_dtype(column, like.dtype).set_axis(index).rename(like.name)  # type: ignore[call-overload]
-    typed = [_with_dtype(column, dtype) for column, dtype in zip(columns, like.dtypes, strict=True)]
+        return fitted(column, like.dtype).set_axis(index).rename(like.name)
+    given, types = list(columns), list(like.dtypes)
+    typed = list(map(fitted, given, types))
+    # pandas sums all columns of one type of NumPy together.
+    long = {
+        dtype
+        for one, dtype in zip(typed, types, strict=True)
+        if together and isinstance(dtype, np.dtype) and one.dtype != dtype
+    }
+    typed = [given[at] if dtype in long else typed[at] for at, dtype in enumerate(types)]
     frame = pd.DataFrame(dict(enumerate(typed)), index=index)
     frame.columns = like.columns
     return frame
 
 
-def _with_dtype(column: pd.Series, dtype: Any) -> pd.Series:
-    """Cast the column to pandas's type if the two differ in precision only."""
+def fitted(column: Any, dtype: Any) -> Any:
+    """Cast a column to pandas's type if the two differ in precision only, and its values fit."""
     kinds = getattr(column.dtype, "kind", "O") + getattr(dtype, "kind", "O")
-    return column.astype(dtype) if kinds in {"ff", "ii", "uu", "iu", "ui"} else column
+    if column.dtype == dtype or kinds not in {"ff", "ii", "uu", "iu", "ui"}:
+        return column
+    cast = column.astype(dtype)
+    return cast if kinds == "ff" or (cast == column).all() else column
 
 
 @kernel(scratch=4.5)

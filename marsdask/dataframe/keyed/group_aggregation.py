@@ -24,7 +24,7 @@ from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, up
 from marsdask.core.tokens import token
 from marsdask.core.traits import Level, Traits, kept
 
-from ..frame_node import FrameNode, row_bytes
+from ..frame_node import FrameNode, dtypes_of, row_bytes
 from ..ordered.row_numbers import without_numbers
 from ..ordered.sort_values import SortValues
 from ..relations.aggregates import aggregation, group
@@ -35,6 +35,7 @@ from ..schemas.samples import labels_like, sample
 from ..schemas.schema import types_of
 from .aggregation import (
     AGGREGATES,
+    LONG,
     AggregationPlan,
     aggregate_groups,
     combine_partials,
@@ -98,7 +99,13 @@ class GroupByCall:
     @property
     def uses_labels(self) -> bool:
         """Whether the result depends on the row labels."""
-        return self.like is not None or self.method in OF_LABELS or calls_user(self)
+        return self.like is not None or not OF_LABELS.isdisjoint(self.names) or calls_user(self)
+
+    @property
+    def names(self) -> set[str]:
+        """The texts in the call: its method, and those that its arguments name."""
+        named = _words(self.method, self.args, [one for _, one in self.kwargs])
+        return {one for one in named if isinstance(one, str)}
 
     @property
     def one_row(self) -> bool:
@@ -178,8 +185,7 @@ def kernels_of(call: GroupByCall) -> tuple[Callable[..., Any], Callable[..., Any
 
     Distinct values take more memory than others to count.
     """
-    named = _words(call.method, call.args, call.kwargs)
-    if any(isinstance(one, str) and one == "nunique" for one in named):
+    if "nunique" in call.names:
         return count_distinct, count_distinct_in_chunk
     return aggregate_groups, groups_of
 
@@ -229,7 +235,14 @@ class GroupByAggregation(FrameNode):
 
     @property
     def settled(self) -> bool:
-        return not self.call.uses_labels and all(child.settled for child in self.inputs)
+        by_values = self.call.uses_labels or self._may_be_long
+        return not by_values and all(child.settled for child in self.inputs)
+
+    @property
+    def _may_be_long(self) -> bool:
+        """Whether sums have 64 bits if they need them."""
+        is_sum = not self.call.names.isdisjoint({"sum", "prod"})
+        return is_sum and any(str(dtype) in LONG for dtype in dtypes_of(self.meta))
 
     @property
     def traits(self) -> Traits:
@@ -337,8 +350,9 @@ class GroupByAggregation(FrameNode):
         position = self.a.meta.columns.get_loc
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
+        together = self.call.method != "agg" or self.call.args in [("sum",), ("prod",)]
         return AggregationPlan(
-            keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof
+            keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof, together
         )
 
     def tile_blind(self, a: Grid) -> Any:

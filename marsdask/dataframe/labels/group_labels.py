@@ -128,7 +128,7 @@ def result_of_call(
 
     ``bounds`` is what ``empty`` needs to know of all rows.
     """
-    if calls_user(call) or BY_PANDAS & names_of(call) or empty.runs_by_pandas(call):
+    if calls_user(call) or BY_PANDAS & call.names or empty.runs_by_pandas(call):
         if isinstance(empty, TimeBins) and call.method in OF_ROWS:
             return aggregate(call)
         return aggregate(empty.grouped(call))
@@ -140,22 +140,9 @@ def result_of_call(
     return collection_of(FilledGroups(like, None, False, "groupby", parts, filled, kwargs))
 
 
-def names_of(call: GroupByCall) -> set[str]:
-    """Return the texts in a call: its method, and those that its arguments name."""
-    found = {call.method}
-    stack: list[Any] = [*call.args, *(one for _, one in call.kwargs)]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, list | tuple):
-            stack.extend(one)
-        elif isinstance(one, str):
-            found.add(one)
-    return found
-
-
 def needs_order(call: GroupByCall, meta: pd.DataFrame) -> bool:
     """Tell whether an aggregation depends on the order of rows: also sums of texts do."""
-    names = names_of(call)
+    names = call.names
     if "sum" not in names:
         return bool(BY_ORDER & names)
     rest = _chosen(call.selection, meta).drop(columns=list(call.by), errors="ignore")

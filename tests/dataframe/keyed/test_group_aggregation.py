@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -235,3 +236,55 @@ def test_groupers():
     equal(found.groupby(keys)[["u", "f"]].max(), wanted.groupby(keys)[["u", "f"]].max())
     with pytest.raises(TypeError, match="Only valid with DatetimeIndex"):
         lazy.groupby([pd.Grouper(freq="D"), "k"])
+
+
+WIDE = st.sampled_from(["int8", "uint8", "int16", "uint32", "int32", "Int8", "UInt16", "Int32"])
+
+
+@pytest.mark.parametrize("mode", ["usual", "shuffled"])
+@FEW
+@given(
+    dtype=WIDE,
+    sizes=st.sampled_from([(6,), (3, 3), (1, 4, 1)]),
+    parts=st.tuples(*[st.sampled_from([0, 1, 1.0])] * 2),
+    call=st.sampled_from(
+        [
+            lambda f: f.groupby("k").sum(),
+            lambda f: f.groupby("k", sort=False).prod(),
+            lambda f: f.groupby("k").agg({"v": ["sum", "max"], "w": "prod"}),
+            lambda f: f.groupby("k").w.agg("sum"),
+            lambda f: f.pivot_table(index="k", values=["v", "w"], aggfunc="sum"),
+        ]
+    ),
+)
+def test_sums_of_small_integers(mode, dtype, sizes, parts, call):
+    """Sums that need more bits have 64 of them, whatever the chunks; others keep the type."""
+    top = np.iinfo(dtype.lower()).max
+    values = [[1, int(part * top), 1, int(part * top), 1, 1] for part in parts]
+    frame = pd.DataFrame(
+        {"k": [1, 2, 1, 2, 3, 1]}
+        | {label: pd.Series(one).astype(dtype) for label, one in zip("vw", values, strict=True)}
+    )
+    with planned(mode):
+        equal(call(md.DataFrame(frame, chunk_size=(sizes,))), call(frame))
+
+
+LABELLED = {
+    "a function": lambda g: g.agg("idxmax"),
+    "functions": lambda g: g.agg({"x": ["idxmax", "max"]}),
+    "names": lambda g: g.agg(first=("x", "idxmin")),
+    "names of a series": lambda g: g.x.agg(first="idxmin"),
+    "rows": lambda g: g.x.agg("nlargest", 1),
+    "values": lambda g: g.x.transform("idxmax"),
+}
+
+
+@pytest.mark.parametrize("mode", ["usual", "shuffled"])
+@pytest.mark.parametrize("name", LABELLED)
+def test_labels_by_name(mode, name):
+    """Functions given by name that return labels return those of the frame."""
+    frame = pd.DataFrame({"k": [1, 2, 1, 2], "x": [1.0, 2, 3, 4]}, index=list("abcd"))
+    for form in (lambda f: f[f.x > 1].reset_index(drop=True), lambda f: f):
+        with planned(mode):
+            lazy = form(md.DataFrame(frame, chunk_size=2))
+            equal(LABELLED[name](lazy.groupby("k")), LABELLED[name](form(frame).groupby("k")))

@@ -15,8 +15,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from marsdask.scheduler.base import dtypes_of
+
 from ...io.files import Files
 from ...io.row_groups import check_files
+from ...keyed.aggregation import fitted
 from ..expression import (
     Column,
     Constant,
@@ -345,8 +348,10 @@ def _frame(table: Table, found: dict[str, pl.Series], like: Any) -> Any:
     Each goes as soon as it is copied, so that at no time there are two copies of all.
     """
     rows = len(next(iter(found.values()), ()))
+    types = dtypes_of(like) or ()
     values = {
-        place: _column(found.pop(f"{place}"), one.dtype, gaps=has_gaps(one))  # type: ignore[union-attr,arg-type]
+        # Sums of groups have 64 bits only if they need them.
+        place: fitted(_column(found.pop(f"{place}"), one.dtype, gaps=has_gaps(one)), types[place])  # type: ignore[union-attr,arg-type]
         for place, one in enumerate(table.columns)
     }
     index = _index(table, found, rows, like.index)
@@ -396,6 +401,8 @@ def _column(values: pl.Series, dtype: Any, *, gaps: bool) -> Any:
 
 def _reduced(found: pl.Series, like: Any) -> Any:
     """Return the value of all rows as a number: of no rows, what pandas says is missing."""
+    if found.dtype.is_temporal():
+        return pd.Series(found.to_numpy()).iloc[0]
     if found.null_count():
-        return pd.NaT if like.dtype.kind in "mM" else np.float64("nan")
+        return np.float64("nan")
     return np.asarray(found.to_numpy()[0], like.dtype)[()]

@@ -188,3 +188,22 @@ def test_columns_go_as_they_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"k": np.arange(2347)[::-1], "v": np.arange(2347.0)})
     equal(md.DataFrame(frame, chunk_size=1000).sort_values("k"), frame.sort_values("k"))
     assert columns[-3:] == [3, 2, 1]
+
+
+def test_extremes_of_times() -> None:
+    """They are pandas's times: of no rows, the missing one."""
+    frame = pd.DataFrame({"i": [1, 2, 3], "t": pd.to_datetime(["2020", "2019", "2021"])})
+    for limit in (1, 9):
+        rows = md.DataFrame(frame, chunk_size=2)
+        found, wanted = rows[rows.i > limit].t.max().compute(), frame[frame.i > limit].t.max()
+        assert type(found) is type(wanted)
+        assert found is wanted or found == wanted
+
+
+@pytest.mark.parametrize("value", [1, 100])
+def test_sums_of_small_integers(value: int) -> None:
+    """They have pandas's type: more bits where a sum needs them."""
+    frame = pd.DataFrame({"k": [1, 2, 1, 2], "v": np.full(4, value, "i1")})
+    lazy = md.DataFrame(frame, chunk_size=3)
+    equal(lazy.groupby("k").v.sum(), frame.groupby("k").v.sum())
+    equal(lazy.groupby("k").sum().reset_index(), frame.groupby("k").sum().reset_index())
