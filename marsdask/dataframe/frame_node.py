@@ -288,28 +288,38 @@ def _write_extension_dtype(dtype: Any) -> str:
 
 
 def _write_table(obj: Any) -> str:
-    """Return the token of a pandas object and of its arrays of objects (see core.tokens)."""
+    """Return the token of a pandas object, of its types and of its objects (see core.tokens)."""
     return _described(obj) if len(obj) else once_a_schema(_described, obj)
 
 
 def _described(obj: Any) -> str:
-    return ":".join([foreign(obj), *map(foreign, _objects(obj))])
+    return ":".join([foreign(obj), *filter(None, map(_column_token, _columns(obj)))])
 
 
-def _objects(obj: Any) -> Iterator[Any]:
-    """Yield the arrays of objects in a pandas object, including those of its labels."""
+def _columns(obj: Any) -> Iterator[Any]:
+    """Yield the columns of a pandas object, the levels of its labels, and their categories."""
     if isinstance(obj, pd.MultiIndex):
         for level in obj.levels:
-            yield from _objects(level)
+            yield from _columns(level)
         return
     for _, column in obj.items() if isinstance(obj, pd.DataFrame) else [(None, obj)]:
-        if column.dtype in ("object", "string[python]"):
-            yield np.asarray(column, object)
-        elif isinstance(column.dtype, pd.CategoricalDtype):
-            yield from _objects(column.dtype.categories)
+        yield column
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            yield from _columns(column.dtype.categories)
     for name in ("index", "columns"):
         if (labels := getattr(obj, name, None)) is not None:
-            yield from _objects(labels)
+            yield from _columns(labels)
+
+
+def _column_token(column: Any) -> str:
+    """Return a token of what Dask ignores in a column: pandas's type, and the types of objects."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        return foreign(column.to_numpy()) if dtype.kind == "O" else ""
+    if dtype == "string[python]":
+        return f"{dtype!r}:{foreign(np.asarray(column, object))}"
+    # The categories have tokens of their own.
+    return "" if isinstance(dtype, pd.CategoricalDtype) else repr(dtype)
 
 
 for _table in (pd.DataFrame, pd.Series, pd.Index, pd.MultiIndex, pd.CategoricalIndex):

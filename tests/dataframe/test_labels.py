@@ -98,3 +98,40 @@ def test_labels_may_be_missing_or_tuples():
         frame.columns = pd.Index([("a", "b"), "c"], tupleize_cols=False)
         found = md.DataFrame(frame, chunk_size=1).drop_duplicates(("a", "b"))
         equal(found, frame.drop_duplicates(("a", "b")))
+
+
+def _as_categories(values: Any) -> Any:
+    return pd.Series(pd.Categorical(values))
+
+
+#: Makers of columns of equal values, and types of which Dask's tokens are equal.
+TYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "texts": (lambda t: pd.Series(["1", None, "3"], dtype=t), ("str", "string")),
+    "floats": (lambda t: pd.Series([1.0, 2.0], dtype=t), ("Float64", "Sparse[float64]")),
+    "fills": (
+        lambda fill: pd.Series([1, 0, 3], dtype=pd.SparseDtype("int64", fill)),
+        (0, 1),
+    ),
+    "categories": (lambda t: _as_categories(pd.Series(["a", "b"], dtype=t)), ("str", "string")),
+    "labels": (lambda t: pd.Series([1, 2], pd.Index(["a", "b"], dtype=t)), ("str", "string")),
+    "columns": (
+        lambda t: pd.DataFrame([[1, 2]], columns=pd.Index(["a", "b"], dtype=t)),
+        ("str", "string"),
+    ),
+    "levels": (
+        lambda t: pd.Series([1], pd.MultiIndex.from_arrays([pd.Index(["a"], dtype=t), [1]])),
+        ("str", "string"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_frames_that_differ_only_in_types(name: str) -> None:
+    """They have other names: one does not get the rows of the other."""
+    make, types = TYPES[name]
+    first, second = (pd.DataFrame(make(one)) for one in types)
+    kept = md.DataFrame(first).execute()
+    equal(md.DataFrame(second), second)
+    equal(kept, first)
+    if name == "texts":
+        equal(md.concat([kept, md.DataFrame(second)]), pd.concat([first, second]))
