@@ -63,6 +63,21 @@ def _of_types(joined: Any, blocks: list[Any]) -> Any:
     return joined.set_axis(cast_labels(joined.index, blocks[0].index))
 
 
+def level_at(index: Any, number: int) -> Any:
+    """Return a level of labels by its position: names of levels may be numbers, too."""
+    return index if index.nlevels == 1 else index._get_level_values(number)
+
+
+def levels_in(index: Any) -> list[Any]:
+    """Return all levels of labels."""
+    return [level_at(index, number) for number in range(index.nlevels)]
+
+
+def without_names(index: Any) -> Any:
+    """Return labels whose levels have no names, so that numbers mean their positions."""
+    return index.set_names([None] * index.nlevels)
+
+
 def cast_labels(labels: Any, like: pd.Index) -> Any:
     """Cast labels to the types of others."""
     types = dtypes_of(like) or ()
@@ -70,7 +85,7 @@ def cast_labels(labels: Any, like: pd.Index) -> Any:
         return labels
     if labels.nlevels == 1:
         return labels.astype(types[0])
-    levels = [labels.get_level_values(at).astype(one) for at, one in enumerate(types)]
+    levels = [level_at(labels, at).astype(one) for at, one in enumerate(types)]
     return pd.MultiIndex.from_arrays(levels, names=labels.names)
 
 

@@ -12,7 +12,7 @@ import pytest
 import marsdask
 import marsdask.dataframe as md
 from marsdask.scheduler.base import describe
-from tests.dataframe.tables import equal
+from tests.dataframe.tables import equal, planned
 
 LABELS = [
     *("dtype", "shape", "index", "columns", "name", "chunks", "sum", "nbytes", "itemsize", "meta"),
@@ -135,3 +135,32 @@ def test_frames_that_differ_only_in_types(name: str) -> None:
     equal(kept, first)
     if name == "texts":
         equal(md.concat([kept, md.DataFrame(second)]), pd.concat([first, second]))
+
+
+#: What uses levels by their positions, though their names are numbers, too.
+NUMBERED: dict[str, Callable[[Any], Any]] = {
+    "pivot": lambda f: f.pivot(index=1, columns=0, values="v"),
+    "pivot to several levels": lambda f: f.pivot(index="v", columns=[1, 0], values=3),
+    "pivot_table": lambda f: f.pivot_table(index=0, columns=1, values=3),
+    "pivot_table of functions": lambda f: f.pivot_table(
+        index=1, columns=0, values="v", aggfunc=["sum", "mean"]
+    ),
+    "pivot_table without rows": lambda f: f.pivot_table(columns=[1, 0], values=3),
+    "unstack": lambda f: f.set_index([1, 0]).unstack(0),
+    "unstack two": lambda f: f.set_index([1, 0, "v"]).unstack([0, 1]),
+    "stack": lambda f: f.set_index([1, 0]).stack(),
+    "groups by a level": lambda f: f.set_index([1, 0]).groupby(level=0).sum(),
+    "values of groups": lambda f: f.set_index([1, 0]).groupby(level=1).v.cumsum(),
+    "a label": lambda f: f.set_index([1, 0]).loc[(1, 7)],
+    "a first level": lambda f: f.set_index([1, 0]).loc[1],
+}
+
+
+@pytest.mark.parametrize("mode", ["usual", "shuffled"])
+@pytest.mark.parametrize("name", NUMBERED)
+def test_levels_named_by_numbers(name: str, mode: str) -> None:
+    """Numbers of levels are positions, where their names are other numbers."""
+    frame = pd.DataFrame({1: [1, 1, 2, 2], 0: [7, 8, 7, 8], "v": [1, 2, 3, 4], 3: [1.0, 2, 3, 4]})
+    call = NUMBERED[name]
+    with planned(mode):
+        equal(call(md.DataFrame(frame, chunk_size=1)), call(frame))

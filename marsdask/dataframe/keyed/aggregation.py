@@ -16,7 +16,7 @@ import pandas as pd
 from marsdask.core.compilation.costs import kernel
 
 from ..rows import concat
-from .parts import RowPart, split_at
+from .parts import RowPart, split_at, unlabelled
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -157,7 +157,8 @@ class AggregationPlan:
 @kernel(scratch=3.5)
 def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Aggregate one chunk to partials."""
-    block = block.set_axis(range(block.shape[1]), axis=1)
+    # Names of levels may be those of columns.
+    block = unlabelled(block.set_axis(range(block.shape[1]), axis=1))
     frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
     for slot, (column, how, _) in enumerate(plan.slots):
         widened = WIDER.get(how)

@@ -11,6 +11,7 @@ import pandas as pd
 from marsdask.core.collection import Collection, collect
 
 from ..elementwise.rowwise import rowwise, with_columns
+from ..rows import levels_in
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -65,8 +66,9 @@ def corrwith(
     pairs = tuple((one, names[at if framed else 0]) for at, one in enumerate(columns))
     again = groups._over(beside)
     keys = groups.size().node.meta.index
-    levels = [keys.get_level_values(at) for at in range(keys.nlevels)]
-    index = pd.MultiIndex.from_arrays([*levels, pd.RangeIndex(0)], names=[*keys.names, None])
+    index = pd.MultiIndex.from_arrays(
+        [*levels_in(keys), pd.RangeIndex(0)], names=[*keys.names, None]
+    )
     like = pd.DataFrame({label: np.empty(0) for label in columns}, index)
     found: DataFrame = again.apply(CorrWith(pairs, method), meta=like).droplevel(-1)
     return found

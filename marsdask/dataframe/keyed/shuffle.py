@@ -21,7 +21,7 @@ from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
 from ..rows import concat
-from .parts import RowPart, positions, smallest, split_at
+from .parts import RowPart, positions, smallest, split_at, unlabelled
 
 #: The rows of each chunk from which the ranges are chosen.
 SAMPLE = 512
@@ -161,7 +161,7 @@ def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> Any:
     """Return the keys of a sample of rows, the same in every run."""
     count = min(SAMPLE, len(block))
     rows = np.sort(np.random.default_rng(len(block)).choice(len(block), count, replace=False))
-    return keys_of(block.iloc[rows], by)
+    return unlabelled(keys_of(block.iloc[rows], by))  # names of levels may be those of keys
 
 
 def choose_pivots(

@@ -24,6 +24,7 @@ from ..keyed.group_aggregation import GroupByCall, calls_user
 from ..keyed.keys import dtype_of_key
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
+from ..rows import level_at
 from ..windows.bins import Options, all_bins, bins_among, labels_of_bins
 
 #: Methods for which pandas itself has to see the groups without rows: it raises for some.
@@ -235,7 +236,12 @@ class LevelNumber(int):
 def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     """Return the numbers of levels; raise pandas's errors for those that are not there."""
     several = level if isinstance(level, list) else [level]
-    return [LevelNumber(typed("Any", index)._get_level_number(one)) for one in several]
+    return [
+        one
+        if isinstance(one, LevelNumber)
+        else LevelNumber(typed("Any", index)._get_level_number(one))
+        for one in several
+    ]
 
 
 def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
@@ -287,7 +293,7 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
 
 def level_values(block: Any, level: int) -> Any:
     """Return a level of the row labels as values."""
-    return pd.Series(block.index.get_level_values(level), index=block.index)
+    return pd.Series(level_at(block.index, level), index=block.index)
 
 
 def beside_times(source: Any, keys: Sequence[Any], labels: Sequence[Any]) -> Any:

@@ -17,7 +17,7 @@ from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, unknown_sizes
 
 from ..elementwise.operands import aligned_values
-from ..elementwise.rowwise import Method, NewLabels, rowwise
+from ..elementwise.rowwise import NewLabels, rowwise
 from ..frame_node import FrameNode, S
 from ..rows import concat
 from .assignment import assign_iloc, assign_loc
@@ -31,6 +31,7 @@ from .masks import (
     is_between,
     label_in_memory,
     slice_bounds,
+    without_levels,
 )
 
 
@@ -96,7 +97,7 @@ def rows_of_label(obj: Any, label: Any) -> Any:
     if not count:
         raise KeyError(label)
     if len(parts) < levels:
-        return rowwise(NewLabels(Method("droplevel")), rows, list(range(len(parts))))
+        return rowwise(NewLabels(without_levels), rows, count=len(parts))
     return rows.iloc[0] if count == 1 else rows
 
 

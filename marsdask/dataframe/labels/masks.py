@@ -12,6 +12,7 @@ from pandas.api.types import is_bool_dtype, is_object_dtype
 from marsdask.core.collection import Collection
 from marsdask.core.traits import Level, SortKey
 
+from ..rows import level_at, without_names
 from .index_methods import is_sorted
 
 
@@ -22,16 +23,23 @@ def has_label(block: Any, labels: Any) -> Any:
 
 def has_first_level(block: Any, labels: Any) -> Any:
     """Tell of each row whether the first level of its label is among some."""
-    return pd.Series(block.index.get_level_values(0).isin(labels), index=block.index)
+    return pd.Series(level_at(block.index, 0).isin(labels), index=block.index)
 
 
 def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
     """Tell of each row whether the first levels of its label are those of a key."""
     found = np.ones(len(block), dtype=bool)
     for level, value in enumerate(key):
-        labels = block.index.get_level_values(level)
+        labels = level_at(block.index, level)
         found &= np.asarray(labels.isna() if pd.isna(value) else labels == value, dtype=bool)
     return pd.Series(found, index=block.index)
+
+
+def without_levels(block: Any, count: int) -> Any:
+    """Return rows without the first levels of their labels."""
+    index = block.index
+    rest = without_names(index).droplevel(list(range(count)))
+    return block.set_axis(rest.set_names(index.names[count:]))
 
 
 def is_between(block: Any, start: Any, stop: Any) -> Any:

@@ -25,7 +25,7 @@ from ..keyed.chunk_sizing import ChunkRuns
 from ..keyed.parts import RowPart, split_at
 from ..keyed.shuffle import casts_of, concat_parts, cut_by_hash, shuffle
 from ..reduction.reductions import collection_of as lazy
-from ..rows import recut_rows
+from ..rows import levels_in, recut_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,14 +166,10 @@ class HashPartition(FrameNode):
         elif self.by:
             dtypes = [meta[one].dtype for one in self.by]
         else:
-            dtypes = [level.dtype for level in _levels_of(meta.index)]
+            dtypes = [level.dtype for level in levels_in(meta.index)]
         splits = cut_by_hash(a, self.by, self.count, casts=casts_of(dtypes), keep="rows")
         how = {"meta": meta, "width": splits.width}
         return shuffle(splits, concat_parts, self.chunks[0], {"labels": True}, **how)
-
-
-def _levels_of(index: pd.Index) -> list[Any]:
-    return [index.get_level_values(number) for number in range(index.nlevels)]
 
 
 def repartition(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..rows import levels_in
 from .backend import check_matplotlib
 from .histogram import numbers
 from .points import as_floats, folded
@@ -146,8 +147,9 @@ def grouped_box_rows(groups: Any, keys: list[Any], columns: list[Any], how: dict
     """Compute rows of each group that have the boxes of its rows, with the keys as columns."""
     func = BoxOfGroup(tuple(columns), _reach(how), OUTLIERS)
     empty = groups.size().node.meta.index
-    arrays = [empty.get_level_values(at) for at in range(empty.nlevels)]
-    levels = pd.MultiIndex.from_arrays([*arrays, pd.RangeIndex(0)], names=[*empty.names, None])
+    levels = pd.MultiIndex.from_arrays(
+        [*levels_in(empty), pd.RangeIndex(0)], names=[*empty.names, None]
+    )
     like = pd.DataFrame({label: np.empty(0) for label in columns}, levels)
     rows = groups.apply(func, meta=like).to_pandas()
     return rows.reset_index(level=list(range(len(keys))), names=keys)

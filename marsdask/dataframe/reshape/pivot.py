@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from marsdask.core.public import public_call
 from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, renamed, rowwise
 from ..frame_node import as_node, dtypes_of
+from ..labels.group_labels import LevelNumber
+from ..rows import without_names
 from ..schemas.samples import row
 from .stack import widened
 
@@ -95,7 +97,7 @@ def pivot_table(
         found = groups.wide(fill_value) if not margins and rows else None
         if found is None:
             found = from_pandas(groups.small(fill_value, margins_name if margins else None))
-        if not several and found.columns.nlevels > 1:
+        if rows and not several and found.columns.nlevels > 1:
             labels: Any = found.columns
             found = rowwise(relabelled, found, columns=labels.droplevel(0))
         return found
@@ -156,9 +158,9 @@ class Groups:
         return frame.groupby(keys, observed=observed)[self.values].agg(self.func, **self.kwargs)
 
     @property
-    def _levels(self) -> list[int]:
+    def _levels(self) -> list[LevelNumber]:
         """The levels of the keys of columns, behind those of rows."""
-        return list(range(len(self.rows), len(self.rows) + len(self.columns)))
+        return list(map(LevelNumber, range(len(self.rows), len(self.rows) + len(self.columns))))
 
     def wide(self, fill_value: Any) -> Any:
         """Return the table lazily; which columns there are is computed."""
@@ -220,11 +222,14 @@ class Groups:
         return _with_row(table, margin.infer_objects(), key, fill_value)
 
 
-def _laid_out(groups: Any, levels: list[int], fill_value: Any) -> Any:
+def _laid_out(groups: Any, levels: Sequence[int], fill_value: Any) -> Any:
     """Return groups with the keys of columns as column labels."""
     table = groups.dropna(how="all")
     if levels:
-        table = table.unstack(levels, fill_value=fill_value)
+        names = table.index.names
+        table = table.set_axis(without_names(table.index)).unstack(levels, fill_value=fill_value)
+        table.columns.names = [*table.columns.names[: -len(levels)], *names[levels[0] :]]
+        table.index.names = names[: levels[0]]
     table = table.sort_index(axis=1)
     return table if fill_value is None else table.fillna(fill_value)
 
@@ -239,7 +244,9 @@ def _with_column_margins(
         piece[(value, name, *[""] * (table.columns.nlevels - 2))] = by_rows[value]
         pieces.append(piece)
     margin = by_columns.stack(list(range(by_columns.columns.nlevels)))
-    margin = margin.reorder_levels([margin.index.nlevels - 1, *range(margin.index.nlevels - 1)])
+    margin = margin.set_axis(without_names(margin.index)).reorder_levels(
+        [margin.index.nlevels - 1, *range(margin.index.nlevels - 1)]
+    )
     for value, total in totals.items():
         margin[(value, name, *[""] * (table.columns.nlevels - 2))] = total
     return pd.concat(pieces, axis=1), margin

@@ -22,6 +22,7 @@ from ..keyed.shuffle import shuffle
 from ..ordered.sort_values import SortValues
 from ..reduction.reductions import collection_of
 from ..rows import concat as joined
+from ..rows import level_at, levels_in
 from ..schemas.samples import row
 from .concat import concat
 from .flat_map import flat_map
@@ -159,7 +160,7 @@ def unstacked(
 def numbered(columns: pd.Index, values: list[Any], levels: int) -> pd.MultiIndex:
     """Return column labels with the numbers of the values in place of their labels."""
     each = len(columns) // len(values)
-    inner = [columns.get_level_values(at) for at in range(-levels, 0)]
+    inner = levels_in(columns)[-levels:]
     return pd.MultiIndex.from_arrays([np.repeat(values, each), *inner])
 
 
@@ -184,7 +185,7 @@ def blank(values: Any, index: Any, fill_value: Any = None) -> Any:
 @kernel(scratch=1.0)
 def flattened(block: Any, order: tuple[int, ...]) -> Any:
     """Return levels of the row labels and the values as numbered columns."""
-    columns = [block.index.get_level_values(at).to_series(index=range(len(block))) for at in order]
+    columns = [level_at(block.index, at).to_series(index=range(len(block))) for at in order]
     values = block.to_frame() if isinstance(block, pd.Series) else block
     columns += [values.iloc[:, at].set_axis(range(len(block))) for at in range(values.shape[1])]
     return pd.concat(columns, axis=1, keys=range(len(columns)))
@@ -254,22 +255,21 @@ def _columns(labels: pd.DataFrame, meta: Any, names: list[Any]) -> pd.Index:
     """Return the columns that pandas makes of labels, for each value."""
     same = pd.Index(np.zeros(len(labels), dtype=int))
     keys = [pd.Index(labels[at]) for at in labels.columns]
-    index = pd.MultiIndex.from_arrays([same, *keys], names=[None, *names])
+    index = pd.MultiIndex.from_arrays([same, *keys])
     if isinstance(meta, pd.Series):
         small: Any = pd.Series(0, index=index)
     else:
         small = pd.DataFrame(0, index=index, columns=meta.columns)
     columns: pd.Index = small.unstack(list(range(1, index.nlevels))).columns
-    return columns
+    return columns.set_names([*columns.names[: -len(names)], *names])
 
 
 @kernel(scratch=1.0)
 def labelled_column(block: Any, at: int) -> Any:
     """Return a column, whose label is the first level of the row labels."""
     labels = block.columns[[at] * len(block)]
-    inner = [labels.get_level_values(one) for one in range(labels.nlevels)]
-    index = [block.index.get_level_values(one) for one in range(block.index.nlevels)]
-    return block.iloc[:, at].set_axis(pd.MultiIndex.from_arrays([*inner, *index])).rename(None)
+    index = pd.MultiIndex.from_arrays([*levels_in(labels), *levels_in(block.index)])
+    return block.iloc[:, at].set_axis(index).rename(None)
 
 
 def _columns_as_rows(frame: Any) -> Series:
