@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 @kernel(scratch=2.0)
-def melted(block: Any, **options: Any) -> Any:
-    """Return one column as rows, with the identifiers of each."""
-    return block.melt(ignore_index=False, **options)
+def melted(block: Any, kept: list[int], at: list[int], **names: Any) -> Any:
+    """Return one column as rows, with the identifiers of each; columns are given by position."""
+    rows = block.iloc[:, [*kept, *at]]
+    return rows.melt(list(block.columns[kept]), ignore_index=False, **names)
 
 
 @public_call
@@ -46,17 +47,14 @@ def melt(
         raise NotImplementedError(
             "melt() of columns of one label is not supported; use set_axis(axis=1) first"
         )
-    kept = _listed(id_vars, meta.columns)
-    values = _listed(value_vars, meta.columns)
-    if value_vars is None:
-        values = [label for label in meta.columns if label not in kept]
+    kept = _places(id_vars, meta.columns)
+    chosen = _places(value_vars, meta.columns) or range(len(meta.columns))
+    places = [at for at in chosen if at not in kept]
     # Of no columns there are no rows.
-    frame, values = (frame, values) if values else (frame.iloc[:0], [None])
+    rows = frame if places else frame.iloc[:0]
     parts = [
-        rowwise(
-            NewLabels(melted), frame, id_vars=kept, value_vars=[] if one is None else [one], **names
-        )
-        for one in values
+        rowwise(NewLabels(melted), rows, kept=kept, at=at, **names)
+        for at in [[place] for place in places] or [[]]
     ]
     found: DataFrame = concat(parts)
     dtypes = dict(zip(wanted.columns, dtypes_of(wanted), strict=True))
@@ -65,10 +63,11 @@ def melt(
     return reset_index(found, drop=True) if ignore_index else found
 
 
-def _listed(labels: Any, columns: pd.Index) -> list[Any]:
+def _places(labels: Any, columns: pd.Index) -> list[int]:
+    """Return the positions of some columns."""
     if labels is None:
         return []
     single = not pd.api.types.is_list_like(labels) or (
         isinstance(labels, tuple) and columns.nlevels > 1
     )
-    return list(dict.fromkeys([labels] if single else labels))
+    return list(dict.fromkeys(map(columns.get_loc, [labels] if single else labels)))

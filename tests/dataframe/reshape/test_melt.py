@@ -59,3 +59,19 @@ def test_missing_values_by_functions():
     assert md.notna(1)
     assert md.NaT is pd.NaT
     assert md.NamedAgg is pd.NamedAgg
+
+
+@pytest.mark.parametrize("labels", [["a", None], ["a", float("nan")], [float("nan"), None]])
+def test_labels_that_are_missing(labels):
+    """A column may be called None or NaN."""
+    columns = pd.Index(labels, dtype=object)
+    frame = pd.DataFrame([[1, 3], [2, 4]], columns=columns)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    for call in (
+        lambda f: f.melt(),
+        lambda f: f.melt(id_vars=[columns[1]]),
+        lambda f: f.melt(value_vars=[columns[1]], ignore_index=False),
+        lambda f: f.melt(id_vars=[columns[0]], value_vars=list(columns)),
+        lambda f: f.melt(value_vars=[]),
+    ):
+        equal(call(lazy), call(frame))
