@@ -48,7 +48,9 @@ def melt(
             "melt() of columns of one label is not supported; use set_axis(axis=1) first"
         )
     kept = _places(id_vars, meta.columns)
-    chosen = _places(value_vars, meta.columns) or range(len(meta.columns))
+    chosen = _places(value_vars, meta.columns)
+    if value_vars is None or not (kept or chosen):
+        chosen = list(range(len(meta.columns)))
     places = [at for at in chosen if at not in kept]
     # Of no columns there are no rows.
     rows = frame if places else frame.iloc[:0]
