@@ -78,6 +78,13 @@ def without_names(index: Any) -> Any:
     return index.set_names([None] * index.nlevels)
 
 
+def without_levels(block: Any, levels: list[int]) -> Any:
+    """Return rows without some levels of their labels."""
+    index, names = block.index, block.index.names
+    rest = [name for at, name in enumerate(names) if at not in levels]
+    return block.set_axis(without_names(index).droplevel(levels).set_names(rest))
+
+
 def cast_labels(labels: Any, like: pd.Index) -> Any:
     """Cast labels to the types of others."""
     types = dtypes_of(like) or ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -282,7 +283,7 @@ class GroupByAggregation(FrameNode):
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         (table,) = inputs
-        position = self.a.meta.columns.get_loc
+        position = partial(place_of, self.a.meta.columns)
         pairs = _pairs(self.call, self.a.meta, self.meta)
         keys = [table.columns[position(label)] for label in self.call.by]
         if self.call.is_whole or pairs is None:
@@ -347,7 +348,7 @@ class GroupByAggregation(FrameNode):
         specs = specs_of(self.call, self.a.meta, self.meta)
         if specs is None:
             return None
-        position = self.a.meta.columns.get_loc
+        position = partial(place_of, self.a.meta.columns)
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
         together = self.call.method != "agg" or self.call.args in [("sum",), ("prod",)]
@@ -499,21 +500,36 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
         ) from error
 
 
+def place_of(columns: pd.Index, label: Hashable) -> int:
+    """Return the position of a column, of which the first levels of its label may be given."""
+    place: int = np.arange(len(columns))[columns.get_loc(label)].item()
+    return place
+
+
 def specs_of(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
     """Return the source column and the aggregation of each column of the result.
 
     ``None`` if an aggregation needs all rows of a group in one chunk.
     """
     pairs = _pairs(call, frame, result) if call.one_row else None
-    if pairs is None or any(
-        not isinstance(name, str) or name not in AGGREGATES for _, name in pairs
-    ):
-        return None
-    return pairs
+    known = pairs is not None and all(_has_partials(name, frame[label]) for label, name in pairs)
+    return pairs if known else None
+
+
+def _has_partials(name: Any, column: pd.Series) -> bool:
+    """Tell whether an aggregation of a column combines those of chunks."""
+    dtype: Any = column.dtype
+    if not isinstance(name, str) or name not in AGGREGATES or isinstance(dtype, pd.SparseDtype):
+        return False
+    if name not in {"mean", "var", "std"} or (name == "mean" and dtype.kind in "mc"):
+        return True
+    return pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c"
 
 
 def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
     rest = {name for name, _ in call.kwargs}
+    if not frame.columns.is_unique:
+        return None
     if call.method != "agg":
         if not rest <= {"numeric_only", "ddof"} or call.args or not call.by_column:
             return None

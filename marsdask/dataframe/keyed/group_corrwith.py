@@ -11,6 +11,7 @@ import pandas as pd
 from marsdask.core.collection import Collection, collect
 
 from ..elementwise.rowwise import rowwise, with_columns
+from ..labels.group_labels import new_label
 from ..rows import levels_in
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def corrwith(
         raise NotImplementedError(
             "corrwith() of a frame of other columns is not supported; choose the same ones"
         )
-    names = [f"corrwith {at}" for at in range(len(columns) if framed else 1)]
+    names = [new_label(f"corrwith {at}", meta) for at in range(len(columns) if framed else 1)]
     values = [theirs[one] for one in columns] if framed else [theirs]
     beside = rowwise(with_columns, collect(groups._node), *values, names=tuple(names))
     pairs = tuple((one, names[at if framed else 0]) for at, one in enumerate(columns))

@@ -182,9 +182,9 @@ def values_of_groups(parts: list[RowPart], call: GroupByCall, like: Any) -> list
 
 
 def _values(block: Any, call: GroupByCall, like: Any) -> Any:
-    """Return a value for each row; missing ones if no row is in a group, where pandas raises."""
-    if not (isinstance(call, RowMask) or call.has_groups(block)):
-        return like.reindex(block.index)
+    """Return a value for each row; if no row is in a group, pandas cannot transform them."""
+    if call.method == "transform" and not call.has_groups(block):
+        return like.reindex(block.index, fill_value=dict(call.kwargs).get("fill_value", np.nan))
     found = call(block)
     if len(found) != len(block):
         raise ValueError(f"{len(found)} values were returned for {len(block)} rows")

@@ -18,7 +18,7 @@ from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from ..elementwise.filter import Filter
-from ..elementwise.rowwise import column_of, relabelled, rowwise, with_columns
+from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise, with_columns
 from ..labels.by_position import rows_in_order
 from ..labels.group_labels import (
     TimeBins,
@@ -26,6 +26,7 @@ from ..labels.group_labels import (
     key_of,
     keys_of,
     needs_order,
+    new_label,
     result_of_call,
     with_empty_groups,
 )
@@ -35,6 +36,7 @@ from ..ordered.row_numbers import reset_index
 from ..partitions.arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
+from ..rows import without_levels
 from .aggregation import AggregationMethod, C, R, SizeMethod
 from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
 from .group_corrwith import corrwith
@@ -181,7 +183,7 @@ class GroupBy(Generic[R, C]):
                 f"groupby(as_index=False).{call.method}() is not supported; use as_index=True, and "
                 "reset_index() of the result"
             )
-        return reset_index(result, name="size") if call.method == "size" else reset_index(result)
+        return reset_index(result, name="size") if call.method == "size" else _with_keys(result)
 
     def _of_all_groups(self, call: GroupByCall) -> Any:
         node = self._in_order()._node if needs_order(call, self._node.meta) else self._node
@@ -234,6 +236,8 @@ class GroupBy(Generic[R, C]):
         See pandas.api.typing.DataFrameGroupBy.agg. All rows of a group meet in one task for a
         function of the user.
         """
+        if isinstance(func, str) and func == "size":
+            return self.size()
         if func is None:
             return self._aggregate(
                 "agg",
@@ -515,8 +519,10 @@ class GroupBy(Generic[R, C]):
             raise ValueError(f"must supply a {wanted} to get_group with multiple grouping keys")
         if self._flags["listed"] and not fits:
             raise KeyError(name)
-        rows: R = self._group(name if self._flags["listed"] else (name,))
-        if not len(typed("Any", rows)):
+        key = name if self._flags["listed"] else (name,)
+        rows: R = self._group(key)
+        dropped = self._flags["dropna"] and any(map(pd.isna, key))
+        if dropped or not len(typed("Any", rows)):
             raise KeyError(name)
         return rows
 
@@ -598,6 +604,17 @@ def falls(values: Any) -> bool:
     return bool(values.is_monotonic_decreasing)
 
 
+def _with_keys(result: Any) -> Any:
+    """Return a result with the keys as columns, except those whose labels it has, as in pandas."""
+    meta = result.node.meta
+    frame = result.to_frame() if meta.ndim == 1 else result
+    names = meta.index.names
+    taken = [at for at, name in enumerate(names) if name in frame.node.meta.columns]
+    if len(taken) == len(names):
+        return reset_index(frame, drop=True)
+    return reset_index(rowwise(NewLabels(without_levels), frame, levels=taken) if taken else result)
+
+
 def _as_key(key: Any) -> Any:
     return list(key) if isinstance(key, pd.Index) else key
 
@@ -646,7 +663,7 @@ def groupby(
         label, name, values = key_of(source, key)
         if values is not None:
             # A column of its own, since one of the same name may hold other values.
-            label = f"by {position}"
+            label = new_label(f"by {position}", obj.node.meta)
             obj = rowwise(with_columns, obj, values, names=(label,))
         labels.append(label)
         names.append(name)

@@ -165,7 +165,7 @@ def fills_of(call: GroupByCall, meta: pd.DataFrame) -> tuple[Any, ...]:
     frame = meta.copy(deep=False)
     if call.selection is ...:
         frame = frame.drop(columns=list(call.by))
-    keys = tuple(f"key {place} of groups" for place in range(len(call.by)))
+    keys = tuple(new_label(f"key {place} of groups", meta) for place in range(len(call.by)))
     for key in keys:
         frame[key] = pd.Categorical([], categories=[0])
     one = dataclasses.replace(call, by=keys, observed=False, dropna=True, sort=True)(frame)
@@ -266,8 +266,12 @@ def is_of_rows(obj: Any, by: list[Any]) -> bool:
 def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
     """Return the label, the name and the values of a key; no values for a column."""
     meta = obj.node.meta
+    columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
     if isinstance(key, Collection):
-        return None, key.node.meta.name, key
+        name = key.node.meta.name
+        if name in columns and obj[name].node.name == key.node.name:
+            return name, name, None
+        return None, name, key
     if isinstance(key, LevelNumber):
         return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
     if isinstance(key, TimeGrouper):
@@ -283,7 +287,6 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
         return None, None, rowwise(level_values, obj, level=0).map(key)
     if isinstance(key, np.ndarray):
         return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
-    columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
     if isinstance(key, Hashable) and key in columns:
         return key, key, None
     if isinstance(key, Hashable) and key is not None and key in meta.index.names:
@@ -294,6 +297,14 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
 def level_values(block: Any, level: int) -> Any:
     """Return a level of the row labels as values."""
     return pd.Series(level_at(block.index, level), index=block.index)
+
+
+def new_label(label: str, meta: pd.DataFrame) -> Any:
+    """Return a label that no column has, from one that few have."""
+    while label in meta.columns:
+        label += "\0"
+    levels = meta.columns.nlevels
+    return label if levels == 1 else (label, *[""] * (levels - 1))
 
 
 def beside_times(source: Any, keys: Sequence[Any], labels: Sequence[Any]) -> Any:
@@ -310,7 +321,7 @@ def with_empty_groups(
     """Return rows, which groups may have none of them, and what these need to know of all rows."""
     if len(keys) == 1 and isinstance(keys[0], TimeGrouper):
         _, times, how = bins_among(source, keys[0])
-        label = "times of rows"
+        label = new_label("times of rows", obj.node.meta)
         _, bounds = labels_of_bins(times, how)
         obj = rowwise(with_columns, obj, times, names=(label,))
         return obj, TimeBins(how, label), bounds

@@ -19,7 +19,7 @@ from marsdask.core.sizes import Chunks, unknown_sizes
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import NewLabels, rowwise
 from ..frame_node import FrameNode, S
-from ..rows import concat
+from ..rows import concat, without_levels
 from .assignment import assign_iloc, assign_loc
 from .index_methods import is_sorted
 from .index_times import finest
@@ -31,7 +31,6 @@ from .masks import (
     is_between,
     label_in_memory,
     slice_bounds,
-    without_levels,
 )
 
 
@@ -97,7 +96,7 @@ def rows_of_label(obj: Any, label: Any) -> Any:
     if not count:
         raise KeyError(label)
     if len(parts) < levels:
-        return rowwise(NewLabels(without_levels), rows, count=len(parts))
+        return rowwise(NewLabels(without_levels), rows, levels=list(range(len(parts))))
     return rows.iloc[0] if count == 1 else rows
 
 

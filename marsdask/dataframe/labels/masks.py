@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_object_dtype
 from marsdask.core.collection import Collection
 from marsdask.core.traits import Level, SortKey
 
-from ..rows import level_at, without_names
+from ..rows import level_at
 from .index_methods import is_sorted
 
 
@@ -33,13 +33,6 @@ def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
         labels = level_at(block.index, level)
         found &= np.asarray(labels.isna() if pd.isna(value) else labels == value, dtype=bool)
     return pd.Series(found, index=block.index)
-
-
-def without_levels(block: Any, count: int) -> Any:
-    """Return rows without the first levels of their labels."""
-    index = block.index
-    rest = without_names(index).droplevel(list(range(count)))
-    return block.set_axis(rest.set_names(index.names[count:]))
 
 
 def is_between(block: Any, start: Any, stop: Any) -> Any:

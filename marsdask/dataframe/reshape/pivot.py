@@ -94,10 +94,13 @@ def pivot_table(
 
     def table(func: Any) -> Any:
         groups = Groups(frame, rows, names, chosen, func, kwargs, observed)
-        found = groups.wide(fill_value) if not margins and rows else None
-        if found is None:
+        if isinstance(func, str) and func == "size" and not margins:
+            found = groups.sizes(fill_value)
+        elif rows and not margins:
+            found = groups.wide(fill_value)
+        else:
             found = from_pandas(groups.small(fill_value, margins_name if margins else None))
-        if rows and not several and found.columns.nlevels > 1:
+        if rows and not several and found.ndim == 2 and found.columns.nlevels > 1:
             labels: Any = found.columns
             found = rowwise(relabelled, found, columns=labels.droplevel(0))
         return found
@@ -162,6 +165,14 @@ class Groups:
         """The levels of the keys of columns, behind those of rows."""
         return list(map(LevelNumber, range(len(self.rows), len(self.rows) + len(self.columns))))
 
+    def sizes(self, fill_value: Any) -> Any:
+        """Return the numbers of rows lazily: a series unless there are keys of columns."""
+        sizes = self.by([*self.rows, *self.columns])
+        if not (self.rows and self.columns):
+            return sizes
+        table = widened(sizes, list(range(len(self.rows))), self._levels, fill_value)
+        return table if fill_value is None else table.fillna(fill_value)
+
     def wide(self, fill_value: Any) -> Any:
         """Return the table lazily; which columns there are is computed."""
         long = self.by([*self.rows, *self.columns]).dropna(how="all")
@@ -174,10 +185,10 @@ class Groups:
             table = widened(long, list(range(len(self.rows))), self._levels, fill_value, labels)
             places = dict(zip(counts.index, counts.to_numpy(), strict=True))
             at = {label: position for position, label in enumerate(counts.columns)}
-            seen = {
-                label: bool(places[label[1] if len(label) == 2 else label[1:]][at[label[0]]])
-                for label in table.columns
-            }
+            first = long.columns.nlevels
+            pairs = [(_label(one[:first]), _label(one[first:])) for one in table.columns]
+            found = [key in places and bool(places[key][at[value]]) for value, key in pairs]
+            seen = dict(zip(table.columns, found, strict=True))
         order = pd.DataFrame(columns=table.columns).sort_index(axis=1).columns
         table = table[[label for label in order if seen[label] or fill_value is not None]]
         return table if fill_value is None else table.fillna(fill_value)
@@ -220,6 +231,11 @@ class Groups:
             table, margin = _with_column_margins(table, by_rows, by_columns, totals, name)
         key = (name, *[""] * (len(self.rows) - 1)) if len(self.rows) > 1 else name
         return _with_row(table, margin.infer_objects(), key, fill_value)
+
+
+def _label(parts: tuple[Any, ...]) -> Any:
+    """Return the label of some levels: of one level its own."""
+    return parts if len(parts) > 1 else parts[0]
 
 
 def _laid_out(groups: Any, levels: Sequence[int], fill_value: Any) -> Any:

@@ -120,3 +120,13 @@ def test_no_rows():
     lazy = md.DataFrame(frame)
     equal(lazy.groupby("k").x.cumsum(), frame.groupby("k").x.cumsum())
     equal(lazy.groupby("k").head(1), frame.groupby("k").head(1))
+
+
+@pytest.mark.parametrize("mode", ["usual", "shuffled"])
+def test_filled_shifts_of_rows_without_a_key(mode):
+    """They are filled, too, where no row of a chunk is in a group."""
+    for keys in ([1, None, 1, None, 2, None], [None] * 6):
+        frame = pd.DataFrame({"k": pd.Series(keys, dtype=float), "v": range(6)})
+        with planned(mode):
+            groups = md.DataFrame(frame, chunk_size=1).groupby("k").v
+            equal(groups.shift(fill_value=0), frame.groupby("k").v.shift(fill_value=0))

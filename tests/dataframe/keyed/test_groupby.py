@@ -127,3 +127,104 @@ def test_refused_at_the_call():
         lazy.groupby("k")["nope"]
     with pytest.raises(AttributeError):
         lazy.groupby("k").u.agg("nope")
+
+
+#: A frame with the labels that keys once got, and calls.
+NAMED = {
+    "a key": lambda f: f.groupby([f.c * 2, "by 0"]).x.sum(),
+    "values": lambda f: f.groupby(f.c * 2)[["by 0", "x"]].sum(),
+    "a column as a key": lambda f: f.groupby(f.c).sum(numeric_only=True),
+    "bins of time": lambda f: f.groupby(pd.Grouper(key="t", freq="1D"))["times of rows"].max(),
+    "categories": lambda f: (
+        f.assign(c=f.c.astype("category"))
+        .groupby("c", observed=False)[["x", "key 0 of groups"]]
+        .max()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_columns_called_like_keys(name):
+    """What keys are called is no label of a column."""
+    frame = pd.DataFrame({"by 0": [1, 2, 2, 1], "c": [1, 1, 2, 2], "x": [1, 2, 3, 4]})
+    frame["times of rows"] = frame["key 0 of groups"] = frame.x
+    frame["t"] = pd.date_range("2020", periods=4, freq="6h")
+    equal(NAMED[name](md.DataFrame(frame, chunk_size=2)), NAMED[name](frame))
+
+
+def test_the_group_without_a_key():
+    """It is there only with dropna=False."""
+    frame = pd.DataFrame({"k": [1, np.nan, 1], "x": [1, 2, 3]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for by, name in (("k", np.nan), (["k", "x"], (np.nan, 2))):
+        with pytest.raises(KeyError):
+            lazy.groupby(by).get_group(name)
+        equal(
+            lazy.groupby(by, dropna=False).get_group(name),
+            frame.groupby(by, dropna=False).get_group(name),
+        )
+
+
+#: Columns of which pandas aggregates the whole groups only.
+OF_WHOLE_GROUPS = {
+    "times": pd.date_range("2020", periods=5),
+    "times of a zone": pd.date_range("2020", periods=5, tz="UTC"),
+    "times in seconds": pd.date_range("2020", periods=5).astype("M8[s]"),
+    "durations": pd.to_timedelta([1, 2, None, 4, 9], unit="s"),
+    "periods": pd.period_range("2020", periods=5),
+    "complex numbers": [1j, 2, 3, 4, 5],
+    "objects": np.array([1, 2, 3, 4, 5], object),
+    "texts among objects": np.array([1.5, None, "a", 2, 3], object),
+    "sparse numbers": pd.arrays.SparseArray([1.0, 2, 3, 4, 5]),
+    "masked numbers": pd.array([1, 2, None, 4, 5], dtype="Int8"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+@pytest.mark.parametrize("name", OF_WHOLE_GROUPS)
+def test_means_and_deviations_of_any_type(name, mode):
+    """They are pandas's, or its errors."""
+    frame = pd.DataFrame({"k": [1, 2, 1, 2, 1], "v": OF_WHOLE_GROUPS[name]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for how in ("mean", "var", "std"):
+        with planned(mode):
+            try:
+                wanted = getattr(frame.groupby("k"), how)()
+            except (TypeError, ValueError) as error:
+                with pytest.raises(type(error)):
+                    getattr(lazy.groupby("k"), how)().compute()
+            else:
+                equal(getattr(lazy.groupby("k"), how)(), wanted)
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+def test_columns_of_one_label(mode):
+    """Columns may have one label: each is aggregated."""
+    frame = pd.DataFrame([[1, 1, 4], [2, 2, 5], [1, 3, 6]], columns=["k", "x", "x"])
+    for call in (
+        lambda f: f.groupby("k").sum(),
+        lambda f: f.groupby("k")["x"].mean(),
+        lambda f: f.groupby("k", sort=False).agg(["sum"]),
+        lambda f: f.groupby("k", as_index=False).size(),
+    ):
+        with planned(mode):
+            equal(call(md.DataFrame(frame, chunk_size=2)), call(frame))
+
+
+AGGREGATED_KEYS = {
+    "chosen": lambda f: f.groupby("k", as_index=False)[["k", "x"]].sum(),
+    "one of two": lambda f: f.groupby(["k", "c"], as_index=False)[["x", "k"]].max(),
+    "by a dict": lambda f: f.groupby("k", as_index=False).agg({"k": "count", "x": "sum"}),
+    "by lists": lambda f: f.groupby("k", as_index=False).agg({"k": ["count"], "x": ["sum"]}),
+    "named like it": lambda f: f.groupby("k", as_index=False).agg(k=("x", "sum")),
+    "a column": lambda f: f.groupby("k", as_index=False)["k"].sum(),
+    "sizes": lambda f: f.groupby("k")[["x", "c"]].agg("size"),
+}
+
+
+@pytest.mark.parametrize("name", AGGREGATED_KEYS)
+def test_aggregated_keys(name):
+    """A key that is aggregated itself is no column beside that."""
+    frame = pd.DataFrame({"k": [1, 2, 1, 2], "c": list("aaba"), "x": [1.0, 2, 3, 4]})
+    equal(AGGREGATED_KEYS[name](md.DataFrame(frame, chunk_size=3)), AGGREGATED_KEYS[name](frame))

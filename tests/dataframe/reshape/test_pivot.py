@@ -92,3 +92,33 @@ def test_what_is_refused():
     ]:
         with pytest.raises(kind, match=words):
             call()
+
+
+SIZES = {
+    "sizes": lambda f: f.pivot_table(index="k", columns="c", values="x", aggfunc="size"),
+    "sizes without values": lambda f: f.pivot_table(index=["k", "c"], aggfunc="size"),
+    "sizes filled": lambda f: f.pivot_table(
+        index="c", columns="i", values=["x"], aggfunc="size", fill_value=0
+    ),
+    "sizes by columns": lambda f: f.pivot_table(columns="c", values=["x"], aggfunc="size"),
+    "sizes and sums": lambda f: f.pivot_table(
+        index="k", columns="c", values="x", aggfunc=["size", "sum"]
+    ),
+    "some functions of a value": lambda f: f.pivot_table(
+        index="k", columns="c", aggfunc={"x": "sum", "i": ["min", "max"]}
+    ),
+    "functions of one value": lambda f: f.pivot_table(
+        index="k", columns=["c", "i"], values=["x"], aggfunc={"x": ["sum", "min"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["usual", "shuffled"])
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_and_functions_of_each_value(name: str, mode: str) -> None:
+    """Numbers of rows, and several functions of some values."""
+    frame = pd.DataFrame(
+        {"k": [1, 2, 1, 2, 1], "c": list("aabba"), "x": [1.0, 2, 3, 4, 5], "i": [1, 2, 3, 4, 5]}
+    )
+    with planned(mode):
+        equal(SIZES[name](md.DataFrame(frame, chunk_size=2)), SIZES[name](frame))
