@@ -185,7 +185,7 @@ def _as_floats(column: pd.Series) -> pd.Series:
 
 
 #: The types of 64 bits for integers of fewer.
-LONG = {
+LONG: dict[str, Any] = {
     f"{kind}{bits}": f"{kind}64" for kind in ("int", "uint", "Int", "UInt") for bits in (8, 16, 32)
 }
 

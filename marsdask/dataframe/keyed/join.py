@@ -63,16 +63,20 @@ def merge(
     }
     if how == "leftsemi":
         return _semi(sides, options, sort=sort)
-    # Raise at once, as in pandas.
-    known = (*(side.node for side in sides), options)
-    result_of(pd.merge, known, (), lambda: pd.merge(left_meta, right_meta, **options))
     given = on is not None or left_on is not None or left_index or right_index or how == "cross"
     if not given:
-        options["on"] = [one for one in left_meta.columns if one in right_meta.columns]
+        common = [one for one in left_meta.columns if one in right_meta.columns]
+        options["on"] = common or None  # of none pandas tells
     keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
-    spec = MergeOptions(**{**options, **keys, "suffixes": tuple(suffixes)})
+    spec = MergeOptions(**{**options, **keys})
+    # Raise at once, as in pandas.
+    known = (*(side.node for side in sides), options)
+    result_of(pd.merge, known, (), lambda: spec(left_meta, right_meta))
+    spec = replace(spec, suffixes=tuple(suffixes))
     _check_supported(spec, left_meta, right_meta)
-    merged = _anti(sides, spec) if how in ANTI and spec.numbers else _merged(sides, spec)
+    if how in ANTI and spec.numbers:
+        return _anti(sides, spec, sort=sort)
+    merged = _merged(sides, spec)
     return _sorted_by_keys(merged, spec) if sort else merged
 
 
@@ -82,11 +86,13 @@ def _merged(sides: list[DataFrame], how: MergeOptions) -> DataFrame:
     return merged
 
 
-def _anti(sides: list[DataFrame], how: MergeOptions) -> DataFrame:
+def _anti(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
     """Return the rows without a match, numbered as pandas does: among those of all rows."""
     side = how.how.removesuffix("_anti")
     mark = how.indicator if isinstance(how.indicator, str) else "_merge"
-    merged = _merged(sides, replace(how, how=side, indicator=mark))
+    outer = replace(how, how=side, indicator=mark)
+    merged = _merged(sides, outer)
+    merged = _sorted_by_keys(merged, outer) if sort else merged
     alone = merged[merged[mark] == f"{side}_only"]
     return alone if how.indicator else alone.drop(columns=mark)
 
@@ -108,7 +114,7 @@ def _semi(sides: list[DataFrame], options: dict[str, Any], *, sort: bool) -> Dat
 
 def _sorted_by_keys(merged: DataFrame, how: MergeOptions) -> DataFrame:
     """Return the rows sorted by their keys; rows of equal keys keep their order."""
-    sides = {"right": how.right_on, "right_anti": how.right_on, "outer": None}
+    sides = {"right": how.right_on, "outer": None}
     by = how.on or sides.get(how.how, how.left_on)
     if by is None or not how.numbers:
         raise NotImplementedError(

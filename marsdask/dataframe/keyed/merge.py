@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 import pandas as pd
+from pandas.api.extensions import ExtensionDtype
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
@@ -71,6 +72,10 @@ class MergeOptions:
 
     def __call__(self, left: Any, right: Any) -> Any:
         """Merge two frames with pandas."""
+        for mine, theirs in zip(*self.keys(left, right), strict=False):
+            cast = as_objects(left, mine, right, theirs)
+            left, right = cast, as_objects(right, theirs, left, mine)
+            right = without_sign(left, mine, right, theirs)
         return pd.merge(
             left,
             right,
@@ -121,6 +126,27 @@ class MergeOptions:
             return "right", right
         count = max(left, right) if self.keyed else 1
         return ("shuffled", count) if count > 1 else ("whole", 1)
+
+
+def as_objects(side: Any, key: Hashable, other: Any, its: Hashable) -> Any:
+    """Return a side with a numeric key as objects, if the other one has numbers among objects.
+
+    pandas looks at all values of the other key: of a chunk, they may be few, or none.
+    """
+    mine, theirs = dtype_of_key(side, key), dtype_of_key(other, its)
+    if isinstance(key, Level) or theirs != "object" or not pd.api.types.is_numeric_dtype(mine):
+        return side
+    of_texts = pd.api.types.infer_dtype(other[its], skipna=True) in {"string", "bytes"}
+    return side if of_texts else side.astype({key: object})
+
+
+def without_sign(left: Any, key: Hashable, right: Any, its: Hashable) -> Any:
+    """Return the right side with another type of a key where pandas asks no rows for their sign."""
+    if len(right) or isinstance(its, Level):
+        return right
+    mine, theirs = dtype_of_key(left, key), dtype_of_key(right, its)
+    unlike = getattr(mine, "kind", "O") == "u" and isinstance(theirs, ExtensionDtype)
+    return right.astype({its: "Float64"}) if unlike and theirs.kind == "i" else right
 
 
 def _as_list(labels: tuple[Any, ...] | None) -> Any:

@@ -211,6 +211,8 @@ def _labels_in(meta: Any, subset: Any) -> list[Any]:
     single = isinstance(subset, tuple) and subset in meta.columns
     several = not single and pd.api.types.is_list_like(subset)
     labels = list(subset) if several else [subset]
+    if not labels:
+        raise ValueError("duplicates need at least one column to look at, but subset= is empty")
     if missing := [one for one in labels if one not in meta.columns]:
         raise KeyError(pd.Index(missing))
     return labels

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
-from ..frame_node import axis_number, dtypes_of
+from ..frame_node import axis_number, dtypes_of, is_masked
 from ..ordered.sort_values import sort_values
 from ..reduction.aggregate import scalar_of
 from ..reduction.fold import FrameFold, assembled
@@ -32,7 +32,7 @@ def value_counts(
 ) -> Series:
     """Count each distinct value, the most frequent first. See pandas.Series.value_counts.
 
-    Counts of objects, of categories and of ``bins`` are one chunk.
+    Counts of objects, of categories, of ``bins`` and of missing masked values are one chunk.
     """
     if bins is not None:
         how = {"sort": sort, "ascending": ascending, "dropna": dropna}
@@ -41,6 +41,9 @@ def value_counts(
     if isinstance(obj.node.meta.dtype, pd.CategoricalDtype):
         like = counts.node.meta
         counts = assembled(with_all_categories, [counts], like, title="value_counts", sized=False)
+    elif is_masked(obj.node.meta.dtype) and not dropna:
+        like = counts.node.meta
+        counts = assembled(missing_last, [counts], like, title="value_counts", sized=False)
     if normalize:
         counts = counts / counts.sum()
     # Counts of masked types are masked, too.
@@ -100,6 +103,11 @@ def finish_counts(found: Any, *, dropna: bool, name: Any) -> Any:
 def unnamed_index(block: Any) -> Any:
     """Return a series whose index has no name."""
     return block.rename_axis(None)
+
+
+def missing_last(counts: Any) -> Any:
+    """Return the counts with that of missing values behind the others."""
+    return counts.iloc[np.argsort(counts.index.isna(), kind="stable")]
 
 
 def with_all_categories(counts: Any) -> Any:

@@ -11,6 +11,7 @@ from pandas.arrays import FloatingArray, IntegerArray
 
 from ..keyed.unique import nunique
 from ..keyed.value_counts import value_counts
+from ..schemas.samples import column as values_of
 from . import times
 from .aggregate import scalar_of
 from .fold import assembled
@@ -53,6 +54,8 @@ def _sample(meta: Any) -> Any:
 
 
 def _values(dtype: Any) -> Any:
+    if isinstance(dtype, pd.IntervalDtype):
+        return values_of(dtype)[:2]  # those of integers cannot be missing
     plain = getattr(dtype, "kind", "O") in "biufM"
     return pd.Series([1, 0] if plain else [None, None], dtype=dtype)
 

@@ -27,6 +27,7 @@ from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
+from ..schemas.samples import column
 from ..schemas.schema import interned, result_of
 from ..tensors import to_tensor
 from .moments import finish_kurt, finish_skew, map_powers, merge_powers
@@ -160,7 +161,10 @@ def one_row(meta: Any) -> Any:
     columns = {}
     for position, dtype in enumerate(frame.dtypes):
         plain = getattr(dtype, "kind", "O") in "biufcmM"
-        columns[position] = pd.Series([1], dtype=dtype) if plain else pd.Series([None], dtype=dtype)
+        if isinstance(dtype, pd.IntervalDtype):
+            columns[position] = column(dtype)[:1]  # those of integers cannot be missing
+        else:
+            columns[position] = pd.Series([1 if plain else None], dtype=dtype)
     row = pd.DataFrame(columns)
     row.columns = frame.columns
     return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row  # type: ignore[call-overload]

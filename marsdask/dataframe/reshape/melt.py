@@ -72,4 +72,5 @@ def _places(labels: Any, columns: pd.Index) -> list[int]:
     single = not pd.api.types.is_list_like(labels) or (
         isinstance(labels, tuple) and columns.nlevels > 1
     )
-    return list(dict.fromkeys(map(columns.get_loc, [labels] if single else labels)))
+    place: Any = columns.get_loc
+    return list(dict.fromkeys(map(place, [labels] if single else labels)))

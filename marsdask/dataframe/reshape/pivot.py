@@ -94,12 +94,7 @@ def pivot_table(
 
     def table(func: Any) -> Any:
         groups = Groups(frame, rows, names, chosen, func, kwargs, observed)
-        if isinstance(func, str) and func == "size" and not margins:
-            found = groups.sizes(fill_value)
-        elif rows and not margins:
-            found = groups.wide(fill_value)
-        else:
-            found = from_pandas(groups.small(fill_value, margins_name if margins else None))
+        found = groups.table(fill_value, margins_name if margins else None)
         if rows and not several and found.ndim == 2 and found.columns.nlevels > 1:
             labels: Any = found.columns
             found = rowwise(relabelled, found, columns=labels.droplevel(0))
@@ -164,6 +159,14 @@ class Groups:
     def _levels(self) -> list[LevelNumber]:
         """The levels of the keys of columns, behind those of rows."""
         return list(map(LevelNumber, range(len(self.rows), len(self.rows) + len(self.columns))))
+
+    def table(self, fill_value: Any, margins_name: Any) -> Any:
+        """Return the table, with margins if these have a name."""
+        if margins_name is None and isinstance(self.func, str) and self.func == "size":
+            return self.sizes(fill_value)
+        if margins_name is None and self.rows:
+            return self.wide(fill_value)
+        return from_pandas(self.small(fill_value, margins_name))
 
     def sizes(self, fill_value: Any) -> Any:
         """Return the numbers of rows lazily: a series unless there are keys of columns."""

@@ -226,7 +226,7 @@ def unstack_series(
 
 
 def widened(
-    obj: Any, rows: list[int], levels: list[int], fill_value: Any, labels: Any = None
+    obj: Any, rows: Sequence[int], levels: Sequence[int], fill_value: Any, labels: Any = None
 ) -> DataFrame:
     """Return a column for each label of some levels, of the rows of equal other levels.
 

@@ -33,8 +33,8 @@ def column(dtype: Any) -> Any:
         values = [True, False, True, False]
     elif kind in "fc" and plain:
         values = [1.0, 0.0, np.nan, np.inf]
-    elif kind in "mM":
-        values = [1, None, 2, None]
+    elif kind in "mM" or hasattr(dtype, "numpy_dtype"):
+        values = [1, None, 0, None]
     elif isinstance(dtype, pd.StringDtype) or (plain and kind == "O"):
         values = ["a", None, "b", ""]
     return pd.Series(values, dtype=dtype)

@@ -238,3 +238,48 @@ def test_few_rows_merge_with_few_chunks():
     rows = md.DataFrame({"k": [7, 1500], "w": [1, 2]}, chunk_size=1)
     found = lazy[lazy.v > 0].merge(rows[rows.w > 0], on="k").persist()
     assert len(found.chunks[0]) <= 4
+
+
+#: Keys of which pandas looks at the values, or refuses an empty side.
+UNLIKE_KEYS = {
+    "floats and objects": (pd.Series([1.0, 2, 3]), pd.Series([1, 2.0, 4], dtype=object)),
+    "floats and missing objects": (pd.Series([1.0, 2, 3]), pd.Series([1, None, 2], dtype=object)),
+    "integers and objects": (pd.Series([1, 2, 3]), pd.Series([1, None, 2], dtype=object)),
+    "unsigned and masked": (pd.Series([1, 2, 3], dtype="uint64"), pd.array([1, 1, 0], "Int64")),
+}
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+@pytest.mark.parametrize("name", UNLIKE_KEYS)
+def test_keys_of_unlike_types(name, how, mode):
+    """Whatever the values of a chunk are."""
+    left = pd.DataFrame({"k": UNLIKE_KEYS[name][0], "x": [1, 2, 3]})
+    right = pd.DataFrame({"k": UNLIKE_KEYS[name][1], "y": [1, 2, 3]})
+    for one, other in ((left, right), (right, left)):
+        wanted = one.merge(other, on="k", how=how)
+        with planned(mode):
+            lazy = md.DataFrame(one, chunk_size=1).merge(md.DataFrame(other, chunk_size=2), how=how)
+            found = lazy.compute()
+        by = ["x", "y"]
+        pd.testing.assert_frame_equal(
+            found.sort_values(by, ignore_index=True), wanted.sort_values(by, ignore_index=True)
+        )
+
+
+def test_numbers_and_texts_do_not_merge():
+    """Of objects only the values tell."""
+    numbers = md.DataFrame({"k": [1.0, 2.0]})
+    texts = md.DataFrame(pd.DataFrame({"k": pd.Series(["a", "b"], dtype=object)}))
+    with pytest.raises(ValueError, match="trying to merge on float64 and object"):
+        numbers.merge(texts).compute()
+
+
+@pytest.mark.parametrize("how", ["left_anti", "right_anti"])
+def test_sorted_rows_without_a_match(how):
+    """They have the numbers that pandas gives them: among all sorted rows."""
+    left = pd.DataFrame({"k": [3, 1, 2, 5, 4], "x": range(5)})
+    right = pd.DataFrame({"k": [1, 6, 5, 0], "y": range(4)})
+    wanted = left.merge(right, on="k", how=how, sort=True)
+    lazy = md.DataFrame(left, chunk_size=2)
+    equal(lazy.merge(md.DataFrame(right, chunk_size=2), on="k", how=how, sort=True), wanted)

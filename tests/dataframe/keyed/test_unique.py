@@ -98,3 +98,26 @@ def test_refused_at_the_call():
         lazy.duplicated(["k", "nope"])
     with pytest.raises(NotImplementedError, match="one column"):
         lazy[[]].duplicated()
+
+
+def test_no_columns_to_look_at():
+    """As in pandas, duplicates need a column."""
+    lazy = md.DataFrame({"a": [1, 1]})
+    for call in (lazy.drop_duplicates, lazy.duplicated):
+        with pytest.raises(ValueError, match="at least one column"):
+            call([])
+
+
+@pytest.mark.parametrize("closed", ["left", "right"])
+def test_intervals_of_integers(closed):
+    """They cannot be missing, which samples of types take into account."""
+    frame = pd.DataFrame({"a": pd.arrays.IntervalArray.from_breaks(range(5), closed)})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for call in (
+        lambda f: f.nunique(),
+        lambda f: f.a.nunique(),
+        lambda f: f.a.count(),
+        lambda f: f.a.max(),
+        lambda f: f.a.describe(),
+    ):
+        equal(call(lazy), call(frame))

@@ -87,3 +87,20 @@ def test_refused_at_the_call():
         lazy.mode(axis=1)
     with pytest.raises(KeyError):
         lazy.value_counts("nope")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.array([1, None, 2, None, 3, 2, 1, 3], dtype="Int64"),
+        pd.array([True, None, None, False, True, False], dtype="boolean"),
+        pd.array([1.5, None, None, 0.5, 0.5], dtype="Float64"),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+@pytest.mark.parametrize("flags", [{}, {"sort": False}, {"normalize": True}], ids=str)
+def test_missing_values_of_masked_types(values, flags):
+    """They come behind others that are as frequent."""
+    series = pd.Series(values)
+    found = md.Series(series, chunk_size=2).value_counts(dropna=False, **flags)
+    equal(found, series.value_counts(dropna=False, **flags))
