@@ -74,25 +74,20 @@ def merge(
     result_of(pd.merge, known, (), lambda: spec(left_meta, right_meta))
     spec = replace(spec, suffixes=tuple(suffixes))
     _check_supported(spec, left_meta, right_meta)
-    if how in ANTI and spec.numbers:
-        return _anti(sides, spec, sort=sort)
-    merged = _merged(sides, spec)
-    return _sorted_by_keys(merged, spec) if sort else merged
+    return (_anti if how in ANTI and spec.numbers else _merged)(sides, spec, sort=sort)
 
 
-def _merged(sides: list[DataFrame], how: MergeOptions) -> DataFrame:
+def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
     node: Node = Merge(sides[0].node, sides[1].node, how)
     merged: DataFrame = wrap(ResetIndex(node, drop=True) if how.numbers else node)
-    return merged
+    return _sorted_by_keys(merged, how) if sort else merged
 
 
 def _anti(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
     """Return the rows without a match, numbered as pandas does: among those of all rows."""
     side = how.how.removesuffix("_anti")
     mark = how.indicator if isinstance(how.indicator, str) else "_merge"
-    outer = replace(how, how=side, indicator=mark)
-    merged = _merged(sides, outer)
-    merged = _sorted_by_keys(merged, outer) if sort else merged
+    merged = _merged(sides, replace(how, how=side, indicator=mark), sort=sort)
     alone = merged[merged[mark] == f"{side}_only"]
     return alone if how.indicator else alone.drop(columns=mark)
 

@@ -33,7 +33,7 @@ def column(dtype: Any) -> Any:
         values = [True, False, True, False]
     elif kind in "fc" and plain:
         values = [1.0, 0.0, np.nan, np.inf]
-    elif kind in "mM" or hasattr(dtype, "numpy_dtype"):
+    elif kind in "mM" or (kind in "biuf" and not isinstance(dtype, pd.SparseDtype)):
         values = [1, None, 0, None]
     elif isinstance(dtype, pd.StringDtype) or (plain and kind == "O"):
         values = ["a", None, "b", ""]
