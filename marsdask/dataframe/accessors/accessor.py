@@ -58,7 +58,7 @@ class Accessor:
         if method := all_rows.METHODS.get((self._kind, name)):
             return method(self._rows, *args, **kwargs)
         if name in WIDE and kwargs.get("expand"):
-            return all_rows.split(self._rows, name, *args, **kwargs)
+            return all_rows.split(all_rows.texts_of(self._rows), name, *args, **kwargs)
         if name == "tz_localize" and _is_by_neighbours(*args, **kwargs):
             raise NotImplementedError(
                 "dt.tz_localize(ambiguous='infer') is not supported, since it looks at all rows; "
@@ -66,7 +66,7 @@ class Accessor:
             )
         func: Callable[..., Any] = Method(name, self._kind)
         if name in THREE and kwargs.get("expand", True):
-            func = ThreeColumns(func)
+            return rowwise(ThreeColumns(func), all_rows.texts_of(self._rows), *args, **kwargs)
         return rowwise(func, self._rows, *args, **kwargs)
 
 

@@ -46,9 +46,16 @@ class Indicators(FunctionWrapper):
         return found.reindex(columns=words, fill_value=0).astype(dtype)
 
 
+def texts_of(rows: Any) -> Any:
+    """Return texts, in place of categories: parts of one are not among them."""
+    dtype = rows.node.meta.dtype
+    is_category = isinstance(dtype, pd.CategoricalDtype)
+    return rowwise(Method("astype"), rows, dtype.categories.dtype) if is_category else rows
+
+
 def split(rows: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Return a column for each part of texts; counts the parts of the longest one."""
-    lists = rowwise(Method(name, "str"), rows, *args, **{**kwargs, "expand": False})
+    lists = rowwise(Method(name, "str"), rows.dropna(), *args, **{**kwargs, "expand": False})
     longest = lists.str.len().max().compute()
     func: Callable[..., Any] = Method(name, "str")
     count = 1 if pd.isna(longest) and len(rows) else 0 if pd.isna(longest) else int(longest)

@@ -316,7 +316,8 @@ class Method:
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         owner = block if self.accessor is None else getattr(block, self.accessor)
         found = getattr(owner, self.name)(*args, **kwargs)
-        if self.name in PLACES and self.accessor == "str" and found.dtype == object:
+        places = self.name in PLACES and self.accessor == "str" and found.dtype == object
+        if places and not any(one is pd.NA for one in found):
             return found.astype(float)  # pandas returns objects if all text of a chunk is missing
         lists = self.name in LISTS and self.accessor == "str" and found.ndim == 1
         if lists and found.dtype == float:

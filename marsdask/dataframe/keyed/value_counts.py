@@ -8,6 +8,7 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
+from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
 from ..frame_node import axis_number, dtypes_of, is_masked
 from ..ordered.sort_values import sort_values
@@ -254,7 +255,7 @@ def column_modes(
             "mode(axis=1) is not supported; use apply(axis=1) with a function of one row"
         )
     if numeric_only:
-        frame = frame.select_dtypes(include=["number", "bool"])
+        frame = numeric_part(frame)
     meta = frame.node.meta
     values = [_most_frequent(column, dropna=dropna) for column in columns_of(frame)]
     how = {"columns": meta.columns, "dropna": dropna}

@@ -15,9 +15,17 @@ from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.operands import aligned_tensor, aligned_values
-from ..elementwise.rowwise import rowwise
+from ..elementwise.rowwise import relabelled, rowwise
 from ..frame_node import is_row
-from .masks import check_labels, has_label, has_levels, is_between, label_in_memory, slice_bounds
+from .masks import (
+    check_labels,
+    has_label,
+    has_levels,
+    is_between,
+    is_other_kind,
+    label_in_memory,
+    slice_bounds,
+)
 
 MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
 VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
@@ -29,7 +37,7 @@ def put_rows(block: Any, mask: Any, *values: Any, columns: Any, by_row: tuple[bo
     block = block.copy(deep=False)
     rows = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
     chosen = [
-        value.array[rows] if aligned else value
+        value._values[rows] if aligned else value
         for value, aligned in zip(values, by_row, strict=True)
     ]
     if block.ndim == 1:
@@ -71,6 +79,7 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
             )
         chosen = obj.columns[columns]
         labels = list(chosen) if isinstance(chosen, pd.Index) else [chosen]
+        value = _labelled(value, labels)
     if isinstance(rows, slice) and rows == slice(None):
         return _put(obj, None, labels, value, True, None)
     positions = rows if isinstance(rows, slice) else np.asarray(rows)
@@ -82,6 +91,15 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
     return _put(obj, aligned_values(obj, mask, MASK_LENGTH), labels, value, False, positions)
+
+
+def _labelled(value: Any, labels: list[Any]) -> Any:
+    """Return a frame with the labels of the columns that its own are assigned to by position."""
+    if not isinstance(value, Collection) or not isinstance(value.node.meta, pd.DataFrame):
+        return value
+    if len(value.node.meta.columns) != len(labels):
+        raise ValueError(VALUE_LENGTH)
+    return rowwise(relabelled, value, columns=pd.Index(labels))
 
 
 def assign_where(obj: Any, mask: Any, value: Any) -> None:
@@ -183,6 +201,10 @@ def _mask(obj: Any, key: Any) -> Any:
     mask = rowwise(has_label, obj, labels=labels)
     found = mask[mask].index.compute()
     gone = labels[~labels.isin(found)]
+    if not several and is_other_kind(obj.node.meta.index, key):
+        if isinstance(key, bool):
+            raise KeyError("cannot use a single bool to index into setitem")
+        gone = labels
     if len(gone) and several:
         raise KeyError(f"{list(gone)} not in index")
     if len(gone):
@@ -216,20 +238,21 @@ def _put(
             f"assignment to some rows of new columns {new} is not supported; use assign() first"
         )
     count = 1 if columns is None else len(columns)
-    values = _values(obj, value, count, whole, positions)
+    if isinstance(value, Collection):
+        values = _lazy_values(obj, value, columns)
+    else:
+        values = _values(obj, value, count, whole, positions)
     by_row = tuple(isinstance(one, Collection) and not is_row(one.node) for one in values)
     names = None if columns is None else tuple(columns)
     rebind(obj, rowwise(put_rows, obj, mask, *values, columns=names, by_row=by_row).node)
 
 
 def _values(obj: Any, value: Any, count: int, whole: bool, positions: Any) -> list[Any]:
-    """Return a value for each column: one for all rows, or lazy ones of the same rows."""
+    """Return a value in memory for each column: one for all rows, or lazy ones of the same rows."""
     if isinstance(value, pd.Series | pd.DataFrame):
         raise NotImplementedError(
             "assignment of a pandas object in memory is not supported; use md.Series(x)"
         )
-    if isinstance(value, Collection):
-        return _lazy_values(obj, value, count)
     if not isinstance(value, list | tuple | np.ndarray | ExtensionArray | pd.Index):
         return [value] * count
     array: Any = np.asarray(value) if isinstance(value, list | tuple) else value
@@ -244,7 +267,9 @@ def _values(obj: Any, value: Any, count: int, whole: bool, positions: Any) -> li
     return [_spread(obj, array, whole, positions)] * count
 
 
-def _lazy_values(obj: Any, value: Collection, count: int) -> list[Any]:
+def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[Any]:
+    """Return a value for each column: those of a frame by their labels, NaN for others."""
+    count = 1 if labels is None else len(labels)
     meta = value.node.meta
     if isinstance(meta, np.ndarray) and value.node.chunks:
         value = aligned_tensor(obj, value, VALUE_LENGTH)
@@ -256,9 +281,12 @@ def _lazy_values(obj: Any, value: Collection, count: int) -> list[Any]:
             )
         return [value] * count
     columns: Any = value
-    if meta.shape[1] != count:
-        raise ValueError(VALUE_LENGTH)
-    return [columns.iloc[:, at] for at in range(count)]
+    if labels is None:
+        raise ValueError("Incompatible indexer with DataFrame")
+    if not meta.columns.is_unique:
+        raise ValueError("Setting with non-unique columns is not allowed.")
+    places = meta.columns.get_indexer(pd.Index(labels))
+    return [columns.iloc[:, at] if at >= 0 else np.nan for at in places]
 
 
 def _spread(obj: Any, values: Any, whole: bool, positions: Any) -> Any:

@@ -29,6 +29,7 @@ from .masks import (
     has_label,
     has_levels,
     is_between,
+    is_other_kind,
     label_in_memory,
     slice_bounds,
 )
@@ -86,6 +87,8 @@ def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool, fill_value: A
 def rows_of_label(obj: Any, label: Any) -> Any:
     """Return the row of a label, or the rows if there are several; counts them."""
     check_labels(obj, [label])
+    if is_other_kind(obj.node.meta.index, label):
+        raise KeyError(label)
     levels = obj.node.meta.index.nlevels
     parts = label if levels > 1 and isinstance(label, tuple) else (label,)
     if levels > 1:
@@ -184,8 +187,9 @@ class Loc(Generic[S]):
         rows = label_in_memory(rows)
         if isinstance(columns, slice):
             if columns != slice(None):
-                labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]
-                return _rows(obj, rows)[list(labels)]
+                obj = obj.iloc[
+                    :, obj.columns.slice_indexer(columns.start, columns.stop, columns.step)
+                ]
             return _rows(obj, rows)
         if isinstance(columns, list | np.ndarray | pd.Index) and _is_mask(columns):
             if len(columns) != len(obj.columns):

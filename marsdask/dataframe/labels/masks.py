@@ -80,6 +80,14 @@ def label_bounds(labels: Any, key: slice) -> tuple[Any, Any]:
     return start, None if key.stop is None else cast(key.stop, "right")
 
 
+def is_other_kind(index: Any, label: Any) -> bool:
+    """Tell whether a number is sought among truth values, or a truth value among numbers."""
+    if index.nlevels > 1:
+        return False
+    kinds = (index.dtype.kind, np.asarray(label).dtype.kind)
+    return "b" in kinds and not {"i", "u", "f"}.isdisjoint(kinds)
+
+
 def check_labels(obj: Any, labels: Any) -> None:
     """Raise for labels that rows cannot be chosen by."""
     own = obj.node.meta.index

@@ -12,6 +12,7 @@ from pandas.api.extensions import ExtensionArray
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
 
+from ..elementwise.column_selection import columns_labelled
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import (
     Method,
@@ -125,8 +126,11 @@ def pop(frame: DataFrame, item: Hashable) -> Series:
 
 def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:
     """Return the columns of some types. See pandas.DataFrame.select_dtypes."""
-    chosen = frame.node.meta.select_dtypes(include=include, exclude=exclude).columns
-    return frame[list(chosen)]
+    meta = frame.node.meta
+    numbered = meta.set_axis(range(len(meta.columns)), axis=1)
+    places = numbered.select_dtypes(include=include, exclude=exclude).columns
+    chosen: DataFrame = frame.iloc[:, places.tolist()]
+    return chosen
 
 
 def filter_labels(
@@ -144,7 +148,7 @@ def filter_labels(
     number = meta.ndim - 1 if axis is None else axis_number(meta, axis)
     if number == 1:
         labels = meta.filter(items=items, like=like, regex=regex, axis=1).columns
-        columns: S = obj[list(labels)]
+        columns: S = columns_labelled(obj, labels)
         return columns
     meta.filter(items=items, like=like, regex=regex, axis=0)  # raises for wrong arguments
     if items is not None:
@@ -308,7 +312,8 @@ def drop(
     if index is None and columns is None:
         raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
     if columns is not None:
-        frame = frame[list(frame.node.meta.drop(columns=columns, errors=errors).columns)]
+        rest = frame.node.meta.drop(columns=columns, errors=errors).columns
+        frame = columns_labelled(frame, rest)
     return frame if index is None else _without_rows(frame, index, errors)
 
 

@@ -22,6 +22,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
+from ..elementwise.column_selection import numeric_part
 from ..elementwise.operands import aligned_tensor
 from ..elementwise.rowwise import Method, labelled_as, renamed, rowwise, with_columns
 from ..frame_node import FrameNode, axis_number, dtypes_of
@@ -273,7 +274,7 @@ def rank_columns(
     """
     how: Any = {"method": method, "na_option": na_option, "ascending": ascending, "pct": pct}
     if numeric_only:
-        frame = frame.select_dtypes(include=["number", "bool"])
+        frame = numeric_part(frame)
     if axis_number(frame.node.meta, axis) == 1:
         across: DataFrame = rowwise(Method("rank"), frame, axis=1, **how)
         return across

@@ -17,6 +17,7 @@ import pandas as pd
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.sizes import total
 
+from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import rowwise
 from ..frame_node import axis_number, row_bytes
 from ..rows import concat
@@ -159,7 +160,7 @@ def extreme_label(name: str) -> LabelMethod:
     ) -> Series | Tensor:
         meta = self.node.meta
         if numeric_only:
-            self = self[list(meta.select_dtypes(include=["number", "bool"]).columns)]
+            self = numeric_part(self)
         if axis_number(meta, axis) == 1:
             _check_types(self.node.meta, name, axis=1)
             found: Series = rowwise(RowReduction(name), self, skipna=skipna)

@@ -161,7 +161,7 @@ def assembled(
         rows: int | None = len(like) if sized else None
         meta: Any = like.iloc[:0]
     else:
-        rows, meta = None, np.empty((), np.asarray(like).dtype)
+        rows, meta = None, np.zeros((), np.asarray(like).dtype)
         if meta.dtype == object:
             meta[()] = like  # such as a time: types of later results depend on it
     nodes = tuple(part.node for part in parts)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _folded(obj: Any, title: str, finish: Any, like: Any, **options: Any) -> Any:
-    meta = like.iloc[:0] if isinstance(like, pd.DataFrame) else np.empty(())
+    meta = like.iloc[:0] if isinstance(like, pd.DataFrame) else np.zeros(())
     rows = len(like) if isinstance(like, pd.DataFrame) else None
     steps = (map_products, merge_products, finish)
     return collection_of(
@@ -149,16 +149,28 @@ def corrwith(
     if other.node.meta.ndim == 2:
         other = numeric_columns(other, "corrwith", numeric_only=numeric_only)
         theirs = other.node.meta.columns
-        both = labels.intersection(theirs, sort=False)
-        rest = labels.union(theirs).difference(both) if not drop else labels[:0]
-        pairs = [(frame[label], other[label]) for label in both]
-        labels = both.append(rest)
+        if labels.equals(theirs):
+            pairs = list(zip(columns_of(frame), columns_of(other), strict=True))
+        else:
+            _check_unique(labels, theirs)
+            both = labels.intersection(theirs, sort=False)
+            rest = labels.union(theirs).difference(both) if not drop else labels[:0]
+            pairs = [(frame[label], other[label]) for label in both]
+            labels = both.append(rest)
     else:
-        pairs = [(frame[label], other) for label in labels]
+        pairs = [(column, other) for column in columns_of(frame)]
     found = [corr_with(a, b, method, min_periods) for a, b in pairs]
     like = pd.Series(0.0, labels)
     result: Series = assembled(one_for_each, found, like, title="corrwith", labels=labels)
     return result
+
+
+def _check_unique(*labels: pd.Index) -> None:
+    if not all(one.is_unique for one in labels):
+        raise NotImplementedError(
+            "corrwith() of frames with different columns, of which several have one label, is not "
+            "supported; use set_axis(axis=1) first"
+        )
 
 
 def one_for_each(*values: Any, labels: Any) -> pd.Series:

@@ -12,6 +12,7 @@ import pandas as pd
 from marsdask.tensor.quantile.exact import Quantile
 from marsdask.tensor.quantile.methods import MIDDLE
 
+from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import Method, column_at, rowwise
 from ..frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
@@ -64,7 +65,7 @@ def numeric_columns(obj: Any, name: str, *, numeric_only: bool) -> Any:
     """Return the columns that are numbers; raise if others are there and are not left out."""
     meta = obj.node.meta
     if numeric_only and isinstance(meta, pd.DataFrame):
-        obj = obj[list(meta.select_dtypes(include=["number", "bool"]).columns)]
+        obj = numeric_part(obj)
     for dtype in dtypes_of(obj.node.meta):
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
             continue

@@ -6,8 +6,10 @@ column. The partial of a chunk without rows is ``None``, so that it never decide
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial as partial_of
 from typing import TYPE_CHECKING, Any, Protocol, overload
 from typing import cast as typed
 
@@ -23,6 +25,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total
 
 from ..create import series_from_tensor
+from ..elementwise.column_selection import columns_where, numeric_part
 from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
@@ -115,7 +118,7 @@ class FrameReduction(FrameNode):
             whole = np.nan
         if isinstance(whole, pd.Series):
             return interned(whole.iloc[:0]), ((len(whole),),)
-        meta = np.empty((), np.asarray(whole).dtype)
+        meta = np.zeros((), np.asarray(whole).dtype)
         if meta.dtype == object:
             meta[()] = whole  # such as a time: types of later results depend on it
         return meta, ()
@@ -185,10 +188,7 @@ def partial(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any
     if not len(block):
         return None
     frame = block.to_frame("x") if isinstance(block, pd.Series) else block
-    options = dict(kwargs)
-    if options.pop("numeric_only", False):
-        frame = frame.select_dtypes(include=["number", "bool"])
-    return RECIPES[recipe].map(frame, **options)
+    return RECIPES[recipe].map(frame, **dict(kwargs))
 
 
 @kernel(scratch=2.2)
@@ -216,9 +216,7 @@ def finish(
     if partial is None:
         found = reduce_whole(like, recipe, kwargs)
         return np.float64(found) if type(found) is float else found  # a nan with a dtype
-    options = dict(kwargs)
-    options.pop("numeric_only", None)
-    result = RECIPES[recipe].finalize(partial, **options)
+    result = RECIPES[recipe].finalize(partial, **dict(kwargs))
     if dtype == np.float32 or isinstance(dtype, pd.Float64Dtype):
         result = result.astype(dtype)
     if isinstance(like, pd.DataFrame):
@@ -300,7 +298,7 @@ def float_sums(frame: pd.DataFrame, *, skipna: bool) -> pd.Series:
     ]
     sums = [frame.iloc[:, at].to_numpy().sum(dtype=float) for at in whole]
     if len(sums) == frame.shape[1]:
-        return pd.Series(sums, frame.columns)
+        return pd.Series(sums, frame.columns, dtype=float)
     found = frame.sum(skipna=skipna)
     found = found.astype(float) if found.dtype.kind in "iu" else found
     for at, one in zip(whole, sums, strict=True):
@@ -424,8 +422,9 @@ def reduction(name: str) -> ReductionMethod:
         kwargs = {key: value for key, value in kwargs.items() if key not in NUMPY_KEYWORDS}
         if axis in {1, "columns"}:
             return rowwise(RowReduction(name), self, **kwargs)
-        check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
-        result = collection_of(FrameReduction(name, node, tuple(sorted(kwargs.items()))))
+        self = _chosen(self, kwargs)
+        check_kinds(self.node.meta, name)
+        result = collection_of(FrameReduction(name, self.node, tuple(sorted(kwargs.items()))))
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
             return result
         if name not in REPEATABLE:
@@ -442,10 +441,19 @@ def collection_of(node: Node) -> Any:
     return wrap(node)
 
 
+def _chosen(obj: Any, kwargs: dict[str, Any]) -> Any:
+    """Return the columns that are reduced; take the arguments that choose them away."""
+    numeric_only, bool_only = (kwargs.pop(f"{one}_only", False) for one in ("numeric", "bool"))
+    if obj.ndim == 1:
+        return obj
+    obj = numeric_part(obj) if numeric_only else obj
+    return columns_where(obj, partial_of(operator.eq, np.dtype(bool))) if bool_only else obj
+
+
 def _over_all(obj: Any, name: str, kwargs: dict[str, Any]) -> Any:
     """Reduce the values of all columns as one column."""
     values = to_tensor(obj)
-    if values.dtype.kind not in "biuf" or kwargs.pop("numeric_only", False):
+    if values.dtype.kind not in "biuf":
         raise NotImplementedError(
             f"{name}(axis=None) of these types is not supported; use to_tensor().{name}()"
         )
@@ -453,11 +461,11 @@ def _over_all(obj: Any, name: str, kwargs: dict[str, Any]) -> Any:
     return getattr(column, name)(**kwargs)
 
 
-def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
+def check_kinds(meta: Any, name: str) -> None:
     """Raise for means of dates, and deviations of times or complex numbers: sums are not real."""
     dtypes = [meta.dtype] if isinstance(meta, pd.Series) else list(meta.dtypes)
     kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
-    if not numeric_only and kinds & UNFIT.get(name, set()):
+    if kinds & UNFIT.get(name, set()):
         raise NotImplementedError(
             f"{name}() of dates, times or complex numbers is not supported; use real numbers, "
             f"such as (x - start).dt.total_seconds().{name}()"

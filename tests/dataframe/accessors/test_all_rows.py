@@ -56,6 +56,22 @@ def test_calls(cut, kind, rows):
             equal(call(lazy, lazy[kind][lazy[kind].isna()]), call(FRAME, FRAME[kind][none]))
 
 
+@pytest.mark.parametrize("dtype", ["category", "string"])
+@draws(3)
+@given(cut=chunkings((7,)))
+def test_types_of_text(dtype, cut):
+    """Parts of categories are texts, and a text of pandas's type may be missing."""
+    texts = pd.Series([*TEXTS[:6], "p q r s"]).astype(dtype)
+    lazy: Any = md.Series(texts, chunk_size=cut)
+    for call in (
+        lambda s: s.str.split(expand=True),
+        lambda s: s.str.rsplit("a", expand=True),
+        lambda s: s.str.partition("a"),
+        lambda s: s.str.split().str.len(),
+    ):
+        equal(call(lazy), call(texts))
+
+
 def test_values():
     """Columns of chunks with fewer, one text of all rows, distances of times, durations."""
     lazy: Any = md.DataFrame(FRAME, chunk_size=3)

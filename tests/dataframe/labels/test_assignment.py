@@ -160,3 +160,32 @@ def test_refusals():
     lazy.loc[lazy.k > -9, "k"] = "text"
     with pytest.raises(TypeError, match="Invalid value"):
         lazy.compute()
+
+
+#: What frames are assigned to, of columns in another order, and of other ones.
+PLACES: dict[str, Callable[[Any], Any]] = {
+    "all rows": lambda _: slice(None),
+    "a mask": lambda d: d.k > 0,
+    "labels": lambda _: slice(2, 5),
+}
+
+
+@pytest.mark.parametrize("rows", PLACES)
+@pytest.mark.parametrize("own", [["u", "f"], ["f"], ["u", "k", "f"], ["s", "f"]])
+@pytest.mark.parametrize("columns", [["f", "u"], "f", slice("f", "s")])
+def test_columns_of_frames_are_aligned(rows, own, columns):
+    """By label, and values of columns that are not there are missing; by position for iloc."""
+    results = []
+    whole = table(9).astype({"u": float})
+    for frame in (whole.copy(), md.DataFrame(whole, chunk_size=4)):
+        frame.loc[PLACES[rows](frame), columns] = frame[own]
+        frame.iloc[:, [0, 2]] = frame[["k", "s"]]
+        results.append(frame)
+    equal(results[1], results[0])
+
+
+def test_columns_of_one_label_are_ambiguous():
+    """An error for pandas too."""
+    for frame in (table(5), md.DataFrame(table(5), chunk_size=2)):
+        with pytest.raises(ValueError, match="non-unique"):
+            frame.loc[:, ["k", "u"]] = frame[["u", "u"]]

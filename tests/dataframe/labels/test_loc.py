@@ -140,3 +140,29 @@ def test_texts_of_times(tz):
 
 #: Frequencies of labels are those of whole indexes.
 FREQ: dict[str, Any] = {"check_freq": False}
+
+
+def test_slices_of_columns():
+    """With a step, and of several columns with one label."""
+    frame = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=list("qqr"))
+    lazy = md.DataFrame(frame, chunk_size=1)
+    for key in (slice(None, None, -1), slice("q", "r"), slice("q", "r", 2), slice("q")):
+        equal(lazy.loc[:, key], frame.loc[:, key])
+        equal(lazy.loc[1, key], frame.loc[1, key])
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0.0, 1.0], [True, False]])
+@pytest.mark.parametrize("key", [True, False, 1, 0, np.True_, np.int64(1)])
+def test_truth_values_are_no_numbers(labels, key):
+    """A label of one kind is not found among those of the other."""
+    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index(labels))
+    lazy = md.DataFrame(frame, chunk_size=1)
+    if isinstance(key, bool | np.bool_) == isinstance(labels[0], bool):
+        equal(lazy.loc[key], frame.loc[key])
+        return
+    for get in (lambda d: d.loc[key], lambda d: d.a.loc[key], lambda d: d.at[key, "a"]):
+        for d in (frame, lazy):
+            with pytest.raises(KeyError):
+                get(d)
+    with pytest.raises((KeyError, NotImplementedError)):
+        lazy.loc[key] = 3
