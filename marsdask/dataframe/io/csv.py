@@ -6,6 +6,7 @@ import inspect
 import io
 import itertools
 import mmap
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,6 +62,8 @@ MISSING = (
 )
 #: Those without "#": texts like "1.#IND" take an eighth of the time, and most files have none.
 WITHOUT_HASH = tuple(one for one in MISSING if "#" not in one)
+#: A line of spaces behind another, which pandas skips.
+BLANK = re.compile(rb"\n[ \t]+\r?(?:\n|\Z)")
 #: Bytes that Arrow parses at a time.
 ARROW_BLOCK = 2**22
 
@@ -119,7 +122,9 @@ class ReadCsv(FrameNode):
     @property
     def settled(self) -> bool:
         """Whether the types are final: later rows cannot change them."""
-        return len(self.blocks) == 1 or not (self.whole or _narrow(self.like, dict(self.options)))
+        options = dict(self.options)
+        vague = _narrow(self.like, options) or _untold(self.like, options, "object")
+        return len(self.blocks) == 1 or not (self.whole or vague)
 
     @property
     def chunks(self) -> Chunks:
@@ -289,8 +294,8 @@ def _parse_lines(
     if plain and (parsed := _parse_by_arrow(lines, like, names, options)) is not None:
         return parsed
     dates = [one for one in like.columns if getattr(like[one].dtype, "kind", "O") == "M"]
-    narrow = _narrow(like, options)
-    seen = {*dates, *narrow}
+    narrow, mixed = _narrow(like, options), _untold(like, options, "object")
+    seen = {*dates, *narrow, *mixed}
     how: dict[str, Any] = options | {
         "dtype": {one: like[one].dtype for one in like.columns if one not in seen}
     }
@@ -300,6 +305,9 @@ def _parse_lines(
     for one in narrow:
         if frame[one].dtype not in ("int64", "float64"):
             raise ValueError(f"column {one!r} has type {frame[one].dtype}, not int64")
+    for one in mixed:
+        if isinstance(frame[one].dtype, pd.StringDtype):
+            raise ValueError(f"column {one!r} has type {frame[one].dtype}, not object")
     if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
         raise ValueError(f"no dates in columns {text}")
     return frame[list(like.columns)]
@@ -307,10 +315,15 @@ def _parse_lines(
 
 def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
     """Return the columns inferred as int64: later rows may have floats."""
+    return _untold(like, options, "int64")
+
+
+def _untold(like: Any, options: Mapping[str, Any], dtype: str) -> list[Any]:
+    """Return the columns of a type that was inferred: ``object`` of values, which are no text."""
     given = options.get("dtype")
     if given is not None and not isinstance(given, Mapping):
         return []
-    return [one for one in like.columns if like[one].dtype == "int64" and one not in (given or ())]
+    return [one for one in like.columns if like[one].dtype == dtype and one not in (given or ())]
 
 
 #: Arrow's names of pandas types, if both parse text to the same values.
@@ -327,6 +340,8 @@ def _parse_by_arrow(
     sep = options.get("sep") or options.get("delimiter") or ","
     types = {str(one): _ARROW_TYPES.get(str(like[one].dtype)) for one in like.columns}
     plain = all(isinstance(one, str) for one in names)
+    if len(names) == 1 and (lines.startswith((b" ", b"\t")) or BLANK.search(lines)):
+        return None
     if not plain or len(sep) != 1 or None in types.values() or len(set(names)) < len(names):
         return None
     # Arrow's own pool returns memory to the system at once, and half of the time goes into pages.
@@ -450,7 +465,8 @@ def _schema(
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the empty frame of the files, and the labels of all their columns."""
     if whole:
-        frame = _read_whole(files.paths[0], files.storage, **{"nrows": 1000, **options})
+        few = {} if options.get("skipfooter") else {"nrows": 1000}
+        frame = _read_whole(files.paths[0], files.storage, **{**few, **options})
         return frame.iloc[:0], tuple(frame.columns)
     if len(head) == sample:
         head = _whole_lines(head)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 HEAD_BYTES = 256 * 1024
 
 
-def read_lines(file: Any, part: tuple[int, int], **options: Any) -> Any:
-    """Read the rows whose lines begin in a byte range."""
+def read_lines(file: Any, part: tuple[int, int], like: Any = None, **options: Any) -> Any:
+    """Read the rows whose lines begin in a byte range; ``like`` has the types of the first rows."""
     start, stop = part
     if start:
         file.seek(start - 1)
@@ -36,7 +37,34 @@ def read_lines(file: Any, part: tuple[int, int], **options: Any) -> Any:
     lines = file.read(stop - start)
     if not lines.endswith(b"\n"):
         lines += file.readline()
-    return pd.read_json(io.BytesIO(lines), lines=True, **options)
+    read = partial(pd.read_json, lines=True, **options)
+    if like is None:
+        return read(io.BytesIO(lines))
+    told = options.get("dtype") not in (None, True) or "convert_dates" in options
+    found = read(io.BytesIO(lines)) if told else _read_like(like, lines, read)
+    for name, column in found.items():
+        if name in like and column.dtype.kind + like[name].dtype.kind in ("bi", "bu", "iu"):
+            found[name] = column.astype(like[name].dtype)
+    more = [one for one in found.columns if one not in like.columns]
+    return found.reindex(columns=[*like.columns, *more])
+
+
+def _read_like(like: Any, lines: bytes, read: Callable[..., Any]) -> Any:
+    """Read rows: text stays text where the first rows show some, whatever it spells."""
+    texts, floats = ([name for name, one in like.dtypes.items() if one.kind == x] for x in "Of")
+    dtypes = {**dict.fromkeys(texts, object), **dict.fromkeys(floats, float)}
+    found = read(io.BytesIO(lines), dtype=dtypes or True)
+    dates = [name for name in texts if name in found and found[name].dtype.kind == "M"]
+    if dates:  # by their names
+        found[dates] = read(io.BytesIO(lines), dtype=False)[dates]
+    for name in texts:
+        if name in found:
+            found[name] = found[name].infer_objects()
+    return found
+
+
+def _types_shown(first: Any) -> dict[str, Any]:
+    return {"like": first.iloc[:0]}
 
 
 @public_call
@@ -80,10 +108,13 @@ def read_json(
         with open_file(names[0], storage) as file:
             lines = file.read(64).lstrip().startswith(b"{")
     frame: DataFrame
-    if lines and not packed:
+    if "nrows" in options and len(names) > 1:
+        raise NotImplementedError("read_json(nrows=) of several files is not supported; use head()")
+    if lines and not packed and "nrows" not in options:
         step = blocksize or TEXT_BLOCK
         options = options if orient is None else {**options, "orient": orient}
         how: dict[str, Any] = {"parts": ranges_of(step), "head_part": (0, HEAD_BYTES)}
+        how["shown"] = _types_shown
         frame = read_whole_files(read_lines, list(names), storage, options, **how)
         return frame
     options |= {"orient": orient, "lines": bool(lines)}

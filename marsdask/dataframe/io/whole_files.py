@@ -39,11 +39,13 @@ def read_whole_files(
     *,
     parts: Callable[[Any, int], Sequence[Any]] | None = None,
     head_part: Any = None,
+    shown: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Any:
     """Return a frame over files; ``head`` are options with which the first shows the types.
 
     ``parts`` tells of an open file, and of its bytes, which parts are chunks. ``head_part`` is the
-    part that shows the types, if it is not the first.
+    part that shows the types, if it is not the first. ``shown`` tells of the first rows with which
+    further options all parts are read.
     """
     files = looked_at(expand_paths(path, storage), storage)
     places: list[tuple[tuple[str, Any, Any]]] = []
@@ -55,8 +57,9 @@ def read_whole_files(
         places.extend(((name, stamp, part),) for part in found)
     given = tuple(options.items())
     name, stamp, part = places[0][0]
-    shown = (name, stamp, head_part or part)
-    first = read_one(shown, read, storage, (*given, *(head or {}).items()))
+    place = (name, stamp, head_part or part)
+    first = read_one(place, read, storage, (*given, *(head or {}).items()))
+    given = (*given, *(shown(first) if shown else {}).items())
     how = (("read", read), ("storage", storage), ("options", given))
     node = FromMap(read_one, tuple(places), (), how, first.iloc[:0], checks=True)
     rows = collection_of(node)

@@ -224,3 +224,37 @@ def test_arguments_of_dask(tmp_path):
     assert whole[whole.file == str(paths[1])].n.compute().tolist() == list(range(2, 40))
     with pytest.raises(ValueError, match="already contain"):
         md.read_csv(paths, include_path_column="n")
+
+
+@pytest.mark.parametrize("step", [8, None])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\nTrue,1\nFalse,2\n,3\n",
+        "a\n1\n2\n99999999999999999999999\n",
+        "a\nx\n   \ny\n\t\n",
+        "a\r\n  \r\nx\r\ny\r\n  ",
+    ],
+    ids=["truth values", "large", "spaces", "spaces first"],
+)
+def test_objects_and_spaces(tmp_path, step, text):
+    """Values stay truth values and integers beside missing ones; lines of spaces are no rows."""
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    equal(md.read_csv(path, blocksize=step), pd.read_csv(path))
+
+
+def test_text_among_truth_values(tmp_path):
+    """An error, since types are those of the first rows."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\nTrue,1\n,2\n" + "text,3\n" * 9)
+    with pytest.raises(ValueError, match="use dtype="):
+        md.read_csv(path, blocksize=8, sample=16).compute()
+
+
+def test_footers(tmp_path):
+    """Are no rows."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n3,4\ntotal\n")
+    options: Any = {"skipfooter": 1, "engine": "python"}
+    equal(md.read_csv(path, **options), pd.read_csv(path, **options))

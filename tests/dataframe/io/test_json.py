@@ -41,3 +41,33 @@ def test_one_file(tmp_path: Any) -> None:
         assert LAZY.to_json(**options) == FRAME.to_json(**options)
     LAZY.to_json(tmp_path / "x.json.gz", orient="records", lines=True)
     equal(md.read_json(tmp_path / "x.json.gz", orient="records", lines=True), FRAME)
+
+
+#: Lines whose types one of them alone does not show.
+LINES: dict[str, list[str]] = {
+    "text": ['{"a":"01x"}', '{"a":2}', '{"a":"3"}'],
+    "digits": ['{"a":"1"}', '{"a":"02"}', '{"a":"3"}'],
+    "missing keys": ['{"a":1,"b":"x"}', '{"b":"2"}', '{"a":5}', '{"b":"z","a":2}'],
+    "truth values": ['{"a":true}', '{"a":null}', '{"a":false}'],
+    "truth values and numbers": ['{"a":true}', '{"a":2}', '{"a":false}'],
+    "no dates": ['{"date":"2020-01-01"}', '{"date":"x"}', '{"date":"2021-01-01"}'],
+    "dates": ['{"date":"2020-01-01"}', '{"date":null}', '{"date":"2021-01-01"}'],
+    "large": ['{"a":1}', '{"a":2}', '{"a":18446744073709551615}'],
+}
+
+
+@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize("options", [{}, {"dtype": False}, {"nrows": 2}])
+def test_types_of_all_lines(tmp_path: Any, kind: str, options: Any) -> None:
+    """Whatever a chunk of them shows."""
+    path = tmp_path / "x.json"
+    path.write_text("\n".join(LINES[kind]) + "\n")
+    wanted = pd.read_json(path, lines=True, **options)
+    equal(md.read_json(path, lines=True, blocksize=8, **options), wanted)
+
+
+def test_rows_of_several_files(tmp_path: Any) -> None:
+    """A number of rows is that of one file."""
+    LAZY.to_json(tmp_path / "x-*.json")
+    with pytest.raises(NotImplementedError, match="head"):
+        md.read_json(str(tmp_path / "x-*.json"), lines=True, nrows=2)
