@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final, Never
 
 import pandas as pd
+from pandas.api.extensions import no_default
 
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.node import Node
@@ -103,9 +104,10 @@ class Series(FrameBase):
         else:
             self.loc[key] = value
 
-    def to_frame(self, name: Any = None) -> DataFrame:
+    def to_frame(self, name: Any = no_default) -> DataFrame:
         """Return a DataFrame of this one column."""
-        frame: DataFrame = rowwise(to_frame, self, name=self.name if name is None else name)
+        own = 0 if self.name is None else self.name
+        frame: DataFrame = rowwise(to_frame, self, name=own if name is no_default else name)
         return frame
 
     @property

@@ -355,7 +355,7 @@ def index_of(block: Any) -> Any:
 @kernel(view=True)
 def to_frame(block: Any, name: Any) -> Any:
     """Return a frame of one column."""
-    return block.to_frame(0 if name is None else name)
+    return block.to_frame(name)
 
 
 @kernel(view=True)

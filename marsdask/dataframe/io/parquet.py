@@ -447,4 +447,5 @@ def to_parquet(
         name_function=name_function,
         compute=compute,
         overwrite=overwrite,
+        read=pd.read_parquet,
     )

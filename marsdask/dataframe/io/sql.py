@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import sqlite3
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,10 +69,39 @@ def connected(uri: str) -> Iterator[Any]:
 
 
 def read_range(
-    condition: str, query: str, uri: str, options: tuple[tuple[str, Any], ...]
+    condition: str, query: str, uri: str, options: tuple[tuple[str, Any], ...], columns: Any
 ) -> pd.DataFrame:
     """Return the rows of a query that meet a condition."""
-    return _select(f"SELECT * FROM ({query}) AS q{condition}", uri, options)  # noqa: S608
+    if not condition:
+        return _select(query, uri, options)
+    rows = _select(f"SELECT * FROM {_nested(query)}{condition}", uri, options)  # noqa: S608
+    # A database may name columns of a query within another anew if they have one name.
+    return rows if len(rows.columns) != len(columns) else rows.set_axis(columns, axis=1)
+
+
+def _nested(query: str) -> str:
+    """Return a query for use within another: on lines of its own, since a comment may end it."""
+    return "(\n" + query.rstrip("; \t\r\n") + "\n) AS q"
+
+
+def _first_rows(query: str, uri: str, options: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    if not uri.startswith(SQLITE):
+        # Others might send all rows.
+        return _select(f"SELECT * FROM {_nested(query)} LIMIT {HEAD_ROWS}", uri, options)  # noqa: S608
+    with connected(uri) as connection:
+        parts: Any = pd.read_sql_query(query, connection, chunksize=HEAD_ROWS, **dict(options))
+        first: pd.DataFrame = next(parts)
+        return first
+
+
+def quoted(name: str, uri: str) -> str:
+    """Return the name of a table or a column, which may be any text."""
+    if uri.startswith(SQLITE):
+        # In double quotes it would be text where there is no such column.
+        return "`" + name.replace("`", "``") + "`"
+    import sqlalchemy
+
+    return str(sqlalchemy.make_url(uri).get_dialect()().identifier_preparer.quote(name))
 
 
 def _select(query: str, uri: str, options: Any = ()) -> pd.DataFrame:
@@ -152,17 +183,20 @@ def read_sql_query(
     uri, given = uri_of(con), tuple(options.items())
     if index_col is not None:
         given = (*given, ("index_col", index_col))
-    first = _select(f"SELECT * FROM ({sql}) AS q LIMIT {HEAD_ROWS}", uri, given)  # noqa: S608
+    first = _first_rows(sql, uri, given)
     column = partition_col or (index_col if isinstance(index_col, str) else None)
     conditions = [""]
     if column is not None:
-        ask = f"SELECT COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b FROM ({sql}) AS q"  # noqa: S608
-        rows, low, high = _select(ask, uri).iloc[0].astype(object)
+        column = quoted(column, uri)
+        bounds = f"COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b"
+        params = tuple(one for one in given if one[0] == "params")
+        ask = _select(f"SELECT {bounds} FROM {_nested(sql)}", uri, params)  # noqa: S608
+        rows, low, high = ask.iloc[0].astype(object)
         low, high = limits or _as_times(low, high)
         nbytes = int(rows) * row_bytes(first.iloc[:0])
         count = num_partitions or npartitions or math.ceil(nbytes / LARGEST_BLOCK)
         conditions = _conditions(column, (low, high), max(1, count))
-    how = (("query", sql), ("uri", uri), ("options", given))
+    how = (("query", sql), ("uri", uri), ("options", given), ("columns", first.columns))
     items = tuple((condition,) for condition in conditions)
     rows_of = collection_of(FromMap(read_range, items, (), how, first.iloc[:0], checks=True))
     frame: DataFrame = rows_of if index_col is not None else rows_of.reset_index(drop=True)
@@ -206,8 +240,9 @@ def read_sql_table(
         Arguments of ``read_sql_query``.
     """
     labels = [index_col] if isinstance(index_col, str) else list(index_col or ())
-    wanted = "*" if columns is None else ", ".join(dict.fromkeys([*labels, *columns]))
-    name = table_name if schema is None else f"{schema}.{table_name}"
+    quote = partial(quoted, uri=uri_of(con))
+    wanted = "*" if columns is None else ", ".join(map(quote, dict.fromkeys([*labels, *columns])))
+    name = ".".join(map(quote, [table_name] if schema is None else [schema, table_name]))
     frame: DataFrame = read_sql_query(f"SELECT {wanted} FROM {name}", con, index_col, **options)  # noqa: S608
     return frame
 
@@ -227,7 +262,7 @@ def read_sql(sql: str, con: Any, index_col: Any = None, **options: Any) -> DataF
     **options
         Arguments of ``read_sql_query`` or ``read_sql_table``.
     """
-    read = read_sql_query if " " in sql.strip() else read_sql_table
+    read = read_sql_query if re.search(r"[\s(*]", sql.strip()) else read_sql_table
     frame: DataFrame = read(sql, con, index_col, **options)
     return frame
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +34,21 @@ def compression_of(path: str, given: Any) -> Any:
 def to_csv_file(
     block: Any, target: Any, *, first: bool, header: Any = True, **options: Any
 ) -> None:
-    """Write a chunk as text; only the first one of a file has a header."""
+    """Write a chunk as text; only the first one of a file has a header, and a mark of its bytes."""
+    if not first:
+        options["encoding"] = _unmarked(options.get("encoding"))
     mode = "wb" if isinstance(target, io.BytesIO) else "w"
     block.to_csv(target, header=header if first else False, mode=mode, **options)
+
+
+def _unmarked(encoding: str | None) -> str | None:
+    """Return the encoding that continues a text, whose first bytes may mark their order."""
+    if encoding is None:
+        return None
+    name = codecs.lookup(encoding).name
+    order = "le" if sys.byteorder == "little" else "be"
+    continued = {"utf-8-sig": "utf-8", "utf-16": f"utf-16-{order}", "utf-32": f"utf-32-{order}"}
+    return continued.get(name, encoding)
 
 
 def destination(
@@ -99,8 +113,7 @@ def to_csv(
         return text
     if hasattr(path, "write"):
         for number, block in enumerate(batches(obj)):
-            header = options.get("header", True) if not number else False
-            block.to_csv(path, sep=sep, **{**options, "header": header})
+            to_csv_file(block, path, first=not number, sep=sep, **options)
         return None
     storage = storage_of(storage_options)
     pattern, single = destination(path, storage, single_file, "*.part")

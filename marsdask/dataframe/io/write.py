@@ -20,9 +20,10 @@ from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
-from ..frame_node import FrameNode
+from ..frame_node import FrameNode, dtypes_of
 from ..reduction.reductions import collection_of
 from ..rows import concat
+from ..schemas.dtypes import cast, common_meta
 from .files import (
     LOCAL,
     Storage,
@@ -96,6 +97,8 @@ class WriteFiles(FrameNode):
     """Writes one chunk to a path or a buffer of bytes, and is told whether it is the first."""
     target: Destination
     options: tuple[tuple[str, Any], ...]
+    read: Callable[[Any], Any] | None = None
+    """Reads a chunk's file, if all files must have the same types."""
 
     @property
     def label(self) -> str:
@@ -112,8 +115,9 @@ class WriteFiles(FrameNode):
     def tile(self, a: Grid) -> Grid:
         kwargs = {"write": self.write, "target": self.target, "options": self.options}
         rule = Blockwise(write_aside, (a,), ((0,),), kwargs, ChunkAt())
-        parts = self.grid(rule, (1,) * len(a))
-        how = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {"target": self.target}}
+        parts = Grid(rule, ((1,) * len(a),), None, self.itemsize)
+        read = None if self.a.settled else self.read
+        how = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {**kwargs, "read": read}}
         return gather(complete, parts, chunks=self.chunks, **how)
 
 
@@ -125,7 +129,7 @@ def write_aside(
     target: Destination,
     options: tuple[tuple[str, Any], ...],
 ) -> Any:
-    """Write one chunk to an incomplete file."""
+    """Write one chunk to an incomplete file; return its row of the result, and its types."""
     path, storage = target.aside(number), target.storage
     how = {"first": target.single is None or number == 0, **dict(options)}
     if is_remote(path):
@@ -141,11 +145,29 @@ def write_aside(
         except BaseException:
             remove(path, storage)
             raise
-    return pd.DataFrame({"path": [target.single or target.path(number)], "rows": [len(block)]})
+    row = pd.DataFrame({"path": [target.single or target.path(number)], "rows": [len(block)]})
+    return row, block.iloc[:0]
 
 
-def complete(written: list[Any], target: Destination) -> Any:
+def write_again(types: list[Any], rows: list[int], read: Callable[[Any], Any], **how: Any) -> None:
+    """Write the files again whose types are not those of all rows."""
+    target = how["target"]
+    like = common_meta([one for one, count in zip(types, rows, strict=True) if count] or types[:1])
+    for number, one in enumerate(types):
+        if dtypes_of(one) != dtypes_of(like):
+            with open_file(target.aside(number), target.storage) as file:
+                block = read(io.BytesIO(file.read()))
+            write_aside(cast(block, like.set_axis(block.index[:0])), number, **how)
+
+
+def complete(
+    written: list[Any], target: Destination, read: Callable[[Any], Any] | None = None, **how: Any
+) -> Any:
     """Give the files their names, now that all are complete."""
+    found = concat([row for row, _ in written], labels=False)
+    if read is not None:
+        types = [one for _, one in written]
+        write_again(types, found["rows"].tolist(), read, target=target, **how)
     if target.overwrite:
         for path in visible_files(os.path.dirname(target.pattern), target.storage):
             remove(path, target.storage)
@@ -159,7 +181,7 @@ def complete(written: list[Any], target: Destination) -> Any:
         move(whole, target.single, target.storage)
     if target.folder is not None:
         os.rmdir(target.folder)
-    return concat(written, labels=False)
+    return found
 
 
 def join_files(parts: list[str], whole: str, storage: Storage) -> None:
@@ -205,15 +227,19 @@ def write_files(
     name_function: Callable[[int], str] | None = None,
     compute: bool = True,
     overwrite: bool = False,
+    read: Callable[[Any], Any] | None = None,
 ) -> DataFrame:
-    """Write chunks by a function; without ``compute`` return the frame that writes them."""
+    """Write chunks by a function; without ``compute`` return the frame that writes them.
+
+    ``read`` reads a file of a format of which all files must have the same types.
+    """
     count = len(frame.node.chunks[0])
     names = () if name_function is None else tuple(map(name_function, range(count)))
     target = Destination(pattern, names, single, uuid.uuid4().hex, storage, overwrite, compute)
     make_folder(os.path.dirname(pattern) or ".", storage)
     if compute and target.folder is not None:
         make_folder(target.folder, storage)
-    node = WriteFiles(frame.node, write, target, tuple(sorted(options.items())))
+    node = WriteFiles(frame.node, write, target, tuple(sorted(options.items())), read)
     result: DataFrame = collection_of(node)
     if not compute:
         return result

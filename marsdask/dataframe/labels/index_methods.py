@@ -8,6 +8,7 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import no_default
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
@@ -134,9 +135,9 @@ def to_series_of(labels: Index, index: Any = None, name: Hashable = None) -> Ser
     return found if name is None else found.rename(name)
 
 
-def to_frame(labels: Index, index: bool = True, name: Hashable = None) -> DataFrame:
+def to_frame(labels: Index, index: bool = True, name: Any = no_default) -> DataFrame:
     """Return the labels as a frame. See pandas.Index.to_frame."""
-    names = {} if name is None else {"name": name}
+    names = {} if name is no_default else {"name": name}
     frame: DataFrame = rowwise(NewLabels(Method("to_frame")), labels, **names)
     return frame if index else frame.reset_index(drop=True)
 

@@ -155,11 +155,11 @@ def extreme_position(name: str) -> Callable[..., mt.Tensor]:
             raise NotImplementedError(
                 f"{name}(axis=, out=) is not supported; use to_tensor().{name}()"
             )
-        if not _is_plain(self.node.meta.dtype):
+        dtype = self.node.meta.dtype
+        if not _is_plain(dtype) or (dtype.kind == "f" and not skipna):
             numbered = self.reset_index(drop=True)
             return getattr(numbered, name.replace("arg", "idx"))(skipna=skipna)
-        found = getattr(mt, f"nan{name}" if skipna else name)
-        return found(to_tensor(self))
+        return getattr(mt, f"nan{name}")(to_tensor(self))
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the position of an extreme value. See pandas.Series.{name}."

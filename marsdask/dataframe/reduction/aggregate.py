@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from marsdask.core.collection import Collection
 
 from ..elementwise.rowwise import column_at, rowwise
-from ..frame_node import axis_number
+from ..frame_node import axis_number, is_masked
 from .column_functions import call_with_columns
 from .custom_reduction import CustomReduction
 from .fold import assembled
@@ -38,6 +39,9 @@ KNOWN: dict[Callable[..., Any], str] = {
     np.any: "any",
     np.all: "all",
 }
+
+#: pandas's names of kinds of numbers.
+NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float"}
 
 
 def name_of(func: Any) -> str | None:
@@ -70,21 +74,29 @@ def scalar_of(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
 
 
-def in_column(*values: Any, index: pd.Index, name: Any) -> pd.Series:
+def in_column(*values: Any, form: pd.Series) -> pd.Series:
     """Return values as a series, whose type they decide."""
-    return pd.Series(list(map(scalar_of, values)), index=index, name=name)
+    found = pd.Series(list(map(scalar_of, values)), index=form.index, name=form.name)
+    return _typed(found, form.dtype)
 
 
-def in_cells(
-    *values: Any, cells: tuple[tuple[int, int], ...], index: pd.Index, columns: pd.Index
-) -> pd.DataFrame:
+def _typed(found: pd.Series, dtype: Any) -> pd.Series:
+    """Return numbers of several types in the type that pandas gives them together."""
+    if not is_masked(dtype) and (found.dtype != object or not is_numeric_dtype(dtype)):
+        return found
+    gaps = found.isna().any() and not is_masked(dtype) and dtype.kind in "iub"
+    return found if gaps or infer_dtype(found) not in NUMBERS else found.astype(dtype)
+
+
+def in_cells(*values: Any, cells: tuple[tuple[int, int], ...], form: pd.DataFrame) -> pd.DataFrame:
     """Return values at their rows and columns of a frame; other cells are missing."""
+    index, columns = form.index, form.columns
     rows: dict[int, dict[int, Any]] = {at: {} for at in range(len(columns))}
     for (row, at), value in zip(cells, values, strict=True):
         rows[at][row] = scalar_of(value)
     found = {
-        at: pd.Series(list(one.values()), list(one)).reindex(range(len(index)))
-        for at, one in rows.items()
+        at: _typed(pd.Series(list(one.values()), list(one)).reindex(range(len(index))), dtype)
+        for (at, one), dtype in zip(rows.items(), form.dtypes, strict=True)
     }
     return pd.DataFrame(found).set_axis(index, axis=0).set_axis(columns, axis=1)
 
@@ -116,8 +128,7 @@ def aggregate_column(
         return found
     like: Any = one_row(series.node.meta).agg(func, **({} if func is not None else kwargs))
     values = [_value(series, one) for one in _several(func, kwargs).values()]
-    how = {"index": like.index, "name": like.name}
-    several: Series = assembled(in_column, values, like, title="agg", **how)
+    several: Series = assembled(in_column, values, like, title="agg", form=like)
     return several
 
 
@@ -188,12 +199,11 @@ def _put_together(
     columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
     values = [_value(columns[column], one) for column, one, _ in wanted]
     if isinstance(like, pd.Series):
-        how: Any = {"index": like.index, "name": like.name}
-        series: Series = assembled(in_column, values, like, title="agg", row=True, **how)
+        series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series
     cells = tuple(
         (like.index.get_loc(label), like.columns.get_loc(column)) for column, _, label in wanted
     )
-    labels: Any = {"index": like.index, "columns": like.columns}
-    several: DataFrame = assembled(in_cells, values, like, title="agg", cells=cells, **labels)
+    how: Any = {"cells": cells, "form": like}
+    several: DataFrame = assembled(in_cells, values, like, title="agg", **how)
     return several

@@ -28,12 +28,15 @@ class PowerSums(NamedTuple):
 class ProductSums(NamedTuple):
     """For each pair of columns the sums over rows in which both have values."""
 
-    rows: int
     count: Any
     mean: Any
     """The mean of the column of each row of the matrix."""
     squares: Any
     products: Any
+    missing: int
+    """How many values of all columns are missing."""
+    infinite: Any
+    """Which columns have infinite values."""
 
 
 def floats(frame: pd.DataFrame) -> Any:
@@ -101,9 +104,21 @@ def finish_kurt(powers: PowerSums, *, skipna: bool = True) -> pd.Series:
 
 @kernel(scratch=4.0)
 def map_products(frame: pd.DataFrame) -> ProductSums:
-    """Return the products of a chunk's columns."""
+    """Return the products of a chunk's columns, over the rows that miss no value."""
     values = floats(frame)
-    there = ~np.isnan(values)
+    whole = ~np.isnan(values).any(axis=1, keepdims=True)
+    return _products(values, np.broadcast_to(whole, values.shape))
+
+
+@kernel(scratch=4.0)
+def map_finite_products(frame: pd.DataFrame) -> ProductSums:
+    """Return the products of the finite values of a chunk's columns."""
+    values = floats(frame)
+    return _products(values, np.isfinite(values))
+
+
+def _products(values: Any, there: Any) -> ProductSums:
+    missing, infinite = int(np.isnan(values).sum()), np.isinf(values).any(axis=0)
     with np.errstate(invalid="ignore"):
         center, apart = _centered(values, there)
         mask = there.astype(float)
@@ -112,7 +127,8 @@ def map_products(frame: pd.DataFrame) -> ProductSums:
         some = np.maximum(count, 1)
         products = apart.T @ apart - sums * sums.T / some
         squares = (apart**2).T @ mask - sums**2 / some
-    return ProductSums(len(values), count, center[:, None] + sums / some, squares, products)
+    mean = center[:, None] + sums / some
+    return ProductSums(count, mean, squares, products, missing, infinite)
 
 
 def merge_products(a: ProductSums, b: ProductSums) -> ProductSums:
@@ -124,15 +140,21 @@ def merge_products(a: ProductSums, b: ProductSums) -> ProductSums:
         mean = np.where(n > 0, a.mean + apart * m / np.maximum(n + m, 1), b.mean)
         squares = a.squares + b.squares + apart**2 * share
         products = a.products + b.products + apart * apart.T * share
-    return ProductSums(a.rows + b.rows, n + m, mean, squares, products)
+    rest = (a.missing + b.missing, a.infinite | b.infinite)
+    return ProductSums(n + m, mean, squares, products, *rest)
 
 
 def finish_cov(found: ProductSums, *, columns: Any, least: int, ddof: int) -> pd.DataFrame:
-    """Return covariances, nan for fewer than ``least`` rows with both values."""
-    if len(columns) and (found.count < found.rows).any():
+    """Return covariances, nan for fewer than ``least`` rows with both values.
+
+    As in pandas, infinities are missing values only beside these.
+    """
+    if found.missing:
         ddof = 1  # pandas heeds it only where no value is missing
     with np.errstate(all="ignore"):
         values = found.products / np.where(found.count > ddof, found.count - ddof, np.nan)
+    if not found.missing:
+        values[found.infinite] = values[:, found.infinite] = np.nan
     return _matrix(np.where(found.count < max(least, 1), np.nan, values), columns)
 
 

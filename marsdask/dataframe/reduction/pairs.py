@@ -12,7 +12,14 @@ from ..frame_node import axis_number
 from ..ordered.rank import rank_columns
 from ..rows import check_aligned
 from .fold import FrameFold, assembled
-from .moments import ProductSums, finish_corr, finish_cov, map_products, merge_products
+from .moments import (
+    ProductSums,
+    finish_corr,
+    finish_cov,
+    map_finite_products,
+    map_products,
+    merge_products,
+)
 from .quantiles import columns_of, numeric_columns
 from .reductions import collection_of
 
@@ -26,7 +33,8 @@ if TYPE_CHECKING:
 def _folded(obj: Any, title: str, finish: Any, like: Any, **options: Any) -> Any:
     meta = like.iloc[:0] if isinstance(like, pd.DataFrame) else np.zeros(())
     rows = len(like) if isinstance(like, pd.DataFrame) else None
-    steps = (map_products, merge_products, finish)
+    map_ = map_products if like is None else map_finite_products
+    steps = (map_, merge_products, finish)
     return collection_of(
         FrameFold(meta, rows, False, title, obj.node, steps, tuple(options.items()))
     )
@@ -45,14 +53,13 @@ def correlations(found: ProductSums | None, *, columns: Any, **options: Any) -> 
 def _or_none(found: ProductSums | None, columns: Any) -> ProductSums:
     """Return the products of no rows if there are none."""
     zeros = np.zeros((len(columns), len(columns)))
-    return ProductSums(0, zeros, zeros, zeros, zeros) if found is None else found
+    none = ProductSums(zeros, zeros, zeros, zeros, 0, np.zeros(len(columns), bool))
+    return none if found is None else found
 
 
 def covariance(found: ProductSums | None, **options: Any) -> Any:
     """Return the covariance of two columns."""
-    both = _or_none(found, range(2))
-    # The rows of which a value is missing are left out.
-    both = both._replace(rows=int(both.count[0, 1]), count=np.full((2, 2), both.count[0, 1]))
+    both = _or_none(found, range(2))._replace(missing=0, infinite=np.zeros(2, bool))
     return covariances(both, columns=range(2), **options).iat[0, 1]
 
 
@@ -81,11 +88,11 @@ def corr(
     Those of ranks sort each pair of columns. Infinite values are missing ones, as in pandas.
     """
     _check_method(method)
-    frame = rowwise(finite, numeric_columns(frame, "corr", numeric_only=numeric_only))
+    frame = numeric_columns(frame, "corr", numeric_only=numeric_only)
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)
     if method == "spearman":
-        columns = columns_of(frame)
+        columns = columns_of(rowwise(finite, frame))
         pairs = [(a, b) for at, a in enumerate(columns) for b in columns[: at + 1]]
         found = [corr_with(a, b, method, min_periods) for a, b in pairs]
         ranked: DataFrame = assembled(both_triangles, found, like, title="corr", labels=labels)

@@ -427,8 +427,11 @@ def reduction(name: str) -> ReductionMethod:
         result = collection_of(FrameReduction(name, self.node, tuple(sorted(kwargs.items()))))
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
             return result
-        if name not in REPEATABLE:
+        least = kwargs.get("min_count", 0)
+        if name not in REPEATABLE or least > 1:
             return _over_all(self, name, kwargs)
+        if name in ("sum", "prod") and not least:
+            kwargs["skipna"] = False  # a column's sum is missing for infinities, as that of all is
         return getattr(result, name)(**kwargs)
 
     reduce.__name__ = reduce.__qualname__ = name

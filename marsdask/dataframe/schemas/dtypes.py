@@ -45,6 +45,13 @@ def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
     )
 
 
+def common_meta(blocks: Sequence[Any]) -> Any:
+    """Return empty rows of the types that concatenating blocks gives, of which some may differ."""
+    found = list(dict.fromkeys(map(_types_of, blocks)))
+    first = blocks[0].iloc[:0]
+    return _concat_types(first, found) if _fit(first, found) else first
+
+
 @dataclass(frozen=True, eq=False)
 class OneType(FrameNode):
     """The same rows; all chunks have one type, as a column of pandas has."""

@@ -99,3 +99,34 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Any, begun: bool | None) ->
         lazy.to_sql("new", target, index=False)
         with closing(sqlite3.connect(path)) as other:
             assert other.execute("SELECT COUNT(*) FROM new").fetchone() == (20,)
+
+
+QUERIES = [
+    *("SELECT u, u FROM t", "SELECT u, s FROM t;", "SELECT u FROM t -- rows", "SELECT*\nFROM\nt"),
+    *("SELECT u, s AS a, s AS a FROM t;\n", "PRAGMA table_info(t)", "SELECT ';' AS u FROM t ; "),
+]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_queries_of_any_form(uri: str, query: str) -> None:
+    """With columns of one name, comments, an end; in ranges of a column too."""
+    with closing(sqlite3.connect(uri.removeprefix("sqlite:///"))) as connection:
+        wanted = pd.read_sql_query(query, connection)
+    equal(md.read_sql(query, uri), wanted)
+    equal(md.read_sql_query(query, uri), wanted)
+    if list(wanted.columns).count("u") == 1 and wanted.u.dtype == "int64":
+        lazy = md.read_sql_query(query, uri, partition_col="u", num_partitions=3)
+        equal(lazy.sort_values("u", ignore_index=True), wanted.sort_values("u", ignore_index=True))
+
+
+def test_names_are_quoted(tmp_path: Any) -> None:
+    """Those of spaces, and words of the language."""
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    frame = pd.DataFrame({"order": range(8), "two words": [*range(7), None]})
+    md.DataFrame(frame, chunk_size=3).to_sql("group", address, index=False)
+    for column in frame:
+        lazy = md.read_sql_table("group", address, partition_col=column, num_partitions=2)
+        equal(lazy.sort_values("order", ignore_index=True), frame)
+    equal(md.read_sql_table("group", address, columns=["two words"]), frame[["two words"]])
+    with pytest.raises(pd.errors.DatabaseError, match="no such column"):
+        md.read_sql_table("group", address, columns=["other"])

@@ -90,3 +90,15 @@ def test_pandas_reads_them(tmp_path: Any) -> None:
     md.DataFrame(frame, chunk_size=4).to_csv(tmp_path / "x.csv")
     found = pd.read_csv(tmp_path / "x.csv", index_col="row", parse_dates=["t"])
     pd.testing.assert_frame_equal(found, frame, check_dtype=False)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf_32", "latin-1"])
+def test_encodings(tmp_path: Any, encoding: str) -> None:
+    """The mark of the order of bytes is once in a file."""
+    frame = pd.DataFrame({"ä": ["ö", "ü", "ß", "é"]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    lazy.to_csv(tmp_path / "x.csv", encoding=encoding)
+    assert (tmp_path / "x.csv").read_bytes() == frame.to_csv().encode(encoding)
+    buffer = io.BytesIO()
+    lazy.to_csv(buffer, encoding=encoding)
+    assert buffer.getvalue() == frame.to_csv().encode(encoding)

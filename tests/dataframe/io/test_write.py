@@ -113,3 +113,21 @@ def test_a_task_that_ends_after_a_failure_leaves_nothing(tmp_path: Any) -> None:
     with pytest.raises(OSError, match=r"No such file|non-existent"):
         write.write_aside(table(3), 0, write=to_text, target=target, options=())
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"index": False}, {"index": True}])
+@pytest.mark.parametrize("url", [False, True])
+def test_files_have_one_type(tmp_path: Any, options: Any, url: bool) -> None:
+    """Also where only values tell types: those of all rows, as in pandas."""
+    folder = "memory://one_type" if url else str(tmp_path)
+    frame = pd.DataFrame({"a": [1, 2, 3, 4], "s": list("abcd")})
+
+    def floats_last(d: Any) -> Any:
+        return d.assign(a=d.a.mask(d.a >= 4, 2.5), b=d.a.where(d.a > 1)).set_index("s")
+
+    floats_last(md.DataFrame(frame, chunk_size=1)).to_parquet(folder, **options)
+    wanted = floats_last(frame)
+    wanted = wanted.reset_index(drop=True) if options.get("index") is False else wanted
+    equal(md.read_parquet(folder), wanted)
+    if not url:
+        pd.testing.assert_frame_equal(pd.read_parquet(folder), wanted)

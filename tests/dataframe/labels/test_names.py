@@ -129,3 +129,13 @@ def test_renamed_rows_are_not_sorted():
     frame = table(8)
     lazy = md.DataFrame(frame, chunk_size=3).rename(index=lambda label: -label)
     equal(lazy.sort_index(), frame.rename(index=lambda label: -label).sort_index())
+
+
+@pytest.mark.parametrize("options", [{}, {"name": None}, {"name": "x"}])
+@pytest.mark.parametrize("name", [None, "n"])
+def test_a_column_as_a_frame(options, name):
+    """Under its name, 0 or another one, which may be ``None``."""
+    series = pd.Series([3, 1, 2], name=name).rename_axis("r")
+    lazy = md.Series(series, chunk_size=2)
+    equal(lazy.to_frame(**options), series.to_frame(**options))
+    equal(lazy.index.to_frame(**options), series.index.to_frame(**options))

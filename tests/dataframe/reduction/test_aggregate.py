@@ -62,3 +62,24 @@ def test_refused_at_the_call():
         lazy.agg({"nope": "sum"})
     with pytest.raises(AttributeError):
         lazy.u.agg("nope")
+
+
+def test_types_of_results():
+    """Those of pandas, of small integers and of integers that may be missing."""
+    frame = pd.DataFrame(
+        {
+            "a": pd.Series([1, 2, 200], dtype="uint8"),
+            "b": pd.Series([1, None, 3], dtype="Int64"),
+            "c": list("xyy"),
+        }
+    )
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for call in (
+        lambda d: d.a.agg({"x": "max", "y": "nunique"}),
+        lambda d: d[["a"]].agg(["min", "count"]),
+        lambda d: d[["b"]].agg(["max", "min"]),
+        lambda d: d[["b"]].agg(["sum", "mean"]),
+        lambda d: d.agg({"a": ["max", "nunique"], "b": ["count"]}),
+        lambda d: d.c.agg(["min", "nunique"]),
+    ):
+        equal(call(lazy), call(frame))

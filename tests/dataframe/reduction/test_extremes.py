@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -87,3 +88,12 @@ def test_refused_at_the_call():
         md.DataFrame(frame[:0]).u.idxmax()
     with pytest.raises(NotImplementedError, match="reset_index"):
         md.Series(pd.Series([1], pd.MultiIndex.from_tuples([(1, 2)]))).idxmin()
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("values", [[1.0, np.nan, 3.0], [2.0, 1.0, 3.0], [5, 7, 6]])
+@pytest.mark.parametrize("skipna", [True, False])
+def test_positions_of_extremes(name, values, skipna):
+    """A missing value is an error unless it is skipped."""
+    series = pd.Series(values, index=[4, 2, 9])
+    same(lambda x: getattr(x, name)(skipna=skipna), md.Series(series, chunk_size=2), series)

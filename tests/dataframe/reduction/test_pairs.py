@@ -19,6 +19,19 @@ def test_infinite_values_are_missing_ones(method):
     assert np.isnan(lazy.f.corr(lazy.k).compute())
 
 
+@pytest.mark.parametrize("gap", [2, 3, None])
+def test_covariances_of_infinite_values(gap):
+    """Infinities are missing only beside missing values; those of a pair count in rows of both."""
+    frame = table(20)[["k", "u"]].astype(float)
+    frame.loc[3, "k"] = np.inf
+    if gap is not None:
+        frame.loc[gap, "u"] = np.nan
+    lazy = md.DataFrame(frame, chunk_size=6)
+    with np.errstate(invalid="ignore"):
+        equal(lazy.cov(), frame.cov())
+        equal(lazy.k.cov(lazy.u), frame.k.cov(frame.u))
+
+
 def test_refusals():
     """Other methods, texts and columns of other rows are refused at the call."""
     lazy = md.DataFrame(table(5), chunk_size=2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,3 +161,19 @@ def test_means_of_nullable_and_plain_integers():
     lazy = md.DataFrame(frame, chunk_size=1)
     assert lazy.mean().dtype == "Float64"
     equal(lazy.mean(), frame.mean())
+
+
+@pytest.mark.parametrize("name", ["sum", "prod"])
+@pytest.mark.parametrize("least", [0, 3, 5])
+def test_all_values_at_once(name, least):
+    """Values of all columns are counted; infinities of one may have no sum."""
+    frame = pd.DataFrame({"a": [1.0, 2, np.nan], "b": [3.0, 4, np.nan]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(
+        getattr(lazy, name)(axis=None, min_count=least),
+        getattr(frame, name)(axis=None, min_count=least),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as with pandas
+        endless: Any = md.DataFrame({"a": [np.inf, -np.inf], "b": [1, 2]})
+        assert np.isnan(endless.sum(axis=None).compute())
