@@ -193,10 +193,15 @@ class DataFrame(FrameBase):
 
     def _column(self, value: Any) -> Any:
         complaint = "Length of values ({}) does not match length of index ({})"
-        if isinstance(value, pd.Series):
+        if isinstance(value, pd.Series | dict):
             raise NotImplementedError(
-                "a pandas Series as a column is not supported; use its values, or md.Series(x)"
+                "a pandas Series or a dict as a column is not supported; use its values, or "
+                "md.Series(x)"
             )
+        if isinstance(value, set | frozenset):
+            raise TypeError(f"{type(value).__name__!r} type is unordered")
+        if isinstance(value, tuple | range):
+            value = list(value)
         if isinstance(value, list | np.ndarray | pd.Index | ExtensionArray):
             return aligned_values(self, value, complaint)
         if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):

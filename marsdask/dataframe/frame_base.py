@@ -307,6 +307,7 @@ class FrameBase(Rows):
     eq: Final = arithmetic("eq")
     ne: Final = arithmetic("ne")
 
+    __pos__: Final = method_of("__pos__")
     __neg__: Final = method_of("__neg__")
     __invert__: Final = method_of("__invert__")
     __lt__: Final = binary(operator.lt)

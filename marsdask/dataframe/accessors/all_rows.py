@@ -115,6 +115,14 @@ def join_texts(block: Any, *others: Any, sep: str | None, na_rep: str | None) ->
     return block.str.cat(list(others), sep=sep, na_rep=na_rep)
 
 
+def repeat(rows: Any, repeats: Any) -> Any:
+    """Return texts repeated, each as often as told."""
+    if pd.api.types.is_list_like(repeats):
+        complaint = "operands could not be broadcast together with shapes ({1},) ({0},)"
+        repeats = aligned_values(rows, list(repeats), complaint)
+    return rowwise(Method("repeat", "str"), rows, repeats)
+
+
 def freq(rows: Any) -> Any:
     """Compute the distance of times that are equally far apart, ``None`` for others."""
     return rows.compute().dt.freq
@@ -141,6 +149,7 @@ METHODS: dict[tuple[str, str], Callable[..., Any]] = {
     ("str", "cat"): cat,
     ("str", "extractall"): extractall,
     ("str", "get_dummies"): get_dummies,
+    ("str", "repeat"): repeat,
     ("dt", "to_pytimedelta"): to_pytimedelta,
     ("cat", "remove_unused_categories"): remove_unused_categories,
 }

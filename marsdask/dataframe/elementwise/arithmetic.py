@@ -82,6 +82,6 @@ def _is_by_row(obj: Any, other: Any) -> bool:
 
 
 def _is_by_column(obj: Any, other: Any, func: Any) -> bool:
-    """Tell whether a comparison of frames must align their columns, as the method does."""
-    framed = obj.ndim == 2 and isinstance(other, Collection) and other.node.meta.ndim == 2
-    return framed and func in COMPARISONS
+    """Tell whether a comparison of a frame must align its columns, as the method does."""
+    several = isinstance(other, Collection) and other.node.meta.ndim > 0
+    return obj.ndim == 2 and func in COMPARISONS and (several or isinstance(other, pd.Series))

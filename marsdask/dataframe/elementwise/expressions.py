@@ -140,9 +140,9 @@ class Evaluation:
     def _compared(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         several = isinstance(right, list | np.ndarray | set | tuple)
         if isinstance(op, ast.In) or (isinstance(op, ast.Eq) and several):
-            return left.isin(right)
+            return _is_in(left, right)
         if isinstance(op, ast.NotIn) or (isinstance(op, ast.NotEq) and several):
-            return ~left.isin(right)
+            return ~_is_in(left, right)
         return BINARY[type(op)](left, right)
 
     def _attribute(self, node: ast.Attribute) -> Any:
@@ -156,6 +156,16 @@ class Evaluation:
         func = getattr(np, node.func.id) if known else self.value(node.func)  # type: ignore[attr-defined]
         options = {one.arg: self.value(one.value) for one in node.keywords if one.arg}
         return func(*map(self.value, node.args), **options)
+
+
+def _is_in(left: Any, right: Any) -> Any:
+    """Tell of each value of a column whether it is among others, on whichever side these are."""
+    column: Any
+    values: Any
+    column, values = (left, right) if isinstance(left, Collection) else (right, left)
+    if not isinstance(column, Collection):
+        raise NotImplementedError("'in' without a column is not supported in expressions")
+    return column.isin([values] if pd.api.types.is_scalar(values) else values)
 
 
 def _tokens(text: str) -> Iterator[tuple[Any, str]]:

@@ -269,7 +269,9 @@ def _check_types(node: Rowwise) -> None:
         for arg in given
         for dtype in (dtypes_of(arg.meta) if isinstance(arg, Node) else (np.asarray(arg).dtype,))
     }
-    if object in dtypes or {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("biu"):
+    if np.dtype(object) in dtypes or {getattr(dtype, "kind", "O") for dtype in dtypes} <= set(
+        "biu"
+    ):
         return  # objects may have any type; integers and booleans never raise
     samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in node.args]
     with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -31,8 +31,21 @@ def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S
         raise NotImplementedError(
             "fillna(limit=) is not supported, since it counts over all rows; use fillna(value)"
         )
+    if isinstance(value, dict) and any(isinstance(one, Collection) for one in value.values()):
+        filled: S = _filled(obj, value)
+        return filled
     found: S = rowwise(Method("fillna"), obj, value, **options)
     return found
+
+
+def _filled(frame: Any, values: dict[Any, Any]) -> Any:
+    """Replace missing values of some columns, by values of which some are lazy."""
+    if frame.ndim == 1:
+        raise NotImplementedError(
+            "fillna() of rows by lazy values is not supported; use compute() first"
+        )
+    changed = {name: fillna(frame[name], one) for name, one in values.items() if name in frame}
+    return frame._with(changed)
 
 
 def isin(obj: S, values: Any) -> S:
@@ -111,8 +124,19 @@ def _chosen(name: str, obj: Any, cond: Any, other: Any, options: dict[str, Any])
     check_not_in_place(name, options)
     if options.pop("level", None) is not None:
         raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
-    values = [_beside(obj, one, name) for one in (cond, other)]
+    if obj.ndim == 2 and isinstance(other, list | tuple) and np.ndim(other) == 1:
+        options["axis"], other = 1, _of_columns(obj, other)
+    else:
+        other = _beside(obj, other, name)
+    values = [_beside(obj, cond, name), other]
     return rowwise(Method(name), obj, *values, **options)
+
+
+def _of_columns(frame: Any, values: Any) -> pd.Series:
+    """Return a value for each column."""
+    if len(values) != len(frame.columns):
+        raise ValueError(f"other must have {len(frame.columns)} values, one for each column")
+    return pd.Series(values, index=frame.columns)
 
 
 def _beside(obj: Any, value: Any, name: str) -> Any:

@@ -41,7 +41,7 @@ def read_lines(file: Any, part: tuple[int, int], like: Any = None, **options: An
     if like is None:
         return read(io.BytesIO(lines))
     told = options.get("dtype") not in (None, True) or "convert_dates" in options
-    found = read(io.BytesIO(lines)) if told else _read_like(like, lines, read)
+    found: Any = read(io.BytesIO(lines)) if told else _read_like(like, lines, read)
     for name, column in found.items():
         if name in like and column.dtype.kind + like[name].dtype.kind in ("bi", "bu", "iu"):
             found[name] = column.astype(like[name].dtype)

@@ -94,6 +94,14 @@ def _first_rows(query: str, uri: str, options: tuple[tuple[str, Any], ...]) -> p
         return first
 
 
+def _bounds(column: str, query: str, uri: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    """Return the number of rows of a query, and the least and the largest value of a column."""
+    params = tuple(one for one in options if one[0] == "params")
+    wanted = f"COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b"
+    found = _select(f"SELECT {wanted} FROM {_nested(query)}", uri, params)  # noqa: S608
+    return found.iloc[0].astype(object)
+
+
 def quoted(name: str, uri: str) -> str:
     """Return the name of a table or a column, which may be any text."""
     if uri.startswith(SQLITE):
@@ -188,10 +196,7 @@ def read_sql_query(
     conditions = [""]
     if column is not None:
         column = quoted(column, uri)
-        bounds = f"COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b"
-        params = tuple(one for one in given if one[0] == "params")
-        ask = _select(f"SELECT {bounds} FROM {_nested(sql)}", uri, params)  # noqa: S608
-        rows, low, high = ask.iloc[0].astype(object)
+        rows, low, high = _bounds(column, sql, uri, given)
         low, high = limits or _as_times(low, high)
         nbytes = int(rows) * row_bytes(first.iloc[:0])
         count = num_partitions or npartitions or math.ceil(nbytes / LARGEST_BLOCK)

@@ -225,6 +225,7 @@ def sort_values(
     obj: S,
     by: Any = None,
     *,
+    axis: int | str = 0,
     ascending: Any = True,
     na_position: str = "last",
     ignore_index: bool = False,
@@ -239,6 +240,10 @@ def sort_values(
     """
     check_not_in_place("sort_values", {"inplace": inplace})
     _check_kind(kind)
+    if axis_number(obj.node.meta, axis) == 1:
+        raise NotImplementedError(
+            "sort_values(axis=1) is not supported; use df[labels] with columns in their order"
+        )
     how: dict[str, Any] = {"ascending": ascending, "na_position": na_position}
     if key is not None:
         result: S = _sorted_by_key(obj, by, key, how)
@@ -259,6 +264,8 @@ def _columns_by(meta: pd.DataFrame, by: Any) -> tuple[Any, ...]:
     for key in keys:
         if key not in meta.columns:
             raise KeyError(key)
+        if meta.columns.nlevels == 1 and not isinstance(meta.columns.get_loc(key), int):
+            raise ValueError(f"The column label {key!r} is not unique.")
     return keys
 
 

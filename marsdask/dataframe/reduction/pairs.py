@@ -188,6 +188,8 @@ def one_for_each(*values: Any, labels: Any) -> pd.Series:
 
 def autocorr(series: Any, lag: int = 1) -> Tensor:
     """Return the correlation with the rows ``lag`` before. See pandas.Series.autocorr."""
+    if series.node.meta.dtype == bool:
+        series = series.astype(float)  # shifted, they would be objects
     return corr_with(series, series.shift(lag))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from marsdask.tensor.quantile.exact import Quantile
 from marsdask.tensor.quantile.methods import MIDDLE
@@ -61,6 +62,10 @@ def selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
     return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
 
 
+#: Statistics that pandas has of objects too.
+MIDDLES = {"median", "quantile"}
+
+
 def numeric_columns(obj: Any, name: str, *, numeric_only: bool) -> Any:
     """Return the columns that are numbers; raise if others are there and are not left out."""
     meta = obj.node.meta
@@ -71,7 +76,9 @@ def numeric_columns(obj: Any, name: str, *, numeric_only: bool) -> Any:
             continue
         if is_masked(dtype):
             continue
-        if not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM":
+        values = isinstance(dtype, pd.PeriodDtype) or (name in MIDDLES and is_object_dtype(dtype))
+        values = values or pd.api.types.is_numeric_dtype(dtype)
+        if not values and getattr(dtype, "kind", "O") not in "mM":
             raise TypeError(f"Cannot perform reduction {name!r} with {dtype} dtype")
         raise NotImplementedError(
             f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy"
@@ -190,11 +197,18 @@ def quantile(
     axis: Any = 0,
     numeric_only: bool = False,
     interpolation: str = "linear",
+    method: str = "single",
 ) -> Series | DataFrame:
     """Return exact quantiles of each column: one row for each of several ``q``.
 
     See pandas.DataFrame.quantile. Costs two passes over each column.
     """
+    if method not in ("single", "table"):
+        raise ValueError(f"Invalid method: {method}. Method must be in {{'single', 'table'}}.")
+    if method == "table":
+        raise NotImplementedError(
+            "quantile(method='table') is not supported; use method='single', or sort_values()"
+        )
     if axis_number(frame.node.meta, axis) == 1:
         if np.ndim(q):
             raise NotImplementedError(

@@ -15,6 +15,7 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
@@ -220,7 +221,8 @@ def finish(
     if dtype == np.float32 or isinstance(dtype, pd.Float64Dtype):
         result = result.astype(dtype)
     if isinstance(like, pd.DataFrame):
-        return result
+        objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))
+        return result.astype(object) if objects and result.dtype == float else result
     scalar = result.iloc[0]
     return pd.NA if is_masked(like.dtype) and pd.isna(scalar) else scalar
 
@@ -315,13 +317,18 @@ def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
 
 def finish_std(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return standard deviations."""
-    return np.sqrt(finish_var(partial, skipna=skipna, ddof=ddof))
+    return _root(finish_var(partial, skipna=skipna, ddof=ddof))
+
+
+def _root(found: pd.Series) -> Any:
+    """Return square roots, those of objects as floats."""
+    return np.sqrt(found.astype(float) if found.dtype == object else found)
 
 
 def finish_sem(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return standard errors of means."""
     del skipna
-    return np.sqrt(finish_var(partial, ddof=ddof) / partial[0])
+    return _root(finish_var(partial, ddof=ddof) / partial[0])
 
 
 @dataclass(frozen=True)
@@ -332,16 +339,18 @@ class Extreme:
 
     def __call__(self, frame: pd.DataFrame, *, skipna: bool = True) -> Any:
         dtypes = set(frame.dtypes)
-        if len(dtypes) == 1:
+        if len(dtypes) == 1 and not isinstance(next(iter(dtypes)), pd.IntervalDtype):
             row = getattr(frame, self.name)(skipna=skipna).to_frame().T
             return row.astype(dtypes.pop())
-        values = [
-            pd.Series([getattr(column, self.name)(skipna=skipna)], dtype=column.dtype)
-            for _, column in frame.items()
-        ]
+        values = [self._of(one, skipna=skipna) for _, one in frame.items()]
         row = pd.concat(values, axis=1) if values else pd.DataFrame(index=[0])
         row.columns = frame.columns
         return row
+
+    def _of(self, values: pd.Series, *, skipna: bool) -> pd.Series:
+        if isinstance(values.dtype, pd.IntervalDtype) and values.isna().all():
+            return values.iloc[:1].reset_index(drop=True)  # pandas raises for them
+        return pd.Series([getattr(values, self.name)(skipna=skipna)], dtype=values.dtype)
 
     def finish(self, rows: pd.DataFrame, *, skipna: bool = True) -> Any:
         """Return the extreme of each column of the joined rows."""

@@ -96,3 +96,12 @@ def test_refusals():
         lazy.s.str.cat(FRAME.o)
     with pytest.raises(ValueError, match="no capture groups"):
         lazy.s.str.extractall("a")
+
+
+def test_repeated_texts():
+    """Each as often as told."""
+    lazy: Any = md.Series(FRAME.s, chunk_size=3)
+    equal(lazy.str.repeat(2), FRAME.s.str.repeat(2))
+    equal(lazy.str.repeat(range(7)), FRAME.s.str.repeat(range(7)))
+    with pytest.raises(ValueError, match="broadcast"):
+        lazy.str.repeat([1, 2])

@@ -76,3 +76,32 @@ def test_what_is_not_supported():
     ]:
         with pytest.raises(error, match=words):
             call()
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_comparisons_align_columns(name):
+    """With a series of columns, in memory or lazy."""
+    frame = table(7)[["k", "u"]]
+    lazy: Any = md.DataFrame(frame, chunk_size=3)
+    for other in (pd.Series({"u": 1, "k": 2}), pd.Series({"k": 1, "z": 2})):
+        equal(getattr(lazy, name)(other), getattr(frame, name)(other))
+    for labels in (["u", "k"], ["k"]):
+        equal(getattr(lazy, name)(lazy[labels].max()), getattr(frame, name)(frame[labels].max()))
+
+
+def test_plus():
+    """Changes no number, and there is none of text."""
+    frame = table(7)
+    lazy: Any = md.DataFrame(frame, chunk_size=3)
+    equal(+lazy[["k", "f"]], +frame[["k", "f"]])
+    equal(+lazy.f, +frame.f)
+    with pytest.raises(TypeError):
+        (+lazy.s).compute()
+
+
+def test_objects_of_truth_values():
+    """Operators of logic take them, as pandas's do."""
+    series = pd.Series([True, None, False], dtype=object)
+    lazy: Any = md.Series(series, chunk_size=2)
+    equal(lazy | lazy, series | series)
+    equal(lazy & True, series & True)

@@ -82,3 +82,29 @@ def test_cells_are_chosen_and_clipped(both):
     equal(lazy.f.clip(lazy.f.min(), lazy.f.mean()), frame.f.clip(frame.f.min(), frame.f.mean()))
     with pytest.raises(TypeError, match="Boolean array expected for the condition, not int64"):
         lazy[lazy]
+
+
+@pytest.mark.parametrize("name", ["where", "mask"])
+@pytest.mark.parametrize("options", [{}, {"axis": 1}, {"axis": 0}])
+def test_a_value_for_each_column(name, options):
+    """In a list, as in pandas whatever the axis is."""
+    frame = table(7)[["k", "u"]]
+    lazy = md.DataFrame(frame, chunk_size=3)
+    equal(
+        getattr(lazy, name)(lazy > 1, [7, 8], **options),
+        getattr(frame, name)(frame > 1, [7, 8], **options),
+    )
+    with pytest.raises(ValueError, match="2 values"):
+        getattr(lazy, name)(lazy > 1, [7, 8, 9], **options)
+
+
+def test_lazy_values_fill_columns():
+    """Some columns of a dict, others by values in memory."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(
+        lazy.fillna({"f": lazy.f.max(), "s": "none", "no": 1}),
+        frame.fillna({"f": frame.f.max(), "s": "none", "no": 1}),
+    )
+    with pytest.raises(NotImplementedError, match="compute"):
+        lazy.f.fillna({0: lazy.f.max()})

@@ -175,17 +175,32 @@ PLACES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("columns", [["f", "u"], "f", slice("f", "s")])
 def test_columns_of_frames_are_aligned(rows, own, columns):
     """By label, and values of columns that are not there are missing; by position for iloc."""
-    results = []
     whole = table(9).astype({"u": float})
-    for frame in (whole.copy(), md.DataFrame(whole, chunk_size=4)):
+    results: list[Any] = [whole.copy(), md.DataFrame(whole, chunk_size=4)]
+    for frame in results:
         frame.loc[PLACES[rows](frame), columns] = frame[own]
         frame.iloc[:, [0, 2]] = frame[["k", "s"]]
-        results.append(frame)
     equal(results[1], results[0])
 
 
 def test_columns_of_one_label_are_ambiguous():
     """An error for pandas too."""
-    for frame in (table(5), md.DataFrame(table(5), chunk_size=2)):
+    both: list[Any] = [table(5), md.DataFrame(table(5), chunk_size=2)]
+    for frame in both:
         with pytest.raises(ValueError, match="non-unique"):
             frame.loc[:, ["k", "u"]] = frame[["u", "u"]]
+
+
+def test_columns_of_python_values():
+    """Tuples and ranges are columns; dicts are refused as series are, and sets have no order."""
+    frame, lazy = table(5), md.DataFrame(table(5), chunk_size=2)
+    both: list[Any] = [frame, lazy]
+    for d in both:
+        d["p"], d["q"] = (1, 2, 3, 4, 5), range(5)
+        with pytest.raises(ValueError, match="Length of values"):
+            d["p"] = (1, 2)
+        with pytest.raises(TypeError, match="unordered"):
+            d["p"] = {1, 2, 3, 4, 5}
+    equal(lazy, frame)
+    with pytest.raises(NotImplementedError, match="dict"):
+        lazy["p"] = {0: 5}

@@ -99,3 +99,15 @@ def test_columns_and_keys(both, what):
     frame, lazy = both
     for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
         equal(SORTED[what](e), SORTED[what](d))
+
+
+def test_what_values_decide():
+    """Several columns of one label are an error, and the order of columns is not supported."""
+    frame = pd.DataFrame([[1, 2, 3], [0, 5, 6]], columns=list("qqr"))
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.sort_values("r"), frame.sort_values("r"))
+    for d in (frame, lazy):
+        with pytest.raises(ValueError, match="is not unique"):
+            d.sort_values(["r", "q"])
+    with pytest.raises(NotImplementedError, match="axis=1"):
+        lazy.sort_values(0, axis=1)

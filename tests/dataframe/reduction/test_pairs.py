@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
@@ -46,3 +47,10 @@ def test_refusals():
             call()
     with pytest.raises(TypeError):
         lazy.corr()
+
+
+def test_truth_values_with_those_before():
+    """Are zeros and ones."""
+    series = pd.Series([True, False, False, True, True])
+    found = md.Series(series, chunk_size=2).autocorr().compute()
+    np.testing.assert_allclose(found, series.autocorr(), atol=1e-9)

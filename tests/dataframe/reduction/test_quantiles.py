@@ -37,3 +37,17 @@ def test_refusals():
         lazy[NUMBERS].quantile([0.1, 0.2], axis=1)
     with pytest.raises(NotImplementedError):
         lazy.t.to_frame().median()
+
+
+def test_methods_and_types():
+    """Of tables, objects and periods there are none."""
+    frame = table(5)[["k", "u"]]
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.quantile(0.5, method="single"), frame.quantile(0.5, method="single"))
+    with pytest.raises(NotImplementedError, match="method='table'"):
+        lazy.quantile(method="table")
+    with pytest.raises(ValueError, match="Invalid method"):
+        lazy.quantile(method="other")
+    for values in (pd.Series([1, 2], dtype=object), pd.Series(pd.period_range("2020", periods=2))):
+        with pytest.raises(NotImplementedError, match="median"):
+            md.Series(values).median()

@@ -177,3 +177,24 @@ def test_all_values_at_once(name, least):
         warnings.simplefilter("ignore")  # as with pandas
         endless: Any = md.DataFrame({"a": [np.inf, -np.inf], "b": [1, 2]})
         assert np.isnan(endless.sum(axis=None).compute())
+
+
+@pytest.mark.parametrize("borders", [[0, 1, 2, 3, 4], [0.0, 1.0, 2.0, 3.0, 4.0]])
+def test_intervals(borders):
+    """Are counted and compared, also where integers have no missing value."""
+    frame = pd.DataFrame({"i": pd.arrays.IntervalArray.from_breaks(borders)})
+    frame = frame if isinstance(borders[0], int) else frame.reindex([0, 9, 1, 2])
+    lazy: Any = md.DataFrame(frame, chunk_size=1)
+    for name in ("count", "min", "max", "nunique"):
+        equal(getattr(lazy.i, name)(), getattr(frame.i, name)())
+    equal(lazy.count(), frame.count())
+    equal(lazy.i.describe(), frame.i.describe())
+
+
+@pytest.mark.parametrize("name", ["std", "var", "sem", "mean"])
+def test_objects_that_are_numbers(name):
+    """Have pandas's types: objects for the columns of a frame."""
+    frame = pd.DataFrame({"a": pd.Series([1, 2.5, 4], dtype=object)})
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    equal(getattr(lazy, name)(), getattr(frame, name)())
+    equal(getattr(lazy.a, name)(), getattr(frame.a, name)())
