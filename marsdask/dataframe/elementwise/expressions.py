@@ -160,11 +160,9 @@ class Evaluation:
 
 def _is_in(left: Any, right: Any) -> Any:
     """Tell of each value of a column whether it is among others, on whichever side these are."""
-    column: Any
-    values: Any
-    column, values = (left, right) if isinstance(left, Collection) else (right, left)
-    if not isinstance(column, Collection):
+    if not isinstance(left, Collection) and not isinstance(right, Collection):
         raise NotImplementedError("'in' without a column is not supported in expressions")
+    column, values = (left, right) if isinstance(left, Collection) else (right, left)
     return column.isin([values] if pd.api.types.is_scalar(values) else values)
 
 

@@ -372,10 +372,13 @@ def to_parquet_file(block: Any, target: Any, *, first: bool, **options: Any) -> 
 def labels_as_columns(node: Node) -> bool | None:
     """Tell how labels are stored if the user did not: ``None`` for pandas's choice.
 
-    Some chunks of a filtered frame may have a range of labels, which pandas would not write.
+    Some chunks of a filtered frame may have a range of labels, which pandas would not write; it
+    would not read the name of such labels from several files.
     """
-    numbered = node.alignment.startswith(("range:", "number:"))
-    return None if numbered or len(node.chunks[0]) == 1 else True
+    rows = node.alignment  # of chosen rows it ends with the choice, in brackets
+    numbered = rows.startswith(("range:", "number:")) and not rows.endswith("]")
+    plain = numbered and node.meta.index.name is None
+    return None if plain or len(node.chunks[0]) == 1 else True
 
 
 def to_parquet(

@@ -207,3 +207,17 @@ def test_gaps_that_are_filtered_out_while_reading(tmp_path):
     lazy = md.read_parquet(tmp_path, filters=filters)
     assert lazy.a.dtype == "float64"
     equal(lazy, pd.read_parquet(tmp_path, filters=filters))
+
+
+@pytest.mark.parametrize("name", [None, "r"])
+@pytest.mark.parametrize("first", [0, 2])
+def test_labels_and_their_name_are_stored(tmp_path, name, first):
+    """Those of rows that a mask chose, and the name of a range, whatever reads the files."""
+    frame = pd.DataFrame({"a": range(6)}).rename_axis(name)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    lazy[lazy.a >= first].to_parquet(tmp_path)
+    wanted = frame[frame.a >= first]
+    pd.testing.assert_frame_equal(md.read_parquet(tmp_path).compute(), wanted)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path), wanted)
+    lazy.to_parquet(tmp_path / "all")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all"), frame)
