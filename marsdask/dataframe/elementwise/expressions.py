@@ -160,9 +160,11 @@ class Evaluation:
 
 def _is_in(left: Any, right: Any) -> Any:
     """Tell of each value of a column whether it is among others, on whichever side these are."""
-    if not isinstance(left, Collection) and not isinstance(right, Collection):
+    several = [one for one in (left, right) if isinstance(one, Collection)]
+    if not several:
         raise NotImplementedError("'in' without a column is not supported in expressions")
-    column, values = (left, right) if isinstance(left, Collection) else (right, left)
+    column: Any = several[0]
+    values = right if column is left else left
     return column.isin([values] if pd.api.types.is_scalar(values) else values)
 
 
