@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from ..schemas.schema import once_a_schema
+
 
 def columns_where(frame: Any, holds: Callable[[Any], bool]) -> Any:
     """Return the columns for whose types a function holds."""
@@ -22,9 +24,18 @@ def numeric_part(frame: Any) -> Any:
     return columns_where(frame, is_numeric_dtype)
 
 
+def has_unique_labels(meta: pd.DataFrame) -> bool:
+    """Tell whether each column has a label of its own."""
+    return once_a_schema(_is_unique, meta)
+
+
+def _is_unique(meta: pd.DataFrame) -> bool:
+    return meta.columns.is_unique
+
+
 def columns_labelled(frame: Any, labels: pd.Index) -> Any:
     """Return the columns of some labels; in the labels' order, if no column has that of another."""
-    own = frame.node.meta.columns
-    if own.is_unique:
+    meta = frame.node.meta
+    if has_unique_labels(meta):
         return frame[list(labels)]
-    return frame.iloc[:, np.flatnonzero(own.isin(labels)).tolist()]
+    return frame.iloc[:, np.flatnonzero(meta.columns.isin(labels)).tolist()]

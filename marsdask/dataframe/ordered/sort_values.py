@@ -18,6 +18,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Ordering, Partitioning, Traits
 
+from ..elementwise.column_selection import has_unique_labels
 from ..elementwise.rowwise import check_not_in_place, column_at, rowwise, with_columns
 from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
@@ -264,7 +265,9 @@ def _columns_by(meta: pd.DataFrame, by: Any) -> tuple[Any, ...]:
     for key in keys:
         if key not in meta.columns:
             raise KeyError(key)
-        if meta.columns.nlevels == 1 and not isinstance(meta.columns.get_loc(key), int):
+        if has_unique_labels(meta) or meta.columns.nlevels > 1:
+            continue
+        if not isinstance(meta.columns.get_loc(key), int):
             raise ValueError(f"The column label {key!r} is not unique.")
     return keys
 
