@@ -32,7 +32,8 @@ def divisions(obj: Any) -> tuple[Any, ...]:
     starts = borders(numbers(node.chunks[0]))
     if not starts[-1] or any(stop == start for start, stop in itertools.pairwise(starts)):
         return unknown
-    if node.alignment.startswith("range:"):
+    # The alignment of chosen rows ends with the choice, in brackets.
+    if node.alignment.startswith("range:") and not node.alignment.endswith("]"):
         return (*starts[:-1], starts[-1] - 1)
     if isinstance(node, FromPandas):
         labels = node.data.index

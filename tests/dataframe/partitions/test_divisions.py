@@ -31,7 +31,8 @@ def test_known_divisions(labels: Any) -> None:
 def test_unknown_divisions() -> None:
     """Are ``None``, one more than there are partitions, as in Dask."""
     lazy = md.DataFrame(table(10, index="labels"), chunk_size=4)
-    for one in (lazy, lazy[lazy.u > 3], lazy.set_index("u"), md.DataFrame(table(0))):
+    rows = md.DataFrame(table(10), chunk_size=4).iloc[1:]
+    for one in (lazy, lazy[lazy.u > 3], lazy.set_index("u"), md.DataFrame(table(0)), rows):
         assert not one.known_divisions
         assert one.divisions == (None,) * (one.npartitions + 1)
 
