@@ -48,7 +48,7 @@ ELSEWHERE = {
         "marsdask/remote/object",
         "scheduler/worker_client",
     ),
-    "tests/remote/test_task_log.py": ("marsdask/remote/fetch_log",),
+    "tests/remote/test_task_log.py": ("marsdask/remote/fetched_log",),
     "tests/core/test_session.py": ("marsdask/core/errors", "marsdask/core/call_site"),
     "tests/core/results/test_stored.py": ("marsdask/core/results/source_node",),
     "tests/core/compilation/test_tiling.py": (

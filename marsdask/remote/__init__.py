@@ -2,7 +2,7 @@
 
 from marsdask.core.collection import ExecutableTuple, fetch_log
 
-from .fetch_log import FetchedLog
+from .fetched_log import FetchedLog
 from .object import Object
 from .run_script import ScriptFailed, ScriptTimeout, run_script
 from .spawn import spawn

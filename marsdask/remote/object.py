@@ -13,7 +13,7 @@ from marsdask.core.session import Session, get_default_session
 from marsdask.core.sizes import Index
 
 from .arguments import private
-from .fetch_log import FetchedLog
+from .fetched_log import FetchedLog
 from .node import AnyValue, RemoteFunction, ResultItem
 
 

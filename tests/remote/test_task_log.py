@@ -97,6 +97,7 @@ def test_logs_of_several_calls():
         calls = mr.ExecutableTuple([mr.spawn(print, (word,)) for word in ("a", "b")])
         calls.execute()
         assert list(map(str, calls.fetch_log())) == ["a\n", "b\n"]
-        assert list(map(str, marsdask.fetch_log(list(calls)))) == ["a\n", "b\n"]
+        for fetch_log in (marsdask.fetch_log, mr.fetch_log):
+            assert list(map(str, fetch_log(list(calls)))) == ["a\n", "b\n"]
         silent = mr.spawn(len, ([],)).execute().fetch_log()
         assert (len(silent), str(silent), repr(silent)) == (0, "", "''")
