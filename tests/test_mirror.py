@@ -41,8 +41,6 @@ ELSEWHERE = {
     ),
     "tests/remote/test_spawn.py": (
         "marsdask/core/dask/single_value",
-        "marsdask/remote/arguments",
-        "marsdask/remote/function_call",
         "marsdask/remote/names",
         "marsdask/remote/node",
         "marsdask/remote/object",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from copy import copy, deepcopy
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -21,65 +22,90 @@ def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
 
     It looks into lists, tuples, sets, dictionaries, slices and dataclasses.
     """
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if isinstance(value, dict):
-        return _changed_dict(value, change)
-    if isinstance(value, list | tuple | set | frozenset):
-        items = [rebuilt(item, change) for item in value]
-        if all(map(_same, items, value)):
-            return value
-        # Named tuples are built from their items.
-        return getattr(kind, "_make", kind)(items)
-    if kind is slice:
-        parts = [rebuilt(part, change) for part in (value.start, value.stop, value.step)]
-        return slice(*parts)
-    found = change(value)
-    if found is value and is_dataclass(value) and not isinstance(value, type):
-        return _changed_dataclass(value, change)
-    return found
+    return _Rebuilding(change).of(value)
 
 
 #: Types of which no value holds others: most arguments.
 _PLAIN = (int, float, str, bytes, bool, type(None), complex, np.ndarray)
 
 
+class _Rebuilding:
+    """One pass through a nested value."""
+
+    def __init__(self, change: Callable[[Any], Any]) -> None:
+        self._change = change
+        self._around: set[int] = set()
+        """The containers around the present item, by identity."""
+        self._recursive: set[int] = set()
+        """Those that contain themselves."""
+
+    def of(self, value: Any) -> Any:
+        """Return the value, changed."""
+        if type(value) in _PLAIN:
+            return value
+        identity = id(value)
+        if identity in self._around:
+            self._recursive.add(identity)
+            return value
+        self._around.add(identity)
+        found = self._changed(value)
+        self._around.discard(identity)
+        if found is not value and identity in self._recursive:
+            raise NotImplementedError(
+                f"collections in a {type(value).__name__} that contains itself; pass them apart"
+            )
+        return found
+
+    def _changed(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return self._changed_dict(value)
+        if isinstance(value, list | tuple | set | frozenset):
+            items = [self.of(item) for item in value]
+            if all(map(_same, items, value)):
+                return value
+            # Named tuples are built from their items.
+            return getattr(type(value), "_make", type(value))(items)
+        if type(value) is slice:
+            return slice(*(self.of(part) for part in (value.start, value.stop, value.step)))
+        found = self._change(value)
+        if found is value and is_dataclass(value) and not isinstance(value, type):
+            return self._changed_dataclass(value)
+        return found
+
+    def _changed_dict(self, value: dict[Any, Any]) -> Any:
+        items = {self.of(key): self.of(item) for key, item in value.items()}
+        if all(map(_same, items, value)) and all(map(_same, items.values(), value.values())):
+            return value
+        if type(value) is dict:
+            return items
+        made = value.copy()  # the subclass may have more than its items
+        made.clear()
+        made.update(items)
+        return made
+
+    def _changed_dataclass(self, value: Any) -> Any:
+        made = value
+        for item in fields(value):
+            old = getattr(value, item.name, None)
+            new = self.of(old)
+            if new is not old:
+                made = copy(value) if made is value else made
+                object.__setattr__(made, item.name, new)  # it may be frozen
+        return made
+
+
 def _same(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _changed_dict(value: dict[Any, Any], change: Callable[[Any], Any]) -> Any:
-    items = {rebuilt(key, change): rebuilt(item, change) for key, item in value.items()}
-    if all(map(_same, items, value)) and all(map(_same, items.values(), value.values())):
-        return value
-    if type(value) is dict:
-        return items
-    copy = value.copy()  # the subclass may have more than its items
-    copy.clear()
-    copy.update(items)
-    return copy
-
-
-def _changed_dataclass(value: Any, change: Callable[[Any], Any]) -> Any:
-    changes = {}
-    for item in fields(value):
-        old = getattr(value, item.name)
-        new = rebuilt(old, change)
-        if new is not old and item.init:
-            changes[item.name] = new
-    return replace(value, **changes) if changes else value
-
-
 def private(value: Any) -> Any:
-    """Return a value that a function may modify: arrays, frames and containers are copied."""
-    kind = type(value)
-    if kind in (list, set):
-        return kind(map(private, value))
-    if kind is tuple:
-        return tuple(map(private, value))
-    if kind is dict:
-        return {key: private(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.copy(order="K")
-    return value.copy() if hasattr(type(value), "iloc") else value
+    """Return a copy that a function may modify; parts that cannot be copied are shared."""
+    try:
+        return deepcopy(value)
+    except Exception:  # noqa: BLE001 - copying may raise any exception
+        kind = type(value)
+        if kind in (list, set, tuple):
+            return kind(map(private, value))
+        if kind is dict:
+            return {key: private(item) for key, item in value.items()}
+        return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -53,26 +53,30 @@ class RemoteCall:
             self._data = dumps((self._function, self._arguments))
         return _sealed, (self.name, self.attempts, self.n_output, self._data)
 
-    def __call__(self, values: list[Any]) -> Any:
-        """Call the function with the values of the inputs."""
-        if self._function is None:
-            assert self._data is not None
-            self._function, self._arguments = pickle.loads(self._data)
+    def __call__(self, receive: Callable[[], list[Any]]) -> Any:
+        """Call the function with the values of the inputs, which each attempt receives anew."""
+        for _ in range(self.attempts - 1):
+            try:
+                return self._attempt(receive())
+            except Exception as error:  # noqa: BLE001 - whatever it raises, it is tried again
+                logger.info("%s is tried again after %r", self.name, error)
+        return self._attempt(receive())
+
+    def _attempt(self, values: list[Any]) -> Any:
         function: Any = self._function
-        args, kwargs = self._arguments
+        if function is None:
+            assert self._data is not None
+            function, (args, kwargs) = pickle.loads(self._data)
+        else:  # in the caller's process
+            args, kwargs = private(self._arguments)
         if values:
             put = partial(_put, values)
             args, kwargs = rebuilt(args, put), rebuilt(kwargs, put)
-        for _ in range(self.attempts - 1):
-            try:
-                return self._checked(function(*args, **kwargs))
-            except Exception as error:  # noqa: BLE001 - whatever it raises, it is tried again
-                logger.info("%s is tried again after %r", self.name, error)
         return self._checked(function(*args, **kwargs))
 
     def _checked(self, result: Any) -> Any:
         if self.n_output is None:
-            return result
+            return self._kept(result)
         if not isinstance(result, Iterable):
             raise TypeError(
                 f"Specifying n_output={self.n_output}, but result is not iterable, got {result}"
@@ -82,7 +86,16 @@ class RemoteCall:
             raise ValueError(
                 f"Length of return value should be {self.n_output}, got {len(several)}"
             )
-        return several
+        return [self._kept(item) for item in several]
+
+    def _kept(self, result: Any) -> Any:
+        """Refuse an iterator of Python's as a result: only its first receiver would get items."""
+        if isinstance(result, Iterator) and type(result).__module__ in ("builtins", "itertools"):
+            raise TypeError(
+                f"{self.name} returned a {type(result).__name__}, whose items can be read only "
+                "once; return a list"
+            )
+        return result
 
 
 def _sealed(name: str, attempts: int, n_output: int | None, data: bytes) -> RemoteCall:
@@ -114,9 +127,19 @@ class RemoteTask:
         return Cost(least=2**20, shares=True)
 
     def __call__(self, *given: Any) -> Any:
-        values = [receive(value) for receive, value in zip(self.receivers, given, strict=True)]
+        receive = partial(_received, self.receivers, given)
         with capturing(self.name), _inside():
-            return self.call(values)
+            try:
+                return self.call(receive)
+            except (SystemExit, KeyboardInterrupt) as error:
+                if running_worker() is None:
+                    raise
+                # A worker would end, and the scheduler try the task on the next one.
+                raise RuntimeError(f"{self.call.name} raised {error!r}") from error
+
+
+def _received(receivers: Iterable[Callable[[Any], Any]], given: Iterable[Any]) -> list[Any]:
+    return [receive(value) for receive, value in zip(receivers, given, strict=True)]
 
 
 def _inside() -> AbstractContextManager[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 from marsdask.core.call_site import caller
@@ -37,9 +39,10 @@ def spawn(
     func : callable
         The function.
     args : tuple
-        Its arguments; anything but a tuple is the only one. Objects in them, however nested, arrive
-        as values, and so do Dask's collections and futures. Tensors and frames arrive as they are:
-        executed, with their chunks where these are held.
+        Its arguments; anything but a tuple is the only one. Objects in them arrive as values, also
+        within lists, tuples, sets, dictionaries, slices and dataclasses, and so do Dask's
+        collections and futures. Tensors and frames arrive as they are: executed, with their chunks
+        where these are held. The function may modify all values: they are copies.
     kwargs : dict, optional
         Its keyword arguments.
     retry_when_fail : bool
@@ -59,9 +62,12 @@ def spawn(
     Raises
     ------
     TypeError
-        If ``kwargs`` is not a dict, or ``func`` not callable.
+        If ``kwargs`` is not a dict, ``func`` not callable or asynchronous, or ``n_output`` not an
+        int.
     ValueError
-        If there is an unknown keyword argument.
+        If there is an unknown keyword argument, or ``n_output`` is not positive.
+    NotImplementedError
+        If there are objects in a container that contains itself.
 
     Examples
     --------
@@ -77,12 +83,9 @@ def spawn(
     """
     if kwargs is None:
         kwargs = {}
-    if not isinstance(kwargs, dict):
-        raise TypeError("kwargs has to be a dict")
+    _check(func, kwargs, n_output)
     if kw:
         raise ValueError(f"Unexpected kw: {next(iter(kw))}")
-    if not callable(func):
-        raise TypeError(f"func has to be callable, not {type(func).__name__}")
     given = args if isinstance(args, tuple) else (args,)
     inputs = _Inputs()
     arguments = rebuilt(given, inputs.take), rebuilt(kwargs, inputs.take)
@@ -94,6 +97,21 @@ def spawn(
     if n_output is None:
         return _at_once(Object(node))
     return _at_once(ExecutableTuple(objects_of(node, n_output)))
+
+
+def _check(func: Any, kwargs: Any, n_output: Any) -> None:
+    if not isinstance(kwargs, dict):
+        raise TypeError("kwargs has to be a dict")
+    if not callable(func):
+        raise TypeError(f"func has to be callable, not {type(func).__name__}")
+    if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
+        raise TypeError("func must not be asynchronous; spawn a function that calls asyncio.run")
+    if n_output is None:
+        return
+    if isinstance(n_output, bool) or not isinstance(n_output, Integral):
+        raise TypeError(f"n_output has to be an int, not {type(n_output).__name__}")
+    if n_output < 1:
+        raise ValueError(f"n_output has to be positive, not {n_output}")
 
 
 class _Inputs:

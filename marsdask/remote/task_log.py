@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
@@ -134,6 +135,11 @@ class LoggedOutput:
         if (log := _current.get()) is not None:
             log.write(text)
         return self.output.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.output, name)

@@ -97,17 +97,25 @@ def test_retries(again):
             assert len(TRIES) == 1
 
 
-#: Wrong arguments, as Mars refuses them.
+async def later() -> None:
+    """Do nothing, asynchronously."""
+
+
+#: Wrong arguments, those which Mars knows refused as it does.
 WRONG = [
     ({"func": inc, "kwargs": [1]}, TypeError, "kwargs has to be a dict"),
     ({"func": inc, "n_outputs": 3}, ValueError, "Unexpected kw: n_outputs"),
     ({"func": 3}, TypeError, "func has to be callable"),
+    ({"func": later}, TypeError, "a function that calls asyncio.run"),
+    ({"func": inc, "n_output": 2.0}, TypeError, "n_output has to be an int, not float"),
+    ({"func": inc, "n_output": True}, TypeError, "n_output has to be an int, not bool"),
+    ({"func": inc, "n_output": 0}, ValueError, "n_output has to be positive, not 0"),
 ]
 
 
 @pytest.mark.parametrize(("how", "kind", "words"), WRONG)
 def test_wrong_arguments(how, kind, words):
-    """Wrong arguments raise at the call what Mars raises."""
+    """Wrong arguments raise at the call."""
     with pytest.raises(kind, match=words):
         mr.spawn(**how)
 

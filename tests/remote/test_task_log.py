@@ -68,6 +68,14 @@ def test_only_the_call_that_prints_is_logged(capsys):
     assert not isinstance(sys.stdout, task_log.LoggedOutput)
 
 
+def test_all_that_is_written_is_logged(capsys):
+    """To write several texts is to write each."""
+    with capturing(name := NAMES.new()):
+        sys.stdout.writelines(["one\n", "two\n"])
+    assert read_log(name) == "one\ntwo\n"
+    assert capsys.readouterr().out == "one\ntwo\n"
+
+
 def talk(said: threading.Event, go_on: threading.Event) -> None:
     print("begun")
     said.set()
