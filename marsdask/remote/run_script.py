@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from marsdask.core.errors import MarsdaskError
+from marsdask.core.results.execution import Execution
 from marsdask.core.session import Session, ensure_session
 from marsdask.scheduler.base import HoldsFutures, KnowsMachine, Scheduler
 from marsdask.scheduler.inprocess.worker_process import dumps
@@ -104,7 +108,14 @@ def run_script(
     code, filename = _read(script)
     job = Script(code, filename, tuple(command_argv or ()), n_workers, timeout)
     call = spawn(job, (data or {},), retry_when_fail=retry_when_fail)
-    return call.execute(session=chosen, **(run_kwargs or {}))
+    try:
+        done = call.execute(session=chosen, **(run_kwargs or {}))
+    except BaseException:
+        job.end.set()
+        raise
+    if isinstance(done, Execution):
+        done.add_done_callback(job.end.follow)
+    return done
 
 
 def _read(script: Any) -> tuple[bytes, str]:
@@ -132,6 +143,18 @@ def _check_workers(scheduler: Scheduler, wanted: int) -> None:
         )
 
 
+class End(threading.Event):
+    """Set once the caller of a script, in this process, has given it up."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return End, ()
+
+    def follow(self, execution: Execution) -> None:
+        """Be set if an execution is cancelled, or fails."""
+        if execution.exception() is not None:
+            self.set()
+
+
 @dataclass(frozen=True)
 class Script:
     """A script as the function of one task, which runs all its processes."""
@@ -141,6 +164,7 @@ class Script:
     argv: tuple[str, ...]
     world_size: int
     timeout: float | None
+    end: End = field(default_factory=End)
 
     @property
     def __name__(self) -> str:
@@ -158,13 +182,24 @@ class Script:
             cluster = worker.scheduler.address, worker.security
         # Values are pickled apart: what reads them needs a session first.
         payload = dumps((self.code, self.filename, self.argv, cluster, dumps(dict(data))))
-        run = ScriptRun(hosts, self.timeout)
+        run = ScriptRun(hosts, self.timeout, partial(_given_up, self.end))
         try:
             run.start(payload)
             run.wait()
         finally:
             run.stop()
         return {"status": "ok"}
+
+
+def _given_up(end: End, pause: float) -> bool:
+    """Wait a little; return whether nobody wants the result of this task any more."""
+    if end.wait(pause):
+        return True
+    worker = running_worker()
+    if worker is None:
+        return False
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is None or task.state == "cancelled"
 
 
 class ScriptHosts:
@@ -192,8 +227,11 @@ class ScriptHosts:
 class ScriptRun:
     """All processes of one run of a script."""
 
-    def __init__(self, hosts: ScriptHosts, timeout: float | None) -> None:
+    def __init__(
+        self, hosts: ScriptHosts, timeout: float | None, given_up: Callable[[float], bool]
+    ) -> None:
         self._hosts = hosts
+        self._given_up = given_up
         self._name = uuid.uuid4().hex
         self._timeout = timeout
         self._running = set(range(len(hosts.places)))
@@ -212,20 +250,21 @@ class ScriptRun:
             self._hosts.call(rank, ranks.start, self._name, rank, payload, environment)
 
     def wait(self) -> None:
-        """Wait for all ranks; raise if one fails, or if the time is over."""
+        """Wait for all ranks; raise if one fails, if the time is over, or if nobody waits."""
         deadline = None if self._timeout is None else time.monotonic() + self._timeout
         pause = _FIRST
         while self._running:
-            for rank in sorted(self._running):
-                self._look(rank)
+            full = [self._look(rank) for rank in sorted(self._running)]
             if not self._running:
                 break
             if deadline is not None and time.monotonic() > deadline:
                 raise ScriptTimeout(self._told(f"did not end within {self._timeout} s", None))
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST)
+            if self._given_up(pause):
+                raise CancelledError
+            pause = _FIRST if any(full) else min(2 * pause, _LONGEST)
 
-    def _look(self, rank: int) -> None:
+    def _look(self, rank: int) -> bool:
+        """Pass on what a rank has printed; return whether it waits to print more."""
         try:
             code, text = self._hosts.call(rank, ranks.news, self._name, rank)
         except (OSError, KeyError) as error:
@@ -238,6 +277,7 @@ class ScriptRun:
             raise ScriptFailed(self._told(how, rank))
         if code == 0:
             self._running.discard(rank)
+        return len(text) >= ranks.KEPT // 2
 
     def _told(self, how: str, rank: int | None) -> str:
         """Say what happened to a rank, or to those that run, with their last lines."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
+import threading
+import time
 import traceback
 from typing import Any, BinaryIO
 
@@ -12,10 +15,13 @@ import __main__
 from marsdask.core.session import new_session
 from marsdask.scheduler.worker_client import client_at
 
+from .ranks import GRACE
+
 
 def main(source: BinaryIO) -> None:
-    """Read the script from a pipe, and run it as ``__main__``."""
+    """Read the script from a pipe and run it as ``__main__``, until the pipe's other end closes."""
     code, filename, argv, cluster, data = pickle.load(source)
+    threading.Thread(target=_end_with, args=(source.fileno(),), daemon=True).start()
     sys.argv = ["script", *argv]
     session = _session(cluster)
     # Only now: what it refers to on the cluster needs the session.
@@ -30,6 +36,14 @@ def main(source: BinaryIO) -> None:
         sys.exit(1)
 
 
+def _end_with(pipe: int) -> None:
+    """End this process and its children when the one that started it closes the pipe, or dies."""
+    os.read(pipe, 1)
+    os.killpg(os.getpgrp(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
 def _session(cluster: Any) -> Any:
     if cluster is None:
         return new_session("threads")
@@ -37,5 +51,6 @@ def _session(cluster: Any) -> Any:
 
 
 if __name__ == "__main__":
-    with os.fdopen(os.dup(0), "rb") as pipe:
+    with os.fdopen(os.dup(0), "rb") as pipe, open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)  # the script's input is empty
         main(pipe)

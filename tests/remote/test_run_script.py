@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 
 import marsdask
 import marsdask.remote as mr
 import marsdask.tensor as mt
+from marsdask.remote import ranks
 
 #: Rank 0 listens where all ranks look for it.
 MEETING = """
@@ -70,6 +78,140 @@ def test_a_rank_that_hangs_is_stopped(tmp_path):
         pytest.raises(TimeoutError, match=r"rank 0 \(this host\) of 1 did not end within 0.5 s"),
     ):
         mr.run_script(script, timeout=0.5)
+
+
+#: It holds a connection to the test as long as it runs.
+HANGING = """
+import signal, socket, time
+if stubborn:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+connection = socket.create_connection(address)
+time.sleep(600)
+"""
+
+
+class Listener:
+    """Knows that a script has begun, and that its process has ended."""
+
+    def __init__(self, server: socket.socket) -> None:
+        server.settimeout(60)
+        self._server = server
+        self.data = {"address": server.getsockname(), "stubborn": False}
+
+    def wait_for_begin(self) -> None:
+        self._connection, _ = self._server.accept()
+        self._connection.settimeout(60)
+
+    def wait_for_end(self) -> None:
+        with self._connection:
+            assert self._connection.recv(1) == b""
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield Listener(server)
+
+
+def test_ranks_end_when_the_script_is_cancelled(listener):
+    """Nobody waits for them any more, and the session goes on."""
+    with marsdask.new_session("threads", n_workers=1):
+        script = io.StringIO(HANGING)
+        execution = mr.run_script(script, listener.data, run_kwargs={"wait": False})
+        listener.wait_for_begin()
+        execution.cancel()
+        listener.wait_for_end()
+        assert mr.spawn(abs, (-3,)).execute().fetch() == 3
+
+
+def test_ranks_end_when_the_session_is_closed(listener):
+    """To close waits for the task, which ends with them."""
+    session = marsdask.new_session("threads", n_workers=1)
+    mr.run_script(io.StringIO(HANGING), listener.data, run_kwargs={"wait": False})
+    listener.wait_for_begin()
+    session.close()
+    listener.wait_for_end()
+
+
+def test_ranks_end_at_an_interrupt(listener):
+    """Ctrl-C ends the script where it runs, not only the wait for it."""
+
+    def interrupt() -> None:
+        listener.wait_for_begin()
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with marsdask.new_session("threads", n_workers=1), pytest.raises(KeyboardInterrupt):
+        mr.run_script(io.StringIO(HANGING), listener.data)
+    thread.join()
+    listener.wait_for_end()
+
+
+#: Runs a script whose text is an argument, as are its data.
+CALLER = """
+import ast, io, sys
+import marsdask
+import marsdask.remote as mr
+with marsdask.new_session("threads", n_workers=2):
+    mr.run_script(io.StringIO(sys.argv[1]), ast.literal_eval(sys.argv[2]), int(sys.argv[3]))
+"""
+
+
+def calling(script: str, data: object, n_workers: int) -> subprocess.Popen[bytes]:
+    """Run a script from a process of its own."""
+    command = [sys.executable, "-c", CALLER, script, repr(data), str(n_workers)]
+    root = str(Path(marsdask.__file__).parents[1])
+    return subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": root}, stderr=subprocess.DEVNULL
+    )
+
+
+def test_ranks_end_with_a_caller_that_is_killed(listener):
+    """Whatever ends the caller closes a pipe to each rank."""
+    with calling(HANGING, listener.data, 1) as caller:
+        listener.wait_for_begin()
+        caller.kill()
+        listener.wait_for_end()
+
+
+#: Rank 0 fails when rank 1 has begun.
+BEGUN = f"""
+import os, socket
+server = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+if os.environ["RANK"] == "0":
+    with socket.create_server(server) as both:
+        both.accept()[0].close()
+    raise ValueError("broken")
+{HANGING}
+"""
+
+MEET = """
+for _ in range(600):
+    try:
+        socket.create_connection(server).close()
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+"""
+
+
+def test_stubborn_ranks_end_with_a_script_that_fails(listener):
+    """One that ignores the request to end is killed, although its caller ends at once."""
+    script = BEGUN.replace("time.sleep(600)", MEET + "time.sleep(600)")
+    with calling(script, {**listener.data, "stubborn": True}, 2) as caller:
+        listener.wait_for_begin()
+        assert caller.wait(60) == 1
+        listener.wait_for_end()
+
+
+def test_all_output_arrives(capsys, monkeypatch):
+    """A rank that prints more than is kept waits until it was looked at."""
+    monkeypatch.setattr(ranks, "KEPT", 1000)
+    with marsdask.new_session("threads", n_workers=1):
+        mr.run_script(io.StringIO("for i in range(5000):\n    print(i)"))
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [f"[rank 0] {i}" for i in range(5000)]
 
 
 #: Arguments that are refused before anything starts.
