@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from dask.sizeof import sizeof
@@ -273,6 +274,22 @@ class Engine:
                 while instruction is not None:
                     instruction = self._perform(instruction, ALL)
 
+    def neglected(self, job: LocalJob) -> bool:
+        """Return whether nothing can run a submission but the thread that waits for it.
+
+        All workers wait, perhaps for this thread, as tasks may have started it.
+        """
+        with self.locked():
+            if job.state is not None or job.running or self._idle or not self.threads:
+                return False
+            frames = sys._current_frames()
+            if len(self.threads) < self.nthreads or not all(
+                _waits(frames.get(thread.ident or 0)) for thread in self.threads
+            ):
+                return False
+            self.state.promote(job)
+            return True
+
     def drive(
         self,
         job: LocalJob,
@@ -415,6 +432,22 @@ class Engine:
         if not self._keep_frames:
             traceback.clear_frames(trace)
         return pruned if pruned is not None else trace
+
+
+def _waits(frame: FrameType | None) -> bool:
+    """Return whether a thread waits for another one, also while it helps a submission."""
+    if frame is None:
+        return False
+    code = frame.f_code
+    within = frame.f_globals.get("__name__")
+    return code is _DRIVING or (within in _WAITING_IN and code.co_name in _WAITS)
+
+
+_DRIVING = Engine._drive.__code__
+
+#: The modules and functions in which threads wait for each other, and for their event loop.
+_WAITING_IN = frozenset({"threading", "selectors"})
+_WAITS = frozenset({"wait", "join", "_wait_for_tstate_lock", "select"})
 
 
 def _timeout(deadline: float | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -26,6 +27,9 @@ from .engine import Engine, Found, remaining
 from .records import ABSENT, LocalJob
 from .single_handle import Submission
 
+#: Seconds between two looks of a waiting thread at whether others can work for it.
+_PATIENCE = 0.5
+
 _NO_HINTS: Mapping[Key, Hint] = {}
 
 
@@ -49,12 +53,18 @@ class LocalHandle(Submission):
 
     def wait(self, timeout: float | None = None) -> None:
         """Block until the submission ends and raise its error."""
-        if self._engine.level and not self.done():
-            # A thread that runs a task helps instead of waiting: there may be no other thread.
-            deadline = None if timeout is None else time.monotonic() + timeout
-            self._engine.drive(self.job, deadline)
-            timeout = None if deadline is None else remaining(deadline)
-        super().wait(timeout)
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        # A thread that runs a task helps instead of waiting: there may be no other thread.
+        helps = self._engine.level > 0
+        while not helps and not self.done() and (left := remaining(deadline)):
+            if not self._ended.wait(min(_PATIENCE, left)):
+                helps = self._engine.neglected(self.job)
+        if helps and not self.done():
+            self._engine.drive(self.job, None if timeout is None else deadline)
+            self._ended.wait(None if timeout is None else remaining(deadline))
+        if not self.done():
+            raise TimeoutError(f"still running after {timeout} seconds")
+        super().wait()
 
     def cancel(self) -> None:
         """Stop as soon as the running tasks end, and keep no result of the submission."""

@@ -102,6 +102,8 @@ class LocalJob:
         """Reports its tasks to Dask's callbacks, if there are any."""
         self.wanted: list[TaskRecord] = []
         self.unfinished = 0
+        self.running = 0
+        """Its tasks that run."""
         self.state: str | None = None
         """None while it runs, then ``"done"``, ``"failed"`` or ``"cancelled"``."""
         self.error: BaseException | None = None

@@ -145,6 +145,12 @@ class State:
                     self._enqueue(item)
                 stack.extend(item.inputs)
 
+    def promote(self, job: LocalJob) -> None:
+        """Prefer the tasks of a submission to those of others at its level."""
+        job.level += 1
+        for item in job.wanted:
+            self._hurry(item, job)
+
     # Choosing the next instruction
 
     def next(self, bound: int = ALL) -> TaskRecord | Spill | None:
@@ -168,6 +174,7 @@ class State:
     def _start(self, item: TaskRecord) -> TaskRecord:
         item.status = RUNNING
         self.active += 1
+        item.job.running += 1
         if self.on_disk and (entry := _entry(item)) is not None:
             item.entry = entry
             item.peak = max(item.peak, _to_load(item))
@@ -358,6 +365,7 @@ class State:
 
     def _leave(self, item: TaskRecord) -> None:
         self.active -= 1
+        item.job.running -= 1
         self.memory.reserved -= item.peak
         self.freed += max(0, item.peak - item.nbytes)
         item.node = None

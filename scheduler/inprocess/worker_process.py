@@ -199,16 +199,47 @@ def _without_ours(trace: TracebackType | None) -> TracebackType | None:
 def _remember(error: BaseException) -> bytes:
     """Pickle an exception with its traceback as a note."""
     error = error.with_traceback(_without_ours(error.__traceback__))
-    error.add_note("In a worker process:\n" + "".join(traceback.format_exception(error)))
-    error.__traceback__ = None
+    note = "In a worker process:\n" + "".join(traceback.format_exception(error))
+    with contextlib.suppress(Exception):  # it may refuse attributes, as a frozen dataclass does
+        error.add_note(note)
+    error = error.with_traceback(None)
+    # Its own constructor often cannot be called as pickle does, and its attributes be no data.
+    for form in (error, _Parts(error)):
+        try:
+            data = dumps(form)
+            pickle.loads(data)
+        except Exception:  # noqa: BLE001, S112  (pickling may raise any exception)
+            continue
+        return data
+    substitute = RuntimeError(f"{type(error).__name__}: {_text(error)}")
+    substitute.add_note(note)
+    return dumps(substitute)
+
+
+class _Parts:
+    """Unpickles as an exception that is made of its parts, without its constructor."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        error = self._error
+        state = {name: value for name, value in vars(error).items() if _can_be_sent(value)}
+        return _of_parts, (type(error), error.args, state)
+
+
+def _of_parts(kind: Any, args: tuple[Any, ...], state: dict[str, Any]) -> BaseException:
+    error: BaseException = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error
+
+
+def _can_be_sent(value: Any) -> bool:
     try:
-        data = dumps(error)
-        pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
+        pickle.loads(dumps(value))
     except Exception:  # noqa: BLE001  (pickling may raise any exception)
-        substitute = RuntimeError(f"{type(error).__name__}: {_text(error)}")
-        substitute.__notes__ = error.__notes__
-        data = dumps(substitute)
-    return data
+        return False
+    return True
 
 
 def _text(error: BaseException) -> str:

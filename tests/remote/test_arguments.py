@@ -17,7 +17,7 @@ import marsdask.remote as mr
 from marsdask.remote.arguments import private, rebuilt
 
 
-class Pair(NamedTuple):
+class TwoItems(NamedTuple):
     left: list[int]
     right: int
 
@@ -41,7 +41,7 @@ MUTABLE = {
     "Counter": (lambda: Counter(a=1), lambda value: value.update(a=1)),
     "OrderedDict": (lambda: OrderedDict(a=1), lambda value: value.update(b=2)),
     "bytearray": (lambda: bytearray(b"a"), lambda value: value.extend(b"b")),
-    "named tuple": (lambda: Pair([1], 2), lambda value: value.left.append(2)),
+    "named tuple": (lambda: TwoItems([1], 2), lambda value: value.left.append(2)),
     "instance": (Plain, lambda value: value.items.append(2)),
     "array": (lambda: np.zeros(2), lambda value: value.fill(1)),
     "object array": (lambda: np.array([[1], [2, 3]], dtype=object), lambda v: v[0].append(2)),

@@ -135,10 +135,11 @@ def test_ranks_end_when_the_session_is_closed(listener):
 
 def test_ranks_end_at_an_interrupt(listener):
     """Ctrl-C ends the script where it runs, not only the wait for it."""
+    main = threading.get_ident()
 
     def interrupt() -> None:
         listener.wait_for_begin()
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        signal.pthread_kill(main, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import traceback
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import dask.threaded
@@ -173,6 +174,18 @@ def test_results_are_freed():
 
 def kinds_of(value: Any) -> str:
     return type(value).__name__
+
+
+def test_threads_of_functions_can_compute():
+    """Functions that wait for threads of their own leave nobody else to compute for these."""
+    with marsdask.new_session("threads", n_workers=1):
+        calls = mr.ExecutableTuple([mr.spawn(threaded, (i,)) for i in range(2)])
+        assert calls.execute().fetch() == [1, 2]
+
+
+def threaded(number: int) -> int:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: mr.spawn(inc, (number,)).execute().fetch()).result(60)
 
 
 def test_eager_calls():

@@ -52,6 +52,48 @@ def test_threads_start_with_the_work():
         assert len(threads_of(scheduler)) == 4
 
 
+def in_a_thread(scheduler, number):
+    """Compute from a thread of the task's own, while the task waits for it."""
+    found = []
+    key = f"inner {number}"
+    thread = threading.Thread(target=lambda: found.append(run(scheduler, abs, -number, key=key)))
+    thread.start()
+    thread.join(DEADLINE)
+    return found
+
+
+def test_threads_that_tasks_start_can_compute():
+    """With all workers waiting for them, they run what they wait for, and nothing else."""
+    with ThreadsScheduler(nthreads=2) as scheduler:
+        tasks = {i: Task(i, in_a_thread, scheduler, i) for i in range(4)}
+        scheduler.submit(tasks, list(tasks)).wait(DEADLINE)
+        assert scheduler.gather(list(tasks)) == [[i] for i in range(4)]
+        assert len(threads_of(scheduler)) == 2
+
+
+def spin(begun, stop):
+    begun.set()
+    while not stop.is_set():
+        pass
+
+
+def test_threads_that_wait_leave_the_work_to_workers():
+    """While a worker computes, another thread only waits: no more tasks run than workers."""
+    begun, stop = threading.Event(), threading.Event()
+    with ThreadsScheduler(nthreads=1) as scheduler:
+        first = scheduler.submit({0: Task(0, spin, begun, stop)}, [0])
+        assert begun.wait(DEADLINE)
+        second = scheduler.submit({1: Task(1, threading.get_ident)}, [1])
+        try:
+            with pytest.raises(TimeoutError, match=r"still running after 0.6 seconds"):
+                second.wait(0.6)
+        finally:
+            stop.set()
+        second.wait(DEADLINE)
+        first.wait(DEADLINE)
+        assert scheduler.gather([1]) == [threads_of(scheduler)[0].ident]
+
+
 def test_close_ends_the_threads():
     """After closing none of them is alive."""
     scheduler = ThreadsScheduler(nthreads=2)

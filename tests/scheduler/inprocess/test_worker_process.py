@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,14 +17,19 @@ from tests.subprocesses import children
 
 
 class Awkward(Exception):
-    """Cannot be unpickled: its constructor wants two arguments."""
+    """Cannot be pickled as it is: its constructor wants two arguments, and it has a lock."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} and {two}")
+        self.one = one
+        self.lock = threading.Lock()
 
 
 class Mute(Exception):
-    """Cannot be pickled, nor say what it is."""
+    """Cannot be made anew, nor say what it is."""
+
+    def __new__(cls, one):
+        return super().__new__(cls)
 
     def __str__(self):
         raise RuntimeError("no text")
@@ -33,7 +39,18 @@ class Mute(Exception):
 
 
 def raise_mute():
-    raise Mute
+    raise Mute(1)
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    """Refuses notes, and to be given a traceback by Python's own modules."""
+
+    one: int
+
+
+def raise_frozen():
+    raise Frozen(1)
 
 
 def raise_awkward():
@@ -90,9 +107,18 @@ def test_exception(child):
 
 
 def test_awkward_exception(child):
-    """An exception that cannot be pickled is reported by name."""
-    with pytest.raises(RuntimeError, match="Awkward: 1 and 2"):
+    """An exception arrives with its type and those attributes that can be pickled."""
+    with pytest.raises(Awkward, match="1 and 2") as caught:
         run(child, raise_awkward)
+    assert "In a worker process:\nTraceback" in caught.value.__notes__[0]
+    assert caught.value.one == 1
+    assert not hasattr(caught.value, "lock")
+
+
+def test_frozen_exception(child):
+    """It arrives without a note."""
+    with pytest.raises(Frozen):
+        run(child, raise_frozen)
 
 
 def test_exception_without_text(child):
