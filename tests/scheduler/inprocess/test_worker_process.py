@@ -31,6 +31,9 @@ class Mute(Exception):
     def __new__(cls, one):
         return super().__new__(cls)
 
+    def __init__(self, one):
+        super().__init__()
+
     def __str__(self):
         raise RuntimeError("no text")
 
