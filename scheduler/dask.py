@@ -177,8 +177,8 @@ class DaskScheduler:
 
     def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
         """Return new Futures of held results, for Dask."""
-        with self._held.exclusive() as entries:
-            return [Future(entries[key][-1].key, self._client) for key in keys]
+        # A submission, which has the lock, pickles functions that refer to results.
+        return [self._future(future.key) for future in self._held.held(keys)]
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
         """Describe held results with one task each, which the cluster runs where the data are."""

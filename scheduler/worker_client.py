@@ -44,7 +44,8 @@ def future_of(key: Any) -> Any:
     """Return a Future of the worker's client for a result that the cluster holds."""
     from distributed import Future, get_client
 
-    return Future(key, get_client())
+    state: Any = "memory"
+    return Future(key, get_client(), state=state)
 
 
 def client_at(address: str, security: Any) -> Any:

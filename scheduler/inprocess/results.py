@@ -41,6 +41,10 @@ class ReferenceTable(Generic[T]):
         with self.exclusive() as entries:
             return [entries[key][-1] for key in keys]
 
+    def held(self, keys: Sequence[Key]) -> list[T]:
+        """Do the same without the lock, for who holds the keys: within :meth:`exclusive`, too."""
+        return [self._entries[key][-1] for key in keys]
+
     def add(self, key: Key, entry: T) -> None:
         """Add a reference; only within :meth:`exclusive`."""
         self._entries.setdefault(key, []).append(entry)

@@ -129,6 +129,25 @@ def _handles() -> Any:
     return mr.ExecutableTuple(calls).execute().fetch()
 
 
+def fetched(tensor: Any) -> Any:
+    return tensor.fetch().tolist()
+
+
+def _held() -> Any:
+    """Fetch executed collections within functions, as arguments and of closures."""
+    tensor, called = mt.arange(5, chunk_size=2).execute(), mr.spawn(inc, (1,)).execute()
+
+    def inside() -> Any:
+        return [tensor.fetch().tolist(), (tensor + 1).execute().fetch().tolist(), called.fetch()]
+
+    def again() -> Any:
+        return [tensor.execute().fetch().tolist(), called.execute().fetch()]
+
+    calls = [mr.spawn(fetched, (tensor,)), mr.spawn(fetched, (mt.arange(3, chunk_size=2),))]
+    calls += [mr.spawn(inside), mr.spawn(again)]
+    return mr.ExecutableTuple(calls).execute().fetch()
+
+
 def _frame() -> Any:
     frame = mr.spawn(pd.DataFrame, ({"a": [1]},))
     return mr.spawn(seen, (frame,)).compute()["a"].tolist()
@@ -168,6 +187,15 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
             ("DataFrame", 6.0),
             [2, 3, 4],
             ["ndarray", "DataFrame", "Series"],
+        ],
+    ),
+    "executed collections": (
+        _held,
+        [
+            [0, 1, 2, 3, 4],
+            [0, 1, 2],
+            [[0, 1, 2, 3, 4], [1, 2, 3, 4, 5], 2],
+            [[0, 1, 2, 3, 4], 2],
         ],
     ),
     "Dask's collections": (_with_dask, [21, 22, 6, 3]),

@@ -183,7 +183,7 @@ def test_threads_of_functions_can_compute():
         assert calls.execute().fetch() == [1, 2]
 
 
-def threaded(number: int) -> int:
+def threaded(number: int) -> Any:
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: mr.spawn(inc, (number,)).execute().fetch()).result(60)
 

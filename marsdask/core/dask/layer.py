@@ -19,12 +19,12 @@ from ..compilation.plan import Plan
 from ..compilation.tiling import Compilation
 from ..graph import Graph, Packed, pack, unpack
 from ..grids.blockwise import Blockwise, same
-from ..grids.grid import Grid, ResultKeys
+from ..grids.grid import Grid, ResultKeys, Rule
 from ..grids.logical import as_shown
 from ..grids.select import Select
 from ..node import MemoryOrder, Node
 from ..registry import class_of
-from ..results.stored import Stored
+from ..results.stored import BlockAt, Stored
 from ..session import get_default_session
 from ..sizes import Chunks, Index
 from .context import active_client, current_client
@@ -184,11 +184,21 @@ def is_part(node: Node) -> bool:
             isinstance(rule, Blockwise) and rule.cheap and rule.sources
         ):
             stack.extend(rule.sources)
-        elif isinstance(rule, ResultKeys):
+        elif isinstance(rule, ResultKeys) or _has_values(rule):
             held = True
         else:
             return False
     return held
+
+
+def _has_values(rule: Rule) -> bool:
+    """Tell whether a rule gives values that a pickled result has brought, or refers to."""
+    if isinstance(rule, Blockwise):
+        return isinstance(rule.varying, BlockAt)
+    if not isinstance(rule, DaskKeys):
+        return False
+    held = rule.graph.futures
+    return all(key in held for key in rule.keys.values())
 
 
 def _self_contained(node: Node) -> Node:

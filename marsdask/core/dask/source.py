@@ -161,9 +161,15 @@ class DaskGraph:
         """Let a client hold the Futures, if the graph is of nothing else and they have none."""
         if client is None or type(self.source) is not dict:
             return
+        pending = []
         for entry in self.source.values():
             if hasattr(entry, "client") and entry.client is None:
                 entry.bind_client(client)
+            if hasattr(entry, "client") and entry.client is client and not entry.done():
+                pending.append(entry.key)
+        if pending:  # a client hears only of Futures that it has made, or has asked for
+            wish = {"op": "client-desires-keys", "keys": pending, "client": client.id}
+            client._send_to_scheduler(wish)
 
     def near(self, client: Any, home: Any) -> DaskGraph:
         """Return the graph for ``client``, from which ``home`` brings the values of its Futures.

@@ -24,6 +24,14 @@ def test_counts():
         held.get(["b", "a"])
 
 
+def test_held_keys_are_found_inside():
+    """A holder finds its entries also while the table is taken."""
+    held: ReferenceTable[str] = ReferenceTable()
+    fill(held, "a")
+    with held.exclusive():
+        assert held.held(["a"]) == ["A"]
+
+
 def test_release_inside_waits_for_the_end():
     """A release while the table is taken, as by a finalizer, is done when it is given back."""
     dropped: list[str] = []
