@@ -165,8 +165,8 @@ class DaskGraph:
         for entry in self.source.values():
             if hasattr(entry, "client") and entry.client is None:
                 entry.bind_client(client)
-            if hasattr(entry, "client") and entry.client is client and not entry.done():
-                pending.append(entry.key)
+                if not entry.done():
+                    pending.append(entry.key)
         if pending:  # a client hears only of Futures that it has made, or has asked for
             wish = {"op": "client-desires-keys", "keys": pending, "client": client.id}
             client._send_to_scheduler(wish)
