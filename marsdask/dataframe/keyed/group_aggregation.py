@@ -286,7 +286,7 @@ class GroupByAggregation(FrameNode):
         position = partial(place_of, self.a.meta.columns)
         pairs = _pairs(self.call, self.a.meta, self.meta)
         keys = [table.columns[position(label)] for label in self.call.by]
-        if self.call.is_whole or pairs is None:
+        if self.call.is_whole or pairs is None or self._widens_together:
             return None
         if any(key is None or has_gaps(key) for key in keys):
             return None
@@ -351,10 +351,22 @@ class GroupByAggregation(FrameNode):
         position = partial(place_of, self.a.meta.columns)
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
-        together = self.call.method != "agg" or self.call.args in [("sum",), ("prod",)]
+        together = self._is_one_sum
         return AggregationPlan(
             keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof, together
         )
+
+    @property
+    def _is_one_sum(self) -> bool:
+        """Whether pandas sums columns of one type together, in the bits that any needs."""
+        return self.call.method != "agg" or self.call.args in [("sum",), ("prod",)]
+
+    @property
+    def _widens_together(self) -> bool:
+        """Whether the type of a sum may depend on another column, which a query does not see."""
+        types = [dtype for dtype in dtypes_of(self.meta) or () if isinstance(dtype, np.dtype)]
+        short = [dtype for dtype in types if str(dtype) in LONG]
+        return self._may_be_long and self._is_one_sum and len(set(short)) < len(short)
 
     def tile_blind(self, a: Grid) -> Any:
         plan = self._plan
