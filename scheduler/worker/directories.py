@@ -11,7 +11,7 @@ import itertools
 import os
 import shutil
 import threading
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 from distributed.diskutils import WorkSpace
@@ -22,6 +22,9 @@ from ..storage.spill import full, refusal
 Data = bytes | bytearray | memoryview
 
 _ALIGNMENT = 64
+
+#: Held while directories of killed processes are removed: a second call sees all that have ended.
+_purging = threading.Lock()
 
 
 def _padding(parts: Sequence[Data]) -> int:
@@ -39,12 +42,20 @@ def free_space(paths: Sequence[str]) -> dict[str, int]:
     return disks
 
 
+def purge(paths: Iterable[str]) -> None:
+    """Remove what killed workers left below these directories; what runs keeps its own."""
+    with _purging:
+        for path in filter(os.path.isdir, paths):
+            with contextlib.suppress(OSError):
+                WorkSpace(path)._purge_leftovers()
+
+
 class Directories(MutableMapping[Any, Any]):
     """Bytes by key, in files below ``paths``; a directory that is full is skipped.
 
     In each directory at most ``parallel`` files are written at the same time. The next process that
-    uses a directory removes the files of killed processes. Any thread may read, write and delete,
-    but only one at a time each key.
+    uses a directory removes the files of killed processes, and so does their nanny when it closes.
+    Any thread may read, write and delete, but only one at a time each key.
     """
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:

@@ -48,4 +48,5 @@ NANNY_HOOKS = (
     Hook("distributed.nanny", "Nanny.instantiate", ()),
     Hook("distributed.nanny", "Nanny.kill", ("timeout", "reason")),
     Hook("distributed.nanny", "Nanny.__init__", ("worker_class", "env", "config")),
+    Hook("distributed.diskutils", "WorkSpace._purge_leftovers", ("self",)),
 )

@@ -14,12 +14,13 @@ import dask.config
 import distributed
 from dask.utils import format_bytes
 from distributed.core import Status
+from distributed.utils import offload
 from distributed.worker_memory import NannyMemoryManager
 
 from .. import clock, limits
 from ..cluster import hooks
 from ..storage.shared import own_memory
-from . import binding
+from . import binding, directories
 from .hooks import NANNY_HOOKS
 from .memory_ledger import HARD, LedgerView
 from .running_tasks import RunningTasksRecord
@@ -138,10 +139,16 @@ class MarsNanny(distributed.Nanny):
         super().close_gracefully(reason=reason)
 
     async def close(self, *args: Any, **options: Any) -> Any:
-        """Close, and record the reason unless it is known."""
+        """Close, and record the reason unless it is known.
+
+        A worker process that was killed has left its directories, which no other may come to purge.
+        """
         self.reason = self.reason or options.get("reason")
         try:
-            return await super().close(*args, **options)
+            closed = await super().close(*args, **options)
+            spilled = self.worker_kwargs.get("spill_dirs") or ()
+            await offload(directories.purge, [self.local_directory, *spilled])
+            return closed
         finally:
             if self._record is not None:
                 self._record.close()

@@ -47,6 +47,10 @@ PRIVATE = {
     ("distributed.core", "Server.listen"): "advertised addresses",
     (
         "distributed.diskutils",
+        "WorkSpace._purge_leftovers",
+    ): "directories of a killed worker that has no successor",
+    (
+        "distributed.diskutils",
         "WorkSpace.new_work_dir",
     ): "directories that are removed after a kill",
     ("distributed.nanny", "Nanny.__init__"): "MarsWorker instead of Worker",

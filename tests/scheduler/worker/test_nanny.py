@@ -12,11 +12,16 @@ from distributed.core import Status
 from distributed.process import AsyncProcess
 
 from marsdask.scheduler.storage.shared import own_memory
+from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsNanny
 from marsdask.scheduler.worker.memory_ledger import LedgerView, MemoryLedger
 from marsdask.scheduler.worker.nanny import ProcessMemory
 from marsdask.scheduler.worker.running_tasks import RunningTasks
-from tests.cluster.loop import beside
+from tests.cluster.commands import DEADLINE
+from tests.cluster.loop import beside, cluster
+
+#: Empty files of distributed's that stay for the next worker.
+LOCKS = {"global.lock", "purge.lock"}
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
@@ -37,6 +42,30 @@ def test_it_keeps_nothing_open():
 
     asyncio.run(main())
     host.close()
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_killed_worker_leaves_no_files(given, tmp_path):
+    """The nanny that does not restart it removes its directories: no other may come to do so."""
+    spill = tmp_path / "spill"
+    spill.mkdir()
+
+    def left():
+        return [one for one in tmp_path.rglob("*") if one.is_file() and one.name not in LOCKS]
+
+    async def main():
+        dirs = {"spill_dirs": [str(spill)]} if given else {"io_threads": 1}
+        options = {"local_directory": str(tmp_path), **dirs}
+        async with cluster(Supervisor, MarsNanny, workers=(options,)) as (server, client):
+            (nanny,) = server.test_workers
+            await client.submit(abs, -1)
+            assert len(left()) == 2, "one lock of its own directory and one of where it spills"
+            nanny.close_gracefully()
+            nanny.process.process.kill()
+            await asyncio.wait_for(nanny.finished(), DEADLINE)
+
+    asyncio.run(main())
+    assert not left()
 
 
 def never(**options: Any) -> None:
