@@ -55,7 +55,7 @@ def cluster(system: str, processes: int = 2, threads: int = 1, memory: int = 0) 
                 n_workers=processes,
                 threads_per_worker=threads,
                 memory_limit=limit,
-                dashboard_address=None,
+                dashboard_address=":0",
             ) as started,
             Client(started) as client,
         ):

@@ -39,7 +39,7 @@ def our_scheduler() -> Iterator[None]:
             threads_per_worker=1,
             processes=False,
             protocol="tcp",
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

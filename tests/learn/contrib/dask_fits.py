@@ -24,7 +24,7 @@ def session_that_sees(monkeypatch: Any, kind: Any) -> Iterator[tuple[Any, list[d
     monkeypatch.setattr(kind, "fit", noted)
     with (
         Client(
-            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
+            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0"
         ) as client,
         marsdask.new_session(client) as session,
     ):

@@ -20,6 +20,9 @@ from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, run
 
+#: Where supervisors listen; the dashboard at any free port.
+PLACE: dict[str, Any] = {"host": f"tls://{HOST}", "dashboard_address": f"{HOST}:0"}
+
 
 @pytest.fixture(scope="module")
 def authority():
@@ -96,7 +99,7 @@ def test_a_worker_is_no_supervisor(authority):
 
     async def main():
         rights = authority.security()
-        async with Supervisor(host=f"tls://{HOST}", security=rights) as supervisor:
+        async with Supervisor(security=rights, **PLACE) as supervisor:
             worker = MarsWorker(
                 supervisor.address, host=HOST, security=rights, supervisors=[supervisor.address]
             )
@@ -120,7 +123,7 @@ def test_a_worker_is_no_supervisor(authority):
                         )
                         assert refused is (role not in allowed), (message, answer)
                         comm.abort()
-        imposter = Supervisor(host=f"tls://{HOST}", security=only(authority, "worker"))
+        imposter = Supervisor(security=only(authority, "worker"), **PLACE)
         async with imposter:
             joining = MarsWorker(
                 imposter.address, host=HOST, security=rights, supervisors=[imposter.address]

@@ -377,7 +377,7 @@ def test_websockets_to_a_lost_supervisor():
 
     async def main():
         async with (
-            Supervisor(host=HOST, port=0, dashboard_address=None, web=(HOST, 0)) as supervisor,
+            Supervisor(host=HOST, port=0, web=(HOST, 0)) as supervisor,
             resuming.ReconnectingClient(
                 f"ws://{supervisor.web_address}", asynchronous=True, set_as_default=False
             ) as client,

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from dask.task_spec import Task, TaskRef
-from distributed import Future
 
 from marsdask.scheduler.base import Stage
 from marsdask.scheduler.supervisor.submissions import (
@@ -88,7 +87,7 @@ def test_a_dropped_result_that_nobody_needs(defined):
     async def main():
         async with supervised({}) as (server, client):
             gate = Gates.new("never")
-            await client.scatter({"b": 2})
+            computed = await client.scatter({"b": 2})
             graphs = SubmittedGraphs(server, server.jobs._watch, "job")
             first = Task("a", pass_gate, "never")
             later = {"b": Task("b", pass_gate, "never", TaskRef("a"))} if defined else {}
@@ -96,7 +95,7 @@ def test_a_dropped_result_that_nobody_needs(defined):
             await gate.started.acquire()
             graphs.send(prepare(Stage(later, ("b",), {}, earlier=1, dropped=("a",)), 10))
             await graphs.below(1)
-            assert await client.gather(Future("b", client)) == 2
+            assert await client.gather(computed) == {"b": 2}
             await graphs.close()
             gate.go.set()
 

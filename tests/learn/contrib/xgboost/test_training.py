@@ -58,7 +58,7 @@ def test_on_a_client(expected):
     """By XGBoost's Dask interface."""
     with (
         Client(
-            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
+            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0"
         ) as client,
         marsdask.new_session(client) as session,
     ):
