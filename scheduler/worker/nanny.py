@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import os
@@ -30,6 +31,9 @@ logger: Final = logging.getLogger(__name__)
 
 #: Number of ended processes whose last tasks are known; a supervisor asks soon.
 _REMEMBERED = 8
+
+#: Timeout for removing the directories of a killed worker, in seconds.
+_PURGE = 5.0
 
 
 class MarsNanny(distributed.Nanny):
@@ -147,7 +151,9 @@ class MarsNanny(distributed.Nanny):
         try:
             closed = await super().close(*args, **options)
             spilled = self.worker_kwargs.get("spill_dirs") or ()
-            await offload(directories.purge, [self.local_directory, *spilled])
+            with contextlib.suppress(TimeoutError):  # a disk may not answer
+                async with asyncio.timeout(_PURGE):
+                    await offload(directories.purge, [self.local_directory, *spilled])
             return closed
         finally:
             if self._record is not None:
