@@ -93,7 +93,8 @@ KUBE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/marsdask/kube
 KUBE_TESTS := tests/deploy/kubernetes tests/deploy/kubedl tests/kube
 kube: $(STAMP)
 	tests/kube/build-apiserver.sh "$(KUBE)"
-	MARSDASK_KUBE_APISERVER="$(KUBE)" $(BIN)/python -m pytest -q $(KUBE_TESTS)
+	MARSDASK_KUBE_APISERVER="$(KUBE)" $(BIN)/python -m pytest -q -o faulthandler_timeout=1200 \
+	  $(KUBE_TESTS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check --quiet .

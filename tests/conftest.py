@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -39,6 +40,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # A shell ignores it in what it starts by `&`, and all children with it: no test could press Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Python 3.11 can stop for ever where distributed's workers sample stacks; ours take care of it.
+if sys.version_info < (3, 12):
+    dask.config.set({"distributed.worker.profile.enabled": False})
 
 #: Seconds that a test's threads and children get to end once the test is over.
 DEADLINE = 10.0

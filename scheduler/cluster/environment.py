@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import limits
+from ..thread_frames import current_frames
 
 #: Packages whose versions affect results.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "distributed")
@@ -86,5 +87,5 @@ def stacks() -> dict[str, list[str]]:
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     return {
         f"{os.getpid()}:{names.get(ident, ident)}": traceback.format_stack(frame)
-        for ident, frame in sys._current_frames().items()
+        for ident, frame in current_frames().items()
     }

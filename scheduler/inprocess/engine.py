@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import threading
 import time
 import traceback
@@ -26,6 +25,7 @@ from ..errors import FORKED, SchedulerClosed
 from ..events import TaskDone
 from ..storage.buffers import Charges, charges
 from ..storage.spill import SpillFile, SpillStore
+from ..thread_frames import current_frames
 from . import evaluate as evaluate_module
 from .evaluate import evaluate
 from .interrupts import allowed, shielded
@@ -282,7 +282,7 @@ class Engine:
         with self.locked():
             if job.state is not None or job.running or self._idle or not self.threads:
                 return False
-            frames = sys._current_frames()
+            frames = current_frames()
             if len(self.threads) < self.nthreads or not all(
                 _waits(frames.get(thread.ident or 0)) for thread in self.threads
             ):

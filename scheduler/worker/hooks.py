@@ -11,6 +11,8 @@ WORKER_HOOKS = (
     Hook("distributed.worker", "Worker._send_worker_status_change", ("stimulus_id",)),
     Hook("distributed.worker", "Worker._update_latency", ("latency",)),
     Hook("distributed.worker", "Worker.get_startup_information", ("self",)),
+    Hook("distributed.worker", "Worker.trigger_profile", ("self",)),
+    Hook("distributed.worker", "Worker.get_call_stack", ("keys",)),
     Hook("distributed.worker", "Worker.handle_scheduler", ("comm",)),
     Hook("distributed.worker", "Worker.heartbeat", ("self",)),
     Hook("distributed.worker_state_machine", "FreeKeysEvent"),

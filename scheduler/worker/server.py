@@ -29,6 +29,7 @@ from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
 from ..storage.shared import Pool
 from ..storage.shared_mappings import MAPPINGS, MOST
+from ..thread_frames import collector_paused
 from ..usage import Usage, count
 from ..web.authentication import Token, protect
 from ..web.tls import dashboard_tls, verify_clients
@@ -148,6 +149,14 @@ class MarsWorker(ReconnectingWorker):
         found: dict[str, Any] = super()._to_dict(exclude=exclude)
         found.pop(NAME, None)
         return found
+
+    def trigger_profile(self) -> None:
+        with collector_paused():
+            super().trigger_profile()
+
+    def get_call_stack(self, keys: Collection[Any] | None = None) -> dict[Any, Any]:
+        with collector_paused():
+            return super().get_call_stack(keys)
 
     async def get_data(
         self, comm: Any, keys: Collection[Any], who: str | None = None, serializers: Any = None

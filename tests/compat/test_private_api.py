@@ -131,6 +131,8 @@ PRIVATE = {
     ): "a pause that begins or ends during a registration",
     ("distributed.worker", "Worker._update_latency"): "the time of the last heartbeat",
     ("distributed.worker", "Worker.get_startup_information"): "the data of a registration",
+    ("distributed.worker", "Worker.get_call_stack"): "no garbage is collected meanwhile",
+    ("distributed.worker", "Worker.trigger_profile"): "no garbage is collected meanwhile",
     ("distributed.worker", "Worker.handle_scheduler"): "reconnecting after a failover",
     ("distributed.worker", "Worker.heartbeat"): "the supervisor of the last heartbeat",
     ("distributed.worker_state_machine", "FreeKeysEvent"): "dropping tasks of a lost supervisor",

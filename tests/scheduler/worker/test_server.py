@@ -2,7 +2,9 @@
 
 import asyncio
 import errno
+import gc
 import os
+import sys
 from pathlib import Path
 
 import dask.config
@@ -200,6 +202,33 @@ def test_a_task_that_waits_for_the_host_is_given_up():
 
     run(main)
     host.close()
+
+
+def sample():
+    """Look at the stacks of the worker that runs this, by both of its methods."""
+    worker = distributed.get_worker()
+    worker.trigger_profile()
+    return list(worker.profile_keys), worker.get_call_stack()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="the interpreter takes care of it")
+def test_no_garbage_is_collected_while_stacks_are_sampled(monkeypatch):
+    """Python 3.11 could stop for ever (see `thread_frames.py`)."""
+    frames, collecting = sys._current_frames, []
+
+    def current_frames():
+        collecting.append(gc.isenabled())
+        return frames()
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=({},)) as (_, client):
+            monkeypatch.setattr(sys, "_current_frames", current_frames)
+            names, stacks = await client.submit(sample, key="task")
+            assert names == ["task"]
+            assert "in sample" in str(stacks["task"])
+
+    run(main)
+    assert collecting == [False, False]
 
 
 async def answer(port, head):
