@@ -1,4 +1,4 @@
-"""Handles websockets that end within a message, or open late; importing this patches distributed.
+"""Handles websockets that end early, open late or are left; importing this patches distributed.
 
 tornado reads ``None`` at such an end, which distributed notices only in the first part of a
 message. A client that listens to its supervisor would end by a ``TypeError``, and never connect to
@@ -6,11 +6,16 @@ another one.
 
 A websocket opens even if its opening was cancelled. distributed cancels each attempt after some
 seconds, while a web service may wait longer for a supervisor.
+
+A websocket waits some seconds for its peer to confirm its end. An event loop that ends before
+leaves it open.
 """
 
 from __future__ import annotations
 
 import asyncio
+import weakref
+from collections.abc import Awaitable
 from typing import Any
 
 from distributed.comm import CommClosedError
@@ -42,12 +47,21 @@ def _close_late(opening: asyncio.Future[Any]) -> None:
         comm.sock.stream.close()
 
 
+async def _open(opening: Awaitable[Any]) -> Any:
+    """Connect; once the garbage collector finds the connection's stream, close its socket."""
+    comm = await opening
+    stream = comm.sock.stream
+    if stream.socket is not None:
+        weakref.finalize(stream, stream.socket.close).atexit = False
+    return comm
+
+
 def _patch(connector: type[Any]) -> None:
     connect = connector.connect
 
     async def connected(self: Any, *args: Any, **options: Any) -> Any:
         """Connect, or close the connection that opens when nobody waits for it any more."""
-        opening = asyncio.ensure_future(connect(self, *args, **options))
+        opening = asyncio.ensure_future(_open(connect(self, *args, **options)))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:

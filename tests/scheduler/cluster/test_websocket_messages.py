@@ -1,7 +1,12 @@
-"""Websockets that end within a message, or open late."""
+"""Websockets that end within a message, open late, or are left open."""
 
 import asyncio
+import gc
+import re
+import socket
 import struct
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,9 +14,10 @@ import pytest
 from distributed.comm.core import CommClosedError
 from distributed.comm.ws import WS, WSConnector
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.web import Application
-from tornado.websocket import WebSocketHandler
+from tornado.websocket import WebSocketHandler, WebSocketProtocol13
 
 from marsdask.scheduler.cluster import leader  # noqa: F401
 from tests.cluster.loop import HOST, run
@@ -80,3 +86,48 @@ def test_one_that_opens_late_is_closed():
         server.stop()
 
     run(main)
+
+
+def serve_one(server):
+    """Open a websocket for one client, say nothing more, and return what it sends to its end."""
+    connection, _ = server.accept()
+    with connection:
+        connection.settimeout(60)
+        asked = b""
+        while b"\r\n\r\n" not in asked:
+            asked += connection.recv(4096)
+        key = re.search(rb"Sec-Websocket-Key: (.*)\r", asked, re.IGNORECASE)
+        assert key is not None
+        accept = WebSocketProtocol13.compute_accept_value(key[1])
+        connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Accept: " + accept.encode() + b"\r\n\r\n"
+        )
+        sent = b""
+        while part := connection.recv(4096):
+            sent += part
+        return sent
+
+
+@pytest.mark.parametrize("closing", [False, True], ids=["open", "closing"])
+def test_one_that_an_event_loop_leaves_is_closed(closing):
+    """It is the garbage collector that closes it, and does not warn; the server may be slow."""
+
+    async def main():
+        comm = await WSConnector().connect(f"{HOST}:{server.getsockname()[1]}")
+        if closing:
+            await comm.close()
+
+    async def forget():
+        IOLoop.current()  # tornado forgets those that have ended
+
+    with socket.create_server((HOST, 0)) as server, ThreadPoolExecutor(1) as pool:
+        served = pool.submit(serve_one, server)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            asyncio.run(main())
+            asyncio.run(forget())
+            gc.collect()
+        sent = served.result(60)
+    assert sent[:1] == b"\x88"  # the frame that announces the end
+    assert not [one.message for one in told if one.category is ResourceWarning]
