@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from distributed import Client
 from distributed.comm.ws import WS
+from distributed.utils import LoopRunner
 from tornado.ioloop import PeriodicCallback
 
 from .. import clock
@@ -144,6 +145,15 @@ class ReconnectingClient(Client):
         if stop and not self.asynchronous and self.status == "closed":
             self._loop_runner.stop()
         return closed
+
+    def __del__(self) -> None:
+        """Close; in another thread if the garbage collector may have come while a client starts."""
+        close: Any = super().__del__
+        # The lock is not reentrant, and this thread may be the one that holds it.
+        if LoopRunner._lock.locked() and not self._is_finalizing():
+            threading.Thread(target=close, name="Closing client", daemon=True).start()
+        else:
+            close()
 
     async def _find_active(self) -> None:
         """Ask the given supervisor for the active one, until one answers.

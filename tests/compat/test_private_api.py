@@ -123,6 +123,7 @@ PRIVATE = {
     ("distributed.stealing", "WorkStealing._get_thief"): "only workers where the task fits",
     ("distributed.stealing", "WorkStealing.move_task_confirm"): "moving reservations",
     ("distributed.system_monitor", "SystemMonitor.get_process_memory"): "shared pages count once",
+    ("distributed.utils", "LoopRunner._lock"): "clients that are collected while another starts",
     ("distributed.worker", "Worker._handle_remove_worker"): "knowing which workers were cut off",
     ("distributed.worker", "Worker._register_with_scheduler"): "registering with results",
     (

@@ -81,6 +81,20 @@ def test_a_closed_client_that_is_collected(lasting):
         assert ends(one.__del__)
 
 
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_client_that_is_collected_while_another_starts(lasting, ended):
+    """It may be collected in the thread that holds the lock of event loops: it closes later."""
+    one = ReconnectingClient(lasting.address, set_as_default=False)
+    thread = one._loop_runner._loop_thread
+    if ended:  # by itself, so that its event loop still runs
+        one.sync(one._close)
+    with LoopRunner._lock:
+        assert ends(one.__del__)
+    assert thread is not None
+    thread.join(DEADLINE)  # or a TimeoutError
+    assert one.status == "closed"
+
+
 def test_a_supervisor_that_comes_back_without_workers():
     """Lost results raise an error."""
     with running() as commands:
