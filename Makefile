@@ -4,9 +4,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Test modules run side by side; at most four, since many start processes of their own. A process
-# that ends for a deadlock (faulthandler_timeout) is replaced, and its module runs again: not for long.
-SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope --max-worker-restart=2
+# Test modules run side by side; at most four, since many start processes of their own. One that
+# ends for a deadlock (faulthandler_timeout) ends the run: with another in its place, xdist may hang.
+SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope --max-worker-restart=0
 # setuptools warns of each editable installation, in a box.
 PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
