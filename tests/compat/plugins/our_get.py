@@ -7,9 +7,11 @@ one they ask for.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dask
@@ -24,11 +26,15 @@ ORDINARY = ("threads", "threading", "sync", "synchronous", "single-threaded")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def our_scheduler() -> Iterator[None]:
-    """Make our scheduler the one that Dask takes when nobody asks for a special one."""
+def our_scheduler() -> Iterator[Any]:
+    """Make our scheduler the one that Dask takes when nobody asks for a special one.
+
+    Return the client of the cluster, if it is one.
+    """
     name = os.environ["MARSDASK_GET"]
     if name != "cluster":
-        yield from _as_default(getattr(ours, f"get_{name}"))
+        with _as_default(getattr(ours, f"get_{name}")):
+            yield None
         return
     # The plugin our_servers, if it is there, has put our classes in place by now.
     from distributed import Client, LocalCluster
@@ -42,8 +48,21 @@ def our_scheduler() -> Iterator[None]:
             dashboard_address=":0",
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
+        _as_default(_from_tests(client.get)),
     ):
-        yield from _as_default(_from_tests(client.get))
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def released_futures(our_scheduler: Any) -> Iterator[None]:
+    """Let the client release the futures of a test before the next one begins.
+
+    It does so on its event loop, soon. Until then a result of the same name is taken for an
+    array of the next test, and Dask's tests call many arrays ``A`` or ``my-name``.
+    """
+    yield
+    if our_scheduler is not None:
+        our_scheduler.sync(asyncio.sleep, 0)
 
 
 def _from_tests(get: Any) -> Any:
@@ -59,6 +78,7 @@ def _from_tests(get: Any) -> Any:
     return chosen
 
 
+@contextmanager
 def _as_default(get: Any) -> Iterator[None]:
     table: dict[str, Any] = named_schedulers
     stock = {name: table[name] for name in ORDINARY}
