@@ -156,9 +156,9 @@ class ChaosCluster:
             else:
                 path.write_text(str(batch))
 
-    def recovered(self) -> int:
-        """Return how many lost results were computed again whose inputs had been forgotten."""
-        paths = [self.place(number) / "recovered" for number in range(2)]
+    def counted(self, what: str) -> int:
+        """Return how many results its processes have counted as ``spilled`` or ``recovered``."""
+        paths = [self.place(number) / what for number in range(2 + self.count)]
         count = sum(path.stat().st_size for path in paths if path.exists())
         for path in paths:
             path.unlink(missing_ok=True)
@@ -252,11 +252,10 @@ def _worker_state(dask_worker: Any) -> str:
     return f"{dict(counts)}, {unsent} unsent, from {fetched}, {state.admission}"
 
 
-def taken_part(dask_worker: Any) -> tuple[int, int]:
-    """Return the bytes that a worker shares now, and the number of its spilled results."""
+def shared_bytes(dask_worker: Any) -> int:
+    """Return the bytes that a worker shares now."""
     sharing = dask_worker.shared_results
-    slow = getattr(dask_worker.data, "slow", ())
-    return 0 if sharing is None else sharing.pool.nbytes, len(slow)
+    return 0 if sharing is None else sharing.pool.nbytes
 
 
 def open_files() -> int:

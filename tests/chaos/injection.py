@@ -2,7 +2,8 @@
 
 Files in the folder ``MARSDASK_CHAOS`` decide: ``clock`` holds seconds, ``slow`` makes writes of
 results take long, and ``batch`` holds the number of tasks from which on supervisors split stages.
-``recovered`` gets a byte for each lost result whose inputs had been forgotten.
+``spilled`` gets a byte for each result that a worker has written to its disk, and ``recovered`` one
+for each lost result whose inputs had been forgotten.
 """
 
 from __future__ import annotations
@@ -31,10 +32,16 @@ def _jumped() -> float:
     return _clock() + _offset
 
 
-def _slow_write(directories: Directories, *args: Any) -> None:
+def _count(what: str, number: int) -> None:
+    with (_FOLDER / what).open("ab") as file:
+        file.write(b"." * number)
+
+
+def _spill(directories: Directories, *args: Any) -> None:
     if (_FOLDER / "slow").exists():
         _pause(_SLOW)
     _write(directories, *args)
+    _count("spilled", 1)
 
 
 def _batched(workers: Any, batch: int | None = None) -> Machine:
@@ -45,8 +52,7 @@ def _batched(workers: Any, batch: int | None = None) -> Machine:
 
 
 async def _recover(lineage: Lineage, keys: list[Any]) -> None:
-    with (_FOLDER / "recovered").open("ab") as file:
-        file.write(b"." * len(keys))
+    _count("recovered", len(keys))
     await _submit(lineage, keys)
 
 
@@ -67,7 +73,7 @@ def _install() -> None:
             if found is _clock and module is not sys.modules[__name__]:
                 with suppress(AttributeError, TypeError):
                     setattr(module, name, _jumped)
-    Directories.__setitem__ = _slow_write  # type: ignore[method-assign]
+    Directories.__setitem__ = _spill  # type: ignore[method-assign]
     _JOBS.cluster_machine, _LINEAGE._submit = _batched, _recover
     threading.Thread(target=_look, name="chaos", daemon=True).start()
 
