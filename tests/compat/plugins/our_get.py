@@ -58,7 +58,7 @@ def released_futures(our_scheduler: Any) -> Iterator[None]:
     """Let the client release the futures of a test before the next one begins.
 
     It does so on its event loop, soon. Until then a result of the same name is taken for an
-    array of the next test, and Dask's tests call many arrays ``A`` or ``my-name``.
+    array of the next test, and Dask's tests call many arrays ``my-name``.
     """
     yield
     if our_scheduler is not None:
