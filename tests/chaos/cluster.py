@@ -157,7 +157,7 @@ class ChaosCluster:
                 path.write_text(str(batch))
 
     def counted(self, what: str) -> int:
-        """Return how many results its processes have counted as ``spilled`` or ``recovered``."""
+        """Return how many results were ``spilled`` or ``recovered``, and forget them."""
         paths = [self.place(number) / what for number in range(2 + self.count)]
         count = sum(path.stat().st_size for path in paths if path.exists())
         for path in paths:

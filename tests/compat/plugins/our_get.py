@@ -29,7 +29,7 @@ ORDINARY = ("threads", "threading", "sync", "synchronous", "single-threaded")
 def our_scheduler() -> Iterator[Any]:
     """Make our scheduler the one that Dask takes when nobody asks for a special one.
 
-    Return the client of the cluster, if it is one.
+    The value is the client of the cluster, or ``None`` for a scheduler of this process.
     """
     name = os.environ["MARSDASK_GET"]
     if name != "cluster":
