@@ -219,7 +219,7 @@ class AxisConcatenator:
             names = dict(zip(("axis", "ndmin", "trans1d"), points, strict=False))
             return AxisConcatenator(**{**vars(self), **names})[parts[1:]]
         pieces = [self._piece(part) for part in parts]
-        dtypes = [
+        dtypes: list[Any] = [
             part if np.isscalar(part) else piece.dtype
             for part, piece in zip(parts, pieces, strict=True)
         ]

@@ -158,7 +158,7 @@ def nan_deviation(partial: Moments, ddof: float = 0) -> Any:
 def count_nonzero(block: Any, axis: Axis, *, keepdims: bool) -> Any:
     """Return the number of elements other than zero."""
     if is_foreign(block):  # CuPy's has no keepdims
-        return np.sum(block != 0, axis=axis, keepdims=keepdims)
+        return (block != 0).sum(axis=axis, keepdims=keepdims)
     return np.count_nonzero(block, axis=axis, keepdims=keepdims)
 
 
