@@ -36,6 +36,7 @@ BEYOND_CONTRACT = {
         "callbacks": "a computation is several submissions, which it joins",
         "limits": "what is computed or fetched has to fit this process's memory",
     },
+    "marsdask/dataframe/rows.py": {"storage": "rows are released by the copy of what is kept"},
     "marsdask/remote/function_call.py": {
         "inprocess": "pickles functions of scripts by value, as `processes` does",
         "worker_client": "functions compute on the cluster that runs them",

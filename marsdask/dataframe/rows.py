@@ -16,8 +16,14 @@ from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Sizes, Unknown, total
 from marsdask.scheduler.base import dtypes_of
+from marsdask.scheduler.storage.compaction import copy_of_table
 
 from .keyed.parts import rows_of
+
+
+def empty_rows(rows: Any) -> Any:
+    """Return a table or labels of the same types without rows, whose memory is not that of rows."""
+    return copy_of_table(rows[:0] if isinstance(rows, pd.Index) else rows.iloc[:0])
 
 
 @kernel(view=True)

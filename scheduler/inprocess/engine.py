@@ -24,6 +24,7 @@ from ..base import ChunkInfo, Hint, Key, TaskGraph, describe
 from ..errors import FORKED, SchedulerClosed
 from ..events import TaskDone
 from ..storage.buffers import Charges, charges
+from ..storage.compaction import compact
 from ..storage.spill import SpillFile, SpillStore
 from ..thread_frames import current_frames
 from . import evaluate as evaluate_module
@@ -356,7 +357,7 @@ class Engine:
         try:
             with allowed:
                 evaluate = self.evaluate if job.observer is None else self._evaluate_observed
-                value = job.fresh_context().run(evaluate, item)
+                value = compact(job.fresh_context().run(evaluate, item))
             cost = charges(value, self.state.memory.ledger)
             if job.observed:
                 event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)

@@ -12,6 +12,7 @@ from marsdask.core.collection import Collection
 
 from ..frame_node import S, axis_number, is_row
 from ..reduction.column_functions import call_with_columns
+from ..rows import empty_rows
 from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
 from .row_series import apply_to_rows
@@ -93,7 +94,7 @@ def declared(meta: Any, like: Any) -> Any:
     An object of pandas, a dict of columns and their types, a pair of name and type, or a type.
     """
     if isinstance(meta, pd.DataFrame | pd.Series):
-        return meta.iloc[:0]
+        return empty_rows(meta)
     if isinstance(meta, dict):
         meta = list(meta.items())
     if isinstance(meta, list):

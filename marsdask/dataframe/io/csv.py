@@ -30,6 +30,7 @@ from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
+from ..rows import empty_rows
 from .files import (
     LOCAL,
     Files,
@@ -467,13 +468,13 @@ def _schema(
     if whole:
         few = {} if options.get("skipfooter") else {"nrows": 1000}
         frame = _read_whole(files.paths[0], files.storage, **{**few, **options})
-        return frame.iloc[:0], tuple(frame.columns)
+        return empty_rows(frame), tuple(frame.columns)
     if len(head) == sample:
         head = _whole_lines(head)
     frame = pd.read_csv(io.BytesIO(head), **options)
     plain = {key: options[key] for key in ("sep", "delimiter", "header", "names") if key in options}
     names = pd.read_csv(io.BytesIO(head), nrows=1, **plain).columns
-    return frame.iloc[:0], tuple(names)
+    return empty_rows(frame), tuple(names)
 
 
 def _whole_lines(head: bytes) -> bytes:

@@ -13,6 +13,7 @@ import pandas as pd
 from marsdask.core.compilation.sizing import TEXT_BLOCK
 from marsdask.core.public import public_call
 
+from ..rows import empty_rows
 from .files import expand_paths, open_file, storage_of
 from .text import compression_of, destination
 from .whole_files import read_whole_files
@@ -64,7 +65,7 @@ def _read_like(like: Any, lines: bytes, read: Callable[..., Any]) -> Any:
 
 
 def _types_shown(first: Any) -> dict[str, Any]:
-    return {"like": first.iloc[:0]}
+    return {"like": empty_rows(first)}
 
 
 @public_call

@@ -22,6 +22,7 @@ from ..batches import batches
 from ..frame_node import row_bytes
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
+from ..rows import empty_rows
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -198,12 +199,12 @@ def read_sql_query(
         column = quoted(column, uri)
         rows, low, high = _bounds(column, sql, uri, given)
         low, high = limits or _as_times(low, high)
-        nbytes = int(rows) * row_bytes(first.iloc[:0])
+        nbytes = int(rows) * row_bytes(empty_rows(first))
         count = num_partitions or npartitions or math.ceil(nbytes / LARGEST_BLOCK)
         conditions = _conditions(column, (low, high), max(1, count))
     how = (("query", sql), ("uri", uri), ("options", given), ("columns", first.columns))
     items = tuple((condition,) for condition in conditions)
-    rows_of = collection_of(FromMap(read_range, items, (), how, first.iloc[:0], checks=True))
+    rows_of = collection_of(FromMap(read_range, items, (), how, empty_rows(first), checks=True))
     frame: DataFrame = rows_of if index_col is not None else rows_of.reset_index(drop=True)
     return frame
 

@@ -14,6 +14,7 @@ from ..frame_node import is_numbered
 from ..ordered.row_numbers import reset_index
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
+from ..rows import empty_rows
 from .files import LOCAL, Storage, expand_paths, located, looked_at, open_file, reading, storage_of
 from .write import in_folder, write_files
 
@@ -61,7 +62,7 @@ def read_whole_files(
     first = read_one(place, read, storage, (*given, *(head or {}).items()))
     given = (*given, *(shown(first) if shown else {}).items())
     how = (("read", read), ("storage", storage), ("options", given))
-    node = FromMap(read_one, tuple(places), (), how, first.iloc[:0], checks=True)
+    node = FromMap(read_one, tuple(places), (), how, empty_rows(first), checks=True)
     rows = collection_of(node)
     return reset_index(rows, drop=True) if is_numbered(first.index) else rows
 

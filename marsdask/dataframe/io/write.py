@@ -22,7 +22,7 @@ from marsdask.core.sizes import Chunks
 
 from ..frame_node import FrameNode, dtypes_of
 from ..reduction.reductions import collection_of
-from ..rows import concat
+from ..rows import concat, empty_rows
 from ..schemas.dtypes import cast, common_meta
 from .files import (
     LOCAL,
@@ -146,7 +146,7 @@ def write_aside(
             remove(path, storage)
             raise
     row = pd.DataFrame({"path": [target.single or target.path(number)], "rows": [len(block)]})
-    return row, block.iloc[:0]
+    return row, empty_rows(block)
 
 
 def write_again(types: list[Any], rows: list[int], read: Callable[[Any], Any], **how: Any) -> None:

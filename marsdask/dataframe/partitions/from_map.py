@@ -20,6 +20,7 @@ from ..create import frame_from_tensor, from_pandas, series_from_tensor
 from ..elementwise.apply import declared
 from ..frame_node import FrameNode
 from ..reduction.reductions import collection_of as lazy
+from ..rows import empty_rows
 from .map_partitions import ROWS, conformed
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def from_map(
         meta = func(*items[0], *given, **kwargs)
     if not isinstance(meta, pd.Index):
         meta = declared(meta, pd.Series(dtype=object))
-    found = meta[:0] if isinstance(meta, pd.Index) else meta.iloc[:0]
+    found = empty_rows(meta)
     if not isinstance(found, ROWS):
         raise TypeError(f"from_map() expects a function of pandas objects, got {type(found)}")
     node = FromMap(func, items, given, tuple(kwargs.items()), found, enforce_metadata)

@@ -26,7 +26,7 @@ from ..frame_node import FrameNode, is_row
 from ..ordered.row_numbers import reset_index
 from ..ordered.shift import RowStencil
 from ..reduction.reductions import collection_of as lazy
-from ..rows import as_one_chunk, concat
+from ..rows import as_one_chunk, concat, empty_rows
 from ..schemas.dtypes import OneType
 from ..schemas.samples import labels_like, sample
 
@@ -290,9 +290,7 @@ def _shown(
             f"columns and types of the result, and raised {type(error).__name__}: {error}; pass "
             "meta="
         ) from error
-    if isinstance(found, pd.Index):
-        return found[:0]
-    return found.iloc[:0] if isinstance(found, pd.DataFrame | pd.Series) else found
+    return empty_rows(found) if isinstance(found, ROWS) else found
 
 
 def made_up(node: Node) -> Any:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
 from marsdask.dataframe.io import write
+from marsdask.dataframe.io.json import to_json_file
+from marsdask.dataframe.io.parquet import to_parquet_file
+from marsdask.dataframe.io.text import to_csv_file
+from marsdask.dataframe.io.whole_files import to_feather_file, to_orc_file
 from tests.dataframe import one_mode
 from tests.dataframe.tables import equal, table
+from tests.scheduler.storage.test_compaction import kept
 
 _coalesce = one_mode.coalesce
 
@@ -131,3 +137,26 @@ def test_files_have_one_type(tmp_path: Any, options: Any, url: bool) -> None:
     equal(md.read_parquet(folder), wanted)
     if not url:
         pd.testing.assert_frame_equal(pd.read_parquet(folder), wanted)
+
+
+WRITERS: dict[str, Any] = {
+    "csv": (to_csv_file, {}),
+    "json": (to_json_file, {"orient": "records", "lines": True}),
+    "parquet": (to_parquet_file, {}),
+    "orc": (to_orc_file, {}),
+    "feather": (to_feather_file, {}),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_was_written_is_released(tmp_path: Any, writer: str) -> None:
+    """The result of writing a chunk, which lives until all are written, keeps none of its rows."""
+    write_one, options = WRITERS[writer]
+    rows = 20_000
+    text = [f"text {i}" for i in range(rows)]
+    block = pd.DataFrame({"n": np.arange(rows), "s": text, "t": pd.Series(text, dtype=object)})
+    target = write.Destination(str(tmp_path / "*.x"), (), None, "mark", watched=False)
+    result = write.write_aside(
+        block, 0, write=write_one, target=target, options=tuple(options.items())
+    )
+    assert kept(result) < 1_000
