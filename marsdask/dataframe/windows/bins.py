@@ -56,38 +56,67 @@ def has_origin(rule: Any, tz: Any) -> bool:
     return isinstance(freq, Tick) or (isinstance(freq, pd.offsets.Day) and tz is None)
 
 
-def anchored(how: Options, bounds: Bounds) -> dict[str, Any]:
+def ends_of_bins(given: dict[str, Any]) -> dict[str, Any]:
+    """Return which ends of bins are closed and which are labels, as the rule and origin decide."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of the origin were raised before
+        bins: Any = pd.Grouper(**{"freq" if key == "rule" else key: given[key] for key in given})
+    return {"closed": bins.closed, "label": bins.label}
+
+
+def anchored(how: Options, bounds: tuple[Any, Any]) -> dict[str, Any]:
     """Return the arguments of ``resample`` with an origin that does not depend on the rows."""
     given = dict(how)
-    if bounds is None or not has_origin(given["rule"], bounds[0].tz):
-        return given
-    if given["origin"] in ("start", "start_day"):
-        given["origin"] = bounds[0].normalize() if given["origin"] == "start_day" else bounds[0]
+    first, last = bounds
+    origins = {"start_day": first.normalize(), "start": first}
+    origins |= {"end_day": last.ceil("D"), "end": last}
+    if isinstance(given["origin"], str):
+        given["origin"] = origins.get(given["origin"], given["origin"])
     return given
 
 
 def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
-    """Return the labels of all bins."""
+    """Return the labels of all bins, those of groups ``like`` among them."""
     if bounds is None:
         return pd.Series(0, index=like[:0]).resample(**dict(how)).size().index
     ends = pd.DatetimeIndex(bounds).astype(like.dtype)
-    return pd.Series(0, index=ends).resample(**anchored(how, bounds)).size().index
+    labels = pd.Series(0, index=ends).resample(**dict(how)).size().index
+    if not like.isin(labels).all():  # their rows would be lost
+        raise RuntimeError(f"bins of {dict(how)} differ between chunks: {like.difference(labels)}")
+    return labels
 
 
 @kernel(scratch=4.0)
 def bin_labels(times: Any, bounds: Any, how: Options) -> Any:
-    """Return the label of the bin of each time."""
-    found = times.copy()
+    """Return the label of the bin of each time, among the bins of all rows."""
     seen = times.notna().to_numpy()
-    if seen.any():
-        values = pd.DatetimeIndex(times[seen])
-        order = np.argsort(values.asi8, kind="stable")
-        rows = pd.Series(0, index=values[order])
-        counts = rows.resample(**anchored(how, bounds.item())).size()
-        labels = np.empty(len(order), dtype=np.intp)
-        labels[order] = np.repeat(np.arange(len(counts)), counts)
-        found[seen] = counts.index.take(labels)
+    if not seen.any():
+        return times.copy()
+    values = pd.DatetimeIndex(times[seen])
+    order = np.argsort(values.asi8, kind="stable")
+    counts = _counted(values[order], bounds.item(), how)
+    labels = np.empty(len(order), dtype=np.intp)
+    labels[order] = np.repeat(np.arange(len(counts)), counts)
+    found = times.copy()
+    found[seen] = counts.index.take(labels)
     return found
+
+
+def _counted(times: Any, bounds: tuple[Any, Any], how: Options) -> Any:
+    """Return the number of sorted times in each bin.
+
+    Bins of a fixed length are counted from an origin, so that those around the times are enough;
+    others begin at the first of all rows, where pandas begins to count units of the calendar.
+    """
+    if has_origin(dict(how)["rule"], times.tz):
+        return pd.Series(0, index=times).resample(**anchored(how, bounds)).size()
+    ends = pd.DatetimeIndex(bounds).astype(times.dtype)
+    rows = pd.Series(0, index=ends[:1].append([times, ends[1:]]))
+    counts = rows.resample(**dict(how)).size()
+    filled = np.flatnonzero(counts)
+    for end in (filled[0], filled[-1]):
+        counts.iloc[end] -= 1  # the two ends are no rows
+    return counts
 
 
 @kernel(scratch=3.0)

@@ -25,6 +25,7 @@ from .bins import (
     Bins,
     all_bins,
     call_of_bins,
+    ends_of_bins,
     has_origin,
     labels_of_bins,
     times_of,
@@ -431,7 +432,7 @@ def resample(
 ) -> Resampler[S]:
     """Return bins of time, by the row labels or by a column. See pandas.DataFrame.resample.
 
-    ``level=`` is not supported, nor are periods, nor bins that begin at the last time.
+    ``level=`` is not supported, nor are periods.
     """
     del convention, group_keys  # of periods, and of functions of the user
     meta = obj.node.meta
@@ -449,12 +450,9 @@ def resample(
             "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an instance of "
             f"'{type(labels).__name__}'"
         )
-    if origin in ("end", "end_day"):
-        raise NotImplementedError(
-            f"resample(origin={origin!r}) is not supported; use the last time as origin"
-        )
     given = {"rule": rule, "closed": closed, "label": label, "origin": origin, "offset": offset}
     pd.Series(0, index=labels[:0]).resample(**given)  # raises and warns at once, as in pandas
+    given |= ends_of_bins(given)
     if not has_origin(rule, labels.tz if isinstance(labels, pd.DatetimeIndex) else None):
         given |= {"origin": "start_day", "offset": None}  # they take no effect
     return Resampler(obj, tuple(given.items()), on)

@@ -132,7 +132,6 @@ def test_refusals():
     lazy: Any = md.DataFrame(frame, chunk_size=2)
     for call in (
         lambda: lazy.resample("D", level=0),
-        lambda: lazy.resample("D", origin="end"),
         lambda: lazy.set_axis(pd.to_timedelta([1, 2, 3, 4], unit="h")).resample("D"),
     ):
         with pytest.raises(NotImplementedError):
