@@ -91,6 +91,8 @@ class GroupByCall:
     """Whether only categories that occur are groups."""
     group_keys: bool = True
     """Whether the keys label what the user's function returns of rows."""
+    series: tuple[Any, ...] = ()
+    """The name of the series that the column is, if it is no label of a column."""
 
     @property
     def is_whole(self) -> bool:
@@ -112,6 +114,11 @@ class GroupByCall:
     def one_row(self) -> bool:
         """Whether the result has one row for each group."""
         return self.method not in SEVERAL_ROWS
+
+    @property
+    def shows_types_by_rows(self) -> bool:
+        """Whether the types of the result are those of groups that have rows."""
+        return self.method in BY_SAMPLE
 
     @property
     def by_column(self) -> bool:
@@ -149,15 +156,19 @@ class GroupByCall:
     def grouped(self, frame: pd.DataFrame) -> Any:
         """Return pandas's groups of a frame."""
         # A single ``None`` is no key; in a list it is the label of a column.
-        by = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
-        grouped = frame.groupby(
-            by,
+        by: Any = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
+        rows: Any = frame
+        if self.series:
+            rows = frame[self.selection].rename(self.series[0])
+            by = [frame[label] for label in self.by]
+        grouped = rows.groupby(
+            by if len(self.by) > 1 or not self.series else by[0],
             sort=self.sort,
             dropna=self.dropna,
             observed=self.observed,
             group_keys=self.group_keys,
         )
-        if self.selection is not ...:
+        if self.selection is not ... and not self.series:
             chosen = self.selection
             grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
         return grouped
@@ -496,7 +507,7 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
     if call.like is not None:
         return call.like
     user = calls_user(call)
-    if not user and call.method not in BY_SAMPLE:
+    if not (user or call.shows_types_by_rows):
         return call(meta)
     rows = sample(meta).set_axis(labels_like(meta.index), axis=0)
     try:
@@ -547,6 +558,8 @@ def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[An
             return None
         if call.method == "size":
             return [(call.by[0], "size")]
+        if call.series:
+            return [(call.selection, call.method)]
         columns = [result.name] if isinstance(result, pd.Series) else list(result.columns)
         return [(column, call.method) for column in columns]
     chosen = call.selection

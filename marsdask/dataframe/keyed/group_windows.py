@@ -44,6 +44,11 @@ class WindowCall(GroupByCall):
         """Whether the result has one row for each group."""
         return False
 
+    @property
+    def shows_types_by_rows(self) -> bool:
+        """Whether the types of the result are those of groups that have rows, as levels are."""
+        return self.window[0] == "resample" or super().shows_types_by_rows
+
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows that have keys: pandas fails with functions of windows of others."""
         return rows.dropna(subset=list(self.by))

@@ -165,6 +165,7 @@ class GroupBy(Generic[R, C]):
             tuple(kwargs.items()),
             flags["sort"],
             flags["dropna"],
+            series=flags["series"],
         )
 
     def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -651,11 +652,14 @@ def groupby(
         raise TypeError("You have to supply one of 'by' and 'level'")
     source, node = obj, obj.node
     selection: Any = ...
+    series: tuple[Any, ...] = ()
     keys, listed = keys_of(obj, by, level)
     if isinstance(node.meta, pd.Series):
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        selection = node.meta.name if node.meta.name is not None else 0
+        selection = name = node.meta.name
+        if name is None or isinstance(name, tuple):  # which are no labels of a column alone
+            selection, series = "values of groups", (name,)
         obj = obj.to_frame(name=selection)
     labels: list[Any] = []
     names: list[Any] = []
@@ -672,6 +676,6 @@ def groupby(
     if isinstance(by, pd.Grouper) and not isinstance(by, TimeGrouper):
         sort, dropna = by.sort, by.dropna
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index}
-    flags |= {"empty": empty, "columns": columns}
+    flags |= {"empty": empty, "columns": columns, "series": series}
     flags |= {"group_keys": group_keys, "listed": listed and (level is None or len(keys) > 1)}
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,11 +105,15 @@ class BinnedCall(GroupByCall):
         """Return pandas's groups of a frame."""
         (key,) = self.by
         how = dict(self.bins.how)
-        times = pd.Grouper(key=key, freq=how.pop("rule"), **how)
+        bins = functools.partial(pd.Grouper, freq=how.pop("rule"), **how)
+        chosen, times = self.selection, pd.DatetimeIndex(frame[self.bins.times])
+        if self.series:  # which the row labels are the times of
+            values = frame[chosen].rename(self.series[0])
+            values = values.set_axis(times.rename(frame.index.name))
+            return values.groupby(bins(), group_keys=self.group_keys)
         frame = frame.copy(deep=False)
-        frame[key] = pd.DatetimeIndex(frame[self.bins.times])
+        frame[key], times = times, bins(key=key)
         grouped = frame.groupby(times, group_keys=self.group_keys)
-        chosen = self.selection
         if chosen is ...:
             return grouped
         return grouped[list(chosen) if isinstance(chosen, tuple) else chosen]

@@ -228,3 +228,61 @@ def test_aggregated_keys(name):
     """A key that is aggregated itself is no column beside that."""
     frame = pd.DataFrame({"k": [1, 2, 1, 2], "c": list("aaba"), "x": [1.0, 2, 3, 4]})
     equal(AGGREGATED_KEYS[name](md.DataFrame(frame, chunk_size=3)), AGGREGATED_KEYS[name](frame))
+
+
+#: What groups, bins and windows make of a series.
+OF_SERIES = {
+    **{
+        name: lambda g, name=name: getattr(g, name)()
+        for name in {*AGGREGATES, "median"} - {"any", "all"}
+    },
+    **{name: lambda g, name=name: getattr(g, name)() for name in ("nunique", "sem", "ohlc")},
+    "a list": lambda g: g.agg(["sum", "max"]),
+    "named": lambda g: g.agg(low="min", high="max"),
+    "a function": lambda g: g.agg(np.ptp),
+    "the name that a function sees": lambda g: g.agg(lambda values: str(values.name)),
+    "transform": lambda g: g.transform("sum"),
+    "apply": lambda g: g.apply(len),
+    "quantile": lambda g: g.quantile(0.3),
+}
+OF_GROUPS = {
+    **OF_SERIES,
+    **{
+        name: lambda g, name=name: getattr(g, name)()
+        for name in (
+            *(
+                "any",
+                "all",
+                "skew",
+                "idxmax",
+                "idxmin",
+                "describe",
+                "value_counts",
+                "nlargest",
+                "unique",
+            ),
+            *("cumsum", "cummax", "cumcount", "rank", "shift", "diff", "ffill", "ngroup", "head"),
+        )
+    },
+    "quantiles": lambda g: g.quantile([0.1, 0.5]),
+    "rows": lambda g: g.apply(lambda values: values.iloc[:1]),
+    "filter": lambda g: g.filter(lambda values: len(values) > 1),
+    "rolling": lambda g: g.rolling(2).sum(),
+    "expanding": lambda g: g.expanding().max(),
+    "ewm": lambda g: g.ewm(com=1).mean(),
+}
+
+
+@pytest.mark.parametrize("name", [None, ("a", "b"), 0], ids=str)
+def test_names_of_series(name):
+    """Results have the name of the series, be it none or no label of one column."""
+    times = pd.date_range("2024-01-01", periods=6)
+    rows = pd.Series([3.0, 1, 2, 2, 5, 1], times, name=name)
+    lazy = md.Series(rows, chunk_size=2)
+    for call in OF_GROUPS.values():
+        found, wanted = (call(one.groupby([1, 2, 1, 2, 1, 1])) for one in (lazy, rows))
+        equal(found, wanted, check_freq=False)
+        assert found.node.meta.index.names == wanted.index.names
+    for call in OF_SERIES.values():
+        equal(call(lazy.resample("2D")), call(rows.resample("2D")))
+        equal(call(lazy.groupby(pd.Grouper(freq="2D"))), call(rows.groupby(pd.Grouper(freq="2D"))))

@@ -63,12 +63,15 @@ ALIGNED: dict[str, Any] = {
 UNITS = {
     **dict.fromkeys(("D", "W", "W-WED", "SME", "MS", "ME", "B", "BME"), "117h"),
     **dict.fromkeys(("QS", "QE", "YS", "YE", "BQE"), "1011h"),
-    **{"h": "5h", "min": "3min"},
+    "h": "5h",
+    "min": "3min",
 }
 ZONES = (None, "UTC", "Europe/Berlin")
 #: How bins are cut and named; all pairs occur among the rules.
 ENDS: list[dict[str, Any]] = [
-    {"closed": closed, "label": label} for closed in ("left", "right") for label in ("left", "right")
+    {"closed": closed, "label": label}
+    for closed in ("left", "right")
+    for label in ("left", "right")
 ]
 BINNED: dict[str, Any] = {
     "sum": lambda d, bins: d.resample(**bins).sum(),
