@@ -19,6 +19,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import FunctionWrapper
 from marsdask.core.compilation.sizing import TEXT_BLOCK
 from marsdask.core.display.suggestions import check_keywords
+from marsdask.core.files.stamps import Stamp
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -203,7 +204,7 @@ def has_header(options: Mapping[str, Any]) -> bool:
 def count_quotes(block: Block, before: slice, files: Files) -> int:
     """Count the quotes in a byte range."""
     del before
-    with open(files.paths[block.file], "rb") as file:
+    with files.reading(block.file) as path, open(path, "rb") as file:
         file.seek(block.start)
         rest = block.stop - block.start
         found = 0
@@ -229,7 +230,8 @@ def line_after(data: Any, position: int, *, inside: bool) -> int:
 def read_file(block: Block, before: slice, *, files: Files, like: Any, **how: Any) -> Any:
     """Read a whole file."""
     del before
-    frame = _read_whole(files.paths[block.file], files.storage, **how["options"])
+    with files.reading(block.file) as path:
+        frame = _read_whole(path, files.storage, **how["options"])
     return frame[list(like.columns)]
 
 
@@ -258,10 +260,14 @@ def read_block(
 ) -> Any:
     """Read the lines that begin in a byte range; ``ends``: whether each end is inside quotes."""
     del before
-    path = files.paths[block.file]
     if block.stop == 0:
-        return like
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with files.reading(block.file):
+            return like
+    with (
+        files.reading(block.file) as path,
+        open(path, "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
         top = data[: line_after(data, 0, inside=False)] if has_header(options) else b""
         first = line_after(data, block.start, inside=ends[0]) if block.start else len(top)
         last = len(data)
@@ -397,9 +403,9 @@ def read_csv(
     check_keywords(options, inspect.signature(pd.read_csv).parameters)
     sample = sample or HEAD_BYTES
     storage = Storage(storage_options) if storage_options else LOCAL
-    files = looked_at(expand_paths(path, storage), storage)
+    files = looked_at(expand_paths(path, storage), storage, "read_csv")
     given = options | ({"sep": sep} if sep != "," else {})
-    with open_file(files.paths[0], files.storage) as file:
+    with files.reading(0) as first, open_file(first, files.storage) as file:
         head: bytes = file.read(sample)
     whole = not _is_cut_at_lines(files, head, given)
     like, names = _schema(head, given, files, whole=whole, sample=sample)
@@ -445,7 +451,7 @@ def _is_labelled(
 
 def _check_categories(like: Any, options: dict[str, Any], files: Files, head: bytes) -> None:
     """Raise for categories that are unknown until all files are read."""
-    if len(files.paths) == 1 and files.stamps[0][1] <= len(head):
+    if len(files.paths) == 1 and files.stamps[0].size <= len(head):
         return
     given = options.get("dtype")
     for column, dtype in like.dtypes.items():
@@ -485,8 +491,8 @@ def _whole_lines(head: bytes) -> bytes:
     return head[: end + 1] if end > 0 else head
 
 
-def _blocks(stamps: Sequence[tuple[int, int]], step: int, *, whole: bool) -> Any:
-    for number, (_, size) in enumerate(stamps):
+def _blocks(stamps: Sequence[Stamp], step: int, *, whole: bool) -> Any:
+    for number, size in enumerate(stamp.size for stamp in stamps):
         starts = range(0, size, step) if size and not whole else range(1)
         for start, stop in itertools.pairwise([*starts, size]):
             yield Block(number, start, stop)

@@ -6,9 +6,11 @@ import glob
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from marsdask.core.files.stamps import FileChanged, Stamp, local_stamp, remote_stamp, unchanged
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +53,15 @@ class Files:
     """Files in the state in which they were found first."""
 
     paths: tuple[str, ...]
-    stamps: tuple[Any, ...]
+    stamps: tuple[Stamp, ...]
     """The version of each file, and its bytes: a changed file is another source."""
     storage: Storage = LOCAL
+    reader: str = "read"
+    """The function that looked at them."""
+
+    def reading(self, number: int) -> AbstractContextManager[str]:
+        """Return the context in which a file is read: errors name it, and it must be unchanged."""
+        return reading(self.paths[number], self.stamps[number], self.storage, self.reader)
 
 
 def is_remote(path: str) -> bool:
@@ -80,13 +88,26 @@ def open_file(path: str, storage: Storage, mode: str = "rb") -> Any:
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Let errors name the file that is read."""
+def reading(path: str, stamp: Stamp, storage: Storage, reader: str) -> Iterator[str]:
+    """Let errors name the file that is read; raise ``FileChanged`` unless it has this stamp."""
+    fs, inside = _opener(path, storage)
     try:
-        yield
+        with unchanged([(inside, stamp)], reader, fs):
+            yield path
+    except FileChanged:
+        raise
     except Exception as error:
         error.add_note(f"while reading {path}")
         raise
+
+
+def _opener(path: str, storage: Storage) -> tuple[Any, str]:
+    """Return the filesystem of a file and the path in it; no filesystem for local files."""
+    if not is_remote(path):
+        return None, path
+    fs, inside = filesystem(path, storage)
+    protocols = [fs.protocol] if isinstance(fs.protocol, str) else fs.protocol
+    return (None if "file" in protocols else fs), inside
 
 
 def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
@@ -155,17 +176,14 @@ def _visible(paths: Iterable[str], folder: str) -> list[str]:
     ]
 
 
-def looked_at(paths: tuple[str, ...], storage: Storage = LOCAL) -> Files:
+def looked_at(paths: tuple[str, ...], storage: Storage = LOCAL, reader: str = "read") -> Files:
     """Return the files with their versions, which show later changes."""
-    return Files(paths, tuple(_stamp(path, storage) for path in paths), storage)
+    return Files(paths, tuple(_stamp(path, storage) for path in paths), storage, reader)
 
 
-def _stamp(path: str, storage: Storage) -> tuple[Any, int]:
-    if is_remote(path):
-        fs, inside = filesystem(path, storage)
-        return fs.ukey(inside), fs.info(inside)["size"]
-    status = os.stat(path)
-    return status.st_mtime_ns, status.st_size
+def _stamp(path: str, storage: Storage) -> Stamp:
+    fs, inside = _opener(path, storage)
+    return local_stamp(inside) if fs is None else remote_stamp(fs, inside)
 
 
 def folder_of(path: Any, storage: Storage = LOCAL) -> str | None:

@@ -116,11 +116,13 @@ def read_json(
         options = options if orient is None else {**options, "orient": orient}
         how: dict[str, Any] = {"parts": ranges_of(step), "head_part": (0, HEAD_BYTES)}
         how["shown"] = _types_shown
-        frame = read_whole_files(read_lines, list(names), storage, options, **how)
+        frame = read_whole_files(
+            read_lines, list(names), storage, options, reader="read_json", **how
+        )
         return frame
     options |= {"orient": orient, "lines": bool(lines)}
     options["compression"] = compression_of(names[0], options.get("compression", "infer"))
-    frame = read_whole_files(pd.read_json, list(names), storage, options)
+    frame = read_whole_files(pd.read_json, list(names), storage, options, reader="read_json")
     return frame
 
 

@@ -273,7 +273,7 @@ def read_parquet(
     folder = folder_of(path, storage)
     if folder is not None and parquet_file_extension is not None:
         found = tuple(one for one in found if one.endswith(parquet_file_extension))
-    files = looked_at(found, storage)
+    files = looked_at(found, storage, "read_parquet")
     cut = _cut(1 if groups_as_chunks else split_row_groups, blocksize, bool(aggregate_files))
     given = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
     labels = [] if index in (None, False) else [index] if isinstance(index, str) else list(index)

@@ -71,8 +71,7 @@ def footer(files: Files, number: int) -> Any:
 
 @lru_cache(maxsize=1024)
 def _footer(path: str, stamp: Any, storage: Storage) -> Any:
-    del stamp
-    with reading(path), _parquet_file(path, storage) as file:
+    with reading(path, stamp, storage, "read_parquet"), _parquet_file(path, storage) as file:
         return file.metadata
 
 
@@ -120,7 +119,7 @@ def empty_frame(files: Files, keys: Keys, backend: str | None = None) -> Any:
 @lru_cache(maxsize=1024)
 def _empty_frame(path: str, stamp: Any, storage: Storage, backend: str | None) -> Any:
     """Return it as the file itself has it: each node of a source asks, and pandas takes 10 ms."""
-    with reading(path):
+    with reading(path, stamp, storage, "read_parquet"):
         table = _footer(path, stamp, storage).schema.to_arrow_schema().empty_table()
         return table.to_pandas(types_mapper=types_of_backend(backend))
 
@@ -160,6 +159,9 @@ def read_groups(
     import pyarrow.parquet as pq
 
     if not groups:
+        for number in range(len(files.paths)):
+            with files.reading(number):
+                pass
         return like
     schema = footer(files, 0).schema.to_arrow_schema()
     asked = (label for one in filters for label, _, _ in one)
@@ -167,7 +169,7 @@ def read_groups(
     tables = []
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
         chosen = [group.group for group in run]
-        with reading(files.paths[number]):
+        with files.reading(number):
             table = _table(files, number, chosen, wanted.difference(keys.labels), backend)
             table = of_schema(table, schema, wanted)
         tables.append(keys.added_to(table, number, wanted))
@@ -203,8 +205,8 @@ def _table(
 
 def check_files(files: Files, columns: Collection[str]) -> None:
     """Read columns of all files as pandas does, and raise its error where one cannot be read."""
-    for number, path in enumerate(files.paths):
-        with reading(path):
+    for number in range(len(files.paths)):
+        with files.reading(number):
             for group in range(footer(files, number).num_row_groups):
                 _table(files, number, [group], columns, None)
 

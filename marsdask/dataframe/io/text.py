@@ -165,6 +165,6 @@ def read_fwf(
     for unsaid in ("blocksize", "sample"):
         options.pop(unsaid, None)
     frame: DataFrame = read_whole_files(
-        pd.read_fwf, path, storage_of(storage_options), options, {"nrows": 1000}
+        pd.read_fwf, path, storage_of(storage_options), options, {"nrows": 1000}, reader="read_fwf"
     )
     return frame

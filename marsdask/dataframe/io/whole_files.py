@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 
 def read_one(
-    place: tuple[str, Any, Any], read: Callable[..., Any], storage: Storage, options: Any
+    place: tuple[str, Any, Any],
+    read: Callable[..., Any],
+    storage: Storage,
+    options: Any,
+    reader: str,
 ) -> Any:
     """Read a file, or the part of it that an argument tells."""
-    path, _, part = place
-    with reading(path), open_file(path, storage) as file:
+    path, stamp, part = place
+    with reading(path, stamp, storage, reader), open_file(path, storage) as file:
         return read(file, **dict(options), **({} if part is None else {"part": part}))
 
 
@@ -38,30 +42,31 @@ def read_whole_files(
     options: Mapping[str, Any],
     head: Mapping[str, Any] | None = None,
     *,
+    reader: str,
     parts: Callable[[Any, int], Sequence[Any]] | None = None,
     head_part: Any = None,
     shown: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Any:
     """Return a frame over files; ``head`` are options with which the first shows the types.
 
-    ``parts`` tells of an open file, and of its bytes, which parts are chunks. ``head_part`` is the
-    part that shows the types, if it is not the first. ``shown`` tells of the first rows with which
-    further options all parts are read.
+    ``reader`` is the function that the user called. ``parts`` tells of an open file, and of its
+    bytes, which parts are chunks. ``head_part`` is the part that shows the types, if it is not the
+    first. ``shown`` tells of the first rows with which further options all parts are read.
     """
-    files = looked_at(expand_paths(path, storage), storage)
+    files = looked_at(expand_paths(path, storage), storage, reader)
     places: list[tuple[tuple[str, Any, Any]]] = []
     for name, stamp in zip(files.paths, files.stamps, strict=True):
         found: Sequence[Any] = [None]
         if parts is not None:
-            with open_file(name, storage) as file:
-                found = parts(file, stamp[1])
+            with reading(name, stamp, storage, reader), open_file(name, storage) as file:
+                found = parts(file, stamp.size)
         places.extend(((name, stamp, part),) for part in found)
     given = tuple(options.items())
     name, stamp, part = places[0][0]
     place = (name, stamp, head_part or part)
-    first = read_one(place, read, storage, (*given, *(head or {}).items()))
+    first = read_one(place, read, storage, (*given, *(head or {}).items()), reader)
     given = (*given, *(shown(first) if shown else {}).items())
-    how = (("read", read), ("storage", storage), ("options", given))
+    how = (("read", read), ("storage", storage), ("options", given), ("reader", reader))
     node = FromMap(read_one, tuple(places), (), how, empty_rows(first), checks=True)
     rows = collection_of(node)
     return reset_index(rows, drop=True) if is_numbered(first.index) else rows
@@ -123,7 +128,12 @@ def read_orc(
     options = {} if columns is None else {"columns": list(columns)}
     each = int(split_stripes) or 2**31
     frame: DataFrame = read_whole_files(
-        read_stripes, path, storage_of(storage_options), options, parts=stripes_of(each)
+        read_stripes,
+        path,
+        storage_of(storage_options),
+        options,
+        parts=stripes_of(each),
+        reader="read_orc",
     )
     return frame
 
@@ -148,7 +158,9 @@ def read_feather(
     """
     options = {} if columns is None else {"columns": list(columns)}
     storage = storage_of(storage_options)
-    frame: DataFrame = read_whole_files(pd.read_feather, path, storage, options)
+    frame: DataFrame = read_whole_files(
+        pd.read_feather, path, storage, options, reader="read_feather"
+    )
     return frame
 
 

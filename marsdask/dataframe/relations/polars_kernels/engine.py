@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from marsdask.core.files.stamps import FileChanged, Stamp, unchanged
 from marsdask.scheduler.base import dtypes_of
 
 from ...io.files import Files
@@ -70,7 +71,7 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     outputs = {f"{place}": one for place, one in enumerate(table.columns)}
     outputs |= {f"{LABEL}{place}": one for place, one in enumerate(labels)}
     columns = [lowering.expression(one).alias(name) for name, one in outputs.items()]  # type: ignore[arg-type]
-    with _files_checked(lowering):
+    with _files_checked(lowering), unchanged(lowering.stamps, "read_parquet"):
         found = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
     if isinstance(table.relation, Reduce):
         if isinstance(like, tuple):
@@ -86,9 +87,14 @@ def _files_checked(plan: PolarsPlan) -> Iterator[None]:
     """Raise pandas's error where a file cannot be read: polars does not name it."""
     try:
         yield
+    except FileChanged:
+        raise
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         for scan in plan.scans:
-            check_files(Files(scan.paths, scan.stamps), {one.name for one in scan.columns})
+            check_files(
+                Files(scan.paths, scan.stamps, reader="read_parquet"),
+                {one.name for one in scan.columns},
+            )
         if isinstance(error, Exception):
             raise
         raise RuntimeError(f"polars failed: {error}") from error
@@ -105,6 +111,12 @@ class PolarsPlan:
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
         self._filtered = filtered(self._below, self._wanted)
+
+    @property
+    def stamps(self) -> list[tuple[str, Stamp]]:
+        """The versions of all files that it reads."""
+        scans = [one for one in self._below if isinstance(one, FileScan)]
+        return [pair for one in scans for pair in zip(one.paths, one.stamps, strict=True)]
 
     @property
     def scans(self) -> list[FileScan]:

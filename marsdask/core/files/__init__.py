@@ -1,0 +1,1 @@
+"""Files that programs read and write: their versions, what overlaps, and how they are replaced."""
