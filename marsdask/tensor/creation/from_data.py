@@ -14,11 +14,13 @@ from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.config import options
+from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
+from marsdask.core.tokens import token
 from marsdask.tensor.chunkwise.rechunk import rechunk
 
 from ..chunks import check_device, check_order, normalize_chunks
@@ -33,6 +35,7 @@ from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
 from ..typing import itself, public, view_face
 from .from_shape import chunks_from
+from .zarr_versions import ZarrVersion
 
 
 @public
@@ -258,12 +261,15 @@ class HDF5Reader:
 
     path: str
     name: str
+    stamp: Stamp | None = None
+    """The version that is read, unless it is open for writing."""
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         # h5py is optional.
         import h5py
 
-        with h5py.File(self.path, "r") as file:
+        versions = [(self.path, self.stamp)] if self.stamp else []
+        with unchanged(versions, "from_hdf5"), h5py.File(self.path, "r") as file:
             return file[self.name][parts]
 
 
@@ -273,13 +279,18 @@ class ZarrReader:
 
     array: Any = field(repr=False)
     name: str
+    version: ZarrVersion | None = None
+    """The version of a local array that nobody is about to write to."""
 
     @property
     def token_name(self) -> str:
-        return self.name
+        return f"{self.name}:{token(self.version)}"
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
-        return np.asarray(self.array[parts])
+        if self.version is None:
+            return np.asarray(self.array[parts])
+        with self.version.unchanged(self.array, parts):
+            return np.asarray(self.array[parts])
 
 
 @dataclass(frozen=True)
@@ -390,12 +401,12 @@ def inside(group: Any, dataset: Any) -> str:
 
 def _hdf5(dataset: Any, chunk_size: Any) -> Node:
     path = os.path.abspath(dataset.file.filename)
-    reader = HDF5Reader(path, dataset.name)
+    is_written = dataset.file.mode != "r" or not os.path.exists(path)
+    reader = HDF5Reader(path, dataset.name, None if is_written else local_stamp(path))
     chunk_size = _fitting(chunk_size, dataset)
     splits = normalize_chunks(chunk_size, dataset.shape, dataset.dtype)
     # Data written through an open handle may reach the file later.
-    written = () if dataset.file.mode == "r" else (uuid.uuid4().hex,)
-    version = (*file_version(path), *written)
+    version = (path, uuid.uuid4().hex if is_written else "")
     return Dataset(reader, version, dataset.dtype, splits)
 
 
@@ -452,11 +463,14 @@ def from_zarr(
         where = component or inside(group, dataset)
         source = zarr.open_array(path, mode="r", path=where, storage_options=storage_options)
     name = str(source.store_path)
-    version = file_version(name.removeprefix("file://"))
+    path = name.removeprefix("file://")
+    local = source.read_only and os.path.isdir(path)
+    found = ZarrVersion.of(path) if local else None
+    version = () if local else file_version(path)
     if chunk_size is None and options.chunk_size is None:
         chunk_size = _stored_chunks(source)
     splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
-    return Dataset(ZarrReader(source, name), version, source.dtype, splits)
+    return Dataset(ZarrReader(source, name, found), version, source.dtype, splits)
 
 
 fromzarr = from_zarr

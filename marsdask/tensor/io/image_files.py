@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.node import Node
 
 from ..chunks import normalize_chunks
-from ..creation.from_data import Dataset, file_version
+from ..creation.from_data import Dataset
 from ..creation.from_shape import chunks_from
 from ..typing import public
 
@@ -35,9 +36,11 @@ class ImageFile:
     """One image."""
 
     path: str
+    stamp: Stamp
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
-        return read_image(self.path)[parts]
+        with unchanged([(self.path, self.stamp)], "imread"):
+            return read_image(self.path)[parts]
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,14 @@ class ImageFiles:
     """Images of one shape, along a first axis."""
 
     paths: tuple[str, ...] = field(repr=False)
+    stamps: tuple[Stamp, ...] = field(repr=False)
     shape: tuple[int, ...]
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         first, *rest = parts
-        images = [self._read(path) for path in self.paths[first]]
+        versions = list(zip(self.paths[first], self.stamps[first], strict=True))
+        with unchanged(versions, "imread"):
+            images = [self._read(path) for path, _ in versions]
         return np.stack(images)[(slice(None), *rest)]
 
     def _read(self, path: str) -> Any:
@@ -99,14 +105,14 @@ def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Node:
     if not names:
         raise FileNotFoundError(f"no images match {path!r}")
     names = [os.path.abspath(name) for name in names]
+    stamps = tuple(map(local_stamp, names))
     image = read_image(names[0])
-    version = tuple(map(file_version, names))
     if not several:
         splits = normalize_chunks(chunk_size, image.shape, image.dtype)
-        return Dataset(ImageFile(names[0]), version, image.dtype, splits)
+        return Dataset(ImageFile(names[0], stamps[0]), (), image.dtype, splits)
     shape = (len(names), *image.shape)
     if chunk_size is None or isinstance(chunk_size, int):
         # Each image is read whole.
         chunk_size = (chunk_size, *[-1] * image.ndim)
     splits = normalize_chunks(chunk_size, shape, image.dtype)
-    return Dataset(ImageFiles(tuple(names), image.shape), version, image.dtype, splits)
+    return Dataset(ImageFiles(tuple(names), stamps, image.shape), (), image.dtype, splits)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.grids.rechunk import cover
 from marsdask.core.node import Node
 from marsdask.core.sizes import Sizes, borders, numbers
 
 from ..chunks import normalize_chunks
 from ..chunkwise.rechunk import rechunk
-from ..creation.from_data import Dataset, array, file_version
+from ..creation.from_data import Dataset, array
 from ..creation.from_shape import chunks_from
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node
@@ -34,7 +35,8 @@ class NpyFile:
     """A file of one array, memory-mapped each time."""
 
     path: str
-    mmap_mode: Any = "r"
+    stamp: Stamp | None = None
+    """The version that is read, if it is not written."""
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
         """Write a block."""
@@ -43,7 +45,22 @@ class NpyFile:
         array.flush()
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
-        return np.asarray(np.load(self.path, mmap_mode=self.mmap_mode)[parts])
+        with unchanged([(self.path, self.stamp)] if self.stamp else [], "load"):
+            return read_part(self.path, parts)
+
+
+def read_part(path: str, parts: tuple[slice, ...]) -> Any:
+    """Read a part of a file: a mapped one would change with the file, or end the process."""
+    mapped = np.load(path, mmap_mode="r")
+    part = mapped[(*parts, ...)]
+    flat = part if part.flags.c_contiguous else part.T
+    if not flat.flags.c_contiguous or not flat.size:
+        return np.array(part, subok=False)
+    start = mapped.offset + part.__array_interface__["data"][0]
+    start -= mapped.__array_interface__["data"][0]
+    content = np.fromfile(path, np.uint8, flat.nbytes, offset=start)
+    array = np.ndarray(flat.shape, flat.dtype, content)
+    return array if flat is part else array.T
 
 
 def load(
@@ -59,6 +76,7 @@ def load(
     """
     chunk_size = chunks_from(chunk_size, extra)
     path = os.path.abspath(os.fspath(file))
+    stamp = local_stamp(path)
     try:
         array = np.load(path, mmap_mode=mmap_mode)
     except ValueError as error:
@@ -74,7 +92,7 @@ def load(
             f"archive {path} is not supported; use tensor(numpy.load(path)[name])"
         )
     splits = normalize_chunks(chunk_size, array.shape, array.dtype)
-    node = Dataset(NpyFile(path, mmap_mode), file_version(path), array.dtype, splits)
+    node = Dataset(NpyFile(path, stamp), (path, stamp), array.dtype, splits)
     tensor: Tensor = wrap(node)
     return tensor
 
@@ -130,11 +148,13 @@ class BareFile:
     path: str
     dtype: np.dtype[Any]
     offset: int
+    stamp: Stamp
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         (part,) = parts
         start = self.offset + part.start * self.dtype.itemsize
-        return np.fromfile(self.path, self.dtype, part.stop - part.start, offset=start)
+        with unchanged([(self.path, self.stamp)], "fromfile"):
+            return np.fromfile(self.path, self.dtype, part.stop - part.start, offset=start)
 
 
 @public
@@ -162,11 +182,12 @@ def fromfile(
     if sep or hasattr(file, "read") or not os.path.isfile(file) or not kind.itemsize:
         return array.node(np.fromfile(file, kind, count, sep, offset), chunk_size=chunk_size)
     path = os.path.abspath(os.fspath(file))
-    length = (os.path.getsize(path) - offset) // kind.itemsize
+    stamp = local_stamp(path)
+    length = (stamp.size - offset) // kind.itemsize
     # NumPy raises immediately for invalid types and offsets.
     np.fromfile(path, kind, min(length, 0), offset=offset)
     splits = normalize_chunks(chunk_size, (length if count < 0 else min(count, length),), kind)
-    return Dataset(BareFile(path, kind, offset), file_version(path), kind, splits)
+    return Dataset(BareFile(path, kind, offset, stamp), (path, stamp), kind, splits)
 
 
 @dataclass(frozen=True)
@@ -176,7 +197,8 @@ class NpyStack:
     folder: str
     axis: int
     sizes: Sizes
-    mmap_mode: Any = "r"
+    stamps: tuple[Stamp, ...] = ()
+    """The versions of the files that are read, if they are not written."""
 
     def _path(self, position: int) -> str:
         return os.path.join(self.folder, f"{position}.npy")
@@ -194,7 +216,10 @@ class NpyStack:
         found = []
         for position, part in cover(self._starts, parts[self.axis].start, parts[self.axis].stop):
             place = (*parts[: self.axis], part, *parts[self.axis + 1 :])
-            found.append(np.load(self._path(position), mmap_mode=self.mmap_mode)[place])
+            path = self._path(position)
+            versions = [(path, self.stamps[position])] if self.stamps else []
+            with unchanged(versions, "from_npy_stack"):
+                found.append(read_part(path, place))
         return found[0] if len(found) == 1 else np.concatenate(found, axis=self.axis)
 
 
@@ -239,5 +264,7 @@ def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Node:
     with open(os.path.join(folder, "info"), "rb") as file:
         info = pickle.load(file)
     axis, chunks = info["axis"], tuple(map(tuple, info["chunks"]))
-    reader = NpyStack(folder, axis, chunks[axis], mmap_mode)
-    return Dataset(reader, file_version(folder), np.dtype(info["dtype"]), chunks)
+    paths = [os.path.join(folder, f"{number}.npy") for number in range(len(chunks[axis]))]
+    np.load(paths[0], mmap_mode=mmap_mode)  # raises for an invalid mode
+    reader = NpyStack(folder, axis, chunks[axis], tuple(map(local_stamp, paths)))
+    return Dataset(reader, (folder,), np.dtype(info["dtype"]), chunks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import marsdask.tensor as mt
+from marsdask.core.files.stamps import FileChanged
+from marsdask.tensor.io.npy_files import read_part
+from tests.file_changes import CHANGES
 from tests.strategies import DTYPES, arrays_and_chunks, assert_same
 
 X = np.arange(30.0).reshape(5, 6)
@@ -114,3 +118,76 @@ def test_open_files_of_elements(tmp_path: Path) -> None:
     with open(tmp_path / "x", "rb") as file:
         assert_same(mt.fromfile(file, count=2), X.ravel()[:2])
         assert_same(mt.fromfile(file, count=2), X.ravel()[2:4])
+
+
+def _image(path: Path) -> None:
+    image: Any = pytest.importorskip("PIL.Image")
+    image.fromarray(X.astype("u1")).save(path)
+
+
+def _hdf5(path: Path) -> None:
+    h5py: Any = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        file["x"] = X
+
+
+def _of_open_hdf5(path: Path) -> Any:
+    h5py: Any = pytest.importorskip("h5py")
+    with h5py.File(path, "r") as file:
+        return mt.from_hdf5(file["x"])
+
+
+READERS: dict[str, tuple[str, Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "load": ("x.npy", lambda path: np.save(path, X), mt.load),
+    "load, columns": (
+        "x.npy",
+        lambda path: np.save(path, np.asfortranarray(X)),
+        lambda path: mt.load(path, chunk_size=2),
+    ),
+    "fromfile": ("x.bin", X.tofile, mt.fromfile),
+    "from_npy_stack": (
+        "1.npy",
+        lambda path: da.to_npy_stack(str(path.parent), da.from_array(X, chunks=(2, 6))),
+        lambda path: mt.from_npy_stack(path.parent),
+    ),
+    "imread": ("x.png", _image, mt.imread),
+    "imread, several": (
+        "x.png",
+        lambda path: (_image(path), _image(path.with_name("y.png"))),
+        lambda path: mt.imread(str(path.parent / "*.png")),
+    ),
+    "from_hdf5": ("x.h5", _hdf5, lambda path: mt.from_hdf5(path, dataset="x")),
+    "from_hdf5, open": ("x.h5", _hdf5, _of_open_hdf5),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_file_that_changes_after_the_call(tmp_path: Path, reader: str, change: str) -> None:
+    """Computing raises an error that names the file and the function."""
+    name, write, read = READERS[reader]
+    write(tmp_path / name)
+    lazy = read(tmp_path / name)
+    expected = lazy.compute()
+    assert_same(lazy, expected)
+    held = lazy[::-1].execute()
+    CHANGES[change](tmp_path / name)
+    function = reader.partition(",")[0]
+    with pytest.raises(FileChanged, match=rf"{name} has changed since {function}\(\)"):
+        lazy.compute()
+    np.testing.assert_array_equal(held.fetch(), expected[::-1])  # what was computed reads no file
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["f8", "M8[s]", "U3", [("a", "i1"), ("b", "f8")]])
+def test_parts_of_files(tmp_path: Path, order: Any, dtype: Any) -> None:
+    """Whole rows, columns and blocks, each with memory of its own."""
+    array = np.arange(60).reshape(5, 12).astype(dtype, order=order)
+    np.save(tmp_path / "x.npy", array)
+    for parts in ((slice(1, 4), slice(12)), (slice(5), slice(2, 7)), (slice(1, 3), slice(4, 6))):
+        part = read_part(str(tmp_path / "x.npy"), parts)
+        np.testing.assert_array_equal(part, array[parts])
+        assert type(part) is np.ndarray
+        assert part.dtype == array.dtype
+        assert not isinstance(part.base, np.memmap)
+        assert part.flags.writeable
