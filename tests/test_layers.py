@@ -46,7 +46,10 @@ BEYOND_CONTRACT = {
         "inprocess": "pickles data for processes that start as those of `processes` do",
         "worker_client": "a script runs beside workers",
     },
-    "marsdask/remote/script_process.py": {"worker_client": "a rank is a client of the cluster"},
+    "marsdask/remote/script_process.py": {
+        "storage": "a folder where others may write has no modules of the script",
+        "worker_client": "a rank is a client of the cluster",
+    },
     "marsdask/remote/task_log.py": {"worker_client": "a worker sends logs to its scheduler"},
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
     "marsdask/core/dask/source.py": {"dask_graph": "graphs are normalised as getters do"},

@@ -29,9 +29,9 @@ class RankProcess:
     """One process, and what it prints."""
 
     def __init__(self, payload: bytes, environment: Mapping[str, str]) -> None:
-        path = os.pathsep.join(filter(None, sys.path))
+        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", f"{__package__}.script_process"],
+            [sys.executable, "-P", "-u", "-m", f"{__package__}.script_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import __main__
 from marsdask.core.session import new_session
+from marsdask.scheduler.storage.private_folder import check, is_private
 from marsdask.scheduler.worker_client import client_at
 
 from .ranks import GRACE
@@ -23,6 +24,8 @@ def main(source: BinaryIO) -> None:
     code, filename, argv, cluster, data = pickle.load(source)
     threading.Thread(target=_end_with, args=(source.fileno(),), daemon=True).start()
     sys.argv = ["script", *argv]
+    if os.path.isabs(filename):
+        _find_modules_in(os.path.dirname(filename))
     session = _session(cluster)
     # Only now: what it refers to on the cluster needs the session.
     names: dict[str, Any] = pickle.loads(data)
@@ -34,6 +37,24 @@ def main(source: BinaryIO) -> None:
         ours = error.__traceback__
         traceback.print_exception(error.with_traceback(ours and ours.tb_next))
         sys.exit(1)
+
+
+def _find_modules_in(folder: str) -> None:
+    """Import modules from the script's folder, as Python does, unless others may put some there.
+
+    Another host may have a folder of the same name, of whomever.
+    """
+    try:
+        check(folder)
+        own = is_private(folder)
+    except FileNotFoundError:
+        return
+    except OSError:
+        own = False
+    if own:
+        sys.path.insert(0, folder)
+    else:
+        sys.stderr.write(f"importing nothing from {folder}, where others may write\n")
 
 
 def _end_with(pipe: int) -> None:

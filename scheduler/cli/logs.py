@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import logging.config
 import os
-import stat
 import sys
 from collections.abc import MutableMapping
 from typing import Final
 
+from ..storage.private_folder import is_sticky, others_write
 from . import json_logs
 from .sizes import ConfigError
 
@@ -92,12 +92,12 @@ def _forget_distributed() -> None:
 def _is_trusted(path: str) -> bool:
     """Return whether only this user or root can have written a file: it contains expressions.
 
-    In a sticky directory, such as ``/tmp``, nobody else can replace it.
+    In a sticky directory, such as ``/tmp``, nobody else can replace it, but for the owner.
     """
-    if not hasattr(os, "getuid"):
+    if not hasattr(os, "geteuid"):
         return True
     file, folder = os.stat(path), os.stat(os.path.dirname(os.path.abspath(path)))
-    owners = {file.st_uid, os.lstat(path).st_uid}
-    if not owners <= {os.getuid(), 0} or file.st_mode & stat.S_IWOTH:
+    owners = {file.st_uid, os.lstat(path).st_uid, folder.st_uid}
+    if not owners <= {os.geteuid(), 0} or others_write(file):
         return False
-    return not folder.st_mode & stat.S_IWOTH or bool(folder.st_mode & stat.S_ISVTX)
+    return is_sticky(folder) or not others_write(folder)

@@ -13,6 +13,7 @@ from distributed.deploy.utils import nprocesses_nthreads
 from distributed.protocol.compression import compressions
 
 from .. import limits
+from ..storage import private_folder
 from ..storage.shared_segment import problem
 from .sizes import ConfigError, parse_dirs, parse_number, parse_size, parse_switch
 
@@ -147,9 +148,9 @@ def _dirs(given: str | list[str] | None, purpose: str = "spill to") -> list[str]
     dirs = given if isinstance(given, list) else parse_dirs(given or "")
     for path in dirs:
         try:
-            os.makedirs(path, exist_ok=True)
+            private_folder.create(path)
         except OSError as error:
-            raise ConfigError(f"cannot {purpose} {path}: {error.strerror}") from None
+            raise ConfigError(f"cannot {purpose} {path}: {error.strerror or error}") from None
         if not os.access(path, os.W_OK | os.X_OK):
             raise ConfigError(f"cannot {purpose} {path}: it is not writable")
     return [os.path.abspath(path) for path in dirs]

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 from distributed.config import get_loop_factory
 from distributed.utils import offload
 
+from ..storage.server_folder import safe_children
 from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class Service(Protocol):
 
 def serve(prog: str, make: Callable[[], Service]) -> int:
     """Run a service to its end and return the exit code of the process."""
-    with _pid_file(), asyncio.Runner(loop_factory=get_loop_factory()) as runner:
+    with safe_children(), _pid_file(), asyncio.Runner(loop_factory=get_loop_factory()) as runner:
         try:
             return runner.run(_run(make))
         except ConfigError as error:

@@ -18,6 +18,7 @@ from distributed.security import Security
 from ..cluster.join import JoinToken
 from ..cluster.leader import scheme
 from ..cluster.secure_directory import SecureCluster, folder, prepare
+from ..storage.private_folder import others_read
 from ..web.authentication import (
     FILE_VARIABLE,
     LEAST,
@@ -103,6 +104,7 @@ def read(
         settings = _common(command, given, environ)
         _check_certificates(command, settings.security)
         _require_secure(command, settings)
+        _warn_of_readers(given, settings.security, environ)
         crashes = sizes.parse_switch(_CRASHES, environ.get(_CRASHES, ""))
         for name in given.load_modules or ():
             _load(name)
@@ -254,6 +256,15 @@ def _token(command: str, given: argparse.Namespace, environ: Mapping[str, str]) 
             return None
         raise ConfigError(f"cannot read the token in {error.filename}: {error.strerror}") from None
     return token
+
+
+def _warn_of_readers(given: argparse.Namespace, security: Any, environ: Mapping[str, str]) -> None:
+    """Warn of files with secrets that other users of this host may read."""
+    token = getattr(given, "web_token_file", None) or environ.get(FILE_VARIABLE)
+    keys = [getattr(security, f"tls_{role}_key") for role in ("scheduler", "worker", "client")]
+    for path in sorted({path for path in (token, getattr(given, "join", None), *keys) if path}):
+        if os.path.isfile(path) and others_read(path):
+            logger.warning("other users may read the secret in %s: chmod go= %s", path, path)
 
 
 def _bracketed(host: str) -> str:

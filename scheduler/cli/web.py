@@ -27,6 +27,14 @@ logger: Final = logging.getLogger(__name__)
 _ROLE = "client"
 
 
+#: Whoever reaches the port would be a client with the certificate of this process.
+_OPEN: Final = (
+    "the supervisors admit only those with a certificate, and this port would admit everybody: "
+    "give the token of the cluster with --web-token-file, or a certificate for this port with "
+    "--tls-ca-file, --tls-cert and --tls-key"
+)
+
+
 class WebService:
     """A relay to the active supervisor."""
 
@@ -40,7 +48,10 @@ class WebService:
     def _relay(self) -> Relay:
         security, token = self.settings.security, self.settings.token
         encrypted = server_context(security, token)
-        return Relay(self.find, security.get_connection_args(_ROLE), encrypted, token)
+        arguments = security.get_connection_args(_ROLE)
+        if arguments.get("ssl_context") and token is None and encrypted is None:
+            raise ConfigError(_OPEN)
+        return Relay(self.find, arguments, encrypted, token)
 
     async def find(self) -> tuple[str, dict[str, Any]]:
         """Return the active supervisor."""

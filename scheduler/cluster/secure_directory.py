@@ -13,6 +13,7 @@ from typing import Final
 
 from distributed.security import Security
 
+from ..storage import private_folder
 from .authority import Authority
 from .join import JoinToken
 
@@ -61,7 +62,7 @@ def folder(environ: Mapping[str, str]) -> Path:
 def prepare(place: Path) -> SecureCluster:
     """Read the authority and the secret, or make them; make a new certificate."""
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder.create(str(place))
         _check_private(place)
         if not (place / _AUTHORITY_KEY).exists():
             new = Authority.new()
@@ -104,8 +105,13 @@ def _check_end(authority: Authority, place: Path) -> None:
 
 
 def _check_private(path: Path) -> None:
-    """Refuse what other users may read."""
-    if os.name != "nt" and path.stat().st_mode & 0o077:
+    """Refuse what other users may read, or have made."""
+    if os.name == "nt":
+        return
+    status = path.lstat()
+    if status.st_uid != os.geteuid():
+        raise ValueError(f"{path} belongs to another user (uid {status.st_uid})")
+    if status.st_mode & 0o077:
         raise ValueError(f"{path} may be read by other users: chmod go= {path}")
 
 

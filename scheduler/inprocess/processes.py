@@ -20,6 +20,7 @@ from dask.task_spec import Alias, DataNode
 
 from .. import limits
 from ..base import Callback, Capabilities, ChunkInfo, Hint, Key, Machine, TaskGraph
+from ..storage import private_folder
 from ..storage.spill import SpillStore, full, room
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
@@ -39,7 +40,9 @@ class ProcessEngine(Engine):
 
     def __init__(self, nprocesses: int, folder: str | None) -> None:
         super().__init__(math.inf, SpillStore(), nthreads=nprocesses)
-        self.folder = tempfile.mkdtemp(prefix="marsdask-", dir=folder)
+        above = folder or tempfile.gettempdir()
+        private_folder.check(above)
+        self.folder = tempfile.mkdtemp(prefix="marsdask-", dir=above)
         self._native_threads = max(1, limits.cpus() // nprocesses)
         self._children: list[WorkerProcess] = []
         self._busy: dict[TaskRecord, WorkerProcess] = {}

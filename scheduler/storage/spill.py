@@ -17,7 +17,7 @@ from dask.sizeof import sizeof
 from dask.utils import format_bytes
 
 from ..errors import SpillFull
-from . import files
+from . import files, private_folder
 
 try:
     import fcntl
@@ -39,8 +39,11 @@ Usage = Callable[[str], tuple[int, int, int]]
 
 
 def check_writable(folder: str) -> None:
-    """Create a directory unless it exists; raise ``OSError`` if it is not writable."""
-    os.makedirs(folder, exist_ok=True)
+    """Create a directory unless it exists.
+
+    Raises ``OSError`` if it is not writable, or if others could replace it.
+    """
+    private_folder.create(folder)
     with tempfile.TemporaryFile(prefix=_PREFIX, dir=folder):
         pass
 
@@ -213,7 +216,7 @@ class _Directory:
     """A directory of this process, marked by a lock that ends with the process."""
 
     def __init__(self, folder: str) -> None:
-        os.makedirs(folder, exist_ok=True)
+        private_folder.create(folder)
         _sweep(folder)
         for _ in range(_ATTEMPTS - 1):
             with suppress(FileNotFoundError, BlockingIOError):
@@ -279,6 +282,9 @@ def _sweep(folder: str) -> None:
 
 def _remove_unlocked(directory: Path) -> None:
     """Remove a directory unless its process runs, or has not created the file yet."""
+    with suppress(OSError):
+        if directory.lstat().st_uid != os.geteuid():
+            return
     with suppress(OSError), (directory / "lock").open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(directory, ignore_errors=True)

@@ -25,6 +25,7 @@ from ..cluster.failures import no_workers_timeout
 from ..cluster.metrics import publish
 from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
+from ..storage.server_folder import PrivateServer
 from ..web import join, legacy_api, rest
 from ..web import nodes as web_nodes
 from ..web import sessions as web_sessions
@@ -57,7 +58,7 @@ def installed_version() -> str:
     return installed("marsdask")
 
 
-class Supervisor(LineageScheduler):
+class Supervisor(PrivateServer, LineageScheduler):
     """A Dask scheduler that also accepts stock clients and workers.
 
     ``web`` is the host and port of the HTTP server, which also accepts clients (``ws://``).

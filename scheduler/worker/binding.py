@@ -7,9 +7,10 @@ import itertools
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Final
+
+from ..storage import private_folder
 
 logger: Final = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def claimed(count: int, folder: str | None = None) -> Iterator[list[int]]:
     with contextlib.ExitStack() as held:
         mine: list[int] = []
         try:
-            where = _folder(folder)
+            where = private_folder.within(folder) if folder else private_folder.temporary()
             for core in cores:
                 if len(mine) < count and _lock(held, os.path.join(where, f"core-{core}")):
                     mine.append(core)
@@ -68,16 +69,6 @@ def _lock(held: contextlib.ExitStack, path: str) -> bool:
         return False
     held.callback(os.close, descriptor)
     return True
-
-
-def _folder(folder: str | None) -> str:
-    uid = os.getuid() if hasattr(os, "getuid") else 0
-    path = folder or os.path.join(tempfile.gettempdir(), f"marsdask-{uid}")
-    os.makedirs(path, mode=0o700, exist_ok=True)
-    # Another user may have created it, with links to files of this user.
-    if os.lstat(path).st_uid != uid and hasattr(os, "getuid"):
-        raise PermissionError(f"{path} belongs to another user")
-    return path
 
 
 def share(cores: Sequence[int], parts: int) -> list[list[int]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from distributed.diskutils import WorkSpace
 
+from ..storage import private_folder
 from ..storage.files import contents
 from ..storage.spill import full, refusal
 
@@ -47,7 +48,7 @@ def purge(paths: Iterable[str]) -> None:
     with _purging:
         for path in filter(os.path.isdir, paths):
             with contextlib.suppress(OSError):
-                WorkSpace(path)._purge_leftovers()
+                WorkSpace(private_folder.within(path))._purge_leftovers()
 
 
 class Directories(MutableMapping[Any, Any]):
@@ -56,11 +57,15 @@ class Directories(MutableMapping[Any, Any]):
     In each directory at most ``parallel`` files are written at the same time. The next process that
     uses a directory removes the files of killed processes, and so does their nanny when it closes.
     Any thread may read, write and delete, but only one at a time each key.
+
+    In a directory that others share, such as ``/tmp``, this user has a private one.
     """
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
         self.paths = list(paths)
-        self._spaces = [WorkSpace(path).new_work_dir(prefix="spill-") for path in paths]
+        self._spaces = [
+            WorkSpace(private_folder.within(path)).new_work_dir(prefix="spill-") for path in paths
+        ]
         self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
         self._turns = itertools.count()
         self._files: dict[Any, tuple[str, int]] = {}

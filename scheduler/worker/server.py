@@ -27,6 +27,7 @@ from ..cluster.environment import environment, stacks
 from ..cluster.failures import FULL
 from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
+from ..storage.server_folder import PrivateServer, forget_safe_path
 from ..storage.shared import Pool
 from ..storage.shared_mappings import MAPPINGS, MOST
 from ..thread_frames import collector_paused
@@ -64,7 +65,7 @@ _ELSEWHERE = ("memory", "error", "released", "forgotten", "fetch", "flight", "mi
 SOFT = 0.75
 
 
-class MarsWorker(ReconnectingWorker):
+class MarsWorker(PrivateServer, ReconnectingWorker):
     """A Dask worker that also works with stock schedulers and clients.
 
     ``advertise`` is the host in the address that others use. The process is bound to the CPUs
@@ -92,10 +93,7 @@ class MarsWorker(ReconnectingWorker):
     ) -> None:
         hooks.check(type(self).__name__, WORKER_HOOKS)
         self.advertise, self._token = advertise, token
-        if options.get("nanny") and hasattr(os, "setpgid"):
-            # Ctrl-C and the end of a container reach the whole process group, but the nanny ends
-            # its worker.
-            os.setpgid(0, 0)
+        _set_apart(with_nanny=bool(options.get("nanny")))
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(
             "blocked_handlers", dask.config.get("distributed.worker.blocked-handlers", [])
@@ -427,6 +425,15 @@ class MarsWorker(ReconnectingWorker):
         if self.broken and self.nanny:
             os._exit(1)  # other threads may still run; exit code 0 would mean a regular end
         return result
+
+
+def _set_apart(*, with_nanny: bool) -> None:
+    """Have what is meant for the process that started this one end there."""
+    forget_safe_path()
+    if with_nanny and hasattr(os, "setpgid"):
+        # Ctrl-C and the end of a container reach the whole process group, but the nanny ends
+        # its worker.
+        os.setpgid(0, 0)
 
 
 def _allow_descriptors() -> None:

@@ -24,6 +24,7 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from ...inprocess.worker_process import POOLS
+from ...storage.server_folder import forget_safe_path, own_path
 
 _START = (
     "import sys; handle, *sys.path[:] = sys.argv[1:]; del sys.argv[1:];"
@@ -81,7 +82,7 @@ class ForkServer:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c", _START.format(module=__name__)),
-                    *(str(handle), *sys.path),
+                    *(str(handle), *own_path()),
                 ],
                 stdin=subprocess.DEVNULL,
                 env=dict.fromkeys(POOLS, "1") | dict(os.environ),
@@ -167,6 +168,7 @@ class ForkServer:
 def main(handle: int) -> None:
     """Fork until the supervisor ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    forget_safe_path()
     serve = import_module(".session_process", __package__).serve
     import_module(PACKAGES[0])
     with socket.socket(fileno=handle) as control, contextlib.suppress(OSError):

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from marsdask.scheduler.cli import logs
+from marsdask.scheduler.storage import private_folder
 
 CONF = """[loggers]
 keys=root
@@ -38,10 +39,10 @@ def _given(tmp_path, monkeypatch):
 
 def give_away(path, monkeypatch):
     """Let a file belong to another user, who is not root."""
-    if os.getuid() == 0:
+    if os.geteuid() == 0:
         os.chown(path, 12345, -1, follow_symlinks=False)
     else:
-        monkeypatch.setattr(os, "getuid", lambda: 12345)
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
 
 
 def ran():
@@ -59,11 +60,14 @@ def test_the_file_of_this_user(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("_given")
-@pytest.mark.parametrize("how", ["file", "folder", "owner", "link"])
+@pytest.mark.parametrize("how", ["file", "folder", "owner", "link", "group", "group-of-folder"])
 def test_a_file_that_others_may_have_written(how, tmp_path, monkeypatch, capsys):
     """Its expressions could do anything: it is named and not read, unless it is asked for."""
     path = tmp_path / "logging.conf"
-    if how == "file":
+    if how.startswith("group"):
+        monkeypatch.setattr(private_folder, "is_own_group", lambda gid: False)
+        (tmp_path if "folder" in how else path).chmod(0o775)
+    elif how == "file":
         path.chmod(0o666)
     elif how == "folder":
         tmp_path.chmod(0o777)

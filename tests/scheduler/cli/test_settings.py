@@ -13,6 +13,7 @@ import pytest
 
 from marsdask.scheduler.cli import logs
 from marsdask.scheduler.cli.settings import is_loopback, read
+from marsdask.scheduler.storage import private_folder
 from tests.source import ROOT
 
 
@@ -429,3 +430,30 @@ def test_the_token_does_not_show():
     found = of("", "web", MARS_WEB_TOKEN=SECRET)
     assert found.token is not None
     assert SECRET not in f"{found} {found.given}"
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o600])
+def test_secrets_that_others_may_read(tmp_path, monkeypatch, caplog, mode):
+    """Each file is named, with the command that helps; a pod has no other users."""
+    monkeypatch.setattr(private_folder, "is_own_group", lambda gid: False)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    token, key = tmp_path / "token", tmp_path / "key"
+    token.write_text(SECRET)
+    key.touch()
+    for path in (token, key):
+        path.chmod(mode)
+    line = f"-H 127.0.0.1 --web-token-file {token} --tls-ca-file {key} --tls-cert {key}"
+    line = f"{line} --tls-key {key}"
+    for pod in (False, True):
+        if pod:
+            monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+        caplog.clear()
+        for name in logs.LOGGERS:
+            monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+        monkeypatch.setattr(logs, "configure", lambda *args: None)
+        of(line, "supervisor")
+        warned = [line for line in caplog.messages if "other users may read" in line]
+        wanted = [] if pod or mode == 0o600 else [key, token]
+        assert warned == [
+            f"other users may read the secret in {path}: chmod go= {path}" for path in wanted
+        ]

@@ -1,17 +1,22 @@
 """``mars-web`` and the supervisor that it finds."""
 
 import asyncio
+import ssl
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
+import dask.config
 import pytest
 from distributed import Security
 
 from marsdask.scheduler.cli import discovery, find_supervisor, web
+from marsdask.scheduler.cli.serve import MISUSED, serve
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.web import WebService
+from marsdask.scheduler.cluster.authority import Authority
 from marsdask.scheduler.cluster.leader import with_scheme
 from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.web.authentication import Token
 
 
 def service(**options):
@@ -79,3 +84,55 @@ def test_a_taken_port(monkeypatch, caplog):
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1:80 .*in use.*-p"):
         asyncio.run(service(relay=SimpleNamespace(listen=taken)).start())
     assert "tcp://here:1, which runs on this host" in caplog.text
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return Authority.new()
+
+
+def of_roles(authority, *roles):
+    """Return certificates in memory, as options of one who has them for some roles only."""
+    options: dict[str, Any] = {"tls_ca_file": authority.certificate.decode()}
+    for role in roles:
+        certificate, key = (part.decode() for part in authority.issue(role))
+        options |= {f"tls_{role}_cert": certificate, f"tls_{role}_key": key}
+    return Security(require_encryption=True, **options)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_it_opens_no_closed_cluster(authority, host):
+    """With a certificate it would let in everybody who has none, on this host too."""
+
+    def made(*roles, token=None):
+        security = of_roles(authority, *roles) if roles else Security()
+        given: Any = SimpleNamespace(security=security, token=token, join=None)
+        relay = service(settings=SimpleNamespace(**vars(given), host=host))._relay()
+        return relay._server.ssl_options
+
+    for words in ("--web-token-file", "--tls-ca-file, --tls-cert and --tls-key"):
+        with pytest.raises(ConfigError, match=words):
+            made("client")
+    token = Token("hush-hush-hush-hush")
+    assert made("client", token=token) is None, "a token closes it"
+    assert made("client", "scheduler").verify_mode is ssl.CERT_REQUIRED
+    assert made("client", "scheduler", token=token).verify_mode is ssl.CERT_NONE
+    assert made() is None, "everybody reaches such supervisors anyway"
+
+
+def test_the_command_ends(authority, tmp_path, monkeypatch, capsys):
+    """In one line, before it listens; nothing of what the supervisors have passes through it."""
+    certificate, key = authority.issue("client")
+    files = {"ca-file": authority.certificate, "client.cert": certificate, "client.key": key}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.delenv("MARS_WEB_TOKEN", raising=False)
+    config = {f"distributed.comm.tls.{name}": str(tmp_path / name) for name in files}
+    with dask.config.set(config):
+        security = Security()
+    settings = SimpleNamespace(security=security, token=None, join=None, host="127.0.0.1")
+    settings.tell_spare_ports = lambda processes: None
+    assert serve("mars-web", lambda: WebService(cast(Any, settings))) == MISUSED
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mars-web: error: ")
+    assert "--web-token-file" in line

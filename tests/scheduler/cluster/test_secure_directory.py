@@ -1,6 +1,7 @@
 """The files of ``mars-supervisor --secure``."""
 
 import datetime as dt
+import os
 
 import pytest
 
@@ -39,8 +40,25 @@ def test_what_others_may_read_is_refused(tmp_path):
         with pytest.raises(ValueError, match="other users"):
             prepare(place)
         path.chmod(mode)
+    tmp_path.chmod(0o777)
+    with pytest.raises(ValueError, match="other users may write"):
+        prepare(place)
+    tmp_path.chmod(0o700)
     (place / "ca.pem").write_text("no certificate")
     with pytest.raises(ValueError, match="invalid file"):
+        prepare(place)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="NOT TESTED WITHOUT ROOT: gives away"
+)
+@pytest.mark.parametrize("name", [".", "ca.key", "token"])
+def test_what_another_user_made_is_refused(name, tmp_path):
+    """They would know the secret, and could sign."""
+    place = tmp_path / "secure"
+    prepare(place)
+    os.chown(place / name, 54321, 54321)
+    with pytest.raises(ValueError, match="belongs to another user"):
         prepare(place)
 
 

@@ -236,3 +236,10 @@ def test_interrupted_script(start, gate, how):
     gate.open()
     child.wait(DEADLINE)
     assert not list(folder.iterdir())
+
+
+def test_a_folder_where_others_may_write(tmp_path):
+    """Results there are pickles, which others could replace."""
+    tmp_path.chmod(0o777)
+    with pytest.raises(PermissionError, match="other users may write"):
+        ProcessesScheduler(nprocesses=1, folder=str(tmp_path))

@@ -335,3 +335,26 @@ def test_what_the_dead_left_is_swept(folders):
         assert len(contents(folders[0])) == 1
         living.stdin.close()
         living.wait(60)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="NOT TESTED WITHOUT ROOT: gives away"
+)
+def test_what_another_user_left_is_not_swept(folders):
+    """Nor is their lock opened, which may be a link to a file of this user."""
+    theirs = folders[0] / "marsdask-spill-theirs"
+    theirs.mkdir()
+    (theirs / "lock").touch()
+    os.chown(theirs, 54321, 54321)
+    spill._sweep(str(folders[0]))
+    assert (theirs / "lock").exists()
+
+
+def test_a_folder_where_others_may_write(store, folders):
+    """They could put their pickles there: it is passed over, and the error says why."""
+    for folder in folders:
+        folder.chmod(0o777)
+    with pytest.raises(SpillFull, match="other users may write"):
+        store.write(1)
+    with pytest.raises(PermissionError, match="other users may write"):
+        spill.check_writable(str(folders[0]))

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from marsdask.scheduler.storage import private_folder
 from marsdask.scheduler.worker import binding
 
 
@@ -38,7 +39,11 @@ def test_claims_avoid_each_other(four, tmp_path):
 
 def test_a_folder_of_another_user_is_not_used(four, tmp_path, monkeypatch, caplog):
     """A folder of another user is not used: cores are shared, with a warning."""
-    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+
+    def refuse(path):
+        raise PermissionError(f"{path} belongs to another user")
+
+    monkeypatch.setattr(private_folder, "check", refuse)
     with binding.claimed(1, str(tmp_path)) as cores:
         assert cores == [0]
     assert not list(tmp_path.iterdir())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from marsdask.scheduler.storage.files import contents
-from marsdask.scheduler.worker.directories import Directories
+from marsdask.scheduler.worker.directories import Directories, purge
 
 
 @pytest.fixture
@@ -161,3 +161,26 @@ def test_so_many_files_at_the_same_time(parallel, together, paths, monkeypatch):
             write.result(60)
     assert len(store) == 6
     store.close()
+
+
+def test_a_directory_that_others_share(tmp_path):
+    """What they put there is not touched: files and locks are in a private one."""
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    for name in ("global.lock", "purge.lock"):
+        (shared / name).symlink_to(precious)
+    store = Directories([str(shared)])
+    store["key"] = b"a"
+    purge([str(shared)])
+    own = shared / f"marsdask-{os.geteuid()}"
+    assert {path.name for path in shared.iterdir()} == {own.name, "global.lock", "purge.lock"}
+    assert files(shared) == files(own)
+    assert len(files(own)) == 1
+    store.close()
+    assert precious.read_text() == "precious"
+    shared.chmod(0o777)
+    with pytest.raises(PermissionError, match="other users may write"):
+        Directories([str(shared)])

@@ -6,6 +6,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
+import distributed
 import pytest
 from distributed import Client
 from distributed.core import Status
@@ -203,7 +204,7 @@ def test_what_an_ended_process_ran(monkeypatch):
         first = RunningTasks(nanny._record.path)
         first.begin("poison")
         assert nanny.ran(pid=os.getpid()) == nanny.ran() == ["poison"]
-        monkeypatch.setattr(MarsNanny.__base__, "instantiate", started)
+        monkeypatch.setattr(distributed.Nanny, "instantiate", started)
         await nanny.instantiate()
         second = RunningTasks(nanny._record.path)
         assert nanny.ran(pid=os.getpid()) == ["poison"]

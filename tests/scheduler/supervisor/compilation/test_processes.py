@@ -23,6 +23,7 @@ import marsdask.tensor as mt
 from marsdask.scheduler.errors import CompilationDied, CompilationTimeout
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.remote.packing import packed
+from marsdask.scheduler.storage import server_folder
 from marsdask.scheduler.supervisor import jobs
 from marsdask.scheduler.supervisor.compilation import forkserver, total_memory
 from marsdask.scheduler.supervisor.compilation import processes as compile_processes
@@ -269,6 +270,21 @@ def test_uploaded_modules(cluster, session, tmp_path, monkeypatch):
         job = started(cluster, client, session.session_id, Imported(module.stem))
         assert ended(cluster, job).args == (number,)
     sys.modules.pop(module.stem, None)
+
+
+def test_a_fork_server_does_without_uploads(monkeypatch):
+    """It starts without what clients have uploaded; each session's process gets that later."""
+    monkeypatch.setattr(sys, "path", ["/uploaded/modules", *sys.path])
+    monkeypatch.setattr(server_folder, "_uploads", {"/uploaded/modules"})
+    server = forkserver.ForkServer()
+    try:
+        server.start()
+        assert server.pid is not None
+        command = psutil.Process(server.pid).cmdline()
+    finally:
+        server.close()
+    assert "/uploaded/modules" not in command
+    assert sys.path[-1] in command
 
 
 def test_a_killed_fork_server(cluster, session):
