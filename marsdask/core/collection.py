@@ -13,7 +13,7 @@ import dask.threaded
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
-from marsdask.scheduler.base import ChunkInfo, dtype_of
+from marsdask.scheduler.base import ChunkInfo
 from marsdask.scheduler.get import get as dask_get
 
 from .compilation.memory import too_large_to_fetch
@@ -413,7 +413,7 @@ class Collection(HandsOn):
         node = self._node
         shape = getattr(self, "shape", tuple(map(known_or_nan, node.shape)))
         parts = [f"shape={_plain(shape)}"]
-        dtype = dtype_of(node.meta)
+        dtype = node.shown_dtype
         if dtype is not None:
             parts.append(f"dtype={dtype}")
         largest = tuple(max(sizes, key=_sortable) for sizes in node.chunks)

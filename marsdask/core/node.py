@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from marsdask.scheduler.base import dtype_of
 
 from .call_site import CallSite, caller
@@ -78,6 +80,21 @@ def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
     return tuple(found)
 
 
+def lacks_detail(dtype: Any) -> bool:
+    """Tell whether a type stands for several: texts have widths, times have units."""
+    kind = getattr(dtype, "kind", "")
+    if kind in ("m", "M"):
+        return isinstance(dtype, np.dtype) and np.datetime_data(dtype)[0] == "generic"
+    return isinstance(dtype, np.dtype) and kind in ("U", "S")
+
+
+def has_detail(dtype: Any) -> bool:
+    """Tell whether a type has a width of more than one letter, or a unit."""
+    if dtype.kind in ("m", "M"):
+        return np.datetime_data(dtype)[0] != "generic"
+    return bool(dtype.itemsize > np.dtype(f"{dtype.kind}1").itemsize)
+
+
 class Predicate(NamedTuple):
     """The rows of a source that a node keeps: at most those that meet all conditions."""
 
@@ -111,6 +128,8 @@ class Node(metaclass=_NodeType):
     on to the result, or nobody sees it (a reduction)."""
     planner: ClassVar[Planner | None] = None
     """Plans runs of nodes of its family as a whole."""
+    values_tell: ClassVar[bool] = False
+    """Whether its values decide how wide its texts are, or which unit its times have."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
 
@@ -211,7 +230,41 @@ class Node(metaclass=_NodeType):
     @property
     def settled(self) -> bool:
         """Whether every chunk has the meta's types, independently of values."""
+        if self.values_tell and self._lacks_detail:
+            return False
         return all(child.settled for child in self.inputs)
+
+    @property
+    def _lacks_detail(self) -> bool:
+        metas = self.meta if isinstance(self.meta, tuple) else (self.meta,)
+        return any(lacks_detail(dtype_of(meta)) for meta in metas)
+
+    @property
+    def shown_dtype(self) -> Any:
+        """The dtype that users see: it has no width or unit that nobody knows or has declared."""
+        dtype = dtype_of(self.meta)
+        return dtype if self._is_declared else np.dtype(dtype.kind)
+
+    @property
+    def _is_declared(self) -> bool:
+        """Whether somebody has declared the detail that its type may lack."""
+        if not self.incomplete:
+            return True
+        children = [child for child in self.inputs if child.incomplete]
+        if children and not self.values_tell:
+            return all(child._is_declared for child in children)
+        metas = self.meta if isinstance(self.meta, tuple) else (self.meta,)
+        return all(map(has_detail, map(dtype_of, metas)))
+
+    @property
+    def types_follow(self) -> bool:
+        """Whether its type follows from those of its inputs alone, whatever they turn out to be."""
+        return self.values_tell
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether its type lacks what only values tell: the width of texts, the unit of times."""
+        return not self.settled and self._lacks_detail
 
     @property
     def chunks(self) -> Chunks:
@@ -388,6 +441,10 @@ class Part(Node):
     @property
     def meta(self) -> Any:
         return self.source.meta[self.position]
+
+    @property
+    def types_follow(self) -> bool:
+        return self.source.types_follow
 
     @property
     def chunks(self) -> Chunks:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar
+
+import numpy as np
 
 from .collection import Collection, Writes, collect, composing, execute, executes_at_once
 from .config import options
 from .display.suggestions import suggest
+from .grids.incomplete_types import NodeArgument, Outcome, Recalled
 from .node import Node
 
 P = ParamSpec("P")
@@ -47,13 +50,19 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
         try:
             if options.eager_mode and executes_at_once():
                 return _call_and_execute(func, args, kwargs, sharing)
+            if kwargs and isinstance(out := kwargs.get("out"), Collection) and out.node.incomplete:
+                out.execute()  # results are cast to its type
             found = func(*args, **kwargs)
         except TypeError as error:
             suggest(error, func, args, kwargs)
             raise
         if isinstance(found, Collection):
-            return found
-        return wrap_nodes(found) if sharing is None else sharing(found, args, kwargs)
+            if not found.node.incomplete or _is_among(found, (*args, *kwargs.values())):
+                return found
+            found = found.node  # made here, of texts of unknown width or the like
+        if sharing is None:
+            found = _until_types_are_known(face, found, args, kwargs)
+        return wrap_nodes(found) if sharing is None else sharing(found, args, kwargs, face)
 
     if hasattr(func, "__wrapped__"):
         # Functions of other decorators are pickled by their name, which must refer to them.
@@ -61,6 +70,74 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
     face.node = func  # type: ignore[attr-defined]
     face.sharing = sharing  # type: ignore[attr-defined]
     return face
+
+
+@dataclass(frozen=True)
+class NodesOf:
+    """Calls a public function as other operations do."""
+
+    face: Any
+
+    @property
+    def __name__(self) -> str:
+        return str(self.face.__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self.face.node(*args, **kwargs)
+        if isinstance(found, tuple | list):
+            return tuple(item.node if isinstance(item, Collection) else item for item in found)
+        return found.node if isinstance(found, Collection) else found
+
+
+def _until_types_are_known(face: Any, found: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a function has made, or nodes that call it again once types are known.
+
+    What it makes of texts of unknown width, or of times of unknown unit, may depend on them.
+    """
+    if face is None or not (_are_incomplete(args) or (kwargs and _are_incomplete(kwargs.values()))):
+        return found
+    results = found if isinstance(found, tuple | list) else (found,)
+    if not results or not all(isinstance(node, Node) for node in results):
+        return found
+    nodes: list[Node] = []
+    places = _without_nodes(args, nodes)
+    named = tuple((key, _without_nodes(kwargs[key], nodes)) for key in sorted(kwargs))
+    if all(node.types_follow and set(node.inputs) <= set(nodes) for node in results):
+        return found
+    outcomes = tuple(Outcome(node.meta, node.chunks, node.memory_order) for node in results)
+    parts = Recalled(NodesOf(face), tuple(nodes), places, named, outcomes).parts()
+    # Named tuples are built from their items.
+    several: Callable[..., Any] = getattr(found, "_make", type(found))
+    return several(parts) if isinstance(found, tuple | list) else parts[0]
+
+
+def _is_among(found: Any, items: Iterable[Any]) -> bool:
+    """Tell whether an object is one of some arguments, or of the items of tuples."""
+    return any(found is item or (type(item) is tuple and _is_among(found, item)) for item in items)
+
+
+def _are_incomplete(items: Iterable[Any]) -> bool:
+    """Tell whether some of the arguments, or of the items of lists, lack a detail of their type."""
+    for item in items:
+        if isinstance(item, Collection):
+            if item.node.incomplete:
+                return True
+        elif isinstance(item, Node):
+            if item.incomplete:
+                return True
+        elif type(item) in (list, tuple) and _are_incomplete(item):
+            return True
+    return False
+
+
+def _without_nodes(item: Any, nodes: list[Node]) -> Any:
+    """Return an argument with places for nodes, which are listed; arrays are copied."""
+    if isinstance(item, Collection | Node):
+        nodes.append(item.node if isinstance(item, Collection) else item)
+        return NodeArgument(len(nodes) - 1)
+    if type(item) in (list, tuple):
+        return type(item)(_without_nodes(part, nodes) for part in item)
+    return item.copy() if isinstance(item, np.ndarray) else item
 
 
 @dataclass(frozen=True)
@@ -73,20 +150,29 @@ class SharesElements:
     copies: Callable[..., bool] | None = None
     """Tells of a call, by its result and its arguments, whether the result is a copy."""
 
-    def __call__(self, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def __call__(
+        self, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any], face: Any = None
+    ) -> Any:
         bases = [item for item in (*args, *kwargs.values()) if isinstance(item, Collection)]
         if not bases or (self.copies is not None and self.copies(found, *args, **kwargs)):
-            return wrap_nodes(found)
+            return wrap_nodes(_until_types_are_known(face, found, args, kwargs))
         if isinstance(found, Node):
-            return self._shown(found, bases)
-        return wrap_nodes(found, lambda node: self._shown(node, bases))
+            shown = self._shown(found, bases)
+            if shown is not None:
+                return shown
+            return wrap_nodes(_until_types_are_known(face, found, args, kwargs))
+        return wrap_nodes(found, partial(self._each, bases=bases))
 
-    def _shown(self, node: Node, bases: list[Collection]) -> Collection:
+    def _each(self, node: Node, bases: list[Collection]) -> Any:
+        shown = self._shown(node, bases)
+        return collect(node) if shown is None else shown
+
+    def _shown(self, node: Node, bases: list[Collection]) -> Collection | None:
+        """Return the collection that shares elements with a base, if one does."""
         for base in bases:
             if (shown := base._show(node, self.writes, self.through)) is not None:
                 return shown
-        plain: Collection = collect(node)
-        return plain
+        return None
 
 
 def public_like(model: Any, func: Callable[..., Any]) -> Any:

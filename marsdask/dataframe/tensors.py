@@ -53,10 +53,10 @@ def to_numpy(block: Any, dtype: Any = None) -> Any:
     values = block.to_numpy()
     if dtype is None or values.dtype == dtype:
         return values
-    if not np.can_cast(values.dtype, dtype, "same_kind"):
+    if not np.can_cast(values.dtype, dtype, "safe"):
         raise TypeError(
             f"Cannot cast values from {values.dtype!r} to {dtype!r} according to the rule "
-            "'same_kind'; use execute() before to_tensor(), or astype()"
+            "'safe'; use execute() before to_tensor(), or astype()"
         )
     return values.astype(dtype)
 

@@ -16,7 +16,7 @@ from marsdask.core.sizes import numbers
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse
 
-from .rows import RowMap
+from .rows import ModelMap, typed
 from .sparse import narrow
 from .stand_ins import first_row, result_of
 
@@ -36,7 +36,7 @@ def predictions(model: Any, method: str, rows: Node, sample: Any, **options: Any
     like = like[:0] if is_sparse(like) else np.asarray(like)[:0]
     width = like.shape[1] if like.ndim == 2 else None
     kwargs = {"model": model, "method": method, "like": like, "options": options}
-    return collect(RowMap(call_method, (rows,), like.dtype, width, kwargs, is_sparse(like)))
+    return collect(ModelMap(call_method, (rows,), like.dtype, width, kwargs, is_sparse(like)))
 
 
 @kernel(scratch=2.0)
@@ -47,7 +47,7 @@ def call_method(
     if not block.shape[0]:
         return like
     found = getattr(model, method)(narrow(block) if is_sparse(block) else block, **(options or {}))
-    return found if is_sparse(found) else np.asarray(found, like.dtype)
+    return found if is_sparse(found) else typed(found, like.dtype)
 
 
 def rows_of(X: Any) -> tuple[Node, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
+from marsdask.core.node import Node, lacks_detail
 from marsdask.core.sizes import Chunks, Index, numbers, shape_of
 from marsdask.tensor.chunks import normalize_chunks
 from marsdask.tensor.elementwise.ufuncs import astype
@@ -115,6 +115,20 @@ class RowMap(Node):
             meta=self.meta,
             kwargs=self.kwargs,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ModelMap(RowMap):
+    """What a method of an estimator gives for each run; a few rows have told the type."""
+
+    values_tell: ClassVar[bool] = True
+
+
+def typed(found: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what an estimator gives in the type that was told; texts may be wider."""
+    found = np.asarray(found)
+    wide = lacks_detail(dtype) and found.dtype.kind == dtype.kind
+    return found.astype(np.promote_types(found.dtype, dtype) if wide else dtype, copy=False)
 
 
 def _run(grid: Grid) -> Axes:

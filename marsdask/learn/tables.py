@@ -26,7 +26,7 @@ from marsdask.dataframe.rows import recut_rows
 from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.sparse.blocks import is_sparse
 
-from .rows import RowMap, fold
+from .rows import ModelMap, fold, typed
 from .stand_ins import result_of
 
 
@@ -112,7 +112,7 @@ def of_values(X: Any, values: list[Any]) -> Any:
         ]
         return pd.concat(series, axis=1, keys=meta.columns)
     arrays = [
-        np.asarray(column, meta.dtype)[rows] for column, rows in zip(values, columns, strict=True)
+        np.asarray(column, X.dtype)[rows] for column, rows in zip(values, columns, strict=True)
     ]
     return np.stack(arrays, axis=1)
 
@@ -131,7 +131,7 @@ def transformed(
     like = like[:0] if is_sparse(like) else np.asarray(like, dtype)[:0]
     width = like.shape[1] if like.ndim == 2 else None
     kwargs = {"model": model, "method": method, "like": like}
-    return collect(RowMap(of_table, (X.node,), like.dtype, width, kwargs, is_sparse(like)))
+    return collect(ModelMap(of_table, (X.node,), like.dtype, width, kwargs, is_sparse(like)))
 
 
 @kernel(scratch=3.0)
@@ -140,7 +140,7 @@ def of_table(block: Any, *, model: Any, method: str, like: Any) -> Any:
     if not block.shape[0]:
         return like
     found = getattr(model, method)(block)
-    return found if is_sparse(found) else np.asarray(found, like.dtype)
+    return found if is_sparse(found) else typed(found, like.dtype)
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,7 @@ from numpy.exceptions import AxisError
 
 from marsdask.core.collection import Collection
 
-from .operands import as_node, empty
+from .operands import as_node, empty, with_complete_type
 from .typing import ArrayLike
 
 __all__ = [
@@ -162,4 +162,4 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
     """
     if not isinstance(a, Collection):
         return np.min_scalar_type(a)
-    return np.min_scalar_type(_like(a) if a.node.chunks else a.compute())
+    return np.min_scalar_type(_like(with_complete_type(a)) if a.node.chunks else a.compute())

@@ -229,6 +229,26 @@ def as_node(
     return node if sparse or not is_sparse(node.meta) else ToDense(node)
 
 
+def with_complete_type(tensor: Any) -> Any:
+    """Return a tensor whose type has every detail: it is computed if only the values tell one.
+
+    Who writes it down needs the width of texts, and the unit of times.
+    """
+    if isinstance(tensor, Collection) and tensor.node.incomplete:
+        return tensor.persist()
+    return tensor
+
+
+def to_change(tensor: Any) -> Any:
+    """Return a tensor that is about to be changed in place, computed if its type lacks a detail.
+
+    What is written to it is cast to its type.
+    """
+    if isinstance(tensor, Collection) and tensor.node.incomplete:
+        tensor.execute()
+    return tensor
+
+
 def is_masked(obj: Any) -> bool:
     """Recognise masked arrays, and tensors of them."""
     return isinstance(meta_of(obj), np.ma.MaskedArray)

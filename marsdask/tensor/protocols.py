@@ -23,6 +23,7 @@ from .indexing.assignment import assign
 from .indexing.iteration import rows
 from .io.dask_arrays import is_dask_array
 from .kernels.duck_arrays import in_memory
+from .operands import to_change
 from .reduction import reductions
 from .sparse.blocks import dense, is_sparse
 from .typing import ArrayLike
@@ -75,7 +76,9 @@ def inplace(ufunc: np.ufunc) -> Callable[[Any, ArrayLike], Tensor]:
     """Return the in-place operator: ``self`` holds the result, in its own type and shape."""
 
     def call(self: Any, other: Any) -> Any:
-        return assign(self, apply(ufunc, self, other)) if operand_of(other) else NotImplemented
+        if not operand_of(other):
+            return NotImplemented
+        return assign(self, apply(ufunc, to_change(self), other))
 
     return call
 

@@ -71,8 +71,8 @@ class Tensor(Collection):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type."""
-        dtype: np.dtype[Any] = self._node.meta.dtype
+        """The element type; texts have no width, and times no unit, that only values tell."""
+        dtype: np.dtype[Any] = self._node.shown_dtype
         return dtype
 
     @property
@@ -215,9 +215,9 @@ class Tensor(Collection):
         return math.prod(self.shape)
 
     @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self.dtype.itemsize
+    def itemsize(self) -> int | float:
+        """Bytes of one element; nan if only the values tell."""
+        return self.dtype.itemsize or (math.nan if self._node.incomplete else 0)
 
     @property
     def nbytes(self) -> int | float:

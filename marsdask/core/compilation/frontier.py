@@ -34,6 +34,10 @@ class Frontier:
         """The tiled nodes that are roots, or inputs of nodes that are not tiled."""
         return self._needed.keys()
 
+    def is_read(self, node: Node) -> bool:
+        """Tell whether another node, which is not tiled yet, reads a node."""
+        return node in self._readers
+
     def add(self, nodes: Iterable[Node]) -> None:
         """Make nodes available (again)."""
         for node in nodes:

@@ -12,6 +12,7 @@ from marsdask.scheduler.base import ChunkInfo, Done, Machine, Stage
 from ..errors import MemoryBudgetError
 from ..graph import Graph
 from ..grids.grid import Grid, Look, Ref, current_node
+from ..grids.incomplete_types import must_look, over_found_types, with_found_types
 from ..grids.logical import as_shown
 from ..grids.ownership import owned
 from ..node import Node
@@ -289,11 +290,25 @@ class Compilation:
         context.run(current_node.set, node)
         context.run(current_plan.set, self.plan)
         inputs = [self._tiled[child] for child in node.inputs]
-        tiling = context.run(node.tile_blind if self.blind else node.tile, *inputs)
+        if self.blind:
+            tiling = context.run(node.tile_blind, *inputs)
+        elif node.settled:
+            tiling = context.run(node.tile, *inputs)
+        else:
+            tiling = context.run(self._tile_over_types, node, inputs)
         if isinstance(tiling, Generator):
             self._step(node, tiling, None, context)
         else:
             self._finish(node, tiling, context)
+
+    def _tile_over_types(self, node: Node, inputs: Sequence[Any]) -> Any:
+        """Return the tiling of a node over the types that its inputs turned out to have.
+
+        Results that nobody else reads may have chunks of several types.
+        """
+        typed = over_found_types(node, inputs)
+        look = must_look(node, typed) and self._frontier.is_read(node)
+        return with_found_types(typed, typed.tile(*inputs), look=look)
 
     def _finish(self, node: Node, tiled: Any, context: contextvars.Context) -> None:
         if node in self._shown:

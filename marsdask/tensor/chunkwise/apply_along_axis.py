@@ -155,6 +155,12 @@ class frompyfunc:  # noqa: N801 - NumPy's name
         return _mapped(self._kernel, args)
 
 
+def _general(dtype: Any) -> np.dtype[Any]:
+    """Return a type without a width or a unit: the values decide them, as in NumPy."""
+    general: np.dtype[Any] = np.dtype(np.dtype(dtype).char)
+    return general
+
+
 class vectorize:  # noqa: N801 - NumPy's name
     """A function of numbers as a function of tensors. See numpy.vectorize.
 
@@ -176,7 +182,7 @@ class vectorize:  # noqa: N801 - NumPy's name
         self.signature = signature
         self.excluded = frozenset(excluded or ())
         self.__doc__ = doc or pyfunc.__doc__
-        self._otypes = None if otypes is None else tuple(map(np.dtype, otypes))
+        self._otypes = None if otypes is None else tuple(map(_general, otypes))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
@@ -191,7 +197,7 @@ class vectorize:  # noqa: N801 - NumPy's name
             ones = [np.ones((), wrap(as_node(value)).dtype)[()] for value in given.values()]
             found = kernel._call(*ones)
             several = found if isinstance(found, tuple) else (found,)
-            dtypes = tuple(np.asarray(value).dtype for value in several)
+            dtypes = tuple(_general(np.asarray(value).dtype) for value in several)
         kernel = EachElement(self.pyfunc, len(given), len(dtypes), dtypes, tuple(given), fixed)
         return _mapped(kernel, given.values())
 

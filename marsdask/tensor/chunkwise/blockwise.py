@@ -136,6 +136,8 @@ class LabelledBlocks(Rule):
 class LabelledMap(Node):
     """A user function of chunks that are matched by labels."""
 
+    values_tell: ClassVar[bool] = True
+
     pins_grid: ClassVar[bool] = True
 
     func: UserFunction

@@ -94,6 +94,8 @@ def settle_axes(
 class GUFunc(MultiOutput):
     """A function of core axes, which come last in each array, mapped over the loop axes."""
 
+    values_tell: ClassVar[bool] = True
+
     pins_grid: ClassVar[bool] = True
 
     func: UserFunction

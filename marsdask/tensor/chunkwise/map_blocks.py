@@ -90,6 +90,8 @@ def _facts(chunks: Chunks, index: Index) -> dict[str, Any]:
 class MapBlocks(Node):
     """A user function of aligned chunks."""
 
+    values_tell: ClassVar[bool] = True
+
     pins_grid: ClassVar[bool] = True
 
     func: Callable[..., Any]

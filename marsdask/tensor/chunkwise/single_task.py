@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ def single_chunks(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[N
 class BroadcastMap(Node):
     """A function of each chunk of an array, and of other arrays whole."""
 
+    values_tell: ClassVar[bool] = True
+
     func: Callable[..., Any]
     a: Node
     others: tuple[Node, ...]
@@ -68,6 +70,8 @@ class BroadcastMap(Node):
 
 class OneChunk(Node):
     """A rule for one chunk, of ``lengths``."""
+
+    values_tell: ClassVar[bool] = True
 
     func: Callable[..., Any]
     lengths: tuple[Size, ...]

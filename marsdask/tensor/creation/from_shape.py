@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, lacks_detail
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known, known_chunks, numbers
 
 from ..chunks import as_shape, check_device, check_order, normalize_chunks
@@ -493,6 +493,13 @@ def function_block(shape: Shape, starts: Shape, dtype: Any, function: Any, kwarg
     return np.broadcast_to(function(*places, **dict(kwargs)), shape)
 
 
+@dataclass(frozen=True, eq=False)
+class FromFunction(FromShape):
+    """An array whose blocks are a user's."""
+
+    values_tell: ClassVar[bool] = True
+
+
 @public
 def fromfunction(
     function: Callable[..., Any],
@@ -513,14 +520,15 @@ def fromfunction(
     few = (1,) * len(shape)
     sample = np.asarray(function_block(few, (0,) * len(shape), given, function, options))
     fixed = (("function", function), ("kwargs", options), ("positions", given))
-    return FromShape(called_as, sample.dtype, splits, fixed, "fromfunction")
+    return FromFunction(called_as, sample.dtype, splits, fixed, "fromfunction")
 
 
 def called_as(
     shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any, positions: Any
 ) -> Any:
     """Call the user function; its result has the type of its result for the first element."""
-    return function_block(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
+    values = function_block(shape, starts, positions, function, kwargs)
+    return values.astype(dtype.char if lacks_detail(dtype) else dtype, copy=False)
 
 
 def _is_copied(*args: Any, copy: bool = True, **kwargs: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from ..operands import (
     sparse_literal,
 )
 from ..sparse.blocks import evaluate_dense, evaluate_stored, is_sparse, keeps_zeros
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: The largest number of steps of a fused program.
 LONGEST = 64
@@ -66,6 +68,10 @@ class Pointwise(Node):
         # Inputs have repetitions; operands are distinct.
         distinct = dict(zip(self.inputs, grids, strict=True))
         return self._tile(tuple(distinct[leaf] for leaf in self.leaves))
+
+    @property
+    def types_follow(self) -> bool:
+        return not self.incomplete
 
     def _tile(self, grids: tuple[Grid, ...]) -> Any:
         if len({grid.chunks for grid in grids}) == 1:
@@ -112,6 +118,20 @@ class Elementwise(Pointwise):
     @property
     def leaves(self) -> tuple[Node, ...]:
         return tuple(dict.fromkeys(self.inputs))
+
+    @property
+    def settled(self) -> bool:
+        return all(leaf.settled for leaf in self.leaves) and not self.values_decide
+
+    @property
+    def values_decide(self) -> bool:
+        """Whether the values tell the width of texts or the unit of times that it makes."""
+        if not self._lacks_detail:
+            return False
+        if self.func is cast:
+            return tells_detail(self.leaves[0].meta.dtype, dict(self.kwargs)["dtype"])
+        known = isinstance(self.func, np.ufunc) or any(self.func is f for f in TYPED_BY_TYPES)
+        return not known
 
     @property
     def _sample(self) -> Any:
@@ -337,10 +357,27 @@ def masked(
     return outputs[position]
 
 
+def tells_detail(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
+    """Tell whether a cast looks at values for the width of texts, or the unit of times."""
+    if new.kind in "mM":
+        return np.datetime_data(new)[0] == "generic" and old.kind in "OTUS"
+    return new.itemsize == 0 and old.kind in "OT"
+
+
 @kernel(scratch=0.0)
 def cast(block: Any, dtype: np.dtype[Any]) -> Any:
     """Return the block in another type, itself if it has it."""
     return block.astype(dtype, copy=False)
+
+
+#: Functions of blocks whose result has a type that follows from those of the blocks.
+TYPED_BY_TYPES: list[Callable[..., Any]] = [cast, np.datetime_as_string]
+
+
+def typed_by_types(func: F) -> F:
+    """Declare that the type of a function's result follows from those of its blocks."""
+    TYPED_BY_TYPES.append(func)
+    return func
 
 
 def native(node: Node) -> Node:

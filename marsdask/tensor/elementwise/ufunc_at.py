@@ -11,7 +11,7 @@ from marsdask.core.collection import Collection, rebind
 
 from ..indexing.getitem import getitem, parse
 from ..indexing.setitem import assign_points, setitem
-from ..operands import as_node
+from ..operands import as_node, to_change
 from ..typing import public
 from .ufuncs import elementwise
 
@@ -39,7 +39,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
         given = (x.compute() if isinstance(x, Collection) else x for x in (indices, *b))
         ufunc.at(a, *given)
         return
-    node = as_node(a)
+    node = as_node(to_change(a))
     # Copied, because values in memory may change before their use.
     values = [as_node(x.copy() if isinstance(x, np.ndarray) else x) for x in b]
     nothing = np.empty(0, np.intp)

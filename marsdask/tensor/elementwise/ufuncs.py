@@ -25,7 +25,7 @@ from ..chunks import check_device
 from ..indexing.assignment import assign, into
 from ..indexing.output_rules import OUTPUT, OutputRule, rounded_rule, ufunc_rule
 from ..memory_order import in_order, in_order_of, letter_of, lies_as, ufunc_letter
-from ..operands import is_masked, meta_of
+from ..operands import is_masked, meta_of, to_change, with_complete_type
 from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public, public_view
 from .nodes import (
     Elementwise,
@@ -35,6 +35,7 @@ from .nodes import (
     masked,
     masked_class,
     operands,
+    typed_by_types,
 )
 
 __all__ = [
@@ -190,12 +191,16 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
             args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
         if kwargs:
             args, kwargs = _check_keywords(func, args, kwargs, ufunc=ufunc)
+        for target in out if isinstance(out, tuple) else (out,):
+            to_change(target)
         if where is not True and where is not None:
             if not masks:
                 raise NotImplementedError(
                     f"{lazy.__name__}(where=) is not supported; "
                     f"use where(mask, {lazy.__name__}(...), other)"
                 )
+            # Elements that the mask leaves out are made of the types of the results.
+            args = tuple(with_complete_type(arg) for arg in args)
             return _where(func, args, out, where, kwargs, rule)
         found = _function_node(func, args, kwargs)
         if out is not None:
@@ -449,6 +454,8 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 
 def _type_of(item: Any) -> Any:
+    if isinstance(item, Collection):
+        item = with_complete_type(item)
     return meta_of(item).dtype if isinstance(item, Collection | Node) else item
 
 
@@ -553,6 +560,7 @@ def nan_to_num(
     return found if copy or not isinstance(x, Collection) else into(x, found)
 
 
+@typed_by_types
 def chosen(condition: Any, x: Any, y: Any) -> Any:
     """Choose between two blocks."""
     return np.where(condition, x, y)

@@ -22,6 +22,7 @@ from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
 from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.shape import whole
+from ..operands import to_change
 from .output_rules import OUTPUT, OutputRule
 from .slicing import EVERYTHING, Taken, settle
 
@@ -180,10 +181,10 @@ def assign(target: Any, node: Node, casting: Any = "same_kind", rule: OutputRule
     """
     if not isinstance(target, Collection):
         raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
-    old = target.node
+    old = to_change(target).node
     rule.check(old, node, casting)
     fits = node.shape == old.shape
-    if node.meta.dtype != old.meta.dtype:
+    if node.incomplete or node.meta.dtype != old.meta.dtype:
         node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
     if not fits:  # its lengths are compared once they are known
         node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))

@@ -21,7 +21,7 @@ from ..manipulation.join import concatenate, length
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
 from ..memory_order import as_new
-from ..operands import as_node
+from ..operands import as_node, to_change
 from ..scan.cumulative import cumsum
 from ..typing import public
 from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
@@ -36,7 +36,7 @@ def _tensor(a: Any, name: str) -> Any:
     """Return the tensor to change; other objects raise."""
     if not isinstance(a, Collection):
         raise TypeError(f"{name}() changes a tensor in place; a NumPy array is NumPy's to change")
-    return a
+    return to_change(a)
 
 
 def _values(a: Any, name: str) -> Any:
@@ -78,6 +78,7 @@ def resize(a: Any, new_shape: Any) -> Node:
 @public
 def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     """Change the shape, truncating or appending zeros. See numpy.ndarray.resize."""
+    to_change(a)
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
     if shape in ((None,), ()):

@@ -21,11 +21,12 @@ from marsdask.core.sizes import Unknown, known, numbers, shape_of, shape_text
 from marsdask.core.tokens import token
 
 from ..chunkwise.rechunk import recut
+from ..elementwise.nodes import typed_by_types
 from ..elementwise.ufuncs import apply
 from ..kernels.duck_arrays import alike
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, reorder, view, whole
-from ..operands import Literal, as_node
+from ..operands import Literal, as_node, to_change
 from ..typing import public
 from .assignment import SetItem, SetSlice, check_length, writable
 from .boolean import BooleanIndexing, bands, check_fit, count_true
@@ -43,7 +44,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
         setitem(getitem(a, key), ..., value)
         return
-    node = as_node(a)
+    node = as_node(to_change(a))
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
     new = as_node(held(value, node.meta.dtype))
@@ -115,6 +116,7 @@ def _length(node: Node, item: Item) -> Any:
     return Unknown("selected")
 
 
+@typed_by_types
 def put_where(block: Any, mask: Any, value: Any) -> Any:
     """Return a copy of a block with other values where a mask holds."""
     out = writable(block)

@@ -22,7 +22,7 @@ from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset, array
 from ..creation.from_shape import chunks_from
 from ..manipulation.shape import normalize_axis
-from ..operands import as_node
+from ..operands import as_node, with_complete_type
 from ..typing import ArrayLike, public
 from .store import write
 
@@ -110,7 +110,7 @@ def save(
     Tensor or None
         With ``compute=False`` what is to be executed.
     """
-    tensor = wrap(as_node(arr))
+    tensor = with_complete_type(wrap(as_node(arr)))
     if hasattr(file, "write") or tensor.dtype.hasobject:
         if not compute:
             raise NotImplementedError(
@@ -235,7 +235,7 @@ def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
     axis : int
         The axis along which to divide.
     """
-    tensor = wrap(as_node(x)).compute_chunk_sizes()
+    tensor = with_complete_type(wrap(as_node(x))).compute_chunk_sizes()
     axis = normalize_axis(axis, tensor.ndim)
     tensor = rechunk(tensor, tuple(None if i == axis else -1 for i in range(tensor.ndim)))
     sizes = tuple(filter(None, numbers(tensor.node.chunks[axis]))) or (0,)

@@ -96,4 +96,4 @@ def _write(member: Any, tensor: Any, *, allow_pickle: bool) -> None:
     header = {"descr": description, "fortran_order": False, "shape": tensor.shape}
     np.lib.format.write_array_header_1_0(member, header)
     for block in portions(tensor):
-        member.write(np.ascontiguousarray(block).data)
+        member.write(np.ascontiguousarray(block).ravel().view(np.uint8).data)

@@ -27,7 +27,7 @@ from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_text
 
 from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset, inside
-from ..operands import as_node, empty
+from ..operands import as_node, empty, with_complete_type
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def to_zarr(
 
     if not isinstance(arr, Collection | np.ndarray):
         arr, url = url, arr
-    arr = wrap(as_node(arr)).compute_chunk_sizes()
+    arr = with_complete_type(wrap(as_node(arr))).compute_chunk_sizes()
     place = _region(region, arr.ndim)
     if isinstance(url, zarr.Array):
         _check_shape(url, arr, place)
@@ -461,7 +461,9 @@ def to_hdf5(
     if isinstance(hdf5_file, Collection | np.ndarray):
         raise ValueError("to_hdf5() takes the file first, then the tensor")
     data = _named(x, group, dataset)
-    tensors = [wrap(as_node(item)).compute_chunk_sizes() for item in data.values()]
+    tensors = [
+        with_complete_type(wrap(as_node(item))).compute_chunk_sizes() for item in data.values()
+    ]
     is_open = isinstance(hdf5_file, h5py.File)
     path = os.path.abspath(hdf5_file.filename if is_open else os.fspath(hdf5_file))
     with contextlib.nullcontext(hdf5_file) if is_open else h5py.File(path, "a") as file:

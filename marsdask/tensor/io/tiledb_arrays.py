@@ -17,7 +17,7 @@ from ..chunks import normalize_chunks
 from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset
 from ..creation.from_shape import chunks_from
-from ..operands import as_node
+from ..operands import as_node, with_complete_type
 from ..typing import public
 from .store import write
 
@@ -214,7 +214,7 @@ def to_tiledb(
     tiledb = _tiledb()
     if isinstance(uri, Collection | np.ndarray):
         uri, x = x, uri
-    tensor = wrap(as_node(x)).compute_chunk_sizes()
+    tensor = with_complete_type(wrap(as_node(x))).compute_chunk_sizes()
     if not tensor.ndim or not tensor.size:
         raise ValueError("a TileDB array has at least one axis and one element")
     tiles = tuple(max(numbers(sizes)) for sizes in tensor.node.chunks)

@@ -11,6 +11,7 @@ from marsdask.core.collection import collect, composing, rebind
 
 from ..indexing import inplace, setitem
 from ..manipulation import reshape, views
+from ..operands import to_change
 from ..typing import public
 from .masked_tensor import (
     MaskedTensor,
@@ -93,6 +94,7 @@ def without_masks(key: Any) -> Any:
 
 def _write(a: MaskedTensor, write: Callable[..., None], value: Any, *key: Any, **how: Any) -> None:
     """Change values and mask: both at once, or none of them if one of both cannot be changed."""
+    to_change(a)
     hides = value is np.ma.masked
     flags = True if hides else mask_of(value) if has_mask(value) else False
     values = values_of(value) if has_mask(value) and not hides else value

@@ -21,7 +21,7 @@ from ..indexing.assignment import into
 from ..indexing.getitem import getitem
 from ..indexing.inplace import place, resize
 from ..indexing.setitem import setitem
-from ..operands import as_node, empty
+from ..operands import as_node, empty, to_change
 from ..typing import public, public_view
 from ..unknown_lengths import like, waits_for_lengths
 from .join import length
@@ -50,6 +50,7 @@ class Flat:
         return wrap(getitem.node(self._row, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        to_change(self.base)
         flat, new = self._row, ravel(value)
         if isinstance(key, Collection) and key.node.meta.dtype == np.bool_:
             place(flat, key, new.astype(flat.dtype))

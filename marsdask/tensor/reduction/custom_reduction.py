@@ -102,6 +102,8 @@ class ChunkMap:
 class UserReduction(Node):
     """A reduction by a user's functions."""
 
+    values_tell: ClassVar[bool] = True
+
     pins_grid: ClassVar[bool] = True
 
     arrays: tuple[Node, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,8 @@ def go_on(block: Any, starts: list[Any], position: int, combine: Callable[[Any, 
 @dataclass(frozen=True, eq=False)
 class UserScan(Node):
     """An accumulation along an axis: ``func`` in the blocks, ``combine(before, block)`` between."""
+
+    values_tell: ClassVar[bool] = True
 
     a: Node
     func: Callable[..., Any]

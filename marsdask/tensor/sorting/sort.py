@@ -40,7 +40,7 @@ from ..indexing.getitem import getitem
 from ..manipulation.diagonals import take_along_axis
 from ..manipulation.join import flip, length
 from ..manipulation.reshape import ravel
-from ..operands import as_node
+from ..operands import as_node, to_change
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 
@@ -469,10 +469,10 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
 @public
 def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
     """Sort the tensor in place. See numpy.ndarray.sort."""
-    assign(a, sort.node(a, axis, **options))
+    assign(a, sort.node(to_change(a), axis, **options))
 
 
 @public
 def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
     """Partition the tensor in place. See numpy.ndarray.partition."""
-    assign(a, partition.node(a, kth, axis, **options))
+    assign(a, partition.node(to_change(a), kth, axis, **options))

@@ -1,0 +1,230 @@
+"""Types that lack what only values tell, as the width of texts: chunks are asked, and get one.
+
+A node of such a type declares the general case. Where another node reads it, its chunks run first.
+They are cast to the one type that holds them all, and what reads them is built over that type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from marsdask.scheduler.base import dtype_of
+
+from ..graph import Graph
+from ..node import MemoryOrder, MultiOutput, Node
+from ..registry import class_of
+from ..sizes import Chunks
+from ..traits import Traits
+from .grid import Grid, Look
+from .logical import in_chunks
+
+
+@dataclass(frozen=True, eq=False)
+class Retyped(Node):
+    """The values of a node, whose chunks have the types that were found."""
+
+    a: Node
+    found: Any = field(repr=False)
+    """The meta (of several outputs a tuple of them) with these types."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.a.name}-{'-'.join(str(dtype_of(meta)) for meta in _several(self.found))}"
+
+    @property
+    def label(self) -> str:
+        return self.a.label
+
+    @property
+    def traits(self) -> Traits:
+        return self.a.traits
+
+    @property
+    def is_row(self) -> bool:
+        return self.a.is_row
+
+    @property
+    def meta(self) -> Any:
+        return self.found
+
+    @property
+    def settled(self) -> bool:
+        return True
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.a.memory_order
+
+    def tile(self, a: Any) -> Any:
+        return a
+
+
+def over_found_types(node: Node, tiled: Sequence[Any]) -> Node:
+    """Return a node over the types that the tiled inputs have, where those were not settled."""
+    if node.settled:
+        return node
+    new: dict[Node, Node] = {}
+    for child, grids in zip(node.inputs, tiled, strict=True):
+        if not child.settled and (child.incomplete or node.incomplete):
+            new[child] = Retyped(child, _found_meta(child, grids))
+    return node.with_inputs(new) if new else node
+
+
+def _found_meta(child: Node, grids: Any) -> Any:
+    pairs = zip(_several(child.meta), _several(grids), strict=True)
+    metas = [meta if grid.meta is None else grid.meta for meta, grid in pairs]
+    return tuple(metas) if isinstance(child.meta, tuple) else metas[0]
+
+
+def _several(item: Any) -> tuple[Any, ...]:
+    return item if isinstance(item, tuple) else (item,)
+
+
+def must_look(node: Node, typed: Node) -> bool:
+    """Tell whether a node over found types must run before its own type is known.
+
+    A type that has not followed those of the inputs was written into the node.
+    """
+    if isinstance(node, Recalled):  # it looks itself
+        return False
+    return node.incomplete and (typed.incomplete or _dtypes(typed) == _dtypes(node))
+
+
+def _dtypes(node: Node) -> list[Any]:
+    return [dtype_of(meta) for meta in _several(node.meta)]
+
+
+def with_found_types(node: Node, tiling: Any, *, look: bool) -> Any:
+    """Return a tiling whose grids say which types their chunks have.
+
+    Where the values decide that, and somebody has to know it, the chunks run first.
+    """
+    if look or isinstance(tiling, Generator):
+        return _completed(node, tiling, look=look)
+    return _declared(node, tiling)
+
+
+def _completed(node: Node, tiling: Any, *, look: bool) -> Generator[Any, Any, Any]:
+    tiled = (yield from tiling) if isinstance(tiling, Generator) else tiling
+    if not look:
+        return _declared(node, tiled)
+    infos = iter((yield Look(_several(tiled))))
+    grids = [
+        _cast(grid, meta, [next(infos) for _ in range(len(grid))])
+        for grid, meta in zip(_several(tiled), _several(node.meta), strict=True)
+    ]
+    return tuple(grids) if isinstance(tiled, tuple) else grids[0]
+
+
+def _cast(grid: Grid, declared: Any, infos: Sequence[Any]) -> Grid:
+    """Return a grid that ran, with the one type that holds what its chunks have."""
+    kind = class_of(declared)
+    meta = kind._settled(declared, infos)
+    cast = kind._cast(grid, meta, infos)
+    return replace(cast, meta=meta, itemsize=None)
+
+
+def _declared(node: Node, tiled: Any) -> Any:
+    """Return grids that have the types of the node, where they say none themselves."""
+    grids = [
+        replace(grid, meta=meta) if grid.meta is None else grid
+        for grid, meta in zip(_several(tiled), _several(node.meta), strict=True)
+    ]
+    return tuple(grids) if isinstance(tiled, tuple) else grids[0]
+
+
+@dataclass(frozen=True)
+class NodeArgument:
+    """The place of a node among the arguments of a function."""
+
+    position: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of a result whose type is not."""
+
+    meta: Any
+    chunks: Chunks
+    memory_order: MemoryOrder
+
+
+@dataclass(frozen=True, eq=False)
+class Recalled(MultiOutput):
+    """A function of nodes that is called again, once the types of its arguments are known."""
+
+    func: Callable[..., Any]
+    arguments: tuple[Node, ...]
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return tuple(outcome.meta for outcome in self.outcomes)
+
+    @property
+    def settled(self) -> bool:
+        return False
+
+    @property
+    def chunks(self) -> Any:
+        return tuple(outcome.chunks for outcome in self.outcomes)
+
+    @property
+    def memory_order(self) -> MemoryOrder:
+        return self.outcomes[0].memory_order
+
+    def tile(self, *inputs: Any) -> Generator[Any, Any, tuple[Grid, ...]]:
+        distinct = dict(zip(self.inputs, inputs, strict=True))
+        opaque: list[Node] = [
+            node if isinstance(node, Retyped) else Retyped(node, node.meta)
+            for node in self.arguments
+        ]
+        tiled = dict(zip(opaque, (distinct[node] for node in self.arguments), strict=True))
+        given = [class_of(node.meta)(node) for node in opaque]
+        found = self.func(*filled(self.args, given), **dict(filled(self.kwargs, given)))
+        roots = found if isinstance(found, tuple | list) else (found,)
+        grids = yield from _tile_all(roots, tiled)
+        return tuple(
+            in_chunks(grid, outcome.chunks, outcome.meta)
+            for grid, outcome in zip(grids, self.outcomes, strict=True)
+        )
+
+    def tile_blind(self, *inputs: Any) -> Any:
+        raise NotImplementedError(
+            f"a Dask graph of {self.label} of values whose type only running tells is not "
+            "supported; use execute() first, or compute() of marsdask"
+        )
+
+
+def filled(item: Any, given: Sequence[Any]) -> Any:
+    """Return arguments with collections in their places."""
+    if isinstance(item, NodeArgument):
+        return given[item.position]
+    if type(item) in (list, tuple):
+        return type(item)(filled(part, given) for part in item)
+    return item
+
+
+def _tile_all(roots: Sequence[Node], tiled: dict[Node, Any]) -> Generator[Any, Any, list[Grid]]:
+    """Tile nodes inside the tiling of another, whose inputs are tiled."""
+    for node in Graph(roots).nodes:
+        if node in tiled:
+            continue
+        inputs = [tiled[child] for child in node.inputs]
+        typed = over_found_types(node, inputs)
+        look = must_look(node, typed)
+        tiling = with_found_types(typed, typed.tile(*inputs), look=look)
+        tiled[node] = (yield from tiling) if isinstance(tiling, Generator) else tiling
+    return [tiled[root] for root in roots]
