@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +25,17 @@ from ..ordered.row_numbers import reset_index
 from ..relations.relation import Table
 from ..relations.scans import scan
 from .files import Files, expand_paths, folder_of, is_remote, located, looked_at, storage_of
-from .hive import NO_KEYS, Keys, keys_of
+from .hive import Keys, keys_of
+from .parquet_files.dictionaries import Categories, categories_of, dictionary_names
+from .parquet_files.footers import footer
+from .parquet_files.layout import ParquetLayout
+from .parquet_files.statistics import excluded
 from .range_labels import stored_range
 from .row_groups import (
     Cut,
     RowGroup,
     RowGroupsAt,
     columns_with_gaps,
-    empty_frame,
-    footer,
     groups_of,
     read_groups,
     with_gaps,
@@ -48,23 +50,30 @@ if TYPE_CHECKING:
 class ReadParquet(FrameNode):
     """The rows of some row groups of parquet files."""
 
-    files: Files
-    columns: tuple[str, ...]
+    layout: ParquetLayout
+    columns: tuple[Hashable, ...]
     groups: tuple[RowGroup, ...] = field(repr=False)
     sizes: Sizes
     filters: tuple[tuple[Condition, ...], ...] = ()
     """Keep rows that meet all conditions of any of these tuples."""
-    keys: Keys = NO_KEYS
-    gaps: tuple[str, ...] = ()
+    gaps: tuple[Hashable, ...] = ()
     """Columns of numbers or booleans with missing values in some file."""
-    unclear: tuple[str, ...] = ()
+    unclear: tuple[Hashable, ...] = ()
     """Such columns without statistics: their chunks keep the types that are read."""
-    backend: str | None = None
-    """Whose types the columns have, if they are not NumPy's."""
+
+    @property
+    def files(self) -> Files:
+        """The files that are read."""
+        return self.layout.files
+
+    @property
+    def keys(self) -> Keys:
+        """The columns of the names of folders."""
+        return self.layout.keys
 
     @property
     def meta(self) -> Any:
-        frame = empty_frame(self.files, self.keys, self.backend)[list(self.columns)]
+        frame = self.layout.like(self.columns)
         if isinstance(frame.index, pd.RangeIndex):
             frame.index = self._labels[:0]
         return frame.astype(
@@ -101,7 +110,8 @@ class ReadParquet(FrameNode):
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         del inputs
         files = self.files
-        plain = not self.filters and not self.keys.labels and self.groups and not self.backend
+        named = self.keys.labels or self.layout.backend
+        plain = not self.filters and self.groups and not named
         index = self.meta.index
         numbered = isinstance(index, pd.RangeIndex) and index.name is None
         if not (plain and numbered) or any(map(is_remote, files.paths)):
@@ -114,15 +124,14 @@ class ReadParquet(FrameNode):
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         kwargs = {
-            "files": self.files,
-            "columns": self.columns,
+            "layout": self.layout,
+            "schema": self.layout.schema,
+            "names": tuple(self.layout.names_of(self.columns)),
             "filters": self.filters,
-            "keys": self.keys,
             "like": self.meta,
             "labels": self._labels,
             # With filters, only reading shows which columns have missing values.
             "gaps": () if self.filters else tuple(x for x in self.gaps if x in self.columns),
-            "backend": self.backend,
         }
         rule = Blockwise(read_groups, kwargs=kwargs, varying=RowGroupsAt(self.groups, self.sizes))
         return self.grid(rule, self.chunks[0])
@@ -142,44 +151,13 @@ class ReadParquet(FrameNode):
 
     def skipping(self, conditions: Sequence[Condition]) -> Node:
         """Return a source without the row groups in which no row meets all conditions."""
-        kept = tuple(group for group in self.groups if not self._excluded(group, conditions))
+        kept = tuple(group for group in self.groups if not excluded(self.layout, group, conditions))
         if len(kept) == len(self.groups):
             return self
         at = RowGroupsAt(self.groups, self.sizes)
         runs = [[one for one in at((i,))[0] if one in set(kept)] for i in range(len(self.sizes))]
         sizes = tuple(sum(one.rows for one in run) for run in runs)
         return self.replaced(groups=kept, sizes=tuple(filter(None, sizes)) or (0,))
-
-    def _excluded(self, group: RowGroup, conditions: Sequence[Condition]) -> bool:
-        file = footer(self.files, group.file)
-        names = file.schema.to_arrow_schema().names
-        for label, operator, value in conditions:
-            if label in self.keys.labels:
-                only = self.keys.value(label, group.file)
-                bounds = None if only is None else (only, only)
-            elif label in names and file.num_columns == len(names):
-                found = file.row_group(group.group).column(names.index(label)).statistics
-                bounds = (found.min, found.max) if found is not None and found.has_min_max else None
-            else:
-                continue
-            if bounds is not None and _excludes(*bounds, operator, value):
-                return True
-        return False
-
-
-def _excludes(least: Any, largest: Any, operator: str, value: Any) -> bool:
-    """Tell whether no value between the least and the largest meets a condition."""
-    try:
-        excluded: bool = {
-            "==": least > value or largest < value,
-            "<": least >= value,
-            "<=": least > value,
-            ">": largest <= value,
-            ">=": largest < value,
-        }.get(operator, False)
-    except TypeError:
-        return False
-    return excluded
 
 
 #: Arguments of Dask and Mars that change no result here.
@@ -297,18 +275,38 @@ def _reader(
 ) -> Any:
     """Return the frame of some columns of files."""
     groups, sizes = groups_of(files, cut)
-    empty = empty_frame(files, keys, backend)
-    every = tuple(empty.columns)
-    chosen = every if columns is None else tuple(columns)
+    layout = ParquetLayout(files, keys, backend)
+    labels = {name: label for label, name in layout.names.items()}
+    every = tuple(layout.empty.columns)
+    chosen = every if columns is None else tuple(labels.get(one, one) for one in columns)
     if missing := [one for one in chosen if one not in every]:
         raise KeyError(f"columns {missing} are not in {files.paths[0]}, which has {list(every)}")
-    gaps, unclear = columns_with_gaps(files, groups, empty[list(chosen)])
-    node: Node = ReadParquet(
-        files, chosen, groups, sizes, _normal(filters), keys, gaps, unclear, backend
-    )
+    conditions = _normal(filters, layout)
+    layout = layout.with_categories(_categories(layout, groups, chosen, conditions))
+    gaps, unclear = columns_with_gaps(layout, groups, layout.like(chosen))
+    node: Node = ReadParquet(layout, chosen, groups, sizes, conditions, gaps, unclear)
     frame = wrap(node)
     numbered = filters and isinstance(node.meta.index, pd.RangeIndex)
     return reset_index(frame, drop=True) if numbered else frame
+
+
+def _categories(
+    layout: ParquetLayout,
+    groups: Sequence[RowGroup],
+    chosen: Sequence[Hashable],
+    filters: tuple[tuple[Condition, ...], ...],
+) -> Categories:
+    """Read the categories of the columns that are chosen, and of the row labels."""
+    names = [*layout.names_of(chosen), *layout.labels]
+    coded = dictionary_names(layout.schema)
+    wanted = [name for name in coded if name in names]
+    # As in pandas, conditions on categories leave out no row group.
+    plain = [[condition for condition in one if condition[0] not in coded] for one in filters]
+    read: dict[int, list[int]] = {}
+    for group in groups if wanted else ():
+        if not (plain and all(excluded(layout, group, one) for one in plain)):
+            read.setdefault(group.file, []).append(group.group)
+    return categories_of(layout.files, read, layout.schema, wanted)
 
 
 def _check_arguments(engine: str | None, categories: Any, aggregate_files: Any) -> None:
@@ -352,13 +350,17 @@ def _cut(split: bool | int | str, blocksize: int | str | None, joins: bool) -> C
     return Cut(None, blocksize, joins)
 
 
-def _normal(filters: Any) -> tuple[tuple[Condition, ...], ...]:
+def _normal(filters: Any, layout: ParquetLayout) -> tuple[tuple[Condition, ...], ...]:
+    """Return conditions of the columns' names in the files."""
     if not filters:
         return ()
-    if isinstance(filters[0], tuple) and isinstance(filters[0][0], str):
+    if isinstance(filters[0], tuple) and isinstance(filters[0][1], str):
         filters = [filters]
     return tuple(
-        tuple((a, b, tuple(c) if isinstance(c, list | set) else c) for a, b, c in one)
+        tuple(
+            (layout.names.get(a, a), b, tuple(c) if isinstance(c, list | set) else c)
+            for a, b, c in one
+        )
         for one in filters
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,7 @@ def scan(
     stamps: tuple[Any, ...],
     footers: Sequence[Any],
     dtypes: pd.Series[Any],
-    unclear: Sequence[str],
+    unclear: Sequence[Hashable],
 ) -> Table | None:
     """Return the rows of files, ``None`` if they are not all alike.
 

@@ -37,6 +37,8 @@ def column(dtype: Any) -> Any:
         values = [1, None, 0, None]
     elif isinstance(dtype, pd.StringDtype) or (plain and kind == "O"):
         values = ["a", None, "b", ""]
+    elif isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
+        values = pd.Categorical.from_codes([0, -1, len(dtype.categories) - 1, -1], dtype=dtype)
     return pd.Series(values, dtype=dtype)
 
 

@@ -1,0 +1,1 @@
+"""What the columns of Parquet files become in a frame."""
