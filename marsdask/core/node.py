@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
@@ -14,6 +15,7 @@ from marsdask.scheduler.base import dtype_of
 
 from .call_site import CallSite, caller
 from .facts import Fact
+from .registry import sealed
 from .sizes import Chunks, Index, Size, Sizes, total
 from .tokens import field_names, token, values_of
 from .traits import Traits
@@ -51,7 +53,10 @@ class _NodeType(type):
     """Makes equal expressions one object while referenced, and turns properties into facts."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _NodeType:
-        return super().__new__(cls, name, bases, Fact.among(namespace))
+        facts = Fact.among(namespace)
+        if isinstance(meta := facts.get("meta"), Fact):
+            facts["meta"] = Fact("meta", _sealing(meta.compute))
+        return super().__new__(cls, name, bases, facts)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         node = super().__call__(*args, **kwargs)
@@ -61,6 +66,16 @@ class _NodeType(type):
         if found is node:
             object.__setattr__(node, "origin", caller())
         return found
+
+
+def _sealing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that finds a meta, and seals it: nodes of equal types share it."""
+
+    @wraps(compute)
+    def meta(node: Any) -> Any:
+        return sealed(compute(node))
+
+    return meta
 
 
 def _intern(node: Node) -> Node:

@@ -24,6 +24,20 @@ def class_of(meta: Any) -> type[Collection]:
     raise TypeError(f"no collection holds {type(meta).__name__} chunks")
 
 
+_SEALS: dict[type, Callable[[Any], Any]] = {}
+
+
+def register_seal(meta_type: type, seal: Callable[[Any], Any]) -> None:
+    """Register what makes a meta of ``meta_type`` one that nobody can write to."""
+    _SEALS[meta_type] = seal
+
+
+def sealed(meta: Any) -> Any:
+    """Return a meta that nodes can share: objects that could be written to are sealed copies."""
+    seal = _SEALS.get(type(meta))
+    return meta if seal is None else seal(meta)
+
+
 _PACKAGES: dict[str, Callable[[], Any]] = {}
 
 

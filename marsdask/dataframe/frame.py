@@ -16,6 +16,8 @@ from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
 from . import batches
+from .arguments.dask_arguments import IGNORED, ignore_arguments
+from .arguments.pandas_arguments import checked_arguments
 from .create import make_frame
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
@@ -23,7 +25,6 @@ from .elementwise import expressions
 from .elementwise.operands import aligned_tensor, aligned_values
 from .elementwise.rowwise import (
     by_column,
-    check_not_in_place,
     column_of,
     relabelled,
     rowwise,
@@ -41,7 +42,6 @@ from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
-from .partitions.arguments import IGNORED, ignore_arguments
 from .plotting import box, histogram
 from .reduction import aggregate, extremes, pairs, quantiles
 from .reshape.explode import explode
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 @ignore_arguments(IGNORED)
+@checked_arguments(pd.DataFrame)
 @public_methods
 class DataFrame(FrameBase):
     """A lazy table in chunks of rows, with the methods of pandas, Mars and Dask.
@@ -214,7 +215,6 @@ class DataFrame(FrameBase):
         *,
         drop: bool = True,
         append: bool = False,
-        inplace: bool = False,
         verify_integrity: bool = False,
         sort: bool = False,
         divisions: Any = None,
@@ -224,7 +224,6 @@ class DataFrame(FrameBase):
         The order of the rows stays as in pandas. ``sort=True`` sorts them by their labels, as Dask
         does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
         """
-        check_not_in_place("set_index", {"inplace": inplace})
         found = self._changed(by_column, key=keys, drop=drop, append=append)
         if verify_integrity and not found.index.is_unique.compute():
             raise ValueError("Index has duplicate keys")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from typing import cast as typed
 
 import numpy as np
+import pandas as pd
 
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
+from .arguments.dask_arguments import IGNORED, ignore_arguments
+from .arguments.pandas_arguments import checked_arguments
 from .attributes import LazyFlags, flags, set_flags
 from .collection import Rows
 from .elementwise import apply as users
@@ -36,7 +39,6 @@ from .partitions import divisions as bounds
 from .partitions import map_partitions as maps
 from .partitions import random_split as pieces
 from .partitions import repartition as moves
-from .partitions.arguments import IGNORED, ignore_arguments
 from .plotting.accessor import PlotAccessor
 from .reduction import extremes, properties
 from .reduction import reductions as reduce
@@ -54,6 +56,7 @@ T = TypeVar("T")
 
 
 @ignore_arguments(IGNORED)
+@checked_arguments(pd.DataFrame, pd.Series)
 @public_methods
 class FrameBase(Rows):
     """Lazy rows with labels."""

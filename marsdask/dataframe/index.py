@@ -17,6 +17,7 @@ from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
 from . import batches, protocols
+from .arguments.pandas_arguments import check_no_axes, checked_arguments
 from .collection import Rows
 from .create import in_memory
 from .elementwise.operands import binary
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
     from .series import Series
 
+
+#: Labels that are times.
+TIMES = (pd.DatetimeIndex, pd.TimedeltaIndex, pd.PeriodIndex)
 
 #: The parts of times that an Index of them has as Indexes.
 FIELDS = {
@@ -63,6 +67,7 @@ class Field:
         return getattr(block, self.name)
 
 
+@checked_arguments(pd.Index, pd.MultiIndex, *TIMES)
 @public_methods
 class Index(Rows):
     """Lazy row labels."""
@@ -83,6 +88,11 @@ class Index(Rows):
             labels = pd.Index(data, dtype=dtype, name=name, copy=True)
             data = in_memory(labels, chunk_size, num_partitions, copy=True).node
         super().__init__(data, session)
+
+    @property
+    def _meta(self) -> Any:
+        """The meta: a copy, whose name is the caller's."""
+        return super()._meta.view()
 
     @property
     def dtype(self) -> Any:
@@ -162,8 +172,9 @@ class Index(Rows):
         """The labels themselves."""
         return self
 
-    def transpose(self, *_args: Any, **_kwargs: Any) -> Index:
+    def transpose(self, *axes: Any) -> Index:
         """Return the labels themselves. See pandas.Index.transpose."""
+        check_no_axes(axes)
         return self
 
     def copy(self, name: Hashable = None, deep: bool = False) -> Index:

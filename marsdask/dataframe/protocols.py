@@ -82,7 +82,7 @@ class Output:
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Apply a NumPy ufunc lazily, as in pandas.
 
-    Differs from pandas: rows are not aligned by label, and ``out=`` is returned.
+    Differs from pandas: rows are not aligned by label, and lazy rows of ``out=`` are returned.
     """
     if any(hasattr(one, "__array_ufunc__") and not isinstance(one, OPERANDS) for one in inputs):
         return NotImplemented
@@ -90,7 +90,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     where = kwargs.pop("where", True)
     if any(one is not None for one in outputs):
         found = array_ufunc(self, ufunc, method, *inputs, **kwargs)
-        return _fill_outputs(outputs, found if isinstance(found, tuple) else (found,), where)
+        return _fill_outputs(self, outputs, found, where)
     if where is not True:
         raise NotImplementedError("where= without out= is not supported; use where() of the result")
     if ufunc.signature is not None:
@@ -125,8 +125,9 @@ def _reduce_ufunc(self: Any, ufunc: np.ufunc, kwargs: dict[str, Any]) -> Any:
     return getattr(self, name)(**{**options, **kwargs}, skipna=False)
 
 
-def _fill_outputs(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> Any:
+def _fill_outputs(self: Any, outputs: tuple[Any, ...], found: Any, where: Any) -> Any:
     """Write results into ``out=``: at once, or lazily if it is lazy."""
+    results = found if isinstance(found, tuple) else (found,)
     for out, result in zip(outputs, results, strict=True):
         if isinstance(out, Collection):
             _replace_values(out, result, where)
@@ -136,7 +137,10 @@ def _fill_outputs(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any
                 out[:] = value
             else:
                 np.putmask(out, np.asarray(where), np.asarray(value))
-    return outputs if len(outputs) > 1 else outputs[0]
+    if len(outputs) > 1:
+        return outputs
+    array = isinstance(outputs[0], np.ndarray)
+    return found if array and not isinstance(self.node.meta, pd.Index) else outputs[0]
 
 
 def _replace_values(out: Any, result: Any, where: Any) -> None:

@@ -16,6 +16,8 @@ from marsdask.tensor.tensor import method
 
 from . import batches, protocols
 from .accessors.accessor import Accessor
+from .arguments.dask_arguments import IGNORED, ignore_arguments
+from .arguments.pandas_arguments import check_no_axes, checked_arguments
 from .create import make_series
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
@@ -30,7 +32,6 @@ from .labels.masks import label_in_memory
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
-from .partitions.arguments import IGNORED, ignore_arguments
 from .plotting import histogram
 from .reduction import aggregate, extremes, pairs, properties
 from .reduction import times as times_of
@@ -48,6 +49,7 @@ StrType = str  # ``Series.str`` hides the type inside the class
 
 
 @ignore_arguments(IGNORED)
+@checked_arguments(pd.Series)
 @public_methods
 class Series(FrameBase):
     """A lazy column with row labels, and the methods of pandas, Mars and Dask.
@@ -86,6 +88,8 @@ class Series(FrameBase):
         return name
 
     def __getitem__(self, key: Any) -> Series | Tensor:
+        if isinstance(key, tuple) and len(key) == 1 and isinstance(key[0], slice):
+            (key,) = key  # as in pandas, a slice in a tuple is one
         key = label_in_memory(key)
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
@@ -190,8 +194,9 @@ class Series(FrameBase):
         """The series itself."""
         return self
 
-    def transpose(self, *_args: Any, **_kwargs: Any) -> Series:
+    def transpose(self, *axes: Any) -> Series:
         """Return the series itself. See pandas.Series.transpose."""
+        check_no_axes(axes)
         return self
 
     @property

@@ -28,6 +28,8 @@ THREE = {"partition", "rpartition"}
 class Accessor:
     """An accessor of a series: ``.str``, ``.dt`` or ``.cat``."""
 
+    __slots__ = ("_kind", "_meta", "_rows")
+
     def __init__(self, series: Any, kind: str) -> None:
         node = series.node
         getattr(node.meta, kind)  # raises for other types at once, as in pandas

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,7 @@ class UserCall(Unsettled):
 
 def _conformed(found: Any, meta: Any) -> Any:
     """Return a chunk's result with the columns of the whole one."""
-    if type(found) is not type(meta):
+    if not isinstance(found, pd.Series if isinstance(meta, pd.Series) else pd.DataFrame):
         raise TypeError(
             f"the function returned a {type(found).__name__} for a chunk, and a "
             f"{type(meta).__name__} was expected; pass meta="
@@ -126,7 +127,7 @@ def apply_rows(
         several: Series | DataFrame = frame.agg(func, axis)
         return several
     if isinstance(func, str):
-        named: DataFrame = getattr(frame, func)(*args, **kwargs)
+        named: DataFrame = _named(frame, func, number, args, kwargs)
         return named
     if isinstance(func, np.ufunc) and not (args or kwargs):
         applied: DataFrame = rowwise(func, frame)
@@ -138,6 +139,21 @@ def apply_rows(
         return columns
     found: DataFrame = user_call(frame, "apply", func, axis=1, meta=meta, **options)
     return found
+
+
+#: Methods of which ``apply`` refuses an axis that they have.
+_DOWN_ONLY = {"corrwith", "skew"}
+
+
+def _named(frame: Any, name: str, number: int, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a method of a frame by its name, along the axis that is given to ``apply``."""
+    method = getattr(frame, name)
+    if not callable(method):
+        return frame.agg(name, number)
+    along = "axis" in inspect.signature(getattr(pd.DataFrame, name)).parameters
+    if number and (not along or name in _DOWN_ONLY):
+        raise ValueError(f"Operation {name} does not support axis=1")
+    return method(*args, **({"axis": 1} if number else {}), **kwargs)
 
 
 def apply_values(
@@ -201,7 +217,10 @@ def _transformed(obj: Any, func: Any, number: int, args: Any, kwargs: Any) -> An
             "transform() by several functions is not supported; use assign() with one at a time"
         )
     if isinstance(func, str):
-        return _of_rows(obj, getattr(obj, func)(*args, **kwargs))
+        along = {"axis": 1} if number else {}
+        if not callable(getattr(obj, func, None)):
+            raise ValueError("Transform function failed")
+        return _of_rows(obj, getattr(obj, func)(*args, **along, **kwargs))
     if obj.ndim == 1:
         return _of_rows(obj, apply_values(obj, func, args, **kwargs))
     if number == 1:

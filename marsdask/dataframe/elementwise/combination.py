@@ -55,6 +55,18 @@ def labels_as_columns(block: Any) -> Any:
     return block.index.to_frame()
 
 
+def _nested(column: pd.Series) -> np.ndarray[Any, Any]:
+    """Tell which cells of a column of objects hold arrays."""
+    return np.fromiter((isinstance(one, np.ndarray) for one in column), bool, len(column))
+
+
+def _equal_cells(mine: Any, theirs: Any) -> bool:
+    """Tell whether two arrays in cells are equal; an array equals nothing else."""
+    if not (isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray)):
+        return False
+    return mine.shape == theirs.shape and pd.Series(mine.ravel()).equals(pd.Series(theirs.ravel()))
+
+
 @kernel(scratch=2.0)
 def rows_equal(block: Any, other: Any) -> Any:
     """Tell of each row whether its values are equal to others, or missing as they are."""
@@ -62,6 +74,11 @@ def rows_equal(block: Any, other: Any) -> Any:
     same = np.ones(len(block), dtype=bool)
     for at in range(frames[0].shape[1]):
         mine, theirs = (frame.iloc[:, at] for frame in frames)
+        nested = _nested(mine) | _nested(theirs) if mine.dtype == object else None
+        if nested is not None and nested.any():
+            pairs = list(zip(mine.to_numpy()[nested], theirs.to_numpy()[nested], strict=True))
+            same[nested] &= [_equal_cells(*pair) for pair in pairs]
+            mine, theirs = mine.mask(nested), theirs.mask(nested)
         found = (mine == theirs) | (mine.isna() & theirs.isna())
         same &= found.to_numpy(dtype=bool, na_value=False)
     return pd.Series(same, index=block.index)
@@ -230,20 +247,45 @@ def xs(
     Counts the rows.
     """
     if axis_number(obj.node.meta, axis) == 1:
-        if level is not None:
-            raise NotImplementedError("xs(axis=1, level=) is not supported; use frame[labels]")
-        column: Series = obj[key]
-        return column
-    if level is None:
+        return _columns_at(obj, key, level, drop_level)
+    if level is None and (drop_level or obj.node.meta.index.nlevels == 1):
         one: DataFrame | Series | Tensor = obj.loc[key]
         return one
+    if level is None:
+        keys = key if isinstance(key, tuple) else (key,)
+        mask = rowwise(at_levels, obj, keys=keys, levels=tuple(range(len(keys))))
+        rows: DataFrame | Series = obj[mask]
+        if not len(rows):
+            raise KeyError(key)
+        return rows
     if obj.node.meta.index.nlevels == 1:
         raise TypeError("Index must be a MultiIndex")
-    rows = obj[rowwise(at_level, obj, key=key, level=level)]
-    if not len(rows):
+    keys, levels = (key, level) if isinstance(level, list | tuple) else ((key,), (level,))
+    found: DataFrame | Series = obj[rowwise(at_levels, obj, keys=tuple(keys), levels=tuple(levels))]
+    if not len(found):
         raise KeyError(key)
-    found: DataFrame | Series = rows
-    return rowwise(NewLabels(Method("droplevel")), rows, level) if drop_level else found
+    return rowwise(NewLabels(Method("droplevel")), found, level) if drop_level else found
+
+
+def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:
+    """Return the columns of a label, or of a label of a level."""
+    labels = frame.columns
+    if level is None and labels.nlevels == 1:
+        return frame[key]
+    places = pd.DataFrame([range(len(labels))], columns=labels)
+    chosen = places.xs(key, axis=1, level=level, drop_level=drop_level)
+    if chosen.ndim == 1 and not isinstance(labels.get_loc(key), slice | np.ndarray):
+        return frame[key]
+    columns = frame.iloc[:, chosen.iloc[0].tolist()]
+    columns.columns = chosen.columns
+    return columns
+
+
+def at_levels(block: Any, keys: tuple[Any, ...], levels: tuple[Any, ...]) -> Any:
+    """Tell of each row whether some levels of its label are keys."""
+    pairs = zip(keys, levels, strict=True)
+    values = [block.index.get_level_values(level) == key for key, level in pairs]
+    return pd.Series(np.logical_and.reduce(values), index=block.index)
 
 
 def at_level(block: Any, key: Any, level: Any) -> Any:

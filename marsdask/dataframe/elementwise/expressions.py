@@ -19,7 +19,7 @@ import pandas as pd
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_call
 
-from .rowwise import check_not_in_place, rowwise, to_series, with_columns
+from .rowwise import rowwise, to_series, with_columns
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -130,14 +130,24 @@ class Evaluation:
         return func(self.value(node.left), self.value(node.right))
 
     def _compare(self, node: ast.Compare) -> Any:
-        values = list(map(self.value, (node.left, *node.comparators)))
+        nodes = (node.left, *node.comparators)
+        values = list(map(self.value, nodes))
         found = [
-            self._compared(op, left, right)
-            for op, left, right in zip(node.ops, values, values[1:], strict=False)
+            self._compared(op, left, right, other)
+            for op, left, right, other in zip(
+                node.ops, values, values[1:], node.comparators, strict=False
+            )
         ]
         return reduce(operator.and_, found)
 
-    def _compared(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+    def _compared(self, op: ast.cmpop, left: Any, right: Any, node: ast.expr) -> Any:
+        among = isinstance(op, ast.In | ast.NotIn)
+        if among and _is_rows(left) and isinstance(right, list) and any(map(_is_rows, right)):
+            _check_names(node, right)
+            equal = reduce(operator.or_, [left == one for one in right])
+            return ~equal if isinstance(op, ast.NotIn) else equal
+        if isinstance(left, list) and isinstance(op, ast.Eq | ast.NotEq):
+            left, right = right, left
         several = isinstance(right, list | np.ndarray | set | tuple)
         if isinstance(op, ast.In) or (isinstance(op, ast.Eq) and several):
             return _is_in(left, right)
@@ -158,6 +168,23 @@ class Evaluation:
         return func(*map(self.value, node.args), **options)
 
 
+def _is_rows(value: Any) -> bool:
+    """Tell whether a value is a lazy column."""
+    return isinstance(value, Collection) and bool(value.node.chunks)
+
+
+def _check_names(node: ast.expr, values: list[Any]) -> None:
+    """Raise for columns among a list that are computed in it: pandas compares named ones."""
+    if not isinstance(node, ast.List | ast.Tuple):
+        return
+    for item, value in zip(node.elts, values, strict=True):
+        if _is_rows(value) and not isinstance(item, ast.Name):
+            raise NotImplementedError(
+                "'in' a list of computed columns is not supported in expressions; use assign() "
+                "first, and the columns' names"
+            )
+
+
 def _is_in(left: Any, right: Any) -> Any:
     """Tell of each value of a column whether it is among others, on whichever side these are."""
     several = [one for one in (left, right) if isinstance(one, Collection)]
@@ -165,7 +192,12 @@ def _is_in(left: Any, right: Any) -> Any:
         raise NotImplementedError("'in' without a column is not supported in expressions")
     column: Any = several[0]
     values = right if column is left else left
-    return column.isin([values] if pd.api.types.is_scalar(values) else values)
+    if isinstance(values, list):
+        # As in pandas, columns in a list are equal to no value, but with ``in``.
+        values = [one for one in values if not _is_rows(one)]
+    if (values is left and pd.api.types.is_scalar(values)) or isinstance(values, str):
+        values = [values]
+    return column.isin(values)
 
 
 def _tokens(text: str) -> Iterator[tuple[Any, str]]:
@@ -222,6 +254,22 @@ class VariableEvaluation(Evaluation):
         raise pd.errors.UndefinedVariableError(node.id)
 
 
+#: Arguments of expressions of which only the defaults are supported, and those of speed.
+CHANGING_NOTHING = {"parser", "engine"}
+
+
+def check_engine(parser: Any, engine: Any) -> None:
+    """Raise for what evaluates expressions in pandas, but other than it does."""
+    if engine not in {None, "numexpr", "python"}:
+        raise KeyError(f"Invalid engine '{engine}' passed, valid engines are numexpr and python")
+    if parser not in {None, "pandas", "python"}:
+        raise KeyError(f"Invalid parser '{parser}' passed, valid parsers are pandas and python")
+    if parser == "python":
+        raise NotImplementedError(
+            "expressions with parser='python' are not supported; use columns, as in df[df.a > 1]"
+        )
+
+
 @public_call
 def evaluate_variables(
     expr: str,
@@ -269,7 +317,7 @@ def evaluate_variables(
     >>> md.eval("a > b").compute().tolist()
     [False, True]
     """
-    del engine
+    check_engine(None, engine)
     if parser != "pandas" or len(resolvers) or level or target is not None or inplace:
         raise NotImplementedError(
             "eval() with a parser, resolvers, level or target is not supported; use local_dict=, "
@@ -295,7 +343,9 @@ def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
 
     Each name is a lazy column, so that ``a - a.mean()`` is that of all rows.
     """
-    check_not_in_place("eval", options)
+    if unknown := set(options) - {"local_dict", "global_dict", *CHANGING_NOTHING}:
+        raise TypeError(f"eval() got an unexpected keyword argument {min(unknown)!r}")
+    check_engine(options.get("parser"), options.get("engine"))
     evaluation = Evaluation(frame, variables_of_caller(expr, options))
     found: Any = frame
     for line in evaluation.parsed(expr.strip()):
@@ -314,7 +364,6 @@ def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
 
 def query(frame: DataFrame, expr: str, **options: Any) -> DataFrame:
     """Return the rows for which an expression of columns holds. See pandas.DataFrame.query."""
-    check_not_in_place("query", options)
     if not isinstance(expr, str):
         raise ValueError(f"expr must be a string to be evaluated, {type(expr)} given")
     mask = evaluate(frame, expr, **options)

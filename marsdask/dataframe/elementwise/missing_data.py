@@ -10,10 +10,11 @@ from pandas.api.extensions import no_default
 
 from marsdask.core.collection import wrap
 
+from ..arguments.pandas_arguments import check_boolean
 from ..frame_node import S, axis_number
 from ..labels.masks import has_label
 from .filter import Filter
-from .rowwise import check_not_in_place, relabelled, rowwise
+from .rowwise import relabelled, rowwise
 
 
 def dropna(
@@ -23,16 +24,15 @@ def dropna(
     how: Any = no_default,
     thresh: Any = no_default,
     subset: Any = None,
-    inplace: bool = False,
     ignore_index: bool = False,
 ) -> S:
     """Drop rows or columns with missing values. See pandas.DataFrame.dropna.
 
     Which columns to drop is computed at the call.
     """
-    check_not_in_place("dropna", {"inplace": inplace})
     if obj.ndim == 1:
         _check_options_of_values(thresh, subset)
+        check_boolean("ignore_index", ignore_index)
         how, axis = "any", axis or 0
     if how is not no_default and thresh is not no_default:
         raise TypeError("You cannot set both the how and thresh arguments at the same time.")

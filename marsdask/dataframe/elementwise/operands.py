@@ -143,8 +143,10 @@ def _check_comparable(a: Node, b: Node) -> None:
 
 def check_kinds(a: Node, b: Node) -> None:
     """Raise for a frame with a series: pandas would align the series with the columns."""
-    kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
-    if {pd.DataFrame, pd.Series} <= kinds:
+    metas = [node.meta for node in (a, b) if not is_row(node)]
+    if any(isinstance(one, pd.DataFrame) for one in metas) and any(
+        isinstance(one, pd.Series) for one in metas
+    ):
         raise NotImplementedError(
             "arithmetic of a DataFrame with a Series of rows is not supported; use the frame's "
             "columns one by one"

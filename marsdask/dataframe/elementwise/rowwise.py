@@ -283,18 +283,11 @@ def method_of(name: str) -> SameKind:
     """Return a method that applies the pandas method of that name to each chunk."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_not_in_place(name, kwargs)
         return rowwise(Method(name), self, *args, **kwargs)
 
     call.__name__ = name
     call.__doc__ = f"Apply ``{name}`` to each row's values. See pandas.Series.{name}."
     return typed("SameKind", call)
-
-
-def check_not_in_place(name: str, options: dict[str, Any]) -> None:
-    """Raise for ``inplace=True``, and drop the argument otherwise."""
-    if options.pop("inplace", False):
-        raise NotImplementedError(f"{name}(inplace=True) is not supported; use the result")
 
 
 #: Methods of ``.str`` that return numbers.

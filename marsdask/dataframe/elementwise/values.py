@@ -22,7 +22,7 @@ from ..frame_node import S, SameRows, axis_number
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from .operands import BROADCAST, aligned_values
-from .rowwise import Method, check_not_in_place, rowwise
+from .rowwise import Method, rowwise
 
 
 def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
@@ -121,7 +121,6 @@ def mask(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
 
 
 def _chosen(name: str, obj: Any, cond: Any, other: Any, options: dict[str, Any]) -> Any:
-    check_not_in_place(name, options)
     if options.pop("level", None) is not None:
         raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
     if obj.ndim == 2 and isinstance(other, list | tuple) and np.ndim(other) == 1:
@@ -153,11 +152,8 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
     return value
 
 
-def clip(
-    obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
-) -> S:
+def clip(obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None) -> S:
     """Replace values outside of bounds by the bounds. See pandas.DataFrame.clip."""
-    check_not_in_place("clip", {"inplace": inplace})
     number = None if axis is None else axis_number(obj.node.meta, axis)
     by_row = obj.ndim == 1 or number == 0
     given = {"lower": lower, "upper": upper}
@@ -201,7 +197,6 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
 
 def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: Any) -> S:
     """Replace some values by others. See pandas.DataFrame.replace."""
-    check_not_in_place("replace", options)
     if any(isinstance(one, Collection) for one in (to_replace, value)):
         raise NotImplementedError("replace() of lazy values is not supported; use compute() first")
     # Whether a value was given decides what pandas does.

@@ -17,6 +17,8 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
+from ..arguments.dask_arguments import IGNORED_OF_GROUPS, ignore_arguments
+from ..arguments.pandas_arguments import check_names
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise, with_columns
 from ..labels.by_position import rows_in_order
@@ -33,7 +35,6 @@ from ..labels.group_labels import (
 from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
-from ..partitions.arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
 from ..rows import without_levels
@@ -446,6 +447,7 @@ class GroupBy(Generic[R, C]):
 
         See pandas.api.typing.DataFrameGroupBy.rolling. All rows of a group meet in one task.
         """
+        check_names("rolling", options, pd.api.typing.DataFrameGroupBy.rolling)
         how = {"window": window, "min_periods": min_periods, **options}
         return GroupRolling(self, "rolling", how)
 
@@ -468,6 +470,7 @@ class GroupBy(Generic[R, C]):
         **options
             Arguments of pandas's ``ewm``; ``times`` is not supported.
         """
+        check_names("ewm", options, pd.api.typing.DataFrameGroupBy.ewm)
         if options.get("times") is not None:
             raise NotImplementedError("ewm(times=) is not supported; use apply() of the groups")
         return GroupEwm(self, "ewm", {"com": com, **options})
@@ -484,6 +487,7 @@ class GroupBy(Generic[R, C]):
         **options
             Arguments of pandas's ``resample``.
         """
+        check_names("resample", options, pd.DataFrame.resample)
         labels = self._node.meta.index if options.get("on") is None else None
         if labels is not None and labels.dtype.kind != "M":
             raise TypeError(

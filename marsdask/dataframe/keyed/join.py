@@ -14,8 +14,8 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.traits import Level
 
+from ..arguments.dask_arguments import without
 from ..ordered.row_numbers import ResetIndex
-from ..partitions.arguments import without
 from ..schemas.schema import result_of
 from .merge import ANTI, Merge, MergeOptions
 

@@ -22,6 +22,7 @@ from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
+from ..arguments.pandas_arguments import check_boolean
 from ..create import in_memory, series_from_tensor
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
@@ -190,6 +191,8 @@ def drop_duplicates(
     """Drop duplicate rows. See pandas.DataFrame.drop_duplicates."""
     _check_keep(keep)
     several = obj.node.meta.ndim == 2
+    if several:
+        check_boolean("ignore_index", ignore_index)
     if subset is not None:
         _labels_in(obj.node.meta, subset)
     if keep is False:

@@ -44,8 +44,13 @@ def put_rows(block: Any, mask: Any, *values: Any, columns: Any, by_row: tuple[bo
         block.loc[rows] = chosen[0]
         return block
     for name, value in zip(columns, chosen, strict=True):
-        block.loc[rows, name] = value
+        block.loc[rows, name] = _of_column(value, name) if isinstance(value, pd.Series) else value
     return block
+
+
+def _of_column(row: pd.Series, name: Any) -> Any:
+    """Return the value of a row for a column; NaN if it has none."""
+    return row.iloc[row.index.get_loc(name)] if name in row.index else np.nan
 
 
 @kernel(scratch=2.0)

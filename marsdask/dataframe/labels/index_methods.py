@@ -112,19 +112,17 @@ def astype(index: Index, dtype: Any, copy: bool = True) -> Index:
     return found
 
 
-def rename(index: Index, name: Any, *, inplace: bool = False) -> Index:
+def rename(index: Index, name: Any) -> Index:
     """Return the labels under another name. See pandas.Index.rename."""
-    if inplace:
-        raise NotImplementedError("rename(inplace=True) is not supported; use the result")
     found: Index = rowwise(labels_renamed, index, names=name)
     return found
 
 
-def set_names(index: Index, names: Any, *, level: Any = None, inplace: bool = False) -> Index:
+def set_names(index: Index, names: Any, *, level: Any = None) -> Index:
     """Return the labels under other names. See pandas.Index.set_names."""
     if level is not None:
         raise NotImplementedError("set_names(level=) is not supported; name all levels")
-    return rename(index, names, inplace=inplace)
+    return rename(index, names)
 
 
 def to_series_of(labels: Index, index: Any = None, name: Hashable = None) -> Series:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
+from pandas.api.extensions import ExtensionArray, no_default
 
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
@@ -17,7 +17,6 @@ from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import (
     Method,
     NewLabels,
-    check_not_in_place,
     column_at,
     relabelled,
     renamed,
@@ -209,13 +208,12 @@ def with_labels(block: Any, labels: Any) -> Any:
     return block.set_axis(index)
 
 
-def rename_axis(obj: S, mapper: Any = None, *, axis: int | str = 0, **options: Any) -> S:
+def rename_axis(obj: S, mapper: Any = no_default, *, axis: Any = 0, **options: Any) -> S:
     """Name the row labels or the column labels. See pandas.DataFrame.rename_axis."""
-    check_not_in_place("rename_axis", options)
     options.pop("copy", None)
-    if mapper is not None:
-        options = {"mapper": mapper, "axis": axis, **options}
-    found: S = rowwise(Method("rename_axis"), obj, **options)
+    if mapper is not no_default:
+        options["mapper"] = mapper
+    found: S = rowwise(Method("rename_axis"), obj, axis=axis, **options)
     return found
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pandas.api.types import is_float, is_integer
+
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid, Look
@@ -159,6 +161,8 @@ def _shift_labels(obj: S, periods: Any, freq: Any, axis: Any, options: dict[str,
 
 def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
     """Subtract from each row the one ``periods`` before it. See pandas.DataFrame.diff."""
+    if not is_integer(periods) and not (is_float(periods) and periods.is_integer()):
+        raise ValueError("periods must be an integer")
     return _shift_rows(obj, "diff", periods, axis, {})
 
 
@@ -167,7 +171,9 @@ def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, A
         raise NotImplementedError(
             f"{name}() by several periods is not supported; use one call for each"
         )
-    periods = operator.index(int(periods) if isinstance(periods, float) else periods)
+    if is_float(periods) and not periods.is_integer():
+        raise TypeError(f"{name}() periods must be an integer, not {periods!r}")
+    periods = operator.index(int(periods) if is_float(periods) else periods)
     if axis_number(obj.node.meta, axis) == 1:
         columns: S = rowwise(Method(name), obj, periods=periods, axis=1, **options)
         return columns

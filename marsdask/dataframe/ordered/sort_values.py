@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
@@ -18,8 +19,9 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Ordering, Partitioning, Traits
 
+from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.column_selection import has_unique_labels
-from ..elementwise.rowwise import check_not_in_place, column_at, rowwise, with_columns
+from ..elementwise.rowwise import column_at, rowwise, with_columns
 from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
@@ -231,7 +233,6 @@ def sort_values(
     na_position: str = "last",
     ignore_index: bool = False,
     kind: str = "quicksort",
-    inplace: bool = False,
     key: Callable[[Any], Any] | None = None,
 ) -> S:
     """Sort the rows by columns. See pandas.DataFrame.sort_values.
@@ -239,8 +240,9 @@ def sort_values(
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is. ``key`` is called
     with lazy columns.
     """
-    check_not_in_place("sort_values", {"inplace": inplace})
     _check_kind(kind)
+    check_ascending(ascending)
+    check_boolean("ignore_index", ignore_index)
     if axis_number(obj.node.meta, axis) == 1:
         raise NotImplementedError(
             "sort_values(axis=1) is not supported; use df[labels] with columns in their order"
@@ -294,12 +296,18 @@ def _check_kind(kind: str) -> None:
         raise ValueError(f"invalid kind: {kind!r}; choose from {', '.join(map(repr, KINDS))}")
 
 
+def check_ascending(ascending: Any) -> None:
+    """Raise pandas's error for what are no booleans."""
+    for flag in ascending if isinstance(ascending, list | tuple | np.ndarray) else [ascending]:
+        if not is_integer(flag):
+            check_boolean("ascending", flag, none=False)
+
+
 def sort_index(
     obj: S,
     *,
     axis: int | str = 0,
     ascending: Any = True,
-    inplace: bool = False,
     kind: str = "quicksort",
     na_position: str = "last",
     ignore_index: bool = False,
@@ -309,8 +317,8 @@ def sort_index(
 
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
     """
-    check_not_in_place("sort_index", {"inplace": inplace})
     _check_kind(kind)
+    check_ascending(ascending)
     meta = obj.node.meta
     if axis_number(meta, axis) == 1:
         how: Any = {"ascending": ascending, "na_position": na_position, "key": key}

@@ -53,14 +53,19 @@ def name_of(func: Any) -> str | None:
     return KNOWN.get(func)
 
 
-def _value(column: Any, func: Any) -> Any:
+def _value(column: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a lazy scalar: a reduction of a column."""
     if isinstance(func, CustomReduction):
         return func(column)
     name = name_of(func)
     if name == "size":
         return column.isna().count()
-    found = getattr(column, name)() if name else call_with_columns(column, "agg", func)
+    # Which columns are reduced is settled.
+    how = {key: one for key, one in kwargs.items() if key not in {"numeric_only", "bool_only"}}
+    if name:
+        found = getattr(column, name)(*args, **how)
+    else:
+        found = call_with_columns(column, "agg", func, 0, *args, **how)
     if not isinstance(found, Collection) or not isinstance(found.node.meta, np.ndarray):
         raise NotImplementedError(
             f"agg() of {_label(func)!r} among others is not supported, since it returns rows; "
@@ -126,8 +131,10 @@ def aggregate_column(
     if func is not None and not isinstance(func, dict | list | tuple):
         found: Series | Tensor = _called(series, func, args, kwargs)
         return found
-    like: Any = one_row(series.node.meta).agg(func, **({} if func is not None else kwargs))
-    values = [_value(series, one) for one in _several(func, kwargs).values()]
+    like: Any = one_row(series.node.meta).agg(func, 0, *args, **kwargs)
+    # As in pandas, the functions of a list take the arguments, those of a dict do not.
+    how = (args, kwargs) if isinstance(func, list | tuple) else ((), {})
+    values = [_value(series, one, *how) for one in _several(func, kwargs).values()]
     several: Series = assembled(in_column, values, like, title="agg", form=like)
     return several
 
@@ -172,7 +179,11 @@ def aggregate(
         raise NotImplementedError(
             "agg() of several columns of one label is not supported; use set_axis(labels, axis=1)"
         )
-    like: Any = one_row(meta).agg(func, **({} if func is not None else kwargs))
+    like: Any = one_row(meta).agg(func, 0, *args, **kwargs)
+    if isinstance(func, list | tuple):
+        # As in pandas, the functions of a list take the arguments, those of a dict do not.
+        wanted = list(_wanted(like, func, kwargs))
+        return _put_together(frame, wanted, like, args, kwargs)
     return _put_together(frame, list(_wanted(meta, func, kwargs)), like)
 
 
@@ -193,11 +204,15 @@ def _as_list(how: Any) -> Any:
 
 
 def _put_together(
-    frame: DataFrame, wanted: list[tuple[Any, Any, Any]], like: Any
+    frame: DataFrame,
+    wanted: list[tuple[Any, Any, Any]],
+    like: Any,
+    args: tuple[Any, ...] = (),
+    kwargs: dict[str, Any] | None = None,
 ) -> Series | DataFrame:
     places = {label: at for at, label in enumerate(frame.node.meta.columns)}
     columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
-    values = [_value(columns[column], one) for column, one, _ in wanted]
+    values = [_value(columns[column], one, args, kwargs or {}) for column, one, _ in wanted]
     if isinstance(like, pd.Series):
         series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series

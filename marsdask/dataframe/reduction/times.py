@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.rowwise import rowwise
 from ..frame_node import axis_number
 from . import quantiles
@@ -34,6 +35,7 @@ def mean(obj: Any, axis: Any = 0, **options: Any) -> Series | Tensor:
     options = {key: one for key, one in options.items() if one is not None}
     if rest := set(options) - {"skipna", "numeric_only"}:
         raise TypeError(f"mean() got an unexpected keyword argument {rest.pop()!r}")
+    check_boolean("skipna", options.get("skipna", True), none=False)
     start, apart = _from_start(obj)
     return _time(obj, start, apart.mean(), axis, **options)
 
@@ -45,6 +47,7 @@ def median(
 
     Down the rows it costs two passes over each column.
     """
+    check_boolean("skipna", skipna, none=False)
     if not _kind(obj.node.meta):
         return quantiles.median(obj, axis, skipna=skipna, numeric_only=numeric_only)
     start, apart = _from_start(obj)

@@ -12,7 +12,10 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.node import Node
+from marsdask.core.registry import register_seal, sealed
 from marsdask.core.tokens import values_of
+
+from .frozen import frozen
 
 T = TypeVar("T")
 
@@ -44,9 +47,11 @@ def interned(meta: Any) -> Any:
     form = None if _is_schema(meta) else _form(meta)
     if form is None:
         return meta
-    found = _SCHEMAS.setdefault(form, meta)
-    _BY_IDENTITY[id(found)] = found
-    return found
+    known = _SCHEMAS.get(form)
+    if known is None:
+        known = _SCHEMAS.setdefault(form, sealed(meta))
+        _BY_IDENTITY[id(known)] = known
+    return known
 
 
 def _is_schema(meta: Any) -> bool:
@@ -72,12 +77,14 @@ def _form(meta: Any) -> Hashable | None:
     if not isinstance(meta, pd.DataFrame | pd.Series) or meta.attrs:
         return None
     if isinstance(meta, pd.DataFrame):
+        kind: type = pd.DataFrame
         dtypes, labels = tuple(meta.dtypes), _labels(meta.columns)
     else:
+        kind = pd.Series
         dtypes, labels = (meta.dtype,), _name(meta.name)
     rows = _labels(meta.index)
     plain = all(isinstance(dtype, _PLAIN) for dtype in dtypes)
-    return (type(meta), dtypes, labels, rows) if plain and labels and rows else None
+    return (kind, dtypes, labels, rows) if plain and labels and rows else None
 
 
 def _labels(index: pd.Index) -> Hashable | None:
@@ -161,3 +168,7 @@ def _types(node: Node) -> Hashable:
     if schema is not meta:
         vars(node)["meta"] = schema
     return id(schema)
+
+
+register_seal(pd.DataFrame, frozen)
+register_seal(pd.Series, frozen)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
 
-from ..elementwise.rowwise import Method, check_not_in_place, rowwise
+from ..elementwise.rowwise import Method, rowwise
 from ..frame_node import S, axis_number, dtypes_of
 from ..labels.index_methods import is_sorted
 from ..ordered.shift import RowStencil
@@ -21,12 +21,10 @@ def ffill(
     obj: S,
     *,
     axis: int | str | None = None,
-    inplace: bool = False,
     limit: int | None = None,
     limit_area: str | None = None,
 ) -> S:
     """Replace missing values by the last one before them. See pandas.DataFrame.ffill."""
-    check_not_in_place("ffill", {"inplace": inplace})
     return _filled(obj, "ffill", axis, limit, limit_area)
 
 
@@ -34,12 +32,10 @@ def bfill(
     obj: S,
     *,
     axis: int | str | None = None,
-    inplace: bool = False,
     limit: int | None = None,
     limit_area: str | None = None,
 ) -> S:
     """Replace missing values by the next one behind them. See pandas.DataFrame.bfill."""
-    check_not_in_place("bfill", {"inplace": inplace})
     return _filled(obj, "bfill", axis, limit, limit_area)
 
 
@@ -134,7 +130,6 @@ def interpolate(
     *,
     axis: int | str = 0,
     limit: int | None = None,
-    inplace: bool = False,
     limit_direction: str | None = None,
     limit_area: str | None = None,
     **options: Any,
@@ -144,7 +139,6 @@ def interpolate(
     See pandas.DataFrame.interpolate. Methods are ``linear``, and ``index``, ``values`` and ``time``
     of labels that rise: it is computed whether they do, where it is not known.
     """
-    check_not_in_place("interpolate", {"inplace": inplace})
     _check_interpolation(obj, method, options)
     if axis_number(obj.node.meta, axis) == 1:
         how = {"limit": limit, "limit_direction": limit_direction, "limit_area": limit_area}

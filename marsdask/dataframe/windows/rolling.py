@@ -42,6 +42,8 @@ def last_rows(block: Any, how: Options, **rest: Any) -> Any:
     del rest
     given = dict(how)
     times = block.index if given["on"] is None else pd.Index(block[given["on"]])
+    if isinstance(times, pd.PeriodIndex):
+        times = times.to_timestamp()
     width = pd.Timedelta(to_offset(given["window"]))
     near = abs(times - times[-1]) <= width
     others = np.flatnonzero(times != times[-1])
@@ -138,6 +140,7 @@ def rolling(
     given |= {"center": center, "win_type": win_type, "on": on, "closed": closed}
     meta = obj.node.meta
     meta.rolling(**given)  # raises at once, as in pandas
-    if by_time and (meta.index if on is None else meta[on]).dtype.kind not in "mM":
+    dtype = (meta.index if on is None else meta[on]).dtype
+    if by_time and dtype.kind not in "mM" and not isinstance(dtype, pd.PeriodDtype):
         raise ValueError("window must be an integer 0 or greater")
     return Rolling(obj, tuple(given.items()))

@@ -87,7 +87,7 @@ def truncate(
         columns: S = obj[list(chosen)]
         return columns
     labels = obj.node.meta.index
-    if labels.dtype.kind == "M":
+    if labels.dtype.kind == "M" or isinstance(labels, pd.PeriodIndex):
         before, after = (None if one is None else pd.to_datetime(one) for one in (before, after))
     if before is not None and after is not None and before > after:
         raise ValueError(f"Truncate: {after} must be after {before}")

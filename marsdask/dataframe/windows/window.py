@@ -137,7 +137,8 @@ class Windows(Generic[S]):
         if chosen.ndim == 2 and times in chosen.columns:
             chosen = chosen.drop(columns=times)
         for dtype in dtypes_of(chosen):
-            if not pd.api.types.is_numeric_dtype(dtype):
+            # Objects may be numbers: chunks tell.
+            if not pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "O":
                 raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {dtype}")
 
     def _of_pairs(self, name: str, other: Any = None, pairwise: Any = None, **options: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Which arguments methods take."""

@@ -1,0 +1,104 @@
+"""Arguments of pandas's methods: names that nobody knows, and ``inplace=``, are refused."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Container, Iterable
+from functools import wraps
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T", bound=type)
+
+_KEYWORDS = inspect.CO_VARKEYWORDS
+
+
+def checked_arguments(*models: type) -> Callable[[T], T]:
+    """Let the methods of a class refuse ``inplace=True``, and names that pandas's do not take.
+
+    ``models`` are the classes of pandas whose methods have the same names.
+    """
+
+    def decorate(cls: T) -> T:
+        faces: dict[Any, Any] = {}
+        for name, member in list(vars(cls).items()):
+            if name.startswith("_") or not isinstance(member, FunctionType):
+                continue
+            codes = [code for model in models if (code := _code(getattr(model, name, None)))]
+            if codes:
+                # Two names of one method stay names of one method.
+                face = faces.setdefault(member, _checked(member, name, codes))
+                setattr(cls, name, face)
+        return cls
+
+    return decorate
+
+
+def _code(func: Any) -> CodeType | None:
+    return getattr(inspect.unwrap(func), "__code__", None) if callable(func) else None
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    return frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
+    own = _code(method)
+    theirs = frozenset[str]().union(*map(_names, codes))
+    forwarding = own is not None and bool(own.co_flags & _KEYWORDS)
+    anything = not forwarding or any(code.co_flags & _KEYWORDS for code in codes)
+    known = theirs if own is None else theirs | _names(own)
+    in_place = "inplace" in theirs
+
+    @wraps(method)
+    def face(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if in_place and "inplace" in kwargs:
+                check_not_in_place(name, kwargs.pop("inplace"))
+            if not anything and not kwargs.keys() <= known:
+                _refuse_unknown(name, kwargs, known)
+        return method(*args, **kwargs)
+
+    return face
+
+
+def _refuse_unknown(name: str, given: Iterable[str], known: Container[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+
+
+def check_names(name: str, given: Iterable[str], model: Any) -> None:
+    """Raise for names of arguments that a function of pandas does not take."""
+    code = _code(model)
+    if code is not None:
+        _refuse_unknown(name, given, _names(code))
+
+
+def check_not_in_place(name: str, inplace: Any) -> None:
+    """Raise for ``inplace=True``, and for what is no boolean."""
+    check_boolean("inplace", inplace)
+    if inplace:
+        raise NotImplementedError(
+            f"{name}(inplace=True) is not supported; use = to assign the result"
+        )
+
+
+def check_no_axes(axes: tuple[Any, ...]) -> None:
+    """Raise for axes of what has only one."""
+    if any(axis is not None for axis in axes):
+        raise ValueError(
+            "the 'axes' parameter is not supported in the pandas implementation of transpose()"
+        )
+
+
+def check_boolean(name: str, value: Any, *, none: bool = True) -> None:
+    """Raise pandas's error for what is no boolean, nor ``None`` where that may stand for one."""
+    if none and value is None:
+        return
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(
+            f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
+        )

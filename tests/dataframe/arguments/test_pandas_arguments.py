@@ -1,0 +1,117 @@
+"""Methods refuse ``inplace=True`` by name, and names that neither pandas nor they know."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+
+FRAME = pd.DataFrame({"a": [3.0, 1.0, 3.0], "b": [1.0, 2.0, 1.0]}, index=[2, 0, 1])
+#: An object of each class, and that of pandas.
+OBJECTS: dict[str, tuple[Any, Any]] = {
+    "DataFrame": (FRAME, md.DataFrame(FRAME)),
+    "Series": (FRAME["a"], md.Series(FRAME["a"])),
+    "Index": (FRAME.index, md.Index(FRAME.index)),
+    "DataFrame.groupby": (FRAME.groupby("a"), md.DataFrame(FRAME).groupby("a")),
+    "Series.groupby": (FRAME.a.groupby(FRAME.b), md.DataFrame(FRAME).groupby("b")["a"]),
+    "rolling": (FRAME.rolling(2), md.DataFrame(FRAME).rolling(2)),
+    "expanding": (FRAME.expanding(), md.DataFrame(FRAME).expanding()),
+    "ewm": (FRAME.ewm(com=1), md.DataFrame(FRAME).ewm(com=1)),
+}
+#: The arguments that methods need.
+NEEDED: dict[str, tuple[Any, ...]] = {
+    "add_prefix": ("p",),
+    "add_suffix": ("s",),
+    "agg": ("sum",),
+    "aggregate": (["sum"],),
+    "asof": (1,),
+    "astype": (float,),
+    "drop": ([0],),
+    "eval": ("a + b",),
+    "fillna": (0,),
+    "isin": ([1],),
+    "mask": ([True, False, True],),
+    "where": ([True, False, True],),
+    "query": ("a > 1",),
+    "rename": ("n",),
+    "rename_axis": ("n",),
+    "replace": (1, 2),
+    "set_index": ("a",),
+    "set_names": ("n",),
+    "sort_values": ("a",),
+    "take": ([0],),
+    "transform": ("cumsum",),
+}
+#: Methods that write or draw.
+ELSEWHERE = {"boxplot", "hist", "plot", "info"}
+
+
+def arguments_of(kind: str, name: str) -> tuple[Any, ...]:
+    """Return the arguments that a method needs."""
+    if name == "rename" and kind == "DataFrame":
+        return (str,)
+    if name == "sort_values" and kind != "DataFrame":
+        return ()
+    if name in {"mask", "where"} and kind == "DataFrame":
+        return ([[True, False]] * 3,)
+    return NEEDED.get(name, ())
+
+
+def methods() -> Iterator[tuple[str, str]]:
+    """Yield the methods that pandas and we have."""
+    for kind, (theirs, ours) in OBJECTS.items():
+        for name in dir(type(theirs)):
+            if name.startswith(("_", "to_", "from_")) or name in ELSEWHERE:
+                continue
+            if callable(getattr(type(theirs), name)) and callable(getattr(type(ours), name, None)):
+                yield kind, name
+
+
+def parameters(kind: str, name: str) -> set[str]:
+    """Return the names of the parameters of pandas's method."""
+    return set(inspect.signature(getattr(type(OBJECTS[kind][0]), name)).parameters)
+
+
+def takes_any_names(kind: str, name: str) -> bool:
+    """Tell whether pandas's method takes others, which a function of the user gets."""
+    found = inspect.signature(getattr(type(OBJECTS[kind][0]), name)).parameters.values()
+    return any(one.kind is one.VAR_KEYWORD for one in found)
+
+
+METHODS = list(methods())
+#: Those that take only the names that they show.
+CLOSED = [(kind, name) for kind, name in METHODS if not takes_any_names(kind, name)]
+IN_PLACE = [(kind, name) for kind, name in METHODS if "inplace" in parameters(kind, name)]
+
+
+def call(kind: str, name: str, **kwargs: Any) -> Any:
+    """Call a lazy method with the arguments that it needs."""
+    return getattr(OBJECTS[kind][1], name)(*arguments_of(kind, name), **kwargs)
+
+
+def test_the_table_is_pandass() -> None:
+    """All methods that take ``inplace`` are there."""
+    assert len(IN_PLACE) >= 36
+    assert {"fillna", "reset_index", "drop_duplicates"} <= {name for _, name in IN_PLACE}
+
+
+@pytest.mark.parametrize(("kind", "name"), IN_PLACE)
+def test_in_place(kind: str, name: str) -> None:
+    """It is refused by name, ``False`` changes nothing, and what is no boolean is an error."""
+    with pytest.raises(NotImplementedError, match=rf"{name}\(inplace=True\).*assign the result"):
+        call(kind, name, inplace=True)
+    with pytest.raises(ValueError, match='"inplace" expected type bool, received type str'):
+        call(kind, name, inplace="no")
+    assert call(kind, name, inplace=False).node is not None
+
+
+@pytest.mark.parametrize(("kind", "name"), CLOSED)
+def test_unknown_names(kind: str, name: str) -> None:
+    """A name that nobody knows is refused, whatever else is given."""
+    with pytest.raises((TypeError, NotImplementedError)):
+        call(kind, name, nonsense=1)
