@@ -1,8 +1,9 @@
-"""Fixtures: each test runs on the chunks as given and on merged ones, every pass verified."""
+"""Fixtures: each test runs as programs without options do, and on the chunks as given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,8 +19,19 @@ def session() -> Iterator[Session]:
         yield made
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
-def coalesce(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let chunks be merged, or not."""
-    with option_context({"coalesce": request.param, "verify": True}):
+@contextmanager
+def default_options() -> Iterator[None]:
+    """Compute as a program does that sets no options: on threads, and nothing verified."""
+    with new_session(new=True), option_context({"verify": False}):
         yield
+
+
+@pytest.fixture(params=["default", "as given"], autouse=True)
+def coalesce(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Set no options, or compute chunks as given and verify every pass."""
+    if request.param == "default":
+        with default_options():
+            yield
+    else:
+        with option_context({"coalesce": False, "verify": True}):
+            yield

@@ -14,7 +14,7 @@ from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Blockwise, same
 from marsdask.core.grids.grid import Grid, Ref
-from marsdask.core.grids.ownership import CopiedBlocks
+from marsdask.core.grids.ownership import CopiedBlocks, owned
 from marsdask.core.node import Node
 from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session, is_watched
@@ -81,7 +81,7 @@ def _run(nodes: Sequence[Node], session: Session) -> Any:
         if found is None or len(found) != 1:
             return None
         grids[node] = found
-    value = Chunks()(grids[nodes[-1]], (0,))
+    value = Chunks()(owned(grids[nodes[-1]]), (0,))
     if not isinstance(value, pd.DataFrame | pd.Series | pd.Index):
         return None
     return value.copy() if any(value is one for one in held) else value

@@ -1,4 +1,4 @@
-"""Tests of frames run with merged chunks and as given; those of relations with polars too."""
+"""Tests of frames run as programs do, with chunks as given, and those of relations with polars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import grid_pairs
 _session = grid_pairs.session
 
 MODES: dict[str, dict[str, Any]] = {
-    "merged": {"dataframe.kernels": "pandas"},
+    "default": {},
     "as given": {"coalesce": False, "dataframe.kernels": "pandas"},
     "polars": {"dataframe.kernels": "polars"},
 }
@@ -48,6 +48,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(autouse=True)
 def _coalesce(frame_mode: str) -> Iterator[None]:
-    """Let chunks be merged, or not, or an engine run whatever is relational."""
-    with option_context({"verify": True, **MODES[frame_mode]}):
-        yield
+    """Set no option, or keep the chunks as given, or let an engine run whatever is relational."""
+    if frame_mode == "default":
+        with grid_pairs.default_options():
+            yield
+    else:
+        with option_context({"verify": True, **MODES[frame_mode]}):
+            yield

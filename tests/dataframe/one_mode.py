@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from marsdask.core.config import option_context
+from tests.grid_pairs import default_options
 
 
 @pytest.fixture(autouse=True)
 def _coalesce() -> Iterator[None]:
     """Take the place of the fixture of all modes: every test runs once, as users run programs."""
-    with option_context({"verify": True}):
+    with default_options():
         yield
 
 
