@@ -54,7 +54,7 @@ conformance: $(VENV)/.conformance
 	  echo "array-api-tests was not run: give a checkout, ARRAY_API_TESTS=path"; \
 	fi
 
-# Dask's own tests with our scheduler, and with its own where they fail; with DISTRIBUTED=path, a
+# Dask's and pandas's own tests with ours, and with theirs where they fail; with DISTRIBUTED=path, a
 # checkout of dask/distributed, its tests with our servers. COMPAT="--suite dask dask/array/*" takes
 # some of them, COMPAT="--jobs 2" two files side by side.
 compat: $(VENV)/.compat

@@ -1,4 +1,4 @@
-"""Dask's, distributed's and scikit-learn's tests with their classes and with ours: ``make compat``.
+"""Dask's, pandas's and other libraries' tests with their classes and with ours: ``make compat``.
 
 Each file of a suite runs with ours in place first; what does not pass runs again stock, and what
 passes then a third time with ours, alone and with more time: on a busy machine timing fails, too.
@@ -50,6 +50,19 @@ SHARED = (
 CHUNKED = (
     *("accessor_dt", "coarsen", "coding_times", "dask", "interp", "missing", "rolling"),
     "weighted",
+)
+
+#: Folders and files of pandas's tests that are about what its users call.
+PANDAS = tuple(
+    f"pandas/tests/{name}.py"
+    for name in (
+        *("apply/**/test_*", "arithmetic/**/test_*", "frame/indexing/test_*"),
+        *("frame/methods/test_*", "frame/test_*", "groupby/**/test_*", "indexing/**/test_*"),
+        *("io/parser/**/test_*", "io/test_parquet", "reductions/test_*", "resample/test_*"),
+        *("reshape/**/test_*", "series/accessors/test_*", "series/indexing/test_*"),
+        *("series/methods/test_*", "series/test_*", "strings/test_*", "tools/test_*"),
+        "window/**/test_*",
+    )
 )
 
 #: Files of scikit-learn's tests that are about estimators which are here.
@@ -105,6 +118,8 @@ class Suite:
     like: str = ""
     #: Seconds for one test; needs the package pytest-timeout.
     limit: int | None = 60
+    #: Whether the suite's own set-up is used.
+    conftests: bool = False
 
     def files(self, wanted: Iterable[str]) -> Iterator[str]:
         """Yield the files that match any of the patterns, the suite's own if there are none."""
@@ -146,15 +161,19 @@ def suites(checkout: str | None) -> Iterator[Suite]:
         ESTIMATORS,
         limit=None,
     )
+    tests, frames = ("pandas_tests",), ("our_frames",)
+    yield Suite("pandas", packages, tests, frames, (), {}, PANDAS, limit=None, conftests=True)
     if checkout:
-        utils = ("distributed.utils_test",)
-        options = ("--in-process", f"--checkout={checkout}")
-        default = ("distributed/tests/test_*.py", "distributed/*/tests/test_*.py")
-        yield Suite("distributed", Path(checkout), utils, ("our_servers",), options, {}, default)
-        chosen = tuple(f"distributed/tests/test_{name}.py" for name in SHARED)
-        yield Suite(
-            "shared", Path(checkout), utils, shared, options, {}, chosen, like="distributed"
-        )
+        yield from _of_distributed(checkout, shared)
+
+
+def _of_distributed(checkout: str, shared: tuple[str, ...]) -> Iterator[Suite]:
+    utils = ("distributed.utils_test",)
+    options = ("--in-process", f"--checkout={checkout}")
+    default = ("distributed/tests/test_*.py", "distributed/*/tests/test_*.py")
+    yield Suite("distributed", Path(checkout), utils, ("our_servers",), options, {}, default)
+    chosen = tuple(f"distributed/tests/test_{name}.py" for name in SHARED)
+    yield Suite("shared", Path(checkout), utils, shared, options, {}, chosen, like="distributed")
 
 
 def run(
@@ -167,7 +186,8 @@ def run(
         # Plugins are imported in this order: ours, before anything binds what they replace.
         plugins = ("outcomes", *(suite.ours if ours else suite.stock), *suite.plugins)
         command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
-        command += ["--config-file", os.devnull, "--rootdir", str(suite.folder), "--noconftest"]
+        command += ["--config-file", os.devnull, "--rootdir", str(suite.folder)]
+        command += [] if suite.conftests else ["--noconftest"]
         command += ["--import-mode=importlib", *suite.options]
         command += [f"--timeout={suite.limit}"] if suite.limit else []
         command += [word for plugin in plugins for word in ("-p", plugin)]
@@ -193,10 +213,15 @@ def run(
         found: dict[str, str] = {}
         for line in outcomes.read_text(encoding="utf-8").splitlines():
             outcome, _, test = line.partition("\t")
-            # A test may pass, and its teardown fail.
-            if outcome == "refused" or found.get(test) not in ("failed", "refused"):
+            # A test may pass, and its teardown fail; how it fails is said before that it does.
+            if outcome.startswith(KINDS) or not found.get(test, "").startswith(("failed", *KINDS)):
                 found[test] = outcome
         return found
+
+
+#: What a suite's plugin says of a test that fails: nothing was refused; a program would stop with
+#: an error, which is no difference; it would go on with something else.
+KINDS = ("refused", "stopped", "wrong")
 
 
 def passed(outcomes: dict[str, str]) -> set[str]:
@@ -206,8 +231,8 @@ def passed(outcomes: dict[str, str]) -> set[str]:
 
 def failed(outcomes: dict[str, str]) -> set[str]:
     """Return the tests that failed or, in a crash or for want of time, were not reached."""
-    bad = {"failed", "refused", "collected"}
-    return {test for test, outcome in outcomes.items() if outcome in bad}
+    bad = ("failed", "refused", "wrong", "collected")
+    return {test for test, outcome in outcomes.items() if outcome.startswith(bad)}
 
 
 @dataclass(frozen=True)
@@ -225,6 +250,10 @@ class ComparedFile:
     apart: dict[str, str] = field(default_factory=dict)
     #: Of those that fail with ours only, the ones that want an error where ours returns a result.
     refused: frozenset[str] = frozenset()
+    #: Tests in which a program would stop with an error, where that is no difference.
+    stopped: frozenset[str] = frozenset()
+    #: How tests fail, where the suite tells.
+    how: dict[str, str] = field(default_factory=dict)
     #: Seconds with ours and with stock, of files that are timed.
     seconds: tuple[float, ...] = ()
 
@@ -255,8 +284,11 @@ def compare(suite: Suite, file: str, known: Iterable[str], *, timed: bool = Fals
     refused = {test for test, outcome in outcomes.items() if outcome == "refused"}
     differ = frozenset(refused & (known_ones | bad))
     apart = internal(outcomes)
+    stopped = frozenset(test for test, how in outcomes.items() if how.startswith("stopped"))
     return ComparedFile(
-        frozenset(good), frozenset(neither), known_ones, bad, apart, differ, seconds
+        *(frozenset(good), frozenset(neither), known_ones, bad, apart, differ, stopped),
+        {test: outcomes[test] for test in bad if outcomes.get(test, "").startswith("wrong")},
+        seconds,
     )
 
 
@@ -313,6 +345,7 @@ def show(
 ) -> int:
     """Print what was found of a file; return how many known differences pass."""
     note = f"{len(found.allowed)} known" if found.allowed else ""
+    note += f"  {len(found.stopped)} stop with an error" if found.stopped else ""
     aside = f"  {len(found.apart)} internal" if found.apart else ""
     aside += "".join(f" {seconds:6.0f} s" for seconds in found.seconds)
     counts = f"{len(found.ours):6} {len(found.neither):14}"
@@ -321,7 +354,8 @@ def show(
         for test, inner in sorted(found.apart.items()):
             print(f"  INTERNAL, {inner}: {test}", flush=True)
     for test in sorted(found.lost):
-        print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
+        how = f", {found.how[test]}" if test in found.how else ""
+        print(f"  FAILS WITH OURS ONLY{how}: {test}", flush=True)
     # Of arrays only: the other suites' are known for their timing and placement.
     stale = list(passing(known, found)) if suite.name in ("array", "xarray") else []
     for pattern in stale:
@@ -337,6 +371,12 @@ def shares(files: list[ComparedFile]) -> str:
     good = sum(len(found.ours) for found in files)
     others = sum(len(found.allowed | found.lost) for found in files)
     refused = sum(len(found.refused) for found in files)
+    stopped = sum(len(found.stopped) for found in files)
+    if stopped:
+        return (
+            f"{good} tests pass with ours ({100 * good / (good + others + stopped):.1f} %); "
+            f"{stopped} stop with an error, and {others} do not"
+        )
     return (
         f"{good} of {good + others} tests that pass with stock pass with ours "
         f"({100 * good / max(1, good + others):.1f} %); {refused} of the others want an error "

@@ -244,6 +244,79 @@ def test_differences_of_arrays(compare):
     assert script.page() == script.PAGE.read_text(), "python docs/from_dask.py writes the page anew"
 
 
+PANDAS = """
+import pandas as pd
+import pandas._testing as tm
+import pytest
+from pandas.core.frame import DataFrame as Inside
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"a": [3, 1, 2, 1]})])
+def test_good(frame):
+    assert isinstance(frame, pd.DataFrame)
+    assert type(frame).__module__.startswith("marsdask.")
+    tm.assert_frame_equal(frame.sort_values("a"), pd.DataFrame({"a": [1, 1, 2, 3]}, [1, 3, 2, 0]))
+    assert (frame.a == 1).sum() == 2
+
+def test_value():
+    tm.assert_series_equal(pd.Series([1]) + 1, pd.Series([1]))
+
+def test_kind():
+    tm.assert_series_equal(pd.Series([1]) + 1, pd.Series([2.0]))
+
+def test_no_error():
+    with pytest.raises(KeyError):
+        pd.Series([1]) + 1
+
+def test_lazy_error():
+    with pytest.raises(ValueError, match="whatever"):
+        pd.Series([1, 2]).map(lambda value: int("x"))
+
+def test_another_error():
+    with pytest.raises(KeyError):
+        pd.Series([1, 2]).rolling(-1)
+
+def test_stopped():
+    pd.Series([1]).no_such_name
+
+def test_inside():
+    assert Inside
+
+def test_same_object():
+    frame = pd.DataFrame()
+    assert frame is frame
+"""
+
+
+def test_how_tests_of_pandas_fail(compare, tmp_path, monkeypatch):
+    """A wrong value, type or silence is told from an error; what is internal is set apart."""
+    folder = tmp_path / "suite" / "pandas" / "tests"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (folder / "test_it.py").write_text(PANDAS)
+    suite = next(suite for suite in compare.suites(None) if suite.name == "pandas")
+    (tmp_path / "in_tmp.py").write_text(
+        "import pathlib, pandas_tests\n"
+        f"pandas_tests.PANDAS = pathlib.Path({str(folder.parent)!r})\n"
+    )
+    suite = compare.replace(
+        suite, folder=tmp_path / "suite", plugins=("pandas_tests", "in_tmp"), conftests=False
+    )
+    outcomes = compare.run(suite, "pandas/tests/test_it.py", ours=True)
+    told = {test.rpartition("::test_")[2].partition("[")[0]: how for test, how in outcomes.items()}
+    assert told == {
+        "good": "passed",
+        "value": "wrong: value",
+        "kind": "wrong: kind",
+        "no_error": "wrong: no error",
+        "lazy_error": "passed",
+        "another_error": "stopped: another error",
+        "stopped": "stopped",
+        "inside": "internal Inside",
+        "same_object": "internal is",
+    }
+    assert len(compare.failed(outcomes)) == 3
+
+
 ARRAYS = """
 import dask.array as da
 import dask.array.fft
