@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from .compilation.plan import Plan
+    from .files.places import Place
     from .graph import Graph
     from .grids.grid import Grid, Look
     from .results.stored import InMemoryBlocks
@@ -354,6 +355,11 @@ class Node(metaclass=_NodeType):
         """Return a source without some of the rows that do not meet all conditions."""
         del conditions
         return self
+
+    @property
+    def reads_from(self) -> tuple[Place, ...]:
+        """The files and the memory of others that its own tasks read."""
+        return ()
 
     @property
     def reads(self) -> Hashable:

@@ -136,6 +136,7 @@ from .indexing.inplace import (
 )
 from .io import image_files as images
 from .io.dask_arrays import from_dask, from_delayed, to_dask, to_delayed
+from .io.hdf5_files import to_hdf5, tohdf5
 from .io.image_files import imread
 from .io.npy_files import from_npy_stack, fromfile, load, save, to_npy_stack
 from .io.savetxt import (
@@ -146,7 +147,7 @@ from .io.savetxt import (
     savez,
     savez_compressed,
 )
-from .io.store import store, to_hdf5, to_zarr, tohdf5, tozarr
+from .io.store import store
 from .io.tiledb_arrays import (
     from_tiledb,
     from_vineyard,
@@ -157,6 +158,7 @@ from .io.tiledb_arrays import (
     totiledb,
     tovineyard,
 )
+from .io.zarr_arrays import to_zarr, tozarr
 from .linalg import dot, einsum, inner, matmul, tensordot, vdot, vecdot
 from .linalg.products import matvec, outer, vecmat
 from .manipulation.block import block, kron, tree_add, tree_multiply

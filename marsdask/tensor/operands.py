@@ -13,6 +13,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection
 from marsdask.core.config import options
+from marsdask.core.files.places import Place, places_of
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import MemoryOrder, Node
@@ -106,6 +107,10 @@ class Literal(Node):
     @property
     def label(self) -> str:
         return "tensor"
+
+    @property
+    def reads_from(self) -> tuple[Place, ...]:
+        return places_of(self.array) if self.lent else ()
 
     @property
     def meta(self) -> Any:

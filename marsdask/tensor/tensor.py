@@ -26,7 +26,7 @@ from .device import to_cpu, to_gpu
 from .elementwise import ufuncs
 from .indexing import boolean, getitem, inplace, setitem
 from .indexing import choose as choices
-from .io import dask_arrays, tiledb_arrays
+from .io import dask_arrays, hdf5_files, tiledb_arrays, zarr_arrays
 from .io import store as storage
 from .linalg import dot, matmul
 from .manipulation import diagonals, views
@@ -132,7 +132,7 @@ class Tensor(Collection):
     to_dataframe: Final = method(dask_arrays.to_dataframe)
     to_delayed: Final = method(dask_arrays.to_delayed)
     store: Final = method(storage.store)
-    to_zarr: Final = method(storage.to_zarr)
+    to_zarr: Final = method(zarr_arrays.to_zarr)
     to_tiledb: Final = method(tiledb_arrays.to_tiledb)
     totiledb: Final = to_tiledb
     map_chunk: Final = method(map_blocks.map_chunk)
@@ -179,7 +179,7 @@ class Tensor(Collection):
         Tensor
             What was executed.
         """
-        written: Tensor = storage.to_hdf5(filename, datapath, self, **options)
+        written: Tensor = hdf5_files.to_hdf5(filename, datapath, self, **options)
         return written
 
     @property

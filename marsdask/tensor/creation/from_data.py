@@ -14,6 +14,7 @@ from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.config import options
+from marsdask.core.files.places import Place, file_place, places_of
 from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import SlicesAt
@@ -228,6 +229,11 @@ class Dataset(Node):
         return "read"
 
     @property
+    def reads_from(self) -> tuple[Place, ...]:
+        places: tuple[Place, ...] = self.reader.places
+        return places
+
+    @property
     def meta(self) -> Any:
         return empty(self.dtype, len(self.splits))
 
@@ -264,6 +270,11 @@ class HDF5Reader:
     stamp: Stamp | None = None
     """The version that is read, unless it is open for writing."""
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return (file_place(self.path),)
+
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         # h5py is optional.
         import h5py
@@ -281,6 +292,11 @@ class ZarrReader:
     name: str
     version: ZarrVersion | None = None
     """The version of a local array that nobody is about to write to."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return places_of(self.array)
 
     @property
     def token_name(self) -> str:
@@ -301,6 +317,11 @@ class ArrayReader:
     name: str
     getitem: Callable[[Any, tuple[slice, ...]], Any] = operator.getitem
     lock: Any = None
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return places_of(self.array)
 
     @property
     def token_name(self) -> str:

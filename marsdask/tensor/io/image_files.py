@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.files.places import Place, file_place
 from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.node import Node
 
@@ -38,6 +39,11 @@ class ImageFile:
     path: str
     stamp: Stamp
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return (file_place(self.path),)
+
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         with unchanged([(self.path, self.stamp)], "imread"):
             return read_image(self.path)[parts]
@@ -50,6 +56,11 @@ class ImageFiles:
     paths: tuple[str, ...] = field(repr=False)
     stamps: tuple[Stamp, ...] = field(repr=False)
     shape: tuple[int, ...]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return tuple(map(file_place, self.paths))
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         first, *rest = parts

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import pickle
-import uuid
-from contextlib import suppress
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.files.places import Place, file_place
+from marsdask.core.files.replacement import remove, take_place
 from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.grids.rechunk import cover
 from marsdask.core.node import Node
@@ -24,6 +26,7 @@ from ..creation.from_shape import chunks_from
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, with_complete_type
 from ..typing import ArrayLike, public
+from .replacements import Replacement
 from .store import write
 
 if TYPE_CHECKING:
@@ -37,6 +40,11 @@ class NpyFile:
     path: str
     stamp: Stamp | None = None
     """The version that is read, if it is not written."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return (file_place(self.path),)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
         """Write a block."""
@@ -61,6 +69,26 @@ def read_part(path: str, parts: tuple[slice, ...]) -> Any:
     content = np.fromfile(path, np.uint8, flat.nbytes, offset=start)
     array = np.ndarray(flat.shape, flat.dtype, content)
     return array if flat is part else array.T
+
+
+@dataclass(frozen=True)
+class NpyReplacement(Replacement):
+    """A ``.npy`` file."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    def begin(self) -> None:
+        """Make a file of zeros."""
+        np.lib.format.open_memmap(self.new, "w+", dtype=self.dtype, shape=self.shape)
+
+    def write(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block beside."""
+        NpyFile(self.new).write(parts, block)
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        """Read a part of what was written."""
+        return NpyFile(self.path)(parts)
 
 
 def load(
@@ -121,24 +149,10 @@ def save(
     tensor = tensor.compute_chunk_sizes()
     path = os.path.abspath(os.fspath(file))
     path = path if path.endswith(".npy") else path + ".npy"
-    if not compute:
-        return _written(path, tensor, compute=False)
-    # The tensor may depend on the file that is overwritten.
-    unfinished = f"{path}.{uuid.uuid4().hex}"
-    try:
-        _written(unfinished, tensor, compute=True)
-        os.replace(unfinished, path)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(unfinished)
-    return None
-
-
-def _written(path: str, tensor: Any, *, compute: bool) -> Tensor:
-    np.lib.format.open_memmap(path, "w+", dtype=tensor.dtype, shape=tensor.shape)
+    target = NpyReplacement(path, tensor.dtype, tensor.shape)
     written: Tensor
-    (written,) = write([tensor], [NpyFile(path)], [()], compute=compute)
-    return written
+    (written,) = write([tensor], [target], [()], compute=compute)
+    return None if compute else written
 
 
 @dataclass(frozen=True)
@@ -149,6 +163,11 @@ class BareFile:
     dtype: np.dtype[Any]
     offset: int
     stamp: Stamp
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return (file_place(self.path),)
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         (part,) = parts
@@ -200,6 +219,11 @@ class NpyStack:
     stamps: tuple[Stamp, ...] = ()
     """The versions of the files that are read, if they are not written."""
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return (file_place(self.folder),)
+
     def _path(self, position: int) -> str:
         return os.path.join(self.folder, f"{position}.npy")
 
@@ -223,6 +247,43 @@ class NpyStack:
         return found[0] if len(found) == 1 else np.concatenate(found, axis=self.axis)
 
 
+@dataclass(frozen=True)
+class StackReplacement(Replacement):
+    """A folder of ``.npy`` files; other files in the folder are left as they are."""
+
+    axis: int
+    sizes: Sizes
+    info: Mapping[str, Any] = field(repr=False)
+
+    def begin(self) -> None:
+        """Make a folder."""
+        remove(self.new)
+        os.makedirs(self.new)
+        with open(os.path.join(self.new, "info"), "wb") as file:
+            pickle.dump(dict(self.info), file)
+
+    def write(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block as a whole file beside."""
+        NpyStack(self.new, self.axis, self.sizes).write(parts, block)
+
+    def finish(self) -> None:
+        """Move the files to their folder, and remove those of an earlier and longer stack."""
+        if not os.path.isdir(self.path):
+            take_place(self.new, self.path)
+            return
+        names = set(os.listdir(self.new))
+        for name in sorted(names):
+            os.replace(os.path.join(self.new, name), os.path.join(self.path, name))
+        for name in os.listdir(self.path):
+            if re.fullmatch(r"\d+\.npy", name) and name not in names:
+                remove(os.path.join(self.path, name))
+        remove(self.new)
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        """Read a part of what was written."""
+        return NpyStack(self.path, self.axis, self.sizes)(parts)
+
+
 def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
     """Write a folder of ``.npy`` files, one per chunk along an axis. See dask.array.to_npy_stack.
 
@@ -241,14 +302,14 @@ def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
     sizes = tuple(filter(None, numbers(tensor.node.chunks[axis]))) or (0,)
     tensor = rechunk(tensor, {axis: sizes})
     folder = os.path.abspath(os.fspath(dirname))
-    os.makedirs(folder, exist_ok=True)
     info = {"chunks": tensor.chunks, "dtype": tensor.dtype, "axis": axis}
-    with open(os.path.join(folder, "info"), "wb") as file:
-        pickle.dump(info, file)
+    target = StackReplacement(folder, axis, sizes, info)
     if not tensor.size:
-        np.save(os.path.join(folder, "0.npy"), np.empty(tensor.shape, tensor.dtype))
+        target.begin()
+        np.save(os.path.join(target.new, "0.npy"), np.empty(tensor.shape, tensor.dtype))
+        target.finish()
         return
-    write([tensor], [NpyStack(folder, axis, sizes)], [()])
+    write([tensor], [target], [()])
 
 
 @public

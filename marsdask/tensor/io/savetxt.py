@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, Final
 
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.files.replacement import replacing
 
 from ..chunkwise.rechunk import rechunk
 from ..creation.from_text import from_text
@@ -46,11 +48,11 @@ def savetxt(
     if tensor.ndim not in (1, 2):
         raise ValueError(f"Expected 1D or 2D array, got {tensor.ndim}D array instead")
     if not hasattr(fname, "write"):
-        path = os.fspath(fname)
-        open(path, "wb").close()  # the next line opens the existing file, compressed or not
-        with np.lib.npyio.DataSource().open(path, "wt", encoding=encoding or "latin1") as file:
-            settings = (fmt, delimiter, newline, header, footer, comments)
-            return savetxt(file, tensor, *settings)
+        settings = (fmt, delimiter, newline, header, footer, comments)
+        with replacing(os.fspath(fname)) as path:
+            open(path, "wb").close()  # the next line opens the existing file, compressed or not
+            with np.lib.npyio.DataSource().open(path, "wt", encoding=encoding or "latin1") as file:
+                return savetxt(file, tensor, *settings)
     form = {"fmt": fmt, "delimiter": delimiter, "newline": newline, "comments": comments}
     rest = portions(tensor)
     block = next(rest)
@@ -78,10 +80,11 @@ def _archive(file: Any, args: Any, named: Any, compression: int, *, allow_pickle
             raise ValueError(f"Cannot use un-named variables and keyword arr_{position}")
         arrays[f"arr_{position}"] = item
     tensors = ExecutableTuple(wrap(as_node(item)) for item in arrays.values()).execute()
+    context: Any = nullcontext(file)
     if not hasattr(file, "write"):
         path = os.fspath(file)
-        file = path if path.endswith(".npz") else path + ".npz"
-    with zipfile.ZipFile(file, "w", compression) as archive:
+        context = replacing(path if path.endswith(".npz") else path + ".npz")
+    with context as target, zipfile.ZipFile(target, "w", compression) as archive:
         for name, tensor in zip(arrays, tensors, strict=True):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 _write(member, tensor, allow_pickle=allow_pickle)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.files.places import Place, places_of
+
 _REMEDY = (
     "use a numpy.memmap with a file, a zarr array on disk, an HDF5 file by its path (to_hdf5), or "
     "scheduler='threads'"
@@ -41,6 +43,11 @@ class Target:
     array: Any = field(repr=False)
     lock: Any = None
     token_name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is written, and read back."""
+        return places_of(self.array)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
         """Write a block."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.files.places import Place, file_place
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 
@@ -43,6 +44,11 @@ class TileDBArray:
     config: tuple[tuple[str, Any], ...]
     key: Any
     timestamp: Any
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is read."""
+        return (file_place(str(self.uri)),)
 
     def open(self, mode: str) -> Any:
         """Open the array."""

@@ -36,7 +36,7 @@ def _frame() -> pd.DataFrame:
     )
 
 
-LABELS = {
+LABELS: dict[str, Any] = {
     "range": pd.RangeIndex(ROWS),
     "numbers": pd.Index(np.arange(ROWS) * 2),
     "text": pd.Index([f"label {i}" for i in range(ROWS)]),
@@ -52,7 +52,7 @@ def kept(value: Any) -> int:
     if isinstance(value, np.ndarray):
         while isinstance(value.base, np.ndarray):
             value = value.base
-        return value.nbytes
+        return int(value.nbytes)
     if isinstance(value, pd.DataFrame):
         return kept(value.index) + sum(kept(column.array) for _, column in value.items())
     if isinstance(value, pd.Series):
@@ -125,7 +125,7 @@ def test_results_of_tasks_are_compact() -> None:
     """The first rows of blocks, which a program returns, keep no blocks."""
     frame = _frame()[["number", "text", "object"]]
     firsts = md.DataFrame(frame, chunk_size=ROWS // 4).map_partitions(_first_rows).execute()
-    session = marsdask.get_default_session()
+    session: Any = marsdask.get_default_session()
     keys = list(firsts.node.result.layout.keys.values())
     blocks = session.scheduler.gather(keys)
     assert sum(map(len, blocks)) == 12
