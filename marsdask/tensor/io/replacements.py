@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +14,11 @@ import numpy as np
 
 from marsdask.core.files.places import Place, file_place
 from marsdask.core.files.replacement import beside, remove, take_place
+
+#: How many threads of this process write to each target, by its mark; those that have failed.
+_WRITING: Counter[str] = Counter()
+_FAILED: set[str] = set()
+_CHANGED = threading.Condition()
 
 
 def unique_mark() -> str:
@@ -45,12 +52,30 @@ class Replacement:
         """Write a block beside."""
         raise NotImplementedError
 
+    def write_unless_failed(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block beside, unless another has failed in this process."""
+        with _CHANGED:
+            if self.mark in _FAILED:
+                return
+            _WRITING[self.mark] += 1
+        try:
+            self.write(parts, block)
+        finally:
+            with _CHANGED:
+                _WRITING[self.mark] -= 1
+                if not _WRITING[self.mark]:
+                    del _WRITING[self.mark]
+                    _CHANGED.notify_all()
+
     def finish(self) -> None:
         """Give it its name."""
         take_place(self.new, self.path)
 
     def discard(self) -> None:
-        """Remove what is incomplete."""
+        """Remove what is incomplete, once no thread of this process writes to it."""
+        with _CHANGED:
+            _FAILED.add(self.mark)
+            _CHANGED.wait_for(lambda: self.mark not in _WRITING)
         remove(self.new)
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:

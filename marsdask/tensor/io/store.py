@@ -133,7 +133,7 @@ def write_beside(begun: Any, block: Any, parts: tuple[slice, ...], target: Repla
     """Write a block to its place in what is incomplete."""
     del begun
     if block.size:
-        target.write(parts, block)
+        target.write_unless_failed(parts, block)
     return np.ones((1,) * block.ndim, bool)
 
 

@@ -98,10 +98,7 @@ def to_zarr(
         check_shape(url, arr, place)
         model, target = url, Target(url)
     else:
-        if region is not None:
-            raise ValueError("Cannot use `region` keyword when url is not a `zarr.Array`.")
-        if mode == "r":
-            raise ValueError("Cannot use mode `r` (read-only) when writing to zarr.")
+        _check_new(region, mode)
         name = inside(component or group, dataset) or zarr_options.pop("name", None)
         chunks = tuple(max(1, *map(max, [numbers(sizes)])) for sizes in arr.node.chunks)
         settings = {"shape": arr.shape, "dtype": arr.dtype, "chunks": chunks, **zarr_options}
@@ -115,6 +112,14 @@ def to_zarr(
     written: Tensor
     (written,) = write([arr], [target], [place], compute=compute, returns=return_stored)
     return written
+
+
+def _check_new(region: Any, mode: str) -> None:
+    """Raise Dask's errors where an array is to be made."""
+    if region is not None:
+        raise ValueError("Cannot use `region` keyword when url is not a `zarr.Array`.")
+    if mode == "r":
+        raise ValueError("Cannot use mode `r` (read-only) when writing to zarr.")
 
 
 def _made(
