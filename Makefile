@@ -84,10 +84,12 @@ chaos: $(STAMP)
 chaos-mutants: $(STAMP)
 	$(BIN)/python -m tests.chaos.mutants
 
-# Broken requests and frames, then settings, for SECONDS each: make fuzz SECONDS=1800 SEED=7
+# Broken requests and frames, then settings, then programs of tensors and frames, for SECONDS each:
+# make fuzz SECONDS=1800 SEED=7; make fuzz FUZZ=tests/fuzzing/test_programs.py takes the last alone.
+FUZZ := tests/fuzzing
 fuzz: $(STAMP)
 	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n0 \
-	  -o faulthandler_timeout=0 tests/fuzzing
+	  -o faulthandler_timeout=0 $(FUZZ)
 
 # The tests of Kubernetes on a real etcd and kube-apiserver, which KUBE has or gets: minutes.
 KUBE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/marsdask/kube

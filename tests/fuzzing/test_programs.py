@@ -1,0 +1,64 @@
+"""Programs of some calls give what NumPy and pandas give, or are refused."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import count
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.fuzzing import programs
+
+#: ``make fuzz`` sets them; here some programs that are always the same.
+SEED = os.environ.get("FUZZ_SEED", "1")
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
+FEW = 60
+
+
+def test_programs():
+    """No value, type, label or error differs in silence."""
+    end = time.monotonic() + SECONDS
+    differences = []
+    for number in count():
+        if number >= FEW and time.monotonic() >= end:
+            break
+        difference = programs.run(f"{SEED}-{number}")
+        if difference is not None:
+            differences.append(str(difference))
+    assert not differences, f"{len(differences)} of {number} programs:\n" + "\n".join(differences)
+
+
+def test_every_line_is_valid():
+    """Each template makes text that Python can compile, and most run on the reference."""
+    rng = Random(0)
+    for kind, start in (
+        ("frame", programs.frame_of(rng)),
+        ("series", pd.Series([1.5, 2.0, None])),
+        ("array", np.arange(6.0)),
+    ):
+        for template in programs.TEMPLATES[kind]:
+            compile(programs.fill(template, start, rng), template, "eval")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda frame: frame + 1,
+        lambda frame: frame.astype("float32"),
+        lambda frame: frame.rename(columns={"a": "b"}),
+        lambda frame: frame.iloc[::-1],
+    ],
+    ids=["value", "type", "label", "order"],
+)
+def test_differences_are_seen(wrong: Any):
+    """Another value, type, label or order is a difference."""
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    programs.check_equal(md.DataFrame(frame).compute(), frame)
+    with pytest.raises(AssertionError):
+        programs.check_equal(wrong(frame), frame)
