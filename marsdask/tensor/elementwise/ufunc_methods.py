@@ -91,17 +91,28 @@ def reduced(ufunc: np.ufunc, array: Any, *args: Any, **kwargs: Any) -> Any:
     if given.get("dtype", ...) is None:
         del given["dtype"]
     function: Any = _NAMED.get(ufunc)
+    if _returns_operands(ufunc, array):
+        function = _reduction(ufunc)
     if function is None or not given.keys() <= signature(function).parameters.keys():
         function = _reduction(ufunc)
     return function.node(array, axis, **given)
+
+
+def _returns_operands(ufunc: np.ufunc, array: Any) -> bool:
+    """Tell whether a logical ufunc of objects returns one of them, as ``and`` and ``or`` do."""
+    logical = ufunc in (np.logical_and, np.logical_or)
+    return logical and bool(as_node(array).meta.dtype.hasobject)
 
 
 def accumulated(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Accumulate along an axis, by default the first. See numpy.ufunc.accumulate."""
-    if not as_node(array).meta.ndim:
+    ndim = as_node(array).meta.ndim
+    if not ndim:
         raise TypeError("cannot accumulate on a scalar")
+    if axis is None and ndim > 1:
+        raise ValueError("accumulate does not allow multiple axes")
     target = out[0] if isinstance(out, tuple) else out
     return _accumulation(ufunc).node(array, axis, dtype, target)
 

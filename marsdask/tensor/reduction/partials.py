@@ -42,7 +42,10 @@ def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs
     dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
     if where is not True:
         kwargs["where"] = where
-    return add_reduce(block, axis, dtype, **kwargs), element_count(block, axis, where)
+    value = add_reduce(block, axis, dtype, **kwargs)
+    if value.dtype.char in _SHORT:
+        value = value.astype(np.result_type(value, np.float64))
+    return value, element_count(block, axis, where)
 
 
 def stored_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
@@ -80,14 +83,30 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     foreign = is_foreign(block)
     room = {} if foreign else {"out": scratch("away", block.shape, kind)}
     away = np.subtract(block, mean, dtype=kind, **room)
+    rest = add_reduce(away, axis, kind, **keep) if kind.char in _SHORT else None
     if kind.kind == "c":
-        away = away.real**2 + away.imag**2
+        squares = add_reduce(away.real**2 + away.imag**2, axis, away.real.dtype, **keep)
     elif where is True and axis == (away.ndim - 1,) and kind.char in "fdg" and not foreign:
         # One pass by BLAS in place of two.
-        return value, count, np.vecdot(away, away)[..., np.newaxis]
+        squares = np.vecdot(away, away)[..., np.newaxis]
     else:
         np.multiply(away, away, out=away)
-    return value, count, add_reduce(away, axis, away.dtype, **keep)
+        squares = add_reduce(away, axis, away.dtype, **keep)
+    return (value, count, squares) if rest is None else _exact(mean, rest, count, squares)
+
+
+#: Types of 32 bits: the means of two parts, which are subtracted, need more digits than the values.
+_SHORT = "fF"
+
+
+def _exact(mean: Any, rest: Any, count: Any, squares: Any) -> Moments:
+    """Return moments of 64 bits, from distances to a rounded mean and their sum, the rest."""
+    long = np.result_type(mean, np.float64)
+    rest = rest.astype(long)
+    value = mean.astype(long) * count + rest
+    known = np.maximum(count, 1)
+    square = (rest * rest.conj()).real if long.kind == "c" else rest * rest
+    return value, count, squares.astype(np.float64) - square / known
 
 
 def _quotient(value: Any, count: Any) -> Any:

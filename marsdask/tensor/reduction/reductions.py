@@ -182,6 +182,8 @@ def _result_dtype(
     recipe: Recipe, node: Node, axes: Axis, settings: dict[str, Any], *, masked: bool
 ) -> Any:
     """Return the result's type; raise NumPy's errors for types and arguments."""
+    if settings.get("dtype") == np.dtype(object):
+        return np.dtype(object)  # a single object tells another type
     sample = np.ones((1,) * node.meta.ndim, node.meta.dtype)
     where = {"where": np.ones(sample.shape, np.bool_)} if masked else {}
     if recipe.whole is not None:

@@ -66,13 +66,23 @@ class Scan(Node):
     def memory_order(self) -> MemoryOrder:
         return self.a.memory_order
 
+    @property
+    def _is_chained(self) -> bool:
+        """Whether chunks follow each other: totals overflow, or no total says nothing."""
+        kind = self.dtype.kind
+        return (
+            kind == "O"
+            or (kind in "fc" and self.ufunc is np.multiply)
+            or (kind == "c" and self.ufunc.identity is None)
+        )
+
     def tile(self, a: Grid) -> Grid:
         kwargs = {
             "ufunc": self.ufunc,
             "axis": self.axis,
             "dtype": self.dtype,
         }
-        if self.ufunc is np.multiply and self.dtype.kind in "fc":
+        if self._is_chained:
             return chained(a, self.axis, self.meta, {**kwargs, "skips_nan": self.skips_nan})
         return scan_chunks(
             a,
@@ -187,8 +197,9 @@ def total_real_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
 
 def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
     """Return the start of each block, from the totals of all blocks but the last."""
-    first = np.full_like(totals[0], neutral(ufunc, totals[0].dtype))
-    return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
+    dtype = totals[0].dtype
+    values = np.concatenate([np.full_like(totals[0], neutral(ufunc, dtype)), *totals], axis=axis)
+    return ufunc.accumulate(values, axis=axis, dtype=loop_type(dtype))
 
 
 class CumulativeBlock(LazyBlock):
@@ -264,6 +275,9 @@ def scan_block(
 
 def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> None:
     """Write the accumulation of a block after ``before`` (``None`` for the first)."""
+    if before is not None and not np.can_cast(block.dtype, out.dtype, "same_kind"):
+        # As NumPy casts before it accumulates; a call of the ufunc refuses that.
+        block = block.astype(out.dtype)
     summable = ufunc is np.add and axis == 0 and is_summable(block, out)
     if summable and add_down(block, None if before is None else before[0], out):
         return
@@ -297,7 +311,7 @@ def _accumulated_apart(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
-        ufunc(out, before, out=out)
+        ufunc(before, out, out=out)
     last = out[(slice(None),) * axis + (slice(-1, None),)]
     return not inexact or bool(np.isfinite(last).all())
 

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.config import option_context
 from marsdask.tensor.reduction.reductions import reduction
 from tests.strategies import DTYPES, arrays_and_chunks, assert_same, grids, tensor_of
 
@@ -349,3 +350,35 @@ def test_running_totals_go_into_other_types(name):
     getattr(np, name)(values, out=whole)
     getattr(mt, name)(mt.tensor(values, chunk_size=2), out=lazy)
     np.testing.assert_array_equal(lazy.compute(), whole)
+
+
+DEVIATIONS = ("var", "std", "nanvar", "nanstd", "mean", "nanmean", "sum", "nansum")
+
+
+@pytest.mark.parametrize("chunk_size", [1, 7, 50])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "c8"])
+@pytest.mark.parametrize("name", DEVIATIONS)
+def test_short_numbers_about_large_means(name: str, dtype: str, chunk_size: int) -> None:
+    """Parts are merged with more digits than the numbers have: NumPy's value of long numbers."""
+    offset = 200 if dtype == "f2" else 1e6
+    drawn = np.random.default_rng(5).standard_normal((60, 2)) * 4 + offset
+    values = (drawn * (1 + 1j) if dtype == "c8" else drawn).astype(dtype)
+    long = values.astype("c16" if dtype == "c8" else "f8")
+    with option_context({"coalesce": False}):
+        lazy = mt.tensor(values, chunks=(chunk_size, 1))
+        for axis in (None, 0):
+            found = getattr(mt, name)(lazy, axis=axis).compute()
+            assert found.dtype == getattr(np, name)(values, axis=axis).dtype
+            expected = getattr(np, name)(long, axis=axis)
+            limit = 8 * np.finfo(found.dtype).eps
+            np.testing.assert_allclose(found.astype(long.dtype), expected, rtol=limit)
+
+
+def test_objects_stay_objects() -> None:
+    """Truth values as well: they are counted, as by NumPy."""
+    truths = np.array([True, False, True, True])
+    with option_context({"coalesce": False}):
+        lazy = mt.tensor(truths, chunk_size=1)
+        assert mt.sum(lazy, dtype=object).compute() == 3
+        found = mt.logical_and.reduce(mt.tensor([1, 2, 3], dtype=object, chunk_size=1))
+        assert found.compute() == np.logical_and.reduce(np.array([1, 2, 3], dtype=object)) == 3

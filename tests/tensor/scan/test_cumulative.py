@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.config import option_context
 from marsdask.tensor.scan.cumulative import CumulativeBlock
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 
@@ -122,3 +124,41 @@ def test_tiles_of_a_running_block() -> None:
     with pytest.raises(ValueError, match="in order"):
         lazy[3:4, :]
     assert np.array_equal(np.asarray(lazy), expected)
+
+
+SCANNED = np.array([1, 0, 2, 3, 0, 1, 100, 7])
+TYPES = ("?", "i1", "u1", "i8", "u8", "e", "f", "d", "F", "O")
+ACCUMULATED_BY = (
+    *("add", "multiply", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or"),
+    *("logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "hypot"),
+)
+
+
+@pytest.mark.parametrize("chunk_size", [1, 3])
+@pytest.mark.parametrize("wanted", TYPES)
+@pytest.mark.parametrize("name", ACCUMULATED_BY)
+def test_any_type_of_result_in_any_chunks(name: str, wanted: str, chunk_size: int) -> None:
+    """Values are cast before they are accumulated, as in one chunk."""
+    for own in TYPES:
+        for shape, axis in (((8,), 0), ((4, 2), 0), ((4, 2), 1)):
+            values = SCANNED.astype(own).reshape(shape)
+            lazy = mt.tensor(values, chunk_size=chunk_size)
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    expected = getattr(np, name).accumulate(values, axis, wanted)
+                except (TypeError, AttributeError, ZeroDivisionError):  # of objects
+                    continue
+                with option_context({"coalesce": False}):
+                    found = getattr(mt, name).accumulate(lazy, axis, wanted).compute()
+            assert found.dtype == expected.dtype
+            if found.dtype.kind in "fc":
+                np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(found.dtype).eps)
+            else:
+                np.testing.assert_array_equal(found, expected)
+
+
+def test_all_axes_are_refused() -> None:
+    """As in NumPy."""
+    with pytest.raises(ValueError, match="accumulate does not allow multiple axes"):
+        mt.add.accumulate(mt.ones((2, 2)), None)
