@@ -21,13 +21,18 @@ from .sparse import narrow
 from .stand_ins import first_row, result_of
 
 
-def predictions(model: Any, method: str, rows: Node, sample: Any, **options: Any) -> Any:
+def predictions(
+    model: Any, method: str, rows: Node, sample: Any, *, told: Any = None, **options: Any
+) -> Any:
     """Return the lazy tensor of what a method of scikit-learn's estimator gives for each row.
 
     What it gives for ``sample``, a few rows of the same type, says its type and width, or what it
-    gives for a row of the samples if it refuses those. ``options`` are arguments of the method.
+    gives for a row of the samples if it refuses those. Or ``told`` says so, a result of a few rows.
+    ``options`` are arguments of the method.
     """
-    like = result_of(partial(getattr(model, method), **options), collect(rows), sample)
+    like = told if told is None or is_sparse(told) else np.asarray(told)
+    if like is None:
+        like = result_of(partial(getattr(model, method), **options), collect(rows), sample)
     if isinstance(like, list | tuple):
         raise NotImplementedError(
             f"{method}() of several outputs is not supported with lazy samples; use one estimator "

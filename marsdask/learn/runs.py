@@ -21,10 +21,13 @@ from .rows import check_lengths, check_weights, fold, held
 from .sparse import narrow
 
 
-def runs(X: Any, *others: Any, least: int = 1) -> Iterator[tuple[Any, ...]]:
-    """Iterate over the rows of each chunk of samples, and of what goes with them, in order.
+def runs(
+    X: Any, *others: Any, least: int = 1, order: np.random.RandomState | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the rows of each chunk of samples, and of what goes with them.
 
-    Arrays are one chunk. A chunk is joined with the next ones until there are ``least`` rows.
+    Arrays are one chunk. A chunk is joined with the next ones until there are ``least`` rows. With
+    ``order`` the chunks come in an order that it draws.
     """
     if not is_lazy(X):
         yield (X, *others)
@@ -35,7 +38,10 @@ def runs(X: Any, *others: Any, least: int = 1) -> Iterator[tuple[Any, ...]]:
     lengths = [_length(item) for item in (X, *others) if item is not None]
     if len(set(lengths)) > 1:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
-    for rows in _slices(numbers(X.node.chunks[0]), least):
+    slices: list[slice] = list(_slices(numbers(X.node.chunks[0]), least))
+    if order is not None:
+        slices = [slices[place] for place in order.permutation(len(slices))]
+    for rows in slices:
         parts = [None if item is None else _cut(item, rows) for item in (X, *others)]
         lazy = [part for part in parts if isinstance(part, Collection)]
         found = iter(compute(*lazy))

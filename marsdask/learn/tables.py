@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,10 +66,13 @@ def columns_of(block: Any) -> list[Any]:
 
 def counts(block: Any) -> list[pd.Series]:
     """Return how often each value of each column occurs, missing ones too."""
-    return [_counted(pd.Series(column)) for column in columns_of(block)]
+    return [_counted(column) for column in columns_of(block)]
 
 
-def _counted(column: pd.Series) -> pd.Series:
+def _counted(column: Any) -> pd.Series:
+    if column.dtype == object:
+        return _as_series(Counter(map(_one_nan, column.tolist())))
+    column = pd.Series(column)
     found = column.value_counts(dropna=False, sort=False)
     if isinstance(column.dtype, pd.CategoricalDtype):
         # Categories that do not occur are no values.
@@ -86,12 +90,28 @@ def _added(a: pd.Series, b: pd.Series) -> pd.Series:
         both = pd.concat([a, b]).groupby(level=0, sort=False, dropna=False, observed=True)
         joined: pd.Series = both.sum()
         return joined
-    # pandas would take None for nan.
-    total: dict[Any, int] = {}
+    total: Counter[Any] = Counter()
     for value, count in (*a.items(), *b.items()):
-        key = np.nan if isinstance(value, float) and np.isnan(value) else value
-        total[key] = total.get(key, 0) + count
-    return pd.Series(list(total.values()), pd.Index(list(total), dtype=object))
+        total[_one_nan(value)] += count
+    return _as_series(total)
+
+
+def _one_nan(value: Any) -> Any:
+    """Return a value; every nan as the same object, which equals itself as a key."""
+    return np.nan if isinstance(value, float) and np.isnan(value) else value
+
+
+def _as_series(total: Counter[Any]) -> pd.Series:
+    """Return counts of objects; pandas would take None for nan."""
+    return pd.Series(list(total.values()), pd.Index(_objects(list(total)), dtype=object))
+
+
+def _objects(values: Sequence[Any]) -> Any:
+    """Return an array of objects, tuples among them."""
+    found = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        found[place] = value
+    return found
 
 
 def value_counts(table: Node) -> list[pd.Series]:
@@ -111,10 +131,13 @@ def of_values(X: Any, values: list[Any]) -> Any:
             for column, rows, dtype in zip(values, columns, meta.dtypes, strict=True)
         ]
         return pd.concat(series, axis=1, keys=meta.columns)
-    arrays = [
-        np.asarray(column, X.dtype)[rows] for column, rows in zip(values, columns, strict=True)
-    ]
+    arrays = [_of_type(column, X.dtype)[rows] for column, rows in zip(values, columns, strict=True)]
     return np.stack(arrays, axis=1)
+
+
+def _of_type(values: Any, dtype: Any) -> Any:
+    """Return values in an array of a type; objects stay what they are."""
+    return _objects(list(values)) if dtype.hasobject else np.asarray(values, dtype)
 
 
 def transformed(

@@ -64,7 +64,7 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
             if found.index.dtype.kind == "f" and not pd.isna(self.missing_values):
                 refuse(found.index.to_numpy(), allow_nan=False)
             seen = found[~missing]
-            best = seen.index[seen == seen.max()].sort_values()[:1]
+            best = [least(seen.index[seen == seen.max()])] if len(seen) else []
             values.append([*best, *found.index[missing][:1]])
         return of_values(X, values)
 
@@ -100,8 +100,30 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
 
 
 def is_missing(values: Any, missing: Any) -> Any:
-    """Tell which values of a column are missing ones."""
-    return pd.isna(values) if pd.isna(missing) else np.asarray(values == missing)
+    """Tell which values of a column are missing ones; objects may be None, and others nan."""
+    if values.dtype != object or missing is pd.NA:
+        return pd.isna(values) if pd.isna(missing) else np.asarray(values == missing)
+    if missing is None:
+        return np.array([value is None for value in values], dtype=bool)
+    if pd.isna(missing):
+        return np.array([_is_nan(value) for value in values], dtype=bool)
+    return np.array([value is not pd.NA and value == missing for value in values], dtype=bool)
+
+
+def _is_nan(value: Any) -> bool:
+    return value is pd.NaT or (isinstance(value, float) and np.isnan(value))
+
+
+def least(values: Any) -> Any:
+    """Return the least of values; those of several types are ordered by these first."""
+    try:
+        return min(values)
+    except TypeError:
+        return min(values, key=_type_and_value)
+
+
+def _type_and_value(value: Any) -> Any:
+    return str(type(value)), value
 
 
 def without(block: Any, *, value: Any) -> Any:

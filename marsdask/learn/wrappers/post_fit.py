@@ -8,12 +8,13 @@ from typing import Any, Self, TypeVar
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import get_scorer
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
+from marsdask.core.sizes import known_chunks
 from marsdask.learn.fitted import Twinned, known
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.methods import wrap_methods
@@ -41,9 +42,11 @@ def _value(item: Any) -> Any:
 class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
     """What wrappers share: methods of rows are the estimator's, for lazy samples run by run."""
 
-    def __init__(self, estimator: Any = None, scoring: Any = None) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
+    estimator: Any
+    scoring: Any
+    predict_meta: Any
+    predict_proba_meta: Any
+    transform_meta: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -175,7 +178,8 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         if not is_lazy(X):
             return getattr(model, method)(X)
         rows, sample = rows_of(X)
-        return predictions(model, method, rows, sample)
+        told = getattr(self, f"{method}_meta", None)
+        return predictions(model, method, rows, sample, told=told)
 
     @_offered
     def predict(self, X: Any) -> Any:
@@ -246,6 +250,9 @@ class ParallelPostFit(_Wrapper):
         An estimator of scikit-learn, fitted already or not.
     scoring : str or callable, optional
         How to score; by default as the estimator does.
+    predict_meta, predict_proba_meta, transform_meta : array_like, optional
+        Results of a few rows or of none, which tell the type and the width; by default the
+        estimator is called with a row.
 
     Examples
     --------
@@ -256,14 +263,29 @@ class ParallelPostFit(_Wrapper):
     array([0, 1])
     """
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        scoring: Any = None,
+        predict_meta: Any = None,
+        predict_proba_meta: Any = None,
+        transform_meta: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+        self.predict_meta = predict_meta
+        self.predict_proba_meta = predict_proba_meta
+        self.transform_meta = transform_meta
+
     def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
         return getattr(model, method)(_value(X), _value(y), **kwargs)
 
 
 class Incremental(_Wrapper):
-    """Learn chunk by chunk, in order, by the estimator's ``partial_fit``.
+    """Learn chunk by chunk, by the estimator's ``partial_fit``.
 
-    dask-ml's class of this name. One chunk after the other is brought to this process.
+    dask-ml's class of this name. One chunk after the other is brought to this process. Differs from
+    dask-ml: chunks come in their order by default.
 
     Parameters
     ----------
@@ -271,6 +293,16 @@ class Incremental(_Wrapper):
         An estimator of scikit-learn with ``partial_fit``.
     scoring : str or callable, optional
         How to score; by default as the estimator does.
+    shuffle_blocks : bool
+        Whether the chunks come in an order that is drawn.
+    random_state : int, RandomState or None
+        What draws the order.
+    assume_equal_chunks : bool
+        Whether samples and targets are promised to have equal chunks; without the promise, targets
+        in other chunks are cut like the samples. With it, other chunks are an error.
+    predict_meta, predict_proba_meta, transform_meta : array_like, optional
+        Results of a few rows or of none, which tell the type and the width; by default the
+        estimator is called with a row.
 
     Examples
     --------
@@ -281,8 +313,36 @@ class Incremental(_Wrapper):
     array([0, 1, 0, 1])
     """
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        scoring: Any = None,
+        shuffle_blocks: bool = False,
+        random_state: Any = None,
+        assume_equal_chunks: bool = False,
+        predict_meta: Any = None,
+        predict_proba_meta: Any = None,
+        transform_meta: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+        self.shuffle_blocks = shuffle_blocks
+        self.random_state = random_state
+        self.assume_equal_chunks = assume_equal_chunks
+        self.predict_meta = predict_meta
+        self.predict_proba_meta = predict_proba_meta
+        self.transform_meta = transform_meta
+
     def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
         del method
-        for samples, targets in runs(X, y):
+        if self.assume_equal_chunks and is_lazy(X) and is_lazy(y):
+            cuts = X.node.chunks[0], y.node.chunks[0]
+            if known_chunks(cuts) and cuts[0] != cuts[1]:
+                raise ValueError(
+                    f"samples have chunks {cuts[0]}, but targets {cuts[1]}; rechunk one of them, "
+                    "or use assume_equal_chunks=False"
+                )
+        order = check_random_state(self.random_state) if self.shuffle_blocks else None
+        for samples, targets in runs(X, y, order=order):
             model.partial_fit(samples, targets, **kwargs)
         return model

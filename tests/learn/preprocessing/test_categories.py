@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import impute
 from sklearn import preprocessing as theirs
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.config import option_context
 from marsdask.learn import preprocessing as ours
+from marsdask.learn.impute import SimpleImputer
 from tests.learn.preprocessing.cases import assert_transforms_alike
 
 _RNG = np.random.default_rng(0)
@@ -84,3 +88,64 @@ def test_unknown_categories_are_none(values):
     found = model.inverse_transform(mt.tensor(encoded, chunk_size=2))
     assert found.dtype == found.compute().dtype == expected.dtype
     assert found.compute().tolist() == expected.tolist()
+
+
+NAN = float("nan")
+NULLS: dict[str, list[Any]] = {
+    "none": ["a", "b", None, "a", None],
+    "nan": ["a", NAN, "b", "a", NAN],
+    "both": ["b", None, NAN, "a", None],
+    "no text": ["a", pd.NaT, "b", "a", pd.NaT],
+    "texts": ["nan", "None", None, NAN, "nan"],
+    "numbers": [1, 2, None, 1, None],
+}
+
+
+def _imputer(module: Any) -> Any:
+    return SimpleImputer if module is ours else impute.SimpleImputer
+
+
+ENCODERS: dict[str, Callable[[Any], Any]] = {
+    "one hot": lambda m: m.OneHotEncoder(sparse_output=False),
+    "one hot of known": lambda m: m.OneHotEncoder(sparse_output=False, handle_unknown="ignore"),
+    "one hot but first": lambda m: m.OneHotEncoder(sparse_output=False, drop="first"),
+    "ordinal": lambda m: m.OrdinalEncoder(),
+    "ordinal of known": lambda m: m.OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=-1
+    ),
+    "target": lambda m: m.TargetEncoder(smooth=1.0),
+    "frequent": lambda m: _imputer(m)(strategy="most_frequent"),
+    "frequent for None": lambda m: _imputer(m)(strategy="most_frequent", missing_values=None),
+    "constant": lambda m: _imputer(m)(strategy="constant", fill_value="z"),
+}
+
+
+def learnt(model: Any, X: Any, plain: Any) -> Any:
+    """Return what a model learns and makes of samples, as texts, or the type of its error."""
+    try:
+        model.fit(X, np.array([0, 1, 1, 0, 1]))
+        found = model.transform(X)
+        values = np.asarray(found.compute() if hasattr(found, "compute") else found)
+        twin = model.to_sklearn() if hasattr(model, "to_sklearn") else model
+        known = twin.categories_ if hasattr(twin, "categories_") else twin.statistics_
+        return repr([list(known), values.tolist(), np.asarray(twin.transform(plain)).tolist()])
+    except (TypeError, ValueError) as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 5])
+@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("missing", NULLS)
+def test_none_and_nan_are_what_they_are(missing: str, name: str, chunk_size: int) -> None:
+    """Categories, values and the plain model are scikit-learn's, of objects and of frames."""
+    column = np.empty((5, 1), dtype=object)
+    column[:, 0] = NULLS[missing]
+    frame = pd.DataFrame({"x": pd.Series(NULLS[missing], dtype=object)})
+    pairs = [
+        (column, mt.tensor(column, chunk_size=(chunk_size, 1))),
+        (frame, md.DataFrame(frame, chunk_size=chunk_size)),
+    ]
+    for plain, lazy in pairs:
+        expected = learnt(ENCODERS[name](theirs), plain, plain)
+        with option_context({"coalesce": False}):
+            assert learnt(ENCODERS[name](ours), lazy, plain) == expected

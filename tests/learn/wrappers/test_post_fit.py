@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,3 +108,81 @@ def test_too_many_targets_are_refused():
     model = Incremental(linear_model.SGDClassifier())
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[4, 6\]"):
         model.fit(mt.ones((4, 1), chunk_size=2), np.arange(6) % 2, classes=[0, 1])
+
+
+class Counted(preprocessing.StandardScaler):
+    """Knows how often it was called."""
+
+    calls = 0
+
+    def transform(self, X, copy=None):
+        type(self).calls += 1
+        return super().transform(X, copy)
+
+
+#: dask-ml's parameters of each class, with values other than their defaults.
+DASK_ML: dict[type, dict[str, Any]] = {
+    ParallelPostFit: {"scoring": "accuracy", "predict_meta": np.array([0])},
+    Incremental: {
+        "scoring": "accuracy",
+        "shuffle_blocks": True,
+        "random_state": 3,
+        "assume_equal_chunks": True,
+        "predict_meta": np.array([0]),
+    },
+}
+
+
+@pytest.mark.parametrize("kind", DASK_ML)
+def test_dask_mls_parameters_are_taken(kind):
+    """They are parameters of the estimator, which clone() copies; others name the public class."""
+    metas = {"predict_proba_meta": np.zeros((1, 2)), "transform_meta": np.zeros((1, 2))}
+    model = kind(naive_bayes.GaussianNB(), **DASK_ML[kind], **metas)
+    given = clone(model).get_params(deep=False)
+    assert given.keys() == {"estimator", *DASK_ML[kind], *metas}
+    assert type(given.pop("estimator")) is naive_bayes.GaussianNB
+    np.testing.assert_equal(given, {**DASK_ML[kind], **metas})
+    with pytest.raises(TypeError, match=f"{kind.__name__}.__init__.* 'other'"):
+        kind(other=1)
+
+
+@pytest.mark.parametrize("kind", DASK_ML)
+def test_metas_tell_the_type_without_a_call(kind):
+    """Of what a method returns; values are cast to it."""
+    fitted = Counted().fit(SAMPLES)
+    Counted.calls = 0
+    meta = np.empty((0, SAMPLES.shape[1]), np.float32)
+    found = kind(fitted, transform_meta=meta).transform(mt.tensor(SAMPLES))
+    assert Counted.calls == 0
+    assert found.dtype == found.compute().dtype == np.float32
+    np.testing.assert_allclose(found.compute(), fitted.transform(SAMPLES), rtol=1e-5, atol=1e-6)
+
+
+class Orders(linear_model.SGDClassifier):
+    """Keeps the first value of each run that it learns."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.firsts = [*getattr(self, "firsts", []), float(X[0, 0])]
+        return super().partial_fit(X, y, classes)
+
+
+def test_blocks_are_shuffled_by_a_seed():
+    """In an order that the seed draws; in theirs without."""
+    X, y = mt.tensor(np.arange(12.0).reshape(-1, 1), chunk_size=(2, 1)), mt.arange(12) % 2
+
+    def firsts(**how):
+        model = Incremental(Orders(), **how).fit(X, y, classes=[0, 1])
+        return model.estimator_.firsts
+
+    assert firsts() == firsts(shuffle_blocks=False) == [0, 2, 4, 6, 8, 10]
+    drawn = firsts(shuffle_blocks=True, random_state=0)
+    assert drawn == firsts(shuffle_blocks=True, random_state=0) != firsts()
+    assert sorted(drawn) == firsts()
+
+
+def test_promised_chunks_are_checked():
+    """Without the promise targets are cut like samples."""
+    X, y = mt.ones((4, 1), chunk_size=(2, 1)), mt.tensor([0, 1, 0, 1], chunks=((1, 3),))
+    Incremental(naive_bayes.GaussianNB()).fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="use assume_equal_chunks=False"):
+        Incremental(naive_bayes.GaussianNB(), assume_equal_chunks=True).fit(X, y, classes=[0, 1])
