@@ -398,8 +398,9 @@ def to_parquet(
 ) -> DataFrame:
     """Write one Parquet file for each chunk: into a folder, or where a pattern has ``*``.
 
-    Folders may be URLs. No file has its name before all are complete. Returns a frame of the paths
-    and their numbers of rows.
+    Folders may be URLs. No file has its name before all are complete. A later write replaces the
+    files of an earlier one, also those of more chunks, and a single file of the folder's name.
+    Returns a frame of the paths and their numbers of rows.
 
     Parameters
     ----------
@@ -427,6 +428,8 @@ def to_parquet(
     ------
     NotImplementedError
         For ``append`` and ``partition_cols``.
+    FileExistsError
+        If the folder has files of other names, which would be read with the new ones.
     """
     if options.get("partition_cols") or options.get("partition_on"):
         raise NotImplementedError(
@@ -453,4 +456,5 @@ def to_parquet(
         compute=compute,
         overwrite=overwrite,
         read=pd.read_parquet,
+        alone=name_function is None and "*" not in located(path, storage),
     )

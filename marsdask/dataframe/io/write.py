@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from marsdask.core.files.replacement import take_place
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid
@@ -54,6 +56,8 @@ class Destination:
     storage: Storage = LOCAL
     overwrite: bool = False
     """Whether the files that lie in the folder are replaced."""
+    takes_place: bool = False
+    """Whether a file has the name of the folder until all is written."""
     watched: bool = True
     """Whether the caller makes the folder of incomplete files, and removes it after a failure."""
 
@@ -69,7 +73,10 @@ class Destination:
         """
         if is_remote(self.pattern):
             return None
-        return os.path.join(os.path.dirname(self.pattern), f".{self.mark}")
+        folder = os.path.dirname(self.pattern)
+        if self.takes_place:
+            folder = os.path.dirname(os.path.realpath(folder))
+        return os.path.join(folder, f".{self.mark}")
 
     def aside(self, number: int) -> str:
         """Return where a chunk's file is until all are complete."""
@@ -168,12 +175,13 @@ def complete(
     if read is not None:
         types = [one for _, one in written]
         write_again(types, found["rows"].tolist(), read, target=target, **how)
-    if target.overwrite:
-        for path in visible_files(os.path.dirname(target.pattern), target.storage):
-            remove(path, target.storage)
     if target.single is None:
-        for number in range(len(written)):
-            move(target.aside(number), target.path(number), target.storage)
+        release_name(target)
+        paths = [target.path(number) for number in range(len(written))]
+        for number, path in enumerate(paths):
+            move(target.aside(number), path, target.storage)
+        for path in outdated(target, paths):
+            remove(path, target.storage)
     else:
         parts = [target.aside(number) for number in range(len(written))]
         whole = target.whole_aside(target.single)
@@ -182,6 +190,64 @@ def complete(
     if target.folder is not None:
         os.rmdir(target.folder)
     return found
+
+
+def release_name(target: Destination) -> None:
+    """Make the folder of the files, in place of a file that has had its name."""
+    folder = os.path.dirname(target.pattern)
+    if not is_remote(folder) and os.path.isfile(folder):
+        os.unlink(folder)
+    make_folder(folder or ".", target.storage)
+
+
+def outdated(target: Destination, paths: Collection[str]) -> list[str]:
+    """Return the files that are there no more once all is written.
+
+    Of an earlier writing of more chunks those of the other numbers, with ``overwrite`` all others.
+    """
+    folder = os.path.dirname(target.pattern)
+    there = others_in(folder, paths, target.storage)
+    if target.overwrite:
+        return there
+    if target.names:
+        return []
+    before, after = map(re.escape, os.path.basename(target.pattern).split("*", 1))
+    numbered = re.compile(rf"{before}[0-9]{{6}}{after}")
+    beside = _inside(folder, target.storage)
+    return [
+        path
+        for path in there
+        if numbered.fullmatch(os.path.basename(path))
+        and os.path.dirname(_inside(path, target.storage)) == beside
+    ]
+
+
+def others_in(folder: str, paths: Collection[str], storage: Storage) -> list[str]:
+    """Return the files in a folder that readers would find, without some."""
+    if not folder or folder_of(folder, storage) is None:
+        return []
+    known = {_inside(path, storage) for path in paths}
+    return [path for path in visible_files(folder, storage) if _inside(path, storage) not in known]
+
+
+def _inside(path: str, storage: Storage) -> str:
+    """Return a path as its filesystem knows it: a URL may be spelled in several ways."""
+    return filesystem(path, storage)[1] if is_remote(path) else path
+
+
+def check_folder(target: Destination, count: int) -> None:
+    """Raise ``FileExistsError`` if other files would be read with the new ones."""
+    folder = os.path.dirname(target.pattern)
+    if target.overwrite:
+        return
+    paths = [target.path(number) for number in range(count)]
+    paths.extend(outdated(target, paths))
+    if others := others_in(folder, paths, target.storage):
+        names = ", ".join(map(os.path.basename, others[:3]))
+        raise FileExistsError(
+            f"{folder} has files that would be read with the new ones: {names}; use "
+            "overwrite=True, another folder, or name_function= to write beside them"
+        )
 
 
 def join_files(parts: list[str], whole: str, storage: Storage) -> None:
@@ -203,7 +269,7 @@ def move(path: str, new: str, storage: Storage) -> None:
         fs, inside = filesystem(path, storage)
         fs.mv(inside, filesystem(new, storage)[1])
     else:
-        os.replace(path, new)
+        take_place(path, new)
 
 
 def remove(path: str, storage: Storage) -> None:
@@ -228,15 +294,22 @@ def write_files(
     compute: bool = True,
     overwrite: bool = False,
     read: Callable[[Any], Any] | None = None,
+    alone: bool = False,
 ) -> DataFrame:
     """Write chunks by a function; without ``compute`` return the frame that writes them.
 
-    ``read`` reads a file of a format of which all files must have the same types.
+    ``read`` reads a file of a format of which all files must have the same types. ``alone`` is
+    whether no other files may be in the folder.
     """
     count = len(frame.node.chunks[0])
     names = () if name_function is None else tuple(map(name_function, range(count)))
-    target = Destination(pattern, names, single, uuid.uuid4().hex, storage, overwrite, compute)
-    make_folder(os.path.dirname(pattern) or ".", storage)
+    folder, mark = os.path.dirname(pattern), uuid.uuid4().hex
+    is_file = not is_remote(folder) and os.path.isfile(folder)
+    target = Destination(pattern, names, single, mark, storage, overwrite, is_file, compute)
+    if alone:
+        check_folder(target, count)
+    if not is_file:
+        make_folder(folder or ".", storage)
     if compute and target.folder is not None:
         make_folder(target.folder, storage)
     node = WriteFiles(frame.node, write, target, tuple(sorted(options.items())), read)
@@ -268,5 +341,10 @@ def in_folder(path: Any, name: str) -> str:
 
 
 def is_folder(path: str, storage: Storage) -> bool:
-    """Tell whether a path without ``*`` is for a folder: one that is there, or without suffix."""
+    """Tell whether a path without ``*`` is for a folder: one that is there, or without suffix.
+
+    A file that is there is overwritten, whatever its name.
+    """
+    if not is_remote(path) and os.path.isfile(path):
+        return False
     return folder_of(path, storage) is not None or not os.path.splitext(path)[1]

@@ -130,3 +130,19 @@ def test_names_are_quoted(tmp_path: Any) -> None:
     equal(md.read_sql_table("group", address, columns=["two words"]), frame[["two words"]])
     with pytest.raises(pd.errors.DatabaseError, match="no such column"):
         md.read_sql_table("group", address, columns=["other"])
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_a_table_is_replaced_by_what_is_computed_of_it(tmp_path: Any, partitions: int) -> None:
+    """All rows are read before the first is written; a failure leaves the table."""
+    uri = f"sqlite:///{tmp_path}/x.db"
+    rows = pd.DataFrame({"i": range(40), "a": range(40)})
+    md.DataFrame(rows).to_sql("t", uri, index=False)
+    frame = md.read_sql_table("t", uri, partition_col="i", num_partitions=partitions)
+    frame["a"] = frame.a + 1
+    frame.to_sql("t", uri, if_exists="replace", index=False)
+    pd.testing.assert_frame_equal(md.read_sql_table("t", uri).compute(), rows.assign(a=rows.a + 1))
+    frame["a"] = frame.a.map(lambda value: 1 // (value - 40), meta=("a", int))
+    with pytest.raises(ZeroDivisionError):
+        frame.to_sql("t", uri, if_exists="replace", index=False)
+    pd.testing.assert_frame_equal(md.read_sql_table("t", uri).compute(), rows.assign(a=rows.a + 1))

@@ -160,3 +160,89 @@ def test_what_was_written_is_released(tmp_path: Any, writer: str) -> None:
         block, 0, write=write_one, target=target, options=tuple(options.items())
     )
     assert kept(result) < 1_000
+
+
+SINKS: dict[str, Any] = {
+    "csv": (lambda frame, path: frame.to_csv(path, index=False), md.read_csv, "x.csv"),
+    "csv, folder": (lambda frame, path: frame.to_csv(path, index=False), md.read_csv, "x"),
+    "json": (
+        lambda frame, path: frame.to_json(path, orient="records", lines=True),
+        lambda path: md.read_json(path, lines=True),
+        "x.json",
+    ),
+    "parquet": (lambda frame, path: frame.to_parquet(path), md.read_parquet, "x"),
+    "parquet, overwrite": (
+        lambda frame, path: frame.to_parquet(path, overwrite=True),
+        md.read_parquet,
+        "x",
+    ),
+    "parquet, file": (lambda frame, path: frame.to_parquet(path), md.read_parquet, "x.parquet"),
+    "orc": (lambda frame, path: frame.to_orc(path), md.read_orc, "x"),
+    "feather": (lambda frame, path: frame.to_feather(path), md.read_feather, "x"),
+}
+
+
+def _numbers(rows: int = 12) -> pd.DataFrame:
+    return pd.DataFrame({"a": range(rows), "s": [f"text {i}" for i in range(rows)]})
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_frame_is_written_to_what_it_reads(tmp_path: Any, sink: str) -> None:
+    """Also with other chunks than before; a failure leaves what was there."""
+    write_to, read, name = SINKS[sink]
+    path = str(tmp_path / name)
+    first = _numbers() if name == "x.parquet" else md.DataFrame(_numbers(), chunk_size=3)
+    write_to(first, path)
+    frame = read(path)
+    later = md.DataFrame(_numbers(), chunk_size=6)
+    later["a"] = later.a.map(_broken, meta=("a", int))
+    with pytest.raises(ZeroDivisionError):
+        write_to(later, path)
+    pd.testing.assert_frame_equal(read(path).compute(), _numbers())
+    frame["a"] = frame.a + 1
+    write_to(frame, path)
+    wanted = _numbers().assign(a=range(1, 13))
+    pd.testing.assert_frame_equal(read(path).compute(), wanted)
+    write_to(read(path).repartition(npartitions=1), path)
+    pd.testing.assert_frame_equal(read(path).compute(), wanted)
+    assert not [one for one in os.listdir(tmp_path) if one.startswith(".")]
+
+
+def _broken(value: int) -> int:
+    if value == 11:
+        raise ZeroDivisionError("no such row")
+    return value
+
+
+def test_fewer_chunks_leave_no_files_of_more(tmp_path: Any) -> None:
+    """What is read afterwards is what was written last."""
+    path = str(tmp_path / "x")
+    md.DataFrame(_numbers(), chunk_size=2).to_parquet(path)
+    md.DataFrame(_numbers(4), chunk_size=4).to_parquet(path)
+    pd.testing.assert_frame_equal(md.read_parquet(path).compute(), _numbers(4))
+
+
+def test_files_of_others_are_refused_or_replaced(tmp_path: Any) -> None:
+    """Before anything is written; with ``overwrite`` they are removed at the end."""
+    (tmp_path / "x").mkdir()
+    _numbers().to_parquet(tmp_path / "x" / "part.0.parquet")
+    lazy = md.DataFrame(_numbers(4), chunk_size=2)
+    with pytest.raises(FileExistsError, match=r"part\.0\.parquet; use overwrite=True"):
+        lazy.to_parquet(tmp_path / "x")
+    assert os.listdir(tmp_path / "x") == ["part.0.parquet"]
+    lazy.to_parquet(tmp_path / "x", name_function=lambda number: f"more.{number}.parquet")
+    assert len(md.read_parquet(tmp_path / "x")) == 16
+    lazy.to_parquet(tmp_path / "x", overwrite=True)
+    pd.testing.assert_frame_equal(md.read_parquet(tmp_path / "x").compute(), _numbers(4))
+
+
+@pytest.mark.parametrize("name", ["x", "x.parquet"])
+def test_a_file_of_the_folders_name_is_overwritten(tmp_path: Any, name: str) -> None:
+    """As pandas overwrites it, once all is written."""
+    (tmp_path / name).touch()
+    md.DataFrame(_numbers(), chunk_size=5).to_parquet(tmp_path / name)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / name), _numbers())
+    (tmp_path / "text").write_text("old")
+    md.DataFrame(_numbers(), chunk_size=5).to_csv(tmp_path / "text", index=False)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "text"), _numbers())
+    assert sorted(os.listdir(tmp_path)) == ["text", name]
