@@ -139,8 +139,10 @@ def _fill_outputs(self: Any, outputs: tuple[Any, ...], found: Any, where: Any) -
                 np.putmask(out, np.asarray(where), np.asarray(value))
     if len(outputs) > 1:
         return outputs
-    array = isinstance(outputs[0], np.ndarray)
-    return found if array and not isinstance(self.node.meta, pd.Index) else outputs[0]
+    (out,) = outputs
+    if not isinstance(out, np.ndarray) or isinstance(self.node.meta, pd.Index):
+        return out
+    return found.astype(out.dtype)  # as in pandas, rows of the values in the array
 
 
 def _replace_values(out: Any, result: Any, where: Any) -> None:

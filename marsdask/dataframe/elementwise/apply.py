@@ -52,7 +52,8 @@ class UserCall(Unsettled):
 
 def _conformed(found: Any, meta: Any) -> Any:
     """Return a chunk's result with the columns of the whole one."""
-    if not isinstance(found, pd.Series if isinstance(meta, pd.Series) else pd.DataFrame):
+    kind: Any = pd.Series if isinstance(meta, pd.Series) else pd.DataFrame
+    if not isinstance(found, kind):
         raise TypeError(
             f"the function returned a {type(found).__name__} for a chunk, and a "
             f"{type(meta).__name__} was expected; pass meta="
@@ -123,6 +124,10 @@ def apply_rows(
     All rows meet in one task with ``axis=0``.
     """
     number = axis_number(frame.node.meta, axis)
+    if not any(result_type is one or result_type == one for one in RESULT_TYPES):
+        raise ValueError(
+            "invalid value for result_type, must be one of {None, 'reduce', 'broadcast', 'expand'}"
+        )
     if isinstance(func, list | tuple | dict) and not (args or kwargs):
         several: Series | DataFrame = frame.agg(func, axis)
         return several
@@ -140,6 +145,9 @@ def apply_rows(
     found: DataFrame = user_call(frame, "apply", func, axis=1, meta=meta, **options)
     return found
 
+
+#: What ``apply`` may make of the results.
+RESULT_TYPES = (None, "reduce", "broadcast", "expand")
 
 #: Methods of which ``apply`` refuses an axis that they have.
 _DOWN_ONLY = {"corrwith", "skew"}

@@ -247,7 +247,8 @@ def xs(
     Counts the rows.
     """
     if axis_number(obj.node.meta, axis) == 1:
-        return _columns_at(obj, key, level, drop_level)
+        columns: DataFrame | Series = _columns_at(obj, key, level, drop_level)
+        return columns
     if level is None and (drop_level or obj.node.meta.index.nlevels == 1):
         one: DataFrame | Series | Tensor = obj.loc[key]
         return one
@@ -264,7 +265,10 @@ def xs(
     found: DataFrame | Series = obj[rowwise(at_levels, obj, keys=tuple(keys), levels=tuple(levels))]
     if not len(found):
         raise KeyError(key)
-    return rowwise(NewLabels(Method("droplevel")), found, level) if drop_level else found
+    if not drop_level or len(levels) == obj.node.meta.index.nlevels:
+        return found
+    dropped: DataFrame | Series = rowwise(NewLabels(Method("droplevel")), found, level)
+    return dropped
 
 
 def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:

@@ -262,7 +262,7 @@ def check_engine(parser: Any, engine: Any) -> None:
     """Raise for what evaluates expressions in pandas, but other than it does."""
     if engine not in {None, "numexpr", "python"}:
         raise KeyError(f"Invalid engine '{engine}' passed, valid engines are numexpr and python")
-    if parser not in {None, "pandas", "python"}:
+    if parser not in {"pandas", "python"}:
         raise KeyError(f"Invalid parser '{parser}' passed, valid parsers are pandas and python")
     if parser == "python":
         raise NotImplementedError(
@@ -317,7 +317,7 @@ def evaluate_variables(
     >>> md.eval("a > b").compute().tolist()
     [False, True]
     """
-    check_engine(None, engine)
+    check_engine("pandas", engine)
     if parser != "pandas" or len(resolvers) or level or target is not None or inplace:
         raise NotImplementedError(
             "eval() with a parser, resolvers, level or target is not supported; use local_dict=, "
@@ -345,7 +345,7 @@ def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
     """
     if unknown := set(options) - {"local_dict", "global_dict", *CHANGING_NOTHING}:
         raise TypeError(f"eval() got an unexpected keyword argument {min(unknown)!r}")
-    check_engine(options.get("parser"), options.get("engine"))
+    check_engine(options.get("parser", "pandas"), options.get("engine"))
     evaluation = Evaluation(frame, variables_of_caller(expr, options))
     found: Any = frame
     for line in evaluation.parsed(expr.strip()):

@@ -241,12 +241,14 @@ def rename(
     *,
     index: Any = None,
     columns: Any = None,
-    axis: int | str = 0,
+    axis: int | str | None = None,
     errors: str = "ignore",
 ) -> DataFrame:
     """Return the frame with other labels of columns or rows. See pandas.DataFrame.rename."""
     meta = frame.node.meta
-    number = axis_number(meta, axis)
+    if axis is not None and mapper is None and (index is not None or columns is not None):
+        raise TypeError("Cannot specify both 'axis' and any of 'index' or 'columns'")
+    number = 0 if axis is None else axis_number(meta, axis)
     if mapper is not None and (index is not None or columns is not None):
         raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
     if mapper is not None:
@@ -329,9 +331,8 @@ def reindex(
     Differs from pandas: a label that occurs twice raises only if it is in the list.
     """
     options = {name: one for name, one in options.items() if one is not None}
-    axis = options.pop("axis", 0)
+    by_column = axis_number(obj.node.meta, options.pop("axis", 0)) == 1
     if labels is not None:
-        by_column = obj.ndim == 2 and axis_number(obj.node.meta, axis) == 1
         index, columns = (index, labels) if by_column else (labels, columns)
     if set(options) - {"fill_value"}:
         raise NotImplementedError(

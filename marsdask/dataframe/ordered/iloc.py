@@ -185,6 +185,8 @@ def positions(obj: S, rows: slice) -> S:
 
 def head(obj: S, n: int = 5) -> S:
     """Return the first ``n`` rows; all but the last ``-n`` if negative."""
+    if isinstance(n, bool | np.bool_):
+        raise TypeError(f"slice(None, {n}, None): boolean values can not be used in a slice")
     n = operator.index(n)
     return positions(obj, slice(None, n))
 

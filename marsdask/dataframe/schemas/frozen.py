@@ -28,12 +28,20 @@ def _refuse(self: Any, *_args: Any, **_kwargs: Any) -> Never:
     raise TypeError(_REFUSAL)
 
 
+_Frame: Any = pd.DataFrame
+_Series: Any = pd.Series
+
+
 class _Frozen:
     """Refuses what changes the labels, the types or the values of a pandas object in place."""
 
+    _mgr: Any
+    _attrs: Any
+    copy: Any
+
     def __setattr__(self, name: str, value: Any) -> None:
         # pandas consolidates blocks when it reads them: the types stay.
-        if name != "_mgr" or not self._mgr.axes[0].identical(value.axes[0]):  # type: ignore[has-type]
+        if name != "_mgr" or not self._mgr.axes[0].identical(value.axes[0]):
             _refuse(self)
         object.__setattr__(self, name, value)
 
@@ -43,40 +51,40 @@ class _Frozen:
     @property
     def index(self) -> pd.Index:
         """The row labels: a copy, whose names are the caller's."""
-        labels: pd.Index = self._mgr.axes[-1].view()  # type: ignore[attr-defined]
+        labels: pd.Index = self._mgr.axes[-1].view()
         return labels
 
     @property
     def attrs(self) -> dict[Any, Any]:
         """The notes: a copy."""
-        return dict(self._attrs)  # type: ignore[attr-defined]
+        return dict(self._attrs)
 
     @property
     def iloc(self) -> Any:
         """Rows and columns by position, of a copy."""
-        return self.copy(deep=False).iloc  # type: ignore[attr-defined]
+        return self.copy(deep=False).iloc
 
     @property
     def loc(self) -> Any:
         """Rows and columns by label, of a copy."""
-        return self.copy(deep=False).loc  # type: ignore[attr-defined]
+        return self.copy(deep=False).loc
 
     @property
     def at(self) -> Any:
         """A value by its labels, of a copy."""
-        return self.copy(deep=False).at  # type: ignore[attr-defined]
+        return self.copy(deep=False).at
 
     @property
     def iat(self) -> Any:
         """A value by its positions, of a copy."""
-        return self.copy(deep=False).iat  # type: ignore[attr-defined]
+        return self.copy(deep=False).iat
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         del protocol
-        return frozen, (self.copy(deep=False),)  # type: ignore[attr-defined]
+        return frozen, (self.copy(deep=False),)
 
 
-class FrozenFrame(_Frozen, pd.DataFrame):
+class FrozenFrame(_Frozen, _Frame):
     """A frame that refuses writes."""
 
     @property
@@ -84,15 +92,15 @@ class FrozenFrame(_Frozen, pd.DataFrame):
         return pd.DataFrame
 
     @property
-    def columns(self) -> pd.Index:  # type: ignore[override]
+    def columns(self) -> pd.Index:
         """The column labels: a copy, whose name is the caller's."""
         labels: pd.Index = self._mgr.axes[0].view()
         return labels
 
-    insert = isetitem = pop = update = _refuse  # type: ignore[assignment]
+    insert = isetitem = pop = update = _refuse
 
 
-class FrozenSeries(_Frozen, pd.Series):
+class FrozenSeries(_Frozen, _Series):
     """A series that refuses writes."""
 
     @property

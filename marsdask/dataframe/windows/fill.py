@@ -43,10 +43,7 @@ def _filled(obj: S, name: str, axis: Any, limit: Any, area: str | None) -> S:
     if axis is not None and axis_number(obj.node.meta, axis) == 1:
         found: S = rowwise(Method(name), obj, axis=1, limit=limit, limit_area=area)
         return found
-    if limit is not None and not isinstance(limit, int | np.integer):
-        raise ValueError("Limit must be an integer")
-    if limit is not None and limit < 1:
-        raise ValueError("Limit must be greater than 0")
+    _check_limit(limit)
     if area not in {None, "inside", "outside"}:
         raise ValueError(f"Invalid limit_area: expecting one of ['inside', 'outside'], got {area}.")
     filled: S = type(obj)(_fill_node(obj.node, name, limit))
@@ -55,6 +52,13 @@ def _filled(obj: S, name: str, axis: Any, limit: Any, area: str | None) -> S:
     beyond = type(obj)(_fill_node(obj.node, "bfill" if name == "ffill" else "ffill", None))
     kept: S = rowwise(within, obj, filled, beyond, inside=area == "inside")
     return kept
+
+
+def _check_limit(limit: Any) -> None:
+    if limit is not None and not isinstance(limit, int | np.integer):
+        raise ValueError("Limit must be an integer")
+    if limit is not None and limit < 1:
+        raise ValueError("Limit must be greater than 0")
 
 
 def _fill_node(node: Any, name: str, limit: Any) -> Any:
@@ -154,6 +158,9 @@ def interpolate(
         raise ValueError(
             f"Invalid limit_area: expecting one of ['inside', 'outside'], got {limit_area}."
         )
+    if isinstance(limit, bool):
+        raise ValueError("Limit must be an integer")
+    _check_limit(limit)
     if limit is not None and method in BY_LABEL:
         raise NotImplementedError(
             f"interpolate({method!r}, limit=) is not supported; use method='linear'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Node:
     x = as_node(x)
     if x.meta.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
+    if N is not None and operator.index(N) < 0:
+        raise ValueError("Negative dimensions are not allowed")
     count = length(x, 0) if N is None else N
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     dtype = np.promote_types(x.meta.dtype, int)
