@@ -73,7 +73,7 @@ def _counted(column: Any) -> pd.Series:
     if column.dtype == object:
         return _as_series(Counter(map(_one_nan, column.tolist())))
     column = pd.Series(column)
-    found = column.value_counts(dropna=False, sort=False)
+    found: pd.Series = column.value_counts(dropna=False, sort=False)
     if isinstance(column.dtype, pd.CategoricalDtype):
         # Categories that do not occur are no values.
         found = found[found > 0].set_axis(found.index[found > 0].astype(object))
