@@ -34,7 +34,7 @@ class Accessor:
         node = series.node
         getattr(node.meta, kind)  # raises for other types at once, as in pandas
         # Categories may differ between chunks before they are computed.
-        self._rows = OneType(node) if kind == "cat" and not node.settled else series
+        self._rows = type(series)(OneType(node)) if kind == "cat" and not node.settled else series
         self._meta = node.meta
         self._kind = kind
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import inspect
 import io
 import itertools
@@ -31,7 +32,10 @@ from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
+from ..reshape.concat import concat
 from ..rows import empty_rows
+from .csv_files.columns import SPLITTABLE, has_header, runs_of_columns, separators_in
+from .csv_files.lines import OUTSIDE, Ends, ends_of, line_after, separators_of, whole_lines
 from .files import (
     LOCAL,
     Files,
@@ -41,6 +45,7 @@ from .files import (
     looked_at,
     open_file,
 )
+from .pandas_readers import is_buffer, read_buffer
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -48,12 +53,6 @@ if TYPE_CHECKING:
 #: The bytes at the start of the first file from which columns and types are inferred.
 HEAD_BYTES = 256 * 1024
 
-#: Options with which a line does not depend on others; with other options a file is one chunk.
-SPLITTABLE = {
-    *("sep", "delimiter", "header", "names", "usecols", "dtype", "index_col", "parse_dates"),
-    *("na_values", "keep_default_na", "na_filter", "thousands", "decimal", "date_format"),
-    *("true_values", "false_values", "skipinitialspace", "float_precision", "low_memory"),
-}
 #: Options with which Arrow parses as pandas does.
 PLAIN = {"sep", "delimiter", "header", "names", "usecols", "low_memory", "dtype"}
 
@@ -126,7 +125,8 @@ class ReadCsv(FrameNode):
         """Whether the types are final: later rows cannot change them."""
         options = dict(self.options)
         vague = _narrow(self.like, options) or _untold(self.like, options, "object")
-        return len(self.blocks) == 1 or not (self.whole or vague)
+        seen = len(self.blocks) == 1 and self.blocks[0].stop <= HEAD_BYTES
+        return not self.whole and (seen or not vague)
 
     @property
     def chunks(self) -> Chunks:
@@ -162,19 +162,20 @@ class ReadCsv(FrameNode):
         sources: tuple[Grid, ...] = ()
         read: Any = read_file if self.whole else read_block
         if not self.whole and any(block.start for block in self.blocks):
-            sources, read = (self._quotes(),), read_block_after
+            sources, read = (self._ends(),), read_block_after
         if self.paths is not None:
             read = WithPath(read, self.paths, tuple(self.files.paths))
         axes = ((None,),) * len(sources)
         rule = Blockwise(read, sources, axes, kwargs, ByteRangeAt(self.blocks))
         return self.grid(rule, self.chunks[0])
 
-    def _quotes(self) -> Grid:
-        """Return the number of quotes in each block, as one chunk."""
+    def _ends(self) -> Grid:
+        """Return what each block makes of the states at its start, as one chunk."""
         varying, ones = ByteRangeAt(self.blocks), (1,) * len(self.blocks)
-        rule = Blockwise(count_quotes, kwargs={"files": self.files}, varying=varying)
-        counts = Grid(rule, (ones,), itemsize=32.0)
-        return gather(list, counts, chunks=((len(ones),),), itemsize=32.0)
+        kwargs = {"files": self.files, "separators": separators_in(dict(self.options))}
+        rule = Blockwise(quotes_of, kwargs=kwargs, varying=varying)
+        ends = Grid(rule, (ones,), itemsize=32.0)
+        return gather(list, ends, chunks=((len(ones),),), itemsize=32.0)
 
 
 @dataclass(frozen=True)
@@ -195,36 +196,15 @@ class WithPath(FunctionWrapper):
         return rows.assign(**{self.column: pd.Categorical.from_codes(codes, paths)})
 
 
-def has_header(options: Mapping[str, Any]) -> bool:
-    """Tell whether the first line has the column names."""
-    header = options.get("header", "infer")
-    return options.get("names") is None if header == "infer" else header is not None
-
-
-def count_quotes(block: Block, before: slice, files: Files) -> int:
-    """Count the quotes in a byte range."""
+def quotes_of(block: Block, before: slice, files: Files, separators: bytes) -> Ends:
+    """Return the states at the end of a byte range, for each state at its start."""
     del before
-    with files.reading(block.file) as path, open(path, "rb") as file:
-        file.seek(block.start)
-        rest = block.stop - block.start
-        found = 0
-        while rest and (data := file.read(min(rest, 2**20))):
-            # Searching takes a fifth of the time of counting.
-            found += data.count(b'"') if b'"' in data else 0
-            rest -= len(data)
-    return found
-
-
-def line_after(data: Any, position: int, *, inside: bool) -> int:
-    """Return the position of the first line that begins after ``position``."""
-    while True:
-        end = data.find(b"\n", position)
-        if end < 0:
-            return len(data)
-        inside ^= bool(data[position:end].count(b'"') % 2)
-        position = end + 1
-        if not inside:
-            return position
+    with (
+        files.reading(block.file) as path,
+        open(path, "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        return ends_of(data, block.start, block.stop, separators)
 
 
 def read_file(block: Block, before: slice, *, files: Files, like: Any, **how: Any) -> Any:
@@ -241,11 +221,13 @@ def _read_whole(path: str, storage: Storage, **options: Any) -> Any:
     return pd.read_csv(path, **where, **options)  # type: ignore[call-overload]
 
 
-def read_block_after(quotes: list[int], block: Block, before: slice, **how: Any) -> Any:
-    """Read the lines that begin in a byte range, given the number of quotes in each range."""
-    inside = sum(quotes[before]) % 2 == 1
-    ends = (inside, inside ^ (quotes[before.stop] % 2 == 1))
-    return read_block(block, before, ends=ends, **how)
+def read_block_after(quotes: list[Ends], block: Block, before: slice, **how: Any) -> Any:
+    """Read the lines that begin in a byte range, given what each range makes of quotes."""
+    state = OUTSIDE
+    for ends in quotes[before]:
+        state = ends[state]
+    states = (state, quotes[before.stop][state])
+    return read_block(block, before, states=states, **how)
 
 
 def read_block(
@@ -255,10 +237,10 @@ def read_block(
     files: Files,
     like: Any,
     options: dict[str, Any],
-    ends: tuple[bool, bool] = (False, False),
+    states: tuple[int, int] = (OUTSIDE, OUTSIDE),
     **how: Any,
 ) -> Any:
-    """Read the lines that begin in a byte range; ``ends``: whether each end is inside quotes."""
+    """Read the lines that begin in a byte range; ``states``: where both ends are in quotes."""
     del before
     if block.stop == 0:
         with files.reading(block.file):
@@ -268,11 +250,14 @@ def read_block(
         open(path, "rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
-        top = data[: line_after(data, 0, inside=False)] if has_header(options) else b""
-        first = line_after(data, block.start, inside=ends[0]) if block.start else len(top)
+        separators = separators_in(options)
+        top = data[: line_after(data, 0, separators)] if has_header(options) else b""
+        first = len(top)
+        if block.start:
+            first = line_after(data, block.start, separators, states[0])
         last = len(data)
         if block.stop < len(data):
-            last = line_after(data, block.stop, inside=ends[1])
+            last = line_after(data, block.stop, separators, states[1])
         file.seek(first)  # reading takes half the time of a slice of the map
         lines = file.read(max(0, last - first))
     if not lines or lines.isspace():
@@ -307,7 +292,10 @@ def _parse_lines(
         "dtype": {one: like[one].dtype for one in like.columns if one not in seen}
     }
     if not labelled:
-        how |= {"usecols": list(like.columns), "parse_dates": dates}
+        how["parse_dates"] = dates
+        # Names need not be as many as the columns, and what is used may be told by numbers.
+        if not {"names", "usecols"} & options.keys():
+            how["usecols"] = list(like.columns)
     frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
     for one in narrow:
         if frame[one].dtype not in ("int64", "float64"):
@@ -315,6 +303,10 @@ def _parse_lines(
     for one in mixed:
         if isinstance(frame[one].dtype, pd.StringDtype):
             raise ValueError(f"column {one!r} has type {frame[one].dtype}, not object")
+    if labelled and isinstance(like.index.dtype, pd.StringDtype) != isinstance(
+        frame.index.dtype, pd.StringDtype
+    ):
+        raise ValueError(f"row labels have type {frame.index.dtype}, not {like.index.dtype}")
     if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
         raise ValueError(f"no dates in columns {text}")
     return frame[list(like.columns)]
@@ -401,14 +393,48 @@ def read_csv(
     ``dtype`` as floats, and ``include_path_column`` adds a column of the paths of the files.
     """
     check_keywords(options, inspect.signature(pd.read_csv).parameters)
+    if options.get("iterator") or options.get("chunksize"):
+        raise NotImplementedError(
+            "read_csv(iterator=, chunksize=) is not supported; use chunk_bytes= and partitions"
+        )
+    if is_buffer(path):
+        _check_paths_only(assume_missing or include_path_column)
+        table: DataFrame = read_buffer(pd.read_csv, path, {"sep": sep, **options})
+        return table
     sample = sample or HEAD_BYTES
     storage = Storage(storage_options) if storage_options else LOCAL
     files = looked_at(expand_paths(path, storage), storage, "read_csv")
     given = options | ({"sep": sep} if sep != "," else {})
     with files.reading(0) as first, open_file(first, files.storage) as file:
         head: bytes = file.read(sample)
+    if runs := runs_of_columns(files, given):
+        how: dict[str, Any] = {"chunk_bytes": chunk_bytes or blocksize, "sample": sample}
+        how |= {"storage_options": storage_options, "assume_missing": assume_missing}
+        how |= {"include_path_column": include_path_column}
+        return _joined([read_csv(run, sep, **how, **options) for run in runs])
+    step = chunk_bytes or blocksize or TEXT_BLOCK
+    how = {"sample": sample, "step": step, "assume_missing": assume_missing}
+    node = _node(files, head, given, include_path_column, **how)
+    lazy: DataFrame = wrap(node)
+    return lazy if node.labelled else reset_index(lazy, drop=True)
+
+
+def _node(
+    files: Files,
+    head: bytes,
+    given: dict[str, Any],
+    include_path_column: bool | str,
+    *,
+    sample: int,
+    step: int,
+    assume_missing: bool,
+) -> ReadCsv:
+    """Return the source of files, whose first bytes show columns and types."""
     whole = not _is_cut_at_lines(files, head, given)
-    like, names = _schema(head, given, files, whole=whole, sample=sample)
+    first_rows, names = _schema(head, given, files, whole=whole, sample=sample)
+    header = head[: line_after(head, 0, separators_in(given))] if has_header(given) else b""
+    labelled = _is_labelled(first_rows, head[len(header) :], names, given, whole=whole)
+    like = empty_rows(first_rows)
     if assume_missing and (floats := dict.fromkeys(_narrow(like, given), float)):
         given["dtype"] = {**given.get("dtype", {}), **floats}
         like = like.astype(floats)
@@ -416,14 +442,25 @@ def read_csv(
     if paths in like.columns:
         raise ValueError(f"Files already contain the column name: {paths}; use another name")
     _check_categories(like, given, files, head)
-    header = head[: line_after(head, 0, inside=False)] if has_header(given) else b""
-    labelled = _is_labelled(head[len(header) :], names, given, whole=whole)
-    step = chunk_bytes or blocksize or TEXT_BLOCK
     blocks = tuple(_blocks(files.stamps, step, whole=whole))
     pairs = tuple((key, _frozen(value)) for key, value in given.items())
     parts = (files, like, names, header, labelled, blocks, pairs, whole, paths)
-    lazy: DataFrame = wrap(ReadCsv(*parts))
-    return lazy if labelled else reset_index(lazy, drop=True)
+    return ReadCsv(*parts)
+
+
+def _joined(frames: list[DataFrame]) -> DataFrame:
+    """Return the rows of frames one after the other; numbers of rows go on."""
+    numbered = isinstance(frames[0].node.meta.index, pd.RangeIndex)
+    joined: DataFrame = concat(frames, ignore_index=numbered)
+    return joined
+
+
+def _check_paths_only(asked: Any) -> None:
+    if asked:
+        raise NotImplementedError(
+            "read_csv(assume_missing=, include_path_column=) of a buffer is not supported; use a "
+            "path, or astype() and assign()"
+        )
 
 
 def _is_cut_at_lines(files: Files, head: bytes, options: dict[str, Any]) -> bool:
@@ -432,20 +469,25 @@ def _is_cut_at_lines(files: Files, head: bytes, options: dict[str, Any]) -> bool
         all(name.endswith((".csv", ".txt", ".tsv", ".dat")) for name in files.paths)
         and not any(map(is_remote, files.paths))
         and options.keys() <= SPLITTABLE
+        and separators_of(options.get("delimiter") or options.get("sep", ",")) is not None
         and options.get("header", "infer") in ("infer", 0, None)
-        and not head.startswith((b" ", b"\t", b"\n", b"\r"))
+        and not head.startswith((b" ", b"\t", b"\n", b"\r", codecs.BOM_UTF8 + b'"'))
         and (b"\n" in head or b"\r" not in head)
     )
 
 
 def _is_labelled(
-    rows: bytes, names: Sequence[Any], options: dict[str, Any], *, whole: bool
+    rows: Any, after_header: bytes, names: Sequence[Any], options: dict[str, Any], *, whole: bool
 ) -> bool:
     """Tell whether columns are the row labels: those of ``index_col``, or those without a name."""
-    if (given := options.get("index_col")) is not None or whole or not rows.strip():
-        return given is not None and given is not False
+    if (given := options.get("index_col")) is not None:
+        return given is not False
+    if not rows.index.equals(pd.RangeIndex(len(rows))):
+        return True
+    if whole or options.get("usecols") is not None or not after_header.strip():
+        return False
     plain = {key: options[key] for key in ("sep", "delimiter") if key in options}
-    first: Any = pd.read_csv(io.BytesIO(rows), header=None, nrows=1, **plain)
+    first: Any = pd.read_csv(io.BytesIO(after_header), header=None, nrows=1, **plain)
     return len(first.columns) > len(names)
 
 
@@ -470,25 +512,19 @@ def _frozen(value: Any) -> Any:
 def _schema(
     head: bytes, options: dict[str, Any], files: Files, *, whole: bool, sample: int
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Return the empty frame of the files, and the labels of all their columns."""
+    """Return the first rows of the files, and the labels of all their columns."""
     if whole:
-        few = {} if options.get("skipfooter") else {"nrows": 1000}
+        # Readers of all rows at once, and those that cut the end, take no number of rows.
+        all_rows = options.get("skipfooter") or options.get("engine") == "pyarrow"
+        few = {} if all_rows else {"nrows": 1000}
         frame = _read_whole(files.paths[0], files.storage, **{**few, **options})
-        return empty_rows(frame), tuple(frame.columns)
+        return frame, tuple(frame.columns)
     if len(head) == sample:
-        head = _whole_lines(head)
+        head = whole_lines(head, separators_in(options))
     frame = pd.read_csv(io.BytesIO(head), **options)
     plain = {key: options[key] for key in ("sep", "delimiter", "header", "names") if key in options}
     names = pd.read_csv(io.BytesIO(head), nrows=1, **plain).columns
-    return empty_rows(frame), tuple(names)
-
-
-def _whole_lines(head: bytes) -> bytes:
-    """Return the complete lines: a line end inside quotes does not count."""
-    end = head.rfind(b"\n")
-    while end > 0 and head[:end].count(b'"') % 2:
-        end = head.rfind(b"\n", 0, end)
-    return head[: end + 1] if end > 0 else head
+    return frame, tuple(names)
 
 
 def _blocks(stamps: Sequence[Stamp], step: int, *, whole: bool) -> Any:

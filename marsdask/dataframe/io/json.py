@@ -15,6 +15,7 @@ from marsdask.core.public import public_call
 
 from ..rows import empty_rows
 from .files import expand_paths, open_file, storage_of
+from .pandas_readers import is_buffer, read_buffer
 from .text import compression_of, destination
 from .whole_files import read_whole_files
 from .write import write_files
@@ -102,6 +103,10 @@ def read_json(
     """
     for unsaid in ("sample", "errors", "engine"):
         options.pop(unsaid, None)
+    if is_buffer(path):
+        given = options | {"orient": orient, "lines": bool(lines)}
+        table: DataFrame = read_buffer(pd.read_json, path, given)
+        return table
     storage = storage_of(storage_options)
     names = expand_paths(path, storage)
     packed = compression_of(names[0], options.get("compression", "infer")) is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,16 @@ def _lazily(found: Any, chunk_size: Any) -> Any:
     if isinstance(found, dict):
         return {name: _lazily(one, chunk_size) for name, one in found.items()}
     return [_lazily(one, chunk_size) for one in found] if isinstance(found, list) else found
+
+
+def is_buffer(path: Any) -> bool:
+    """Tell whether a reader is given an open file or its content in place of a path."""
+    return not isinstance(path, str | os.PathLike) and hasattr(path, "read")
+
+
+def read_buffer(read: Callable[..., Any], buffer: Any, options: Mapping[str, Any]) -> Any:
+    """Return a lazy frame of an open file, which pandas reads at once."""
+    return _lazily(read(buffer, **options), None)
 
 
 def _reader(name: str) -> Callable[..., object]:

@@ -26,6 +26,7 @@ from ..relations.relation import Table
 from ..relations.scans import scan
 from .files import Files, expand_paths, folder_of, is_remote, located, looked_at, storage_of
 from .hive import Keys, keys_of
+from .pandas_readers import is_buffer, read_buffer
 from .parquet_files.dictionaries import Categories, categories_of, dictionary_names
 from .parquet_files.footers import footer
 from .parquet_files.layout import ParquetLayout
@@ -246,6 +247,9 @@ def read_parquet(
     """
     check_keywords(options, IGNORED)
     _check_arguments(engine, categories, aggregate_files)
+    if is_buffer(path):
+        table: DataFrame = _of_buffer(path, columns, filters, index, dtype_backend)
+        return table
     storage = storage_of(storage_options, filesystem)
     found = expand_paths(path, storage)
     folder = folder_of(path, storage)
@@ -263,6 +267,18 @@ def read_parquet(
         frame = frame.reset_index()
     rows: DataFrame = frame[columns] if isinstance(columns, str) else frame
     return rows
+
+
+def _of_buffer(buffer: Any, columns: Any, filters: Any, index: Any, dtype_backend: Any) -> Any:
+    """Return the frame, or the column, of an open file."""
+    names = [columns] if isinstance(columns, str) else columns
+    options = {} if dtype_backend is None else {"dtype_backend": dtype_backend}
+    frame = read_buffer(pd.read_parquet, buffer, {"columns": names, "filters": filters, **options})
+    if index is False and not isinstance(frame.node.meta.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    elif index not in (None, False):
+        frame = frame.set_index(index)
+    return frame[columns] if isinstance(columns, str) else frame
 
 
 def _reader(

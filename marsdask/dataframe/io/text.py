@@ -16,6 +16,7 @@ from marsdask.core.public import public_call
 from ..batches import batches
 from .csv import read_csv
 from .files import Storage, located, storage_of
+from .pandas_readers import is_buffer, read_buffer
 from .whole_files import read_whole_files
 from .write import is_folder, write_files
 
@@ -164,6 +165,9 @@ def read_fwf(
     """
     for unsaid in ("blocksize", "sample"):
         options.pop(unsaid, None)
+    if is_buffer(path):
+        table: DataFrame = read_buffer(pd.read_fwf, path, options)
+        return table
     frame: DataFrame = read_whole_files(
         pd.read_fwf, path, storage_of(storage_options), options, {"nrows": 1000}, reader="read_fwf"
     )

@@ -16,6 +16,7 @@ from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
 from ..rows import empty_rows
 from .files import LOCAL, Storage, expand_paths, located, looked_at, open_file, reading, storage_of
+from .pandas_readers import is_buffer, read_buffer
 from .write import in_folder, write_files
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def read_orc(
     if engine != "pyarrow":
         raise NotImplementedError(f"engine={engine!r} is not supported; use engine='pyarrow'")
     options = {} if columns is None else {"columns": list(columns)}
+    if is_buffer(path):
+        table: DataFrame = read_buffer(pd.read_orc, path, options)
+        return table
     each = int(split_stripes) or 2**31
     frame: DataFrame = read_whole_files(
         read_stripes,
@@ -157,6 +161,9 @@ def read_feather(
         Options of the filesystem.
     """
     options = {} if columns is None else {"columns": list(columns)}
+    if is_buffer(path):
+        table: DataFrame = read_buffer(pd.read_feather, path, options)
+        return table
     storage = storage_of(storage_options)
     frame: DataFrame = read_whole_files(
         pd.read_feather, path, storage, options, reader="read_feather"

@@ -89,3 +89,15 @@ def test_what_needs_all_rows_names_the_way_out():
         frame.k.str  # noqa: B018
     with pytest.raises(AttributeError):
         frame.s.str.nope  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["remove_unused_categories", "codes", "as_ordered"])
+def test_categories_that_only_running_tells(name: str) -> None:
+    """Functions of ``.cat`` take what a function returns, whose types are not known before."""
+    parts = [pd.DataFrame({"p": pd.Categorical([one, "b"], ["a", "b", "z"])}) for one in "ab"]
+    lazy = getattr(md.from_map(parts.__getitem__, [0, 1]).p.cat, name)
+    wanted = getattr(pd.concat(parts).p.cat, name)
+    if name == "codes":
+        pd.testing.assert_series_equal(lazy.compute(), wanted)
+    else:
+        pd.testing.assert_series_equal(lazy().compute(), wanted())

@@ -258,3 +258,114 @@ def test_footers(tmp_path):
     path.write_text("a,b\n1,2\n3,4\ntotal\n")
     options: Any = {"skipfooter": 1, "engine": "python"}
     equal(md.read_csv(path, **options), pd.read_csv(path, **options))
+
+
+#: Texts, and arguments that change what pandas reads of them.
+ARGUMENTS = {
+    "names and usecols": ("1,2,3\n4,5,6\n7,8,9\n", {"names": ["a", "b"], "usecols": [0, 2]}),
+    "fewer names": ("1,2,3\n4,5,6\n7,8,9\n", {"names": ["a", "b"]}),
+    "more names": ("1,2\n3,4\n5,6\n", {"names": ["a", "b", "c"]}),
+    "labels without a name": ("p,q\nx,1,5\ny,2,6\nz,3,7\n", {}),
+    "labels of engine c": ("p,q\nx,1,5\ny,2,6\nz,3,7\n", {"engine": "c"}),
+    "labels of engine python": ("p,q\nx,1,5\ny,2,6\nz,3,7\n", {"engine": "python"}),
+    "engine pyarrow": ("p,q\n1,5\n2,6\n", {"engine": "pyarrow"}),
+    "usecols": ("a,b,c\n1,2,3\n4,5,6\n", {"usecols": ["c", "a"]}),
+    "usecols by number": ("a,b,c\n1,2,3\n4,5,6\n", {"usecols": [2, 1]}),
+    "usecols by function": ("a,b,c\n1,2,3\n4,5,6\n", {"usecols": lambda name: name != "b"}),
+    "index_col": ("a,b\n3,1\n2,5\n", {"index_col": "a"}),
+    "index_col by number": ("a,b\n3,1\n2,5\n", {"index_col": 1}),
+    "index_col of two": ("a,b,c\n3,1,1\n2,5,2\n", {"index_col": ["a", "b"]}),
+    "index_col False": ("a,b\n3,1,\n2,5,\n", {"index_col": False}),
+    "sep": ("a;b\n1;2\n3;4\n", {"sep": ";"}),
+    "delimiter": ("a|b\n1|2\n3|4\n", {"delimiter": "|"}),
+    "sep of several": ("a::b\n1::2\n3::4\n", {"sep": "::", "engine": "python"}),
+    "sep of spaces": ("a b\n1  2\n3 \t4\n", {"sep": r"\s+"}),
+    "sniffed": ("a;b\n1;2\n3;4\n", {"sep": None, "engine": "python"}),
+    "header": ("x\na,b\n1,2\n", {"header": 1}),
+    "no header": ("1,2\n3,4\n", {"header": None}),
+    "other names": ("a,b\n1,2\n3,4\n", {"header": 0, "names": ["x", "y"]}),
+    "dtype": ("a,b\n1,2\n3,4\n", {"dtype": {"a": "float32"}}),
+    "converters": ("a,b\n1,2\n3,4\n", {"converters": {"a": lambda text: text * 2}}),
+    "true_values": ("a\nyes\nno\nyes\n", {"true_values": ["yes"], "false_values": ["no"]}),
+    "skipinitialspace": ('a,b\n1, "x\ny"\n2, z\n', {"skipinitialspace": True}),
+    "skiprows": ("a\n1\n2\n3\n", {"skiprows": [1]}),
+    "skipfooter": ("a\n1\n2\n3\n", {"skipfooter": 1, "engine": "python"}),
+    "nrows": ("a\n1\n2\n3\n", {"nrows": 2}),
+    "na_values": ("a\n1\n-\n3\n", {"na_values": ["-"]}),
+    "keep_default_na": ("a\nx\nNA\ny\n", {"keep_default_na": False}),
+    "na_filter": ("a\nx\nNA\ny\n", {"na_filter": False}),
+    "skip_blank_lines": ("a,b\n1,2\n\n3,4\n", {"skip_blank_lines": False}),
+    "parse_dates": ("a\n2020-01-01\n2021-05-05\n", {"parse_dates": ["a"]}),
+    "date_format": ("a\n01/02/2020\n03/04/2020\n", {"parse_dates": [0], "date_format": "%d/%m/%Y"}),
+    "dayfirst": ("a\n01/02/2020\n03/04/2020\n", {"parse_dates": [0], "dayfirst": True}),
+    "thousands": ("a;b\n1,000;2\n3;4\n", {"thousands": ",", "sep": ";"}),
+    "decimal": ("a;b\n1,5;2\n3;4\n", {"decimal": ",", "sep": ";"}),
+    "lineterminator": ("a|1|2|3|", {"lineterminator": "|"}),
+    "quotechar": ("a,b\n'x\ny',1\n'z',2\n", {"quotechar": "'"}),
+    "quoting": ('a,b\n"x,1\ny",2\n', {"quoting": 3}),
+    "doublequote": ('a\n"x""y"\n"z"\n', {"doublequote": False, "escapechar": "\\"}),
+    "escapechar": ("a,b\nx\\,y,1\nz,2\n", {"escapechar": "\\"}),
+    "comment": ("a,b\n1,2\n#3,4\n5,6\n", {"comment": "#"}),
+    "encoding": ("a\nä\nö\n", {"encoding": "latin-1"}),
+    "on_bad_lines": ("a,b\n1,2\n3,4,5\n6,7\n", {"on_bad_lines": "skip"}),
+    "dtype_backend": ("a\n1\n\n3\n", {"dtype_backend": "numpy_nullable"}),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_arguments(tmp_path, name):
+    """Each argument has pandas's effect, whatever the size of a chunk."""
+    text, options = ARGUMENTS[name]
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    wanted = pd.read_csv(path, **options)
+    for step in (3, 8, None):
+        equal(md.read_csv(path, chunk_bytes=step, **options), wanted)
+
+
+@pytest.mark.parametrize("options", [{"chunksize": 2}, {"iterator": True}], ids=str)
+def test_iterators_are_refused(tmp_path, options):
+    """Readers of parts have another interface: the error names what works."""
+    (tmp_path / "x.csv").write_text("a\n1\n2\n")
+    with pytest.raises(NotImplementedError, match="chunk_bytes"):
+        md.read_csv(tmp_path / "x.csv", **options)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options"),
+    [
+        (["a,b\n1,2\n", "a,b,c\n3,4,5\n"], {}),
+        (["a\n1\n", "b,a\nx,2\n", "a\n3\n"], {}),
+        (["1,2\n", "3,4,5\n"], {"header": None}),
+        (["b;a\n1;2\n", "a;b;d\n3;4;5.5\n"], {"sep": ";"}),
+    ],
+    ids=str,
+)
+def test_columns_that_only_later_files_have(tmp_path, texts, options):
+    """They are missing in the files before, as after pandas.concat."""
+    paths = [tmp_path / f"{number}.csv" for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    parts = [pd.read_csv(path, **options) for path in paths]
+    for step in (3, None):
+        lazy = md.read_csv(paths, chunk_bytes=step, **options)
+        equal(lazy, pd.concat(parts, ignore_index=True))
+
+
+@pytest.mark.parametrize("kind", ["csv", "table", "fwf", "json", "parquet", "feather", "orc"])
+def test_buffers(tmp_path, kind):
+    """Each reader takes an open file, or what was in one."""
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    path = tmp_path / "x"
+    write = {
+        "table": lambda: frame.to_csv(path, sep="\t", index=False),
+        "fwf": lambda: path.write_text(frame.to_string(index=False)),
+        "csv": lambda: frame.to_csv(path, index=False),
+    }
+    write.get(kind, lambda: getattr(frame, f"to_{kind}")(path))()
+    read = getattr(md, f"read_{kind}")
+    equal(read(io.BytesIO(path.read_bytes())), frame)
+    with open(path, "rb") as file:
+        equal(read(file), frame)
+    if kind in ("csv", "table", "fwf", "json"):
+        equal(read(io.StringIO(path.read_text())), frame)

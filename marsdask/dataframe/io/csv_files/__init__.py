@@ -1,0 +1,1 @@
+"""Where lines of CSV files begin and end."""

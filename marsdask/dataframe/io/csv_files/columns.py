@@ -1,0 +1,73 @@
+"""The columns that each of several CSV files has."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ..files import Files, open_file
+from .lines import line_after, separators_of
+
+#: The ends of names of compressed files.
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar")
+#: The bytes of a file in which its first line should end.
+LINE_BYTES = 64 * 1024
+
+#: Options with which a line does not depend on others; with other options a file is one chunk.
+SPLITTABLE = {
+    *("sep", "delimiter", "header", "names", "usecols", "dtype", "index_col", "parse_dates"),
+    *("na_values", "keep_default_na", "na_filter", "thousands", "decimal", "date_format"),
+    *("true_values", "false_values", "float_precision", "low_memory"),
+}
+
+
+def has_header(options: Mapping[str, Any]) -> bool:
+    """Tell whether the first line has the column names."""
+    header = options.get("header", "infer")
+    return options.get("names") is None if header == "infer" else header is not None
+
+
+def separators_in(options: Mapping[str, Any]) -> bytes:
+    """Return the bytes behind which a field begins."""
+    return separators_of(options.get("delimiter") or options.get("sep", ",")) or b""
+
+
+def runs_of_columns(files: Files, options: dict[str, Any]) -> list[list[str]]:
+    """Return the runs of files of the same columns, if later ones have more than the first.
+
+    None if all agree, or if a file lacks a column: reading it is an error.
+    """
+    if len(files.paths) == 1:
+        return []
+    known: dict[bytes, Any] = {}
+    runs: list[list[str]] = []
+    last = None
+    for number, path in enumerate(files.paths):
+        with files.reading(number), open_file(path, files.storage) as file:
+            head: bytes = file.read(LINE_BYTES)
+        line = head[: line_after(head, 0, separators_in(options))]
+        if line not in known:
+            known[line] = _columns_of(line, path, files, options)
+        columns = known[line]
+        if columns is None or not columns >= known[next(iter(known))]:
+            return []
+        if not runs or columns != last:
+            runs.append([])
+        runs[-1].append(path)
+        last = columns
+    return runs if len(runs) > 1 else []
+
+
+def _columns_of(line: bytes, path: str, files: Files, options: dict[str, Any]) -> Any:
+    """Return the labels of a file's columns, ``None`` if they are not read from its first line."""
+    plain = options.keys() <= SPLITTABLE - {"index_col", "usecols"} and options.get("names") is None
+    if not plain or path.endswith(COMPRESSED) or not line.strip():
+        return None
+    how = {key: options[key] for key in ("sep", "delimiter", "header") if key in options}
+    try:
+        return frozenset(pd.read_csv(io.BytesIO(line), nrows=1, **how).columns)
+    except ValueError:
+        return None  # whoever reads the rows says why
