@@ -120,6 +120,8 @@ class Suite:
     limit: int | None = 60
     #: Whether the suite's own set-up is used.
     conftests: bool = False
+    #: Tests of one file that are tried again: those of which time or others may be the cause.
+    alone: int = ALONE
 
     def files(self, wanted: Iterable[str]) -> Iterator[str]:
         """Yield the files that match any of the patterns, the suite's own if there are none."""
@@ -162,7 +164,8 @@ def suites(checkout: str | None) -> Iterator[Suite]:
         limit=None,
     )
     tests, frames = ("pandas_tests",), ("our_frames",)
-    yield Suite("pandas", packages, tests, frames, (), {}, PANDAS, limit=None, conftests=True)
+    pandas = Suite("pandas", packages, tests, frames, (), {}, PANDAS, limit=None)
+    yield replace(pandas, conftests=True, alone=0)
     if checkout:
         yield from _of_distributed(checkout, shared)
 
@@ -277,7 +280,7 @@ def compare(suite: Suite, file: str, known: Iterable[str], *, timed: bool = Fals
     allowed, neither = allowed_by(known, passed(stock)), failed(stock)
     lost = passed(stock) - allowed
     patient = replace(suite, limit=suite.limit and PATIENCE * suite.limit)
-    for test in sorted(lost)[:ALONE]:
+    for test in sorted(lost)[: suite.alone]:
         # A run of its own for each: some tests only fail after others.
         good |= passed(run(patient, file, ours=True, only=[test]))
     known_ones, bad = frozenset(allowed - good), frozenset(lost - good)

@@ -305,7 +305,9 @@ def check_equal(ours: Any, reference: Any) -> None:
     elif isinstance(reference, np.ndarray | np.generic):
         assert np.asarray(ours).dtype == reference.dtype, f"{ours!r}, not {reference!r}"
         loose = 1e-4 if reference.dtype == "float32" else 1e-7
-        if reference.dtype.kind in "fc":
+        if reference.dtype == object:
+            pd.testing.assert_series_equal(pd.Series(ours), pd.Series(reference))
+        elif reference.dtype.kind in "fc":
             np.testing.assert_allclose(ours, reference, rtol=loose, atol=loose)
         else:
             np.testing.assert_array_equal(ours, reference)
