@@ -261,7 +261,7 @@ def test_footers(tmp_path):
 
 
 #: Texts, and arguments that change what pandas reads of them.
-ARGUMENTS = {
+ARGUMENTS: dict[str, tuple[str, Any]] = {
     "names and usecols": ("1,2,3\n4,5,6\n7,8,9\n", {"names": ["a", "b"], "usecols": [0, 2]}),
     "fewer names": ("1,2,3\n4,5,6\n7,8,9\n", {"names": ["a", "b"]}),
     "more names": ("1,2\n3,4\n5,6\n", {"names": ["a", "b", "c"]}),
