@@ -114,7 +114,9 @@ AT_RUN_TIME = {
     "marsdask/compat/mars.py": {"import_module": "loads packages of Mars when they are asked for"},
     "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
-    "marsdask/core/tokens.py": {"sys.modules": "tells whether a function is found by its name"},
+    "marsdask/core/snapshots/functions.py": {
+        "sys.modules": "tells whether a function is found by its name"
+    },
     "marsdask/tensor/__init__.py": {"import_module": "loads its packages when they are asked for"},
 }
 
@@ -186,6 +188,8 @@ WRAPS = {
 #: Attributes that objects are asked for although no class declares them: others' objects have
 #: them, or functions and errors that we marked. Of ours a class or a Protocol says what it has.
 UNDECLARED = {
+    "fget": "properties of classes of users",
+    "get_params": "estimators",
     "_make": "named tuples",
     "_fields": "named tuples",
     "_meta": "Dask's frames",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -17,6 +18,7 @@ from marsdask.scheduler.errors import (
 from .config import OptionError, options
 from .grids.blockwise import Blockwise, pick
 from .grids.grid import Grid
+from .node import Node
 from .sizes import Index, UnknownShapeError, borders, known
 
 __all__ = [
@@ -48,26 +50,36 @@ _INTERNAL = (
 
 
 def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> BaseException:
-    """Add the failed chunk and the user's line to ``error``, and keep only the kernel's frames."""
-    error.__traceback__ = _kernel_frames(error.__traceback__)
-    if grid is None or grid.node is None or getattr(error, "marsdask_explained", False):
-        return error
+    """Add the failed chunk and the user's line to ``error``, and keep only the kernel's frames.
+
+    What describes an error may call code of users. If that raises, the description is left out.
+    """
+    with suppress(Exception):
+        error.__traceback__ = _kernel_frames(error.__traceback__)
+        if grid is not None and grid.node is not None:
+            _describe(error, grid, grid.node, index)
+    return error
+
+
+def _describe(error: BaseException, grid: Grid, node: Node, index: Any) -> None:
+    if getattr(error, "marsdask_explained", False):
+        return
     # A task that several operations share has the index of the last one.
     where = f"chunk {index} of {grid.numblocks}"
     is_chunk = index is not None and len(index) == grid.ndim
     if not is_chunk:
         where = f"in the task {index}"
-    lines = [f"in {grid.node.label}, {where} ({grid.rule.label})"]
-    lines.extend(f"  {line}" for line in (_rows_behind(grid, index) if is_chunk else ()))
+    lines = [f"in {node.label}, {where} ({grid.rule.label})"]
+    with suppress(Exception):
+        lines.extend(f"  {line}" for line in (_rows_behind(grid, index) if is_chunk else ()))
     lines.extend(
         f"  input {_label(source)}: chunks of up to {_sizes(source)}"
         for source in grid.rule.inputs[:4]
     )
-    if grid.node.origin is not None:
-        lines.append(f"written at {grid.node.origin}")
+    if node.origin is not None:
+        lines.append(f"written at {node.origin}")
     error.add_note("\n".join(lines))
     error.marsdask_explained = True  # type: ignore[attr-defined]
-    return error
 
 
 def shortened(error: BaseException) -> BaseException:

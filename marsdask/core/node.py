@@ -17,7 +17,8 @@ from .call_site import CallSite, caller
 from .facts import Fact
 from .registry import sealed
 from .sizes import Chunks, Index, Size, Sizes, total
-from .tokens import field_names, token, values_of
+from .snapshots.snapshot import Snapshot
+from .tokens import field_names, token, unique, values_of
 from .traits import Traits
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class _NodeType(type):
         node = super().__call__(*args, **kwargs)
         if not node.interned:
             return node
-        found = _intern(node)
+        found = _intern(node, held=True)
         if found is node:
             object.__setattr__(node, "origin", caller())
         return found
@@ -79,8 +80,16 @@ def _sealing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return meta
 
 
-def _intern(node: Node) -> Node:
-    """Return the node of the same name, if it can replace this one."""
+def _intern(node: Node, *, held: bool = False) -> Node:
+    """Return the node of the same name, if it can replace this one.
+
+    Somebody else may hold the values of its fields: then it takes a snapshot of them.
+    """
+    twin = _NODES.get(node.name)
+    if twin is not None and twin.stands_for(node):
+        return twin
+    if held:
+        node._take_snapshot()
     twin = _NODES.setdefault(node.name, node)
     return twin if twin is node or twin.stands_for(node) else node
 
@@ -153,6 +162,18 @@ class Node(metaclass=_NodeType):
     def name(self) -> str:
         """The identity: class, inputs and parameters."""
         return f"{self.label}-{token(type(self), *values_of(self))}"
+
+    def _take_snapshot(self) -> None:
+        """Keep what its fields hold as it is now: its name, made of their content, stays true."""
+        if type(self).name is not Node.name:
+            return  # its class says by what it is named, and owns what it holds
+        snapshot = Snapshot()
+        for field in field_names(type(self)):
+            value = getattr(self, field)
+            if (own := snapshot.of(value)) is not value:
+                object.__setattr__(self, field, own)
+        if snapshot.shares:  # what it shares may change
+            vars(self)["name"] = f"{self.label}-{token(unique())}"
 
     @property
     def token_name(self) -> str:
@@ -427,8 +448,14 @@ class Node(metaclass=_NodeType):
 
 
 def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
-    node: Node = kind(**dict(zip(field_names(kind), values, strict=True)))
-    return node
+    """Return the node of values that nobody else has."""
+    node: Node = type.__call__(kind, **dict(zip(field_names(kind), values, strict=True)))
+    if not node.interned:
+        return node
+    found = _intern(node)
+    if found is node:
+        object.__setattr__(node, "origin", caller())
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-import sys
+import threading
 import types
 import uuid
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from dask.base import tokenize
 
+from .snapshots.functions import captured, import_path
+from .snapshots.kinds import IMMUTABLE
+from .snapshots.records import captures_state, keeps_record
+
 #: A tuple at least this long is tokenised by its runs, so that regular grids are cheap to name.
 _LONG = 32
 
-#: The module name of a script; the same name may mean other code in the next script.
-_MAINS = ("__main__", "__mp_main__")
 
-_PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), range)
+class _Writing(threading.local):
+    """The functions that are being written, which may refer to themselves."""
+
+    def __init__(self) -> None:
+        self.functions: list[int] = []
+
+
+_WRITING = _Writing()
 
 
 @cache
@@ -49,7 +58,7 @@ def token(*parts: Any) -> str:
 
 def _write(part: Any, out: list[str]) -> None:
     kind = type(part)
-    if kind in _PLAIN:
+    if kind in IMMUTABLE:
         out.append(f"{kind.__name__}:{part!r}")
     elif kind is tuple or kind is list:
         _write_sequence(part, out)
@@ -62,10 +71,10 @@ def _write(part: Any, out: list[str]) -> None:
     elif is_dataclass(part) and not isinstance(part, type):
         out.append(_class(kind))
         _write_sequence(values_of(part), out)
-    elif callable(part) and (name := _importable_name(part)):
-        out.append(f"function:{name}")
+    elif callable(part):
+        out.append(_callable(part))
     else:
-        out.append(foreign(part))
+        out.append(_instance(part))
 
 
 def _write_sequence(part: tuple[Any, ...] | list[Any], out: list[str]) -> None:
@@ -81,13 +90,19 @@ def _write_sequence(part: tuple[Any, ...] | list[Any], out: list[str]) -> None:
     out.append("]")
 
 
-def _importable_name(part: Any) -> str | None:
-    """Return the dotted name under which ``part`` can be imported, if there is one."""
-    module, name = getattr(part, "__module__", None), getattr(part, "__name__", None)
-    if module in _MAINS or not isinstance(name, str):
-        return None
-    found = getattr(sys.modules.get(str(module)), name, None)
-    return f"{module}.{name}" if found is part else None
+def _callable(part: Any) -> str:
+    if name := import_path(part):
+        return f"function:{name}"
+    return unique() if keeps_record(part) else _instance(part)
+
+
+def _instance(part: Any) -> str:
+    return unique() if captures_state(type(part)) else foreign(part)
+
+
+def unique() -> str:
+    """Return a token that no other object has."""
+    return f"unique:{uuid.uuid4().hex}"
 
 
 def foreign(part: Any) -> str:
@@ -96,7 +111,7 @@ def foreign(part: Any) -> str:
         text = tokenize(part, ensure_deterministic=True)
         return f"{type(part).__qualname__}:{_axes_in_memory(part)}:{_lengths(part)}:{text}"
     except (TypeError, ValueError, RuntimeError):
-        return f"unique:{uuid.uuid4().hex}"
+        return unique()
 
 
 def _axes_in_memory(part: Any) -> list[int]:
@@ -124,14 +139,88 @@ def _lengths(part: Any) -> str:
 
 
 def _function(part: Any) -> str:
-    qualname = part.__qualname__
-    if "<" in qualname or part.__module__ in _MAINS:
-        return foreign(part)
-    return f"function:{part.__module__}.{qualname}"
+    """Return the token of a function: its import path, or its code and what it captures."""
+    if name := import_path(part):
+        return f"function:{name}"
+    if keeps_record(part):
+        return unique()
+    if id(part) in _WRITING.functions:
+        return f"recursive:{len(_WRITING.functions) - _WRITING.functions.index(id(part))}"
+    _WRITING.functions.append(id(part))
+    try:
+        out = [part.__module__ or "", part.__qualname__, _code(part.__code__)]
+        for name, value in captured(part).items():
+            out.append(name)
+            _write(value, out)
+    finally:
+        _WRITING.functions.pop()
+    return "function{" + "\0".join(out) + "}"
+
+
+@lru_cache(4096)
+def _code(code: types.CodeType) -> str:
+    out = [f"{code.co_firstlineno}:{code.co_flags}:{code.co_code!r}"]
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    out.append(f"{counts}{names}{code.co_exceptiontable!r}")
+    out.extend(map(_constant, code.co_consts))
+    return blake2b("\0".join(out).encode(), digest_size=12).hexdigest()
+
+
+def _constant(constant: Any) -> str:
+    if isinstance(constant, types.CodeType):
+        return _code(constant)
+    if isinstance(constant, tuple | frozenset):
+        items = map(_constant, constant)
+        # The order of a set differs from process to process.
+        inner = items if isinstance(constant, tuple) else sorted(items)
+        return f"{type(constant).__name__}({','.join(inner)})"
+    return f"{type(constant).__name__}:{constant!r}"
+
+
+def _method(part: types.MethodType) -> str:
+    if keeps_record(part):
+        return unique()
+    out: list[str] = []
+    _write(part.__func__, out)
+    _write(part.__self__, out)
+    return "method{" + "\0".join(out) + "}"
+
+
+def _native_method(part: Any) -> str:
+    owner = part.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        name = import_path(part)
+        return f"function:{name}" if name else foreign(part)
+    if keeps_record(part):
+        return unique()
+    out = [part.__name__]
+    _write(owner, out)
+    return "method{" + "\0".join(out) + "}"
 
 
 def _class(part: type) -> str:
-    return f"class:{part.__module__}.{part.__qualname__}"
+    """Return the token of a class: its import path, or its methods as well."""
+    if name := import_path(part):
+        return f"class:{name}"
+    if captures_state(part):
+        return unique()
+    out = [part.__module__, part.__qualname__]
+    for base in part.__bases__:
+        _write(base, out)
+    for name, member in vars(part).items():
+        inner = getattr(member, "__func__", getattr(member, "fget", member))
+        if isinstance(inner, types.FunctionType):
+            out.extend((name, _code(inner.__code__)))
+            cells = captured(inner).cells.values()
+            out.extend(repr(cell) for cell in cells if type(cell) in IMMUTABLE)
+        elif type(member) in IMMUTABLE and name != "__firstlineno__":
+            out.append(f"{name}:{member!r}")
+    return "class{" + "\0".join(out) + "}"
+
+
+def _module(part: types.ModuleType) -> str:
+    return f"module:{part.__name__}"
 
 
 def _slice(part: slice) -> str:
@@ -155,6 +244,9 @@ def _partial(part: partial[Any]) -> str:
 
 _WRITERS: dict[type, Callable[[Any], str]] = {
     types.FunctionType: _function,
+    types.MethodType: _method,
+    types.BuiltinFunctionType: _native_method,
+    types.ModuleType: _module,
     type: _class,
     slice: _slice,
     dict: _mapping,

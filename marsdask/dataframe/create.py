@@ -19,6 +19,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
+from marsdask.core.snapshots.snapshot import with_own_cells
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.manipulation.shape import whole
@@ -108,8 +109,34 @@ def from_pandas(
 def in_memory(data: Any, chunk_size: Any, num_partitions: int | None, *, copy: bool) -> Any:
     """Return a lazy object of a pandas object, which was copied or is shared."""
     sizes = row_sizes(len(data), data, chunk_size, num_partitions)
-    content = "" if copy else uuid.uuid4().hex
+    data, shares = _with_own_cells(data) if copy else (data, True)
+    content = uuid.uuid4().hex if shares else ""
     return wrap(FromPandas(data, sizes, content=content, lent=not copy))
+
+
+def _with_own_cells(data: Any) -> tuple[Any, bool]:
+    """Return a copy with its own containers in cells, and whether it shares other objects.
+
+    pandas's copies share them.
+    """
+    if isinstance(data, pd.Index):
+        return data, False
+    several, shares = isinstance(data, pd.DataFrame), False
+    for place, dtype in enumerate(data.dtypes if several else [data.dtype]):
+        if getattr(dtype, "kind", "") != "O" or not isinstance(dtype, np.dtype):
+            continue
+        old = data.iloc[:, place] if several else data
+        values = old.to_numpy()
+        cells, unknown = with_own_cells(values)
+        shares |= unknown
+        if cells is values:
+            continue
+        new = pd.Series(cells, old.index, dtype=object, name=old.name, copy=True)
+        if several:
+            data.isetitem(place, new)
+        else:
+            data = new
+    return data, shares
 
 
 @dataclass(frozen=True, eq=False)

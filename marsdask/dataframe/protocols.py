@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection, rebind
+from marsdask.core.snapshots.functions import function_name
 
 from .elementwise.operands import aligned_tensor, operand
 from .elementwise.rowwise import rowwise
@@ -73,7 +74,7 @@ class Output:
 
     @property
     def __name__(self) -> str:
-        return str(self.ufunc.__name__)
+        return function_name(self.ufunc)
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
         return self.ufunc(*blocks, **kwargs)[self.position]

@@ -28,6 +28,7 @@ from marsdask.core.grids.rechunk import recut
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node, lacks_detail
 from marsdask.core.sizes import Chunks, Index, numbers, shape_of
+from marsdask.core.snapshots.functions import function_name
 from marsdask.tensor.chunks import normalize_chunks
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.kernels.assembly import assemble
@@ -57,7 +58,7 @@ class Fold(Node):
 
     @property
     def label(self) -> str:
-        return self.func.__name__
+        return function_name(self.func)
 
     @property
     def meta(self) -> Any:
@@ -94,7 +95,7 @@ class RowMap(Node):
 
     @property
     def label(self) -> str:
-        return self.func.__name__
+        return function_name(self.func)
 
     @property
     def meta(self) -> Any:
@@ -220,7 +221,7 @@ class Values(Node):
 
     @property
     def label(self) -> str:
-        return self.func.__name__
+        return function_name(self.func)
 
     @property
     def meta(self) -> Any:

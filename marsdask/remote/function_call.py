@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from marsdask.core.compilation.costs import Cost
 from marsdask.core.session import Session, session_on, task_session
+from marsdask.core.snapshots.functions import function_name
 from marsdask.scheduler.inprocess.worker_process import dumps
 from marsdask.scheduler.worker_client import WorkerClient, running_worker
 
@@ -41,7 +42,7 @@ class RemoteCall:
         attempts: int = 1,
         n_output: int | None = None,
     ) -> None:
-        self.name = getattr(function, "__name__", type(function).__name__)
+        self.name = function_name(function)
         self.attempts = attempts
         self.n_output = n_output
         self._function: Callable[..., Any] | None = function

@@ -12,6 +12,7 @@ from marsdask.core.collection import Collection, ExecutableTuple, execute, execu
 from marsdask.core.config import options
 from marsdask.core.dask.single_value import foreign_value
 from marsdask.core.node import Node
+from marsdask.core.snapshots.snapshot import Snapshot
 
 from .arguments import InputPlace, rebuilt
 from .function_call import ATTEMPTS, RemoteCall
@@ -42,7 +43,8 @@ def spawn(
         Its arguments; anything but a tuple is the only one. Objects in them arrive as values, also
         within lists, tuples, sets, dictionaries, slices and dataclasses, and so do Dask's
         collections and futures. Tensors and frames arrive as they are: executed, with their chunks
-        where these are held. The function may modify all values: they are copies.
+        where these are held. They have the values of the
+        call, whatever is written to them later. The function may modify them: they are copies.
     kwargs : dict, optional
         Its keyword arguments.
     retry_when_fail : bool
@@ -88,9 +90,10 @@ def spawn(
         raise ValueError(f"Unexpected kw: {next(iter(kw))}")
     given = args if isinstance(args, tuple) else (args,)
     inputs = _Inputs()
-    arguments = rebuilt(given, inputs.take), rebuilt(kwargs, inputs.take)
+    snapshot = Snapshot()
+    arguments = snapshot.of((rebuilt(given, inputs.take), rebuilt(kwargs, inputs.take)))
     attempts = ATTEMPTS if retry_when_fail else 1
-    call = RemoteCall(func, arguments, attempts=attempts, n_output=n_output)
+    call = RemoteCall(snapshot.of(func), arguments, attempts=attempts, n_output=n_output)
     handles = frozenset() if resolve_tileable_input else frozenset(inputs.tileables)
     node = RemoteFunction(NAMES.new(), call, tuple(inputs.nodes), handles)
     object.__setattr__(node, "origin", caller())

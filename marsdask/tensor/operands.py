@@ -19,6 +19,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.registry import class_of, register_collection
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
+from marsdask.core.snapshots.snapshot import frozen_copy, is_frozen, with_own_cells
 from marsdask.core.tokens import register_token, token
 
 from .chunks import normalize_chunks, regular
@@ -149,14 +150,12 @@ def literal(array: np.ndarray[Any, Any], splits: Chunks, copy: bool | None = Non
     if copy is False or (copy is None and _is_mapped(array)):
         lent = _frozen(array.view())
         return Literal(lent, splits, uuid.uuid4().hex, lent=True, order=order_of(array))
-    kept = array if copy is None and _is_frozen(array) else snapshot(array)
-    return Literal(kept, splits, order=order_of(array))
-
-
-def snapshot(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return a read-only copy in the same order; an axis of stride zero is kept."""
-    copied = _frozen(_distinct(array).copy(order="K"))
-    return np.broadcast_to(copied, array.shape) if copied.shape != array.shape else copied
+    order, content = order_of(array), ""
+    if array.dtype == object:
+        array, shares = with_own_cells(array)
+        content = uuid.uuid4().hex if shares else ""
+    kept = array if copy is None and is_frozen(array) else frozen_copy(array)
+    return Literal(kept, splits, content, order=order)
 
 
 def _distinct(array: Any) -> Any:
@@ -181,14 +180,6 @@ def _bases(array: Any) -> Iterator[Any]:
 
 def _is_mapped(array: Any) -> bool:
     return any(isinstance(base, np.memmap) for base in _bases(array))
-
-
-def _is_frozen(array: Any) -> bool:
-    """Tell whether neither the array nor its base is writeable."""
-    return not any(
-        base.flags.writeable if isinstance(base, np.ndarray) else not isinstance(base, bytes)
-        for base in _bases(array)
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from ..snapshots.functions import function_name
 
 
 class Cost(NamedTuple):
@@ -61,7 +63,10 @@ def cost_of(func: Callable[..., Any]) -> Cost:
     declared = getattr(func, "cost", None)
     if isinstance(declared, Cost):
         return declared
-    found = _COSTS.get(func) if isinstance(func, Hashable) else None
+    try:
+        found = _COSTS.get(func)
+    except TypeError:  # a callable object that has no hash
+        found = None
     return found or _COSTS.get(type(func)) or Cost()
 
 
@@ -73,7 +78,7 @@ class FunctionWrapper:
 
     @property
     def __name__(self) -> str:
-        return self.func.__name__
+        return function_name(self.func)
 
     @property
     def cost(self) -> Cost:

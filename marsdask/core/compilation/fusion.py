@@ -14,6 +14,7 @@ from ..grids.ownership import CopiedBlocks, may_be_views
 from ..grids.select import Select
 from ..grids.shuffle import ShuffleMerge
 from ..sizes import Index
+from ..snapshots.functions import function_name
 from .costs import cost_of
 
 
@@ -58,7 +59,7 @@ class Program:
 
     @property
     def __name__(self) -> str:
-        return "_".join(getattr(step.func, "__name__", "call") for step in self.steps[-3:])
+        return "_".join(function_name(step.func) for step in self.steps[-3:])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.steps,)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..compilation.costs import kernel
 from ..sizes import Chunks, Index
+from ..snapshots.functions import function_name
 from .grid import Call, Grid, Ref, Rule
 
 
@@ -54,7 +55,7 @@ class ByKernel(Rule):
 
     @property
     def label(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
+        return function_name(self.func).strip("_")
 
 
 @dataclass(frozen=True, eq=False)

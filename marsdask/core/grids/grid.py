@@ -14,6 +14,7 @@ from marsdask.scheduler.base import dtype_of
 
 from ..node import Node, among_fields
 from ..sizes import Chunks, Index, upper
+from ..snapshots.kinds import ByReference
 from ..tokens import token, values_of
 from ..traits import Partitioning
 
@@ -71,7 +72,7 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class Grid(ByReference):
     """All chunks of one array or frame (or of one step towards it)."""
 
     rule: Rule

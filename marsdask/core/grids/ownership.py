@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..compilation.costs import Cost, cost_of, kernel
+from ..snapshots.functions import function_name
 from .blockwise import Blockwise, map_blocks
 from .grid import Grid
 
@@ -66,7 +67,7 @@ class CopiedBlocks:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
+        return function_name(self.func)
 
     @property
     def cost(self) -> Cost:

@@ -18,6 +18,7 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.snapshots.functions import function_name
 from marsdask.core.traits import Traits, kept
 
 from ..frame_node import FrameNode, SameKind, dtypes_of, is_row
@@ -56,7 +57,7 @@ class Rowwise(FrameNode):
 
     @property
     def label(self) -> str:
-        return LABELS.get(self.func) or self.func.__name__.strip("_")
+        return LABELS.get(self.func) or function_name(self.func).strip("_")
 
     @property
     def meta(self) -> Any:
@@ -75,7 +76,7 @@ class Rowwise(FrameNode):
             return found
         dtypes = dtypes_of(found)
         holds_all = all(getattr(dtype, "kind", "O") not in "iub" for dtype in dtypes)
-        if dtypes and holds_all and self.func.__name__ not in PUTS:
+        if dtypes and holds_all and function_name(self.func) not in PUTS:
             return found  # these types have a missing value
         samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
         try:
@@ -190,7 +191,7 @@ def depends_on_values(func: Callable[..., Any]) -> bool:
     while isinstance(func, Keywords):
         func = func.func
     of_accessor = isinstance(func, Member) or (isinstance(func, Method) and bool(func.accessor))
-    return of_accessor or func.__name__.strip("_") in BY_VALUES
+    return of_accessor or function_name(func).strip("_") in BY_VALUES
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.snapshots.functions import function_name
 
 from ..frame_node import FrameNode, dtypes_of
 from ..reduction.reductions import collection_of
@@ -109,7 +110,7 @@ class WriteFiles(FrameNode):
 
     @property
     def label(self) -> str:
-        return self.write.__name__
+        return function_name(self.write)
 
     @property
     def meta(self) -> Any:

@@ -13,6 +13,7 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.snapshots.functions import function_name, shown_text
 from marsdask.tensor import from_dask as tensor_from_dask
 from marsdask.tensor import tensor
 
@@ -66,7 +67,7 @@ class FromMap(FrameNode):
         return (unknown_sizes(self.name, [None] * len(self.items)),)
 
     def chunk_origin(self, index: sizes.Index) -> str:
-        return f"{self.func.__name__} of {self.items[index[0]]!r:.200}"
+        return f"{function_name(self.func)} of {shown_text(self.items[index[0]])}"
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs

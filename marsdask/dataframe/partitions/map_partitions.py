@@ -20,6 +20,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.snapshots.functions import function_label, function_name
 
 from ..elementwise.apply import declared
 from ..frame_node import FrameNode, is_row
@@ -142,7 +143,7 @@ class MapPartitions(FrameNode):
 
     @property
     def label(self) -> str:
-        return getattr(self.func, "__name__", "map_partitions").strip("<>")
+        return function_label(self.func)
 
     @property
     def meta(self) -> Any:
@@ -284,7 +285,7 @@ def _shown(
             warnings.simplefilter("ignore")
             found = func(*args[:first], **options)
     except Exception as error:
-        name = getattr(func, "__name__", "the function")
+        name = function_name(func)
         raise ValueError(
             f"Metadata inference failed in `{name}`: it was called with made-up rows to find the "
             f"columns and types of the result, and raised {type(error).__name__}: {error}; pass "

@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from marsdask.core.collection import Collection
+from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import column_at, rowwise
 from ..frame_node import axis_number, is_masked
@@ -114,7 +115,7 @@ def _several(func: Any, named: dict[str, Any]) -> dict[Any, Any]:
 
 
 def _label(func: Any) -> Any:
-    return func if isinstance(func, str) else func.__name__
+    return func if isinstance(func, str) else function_name(func)
 
 
 def aggregate_column(

@@ -9,6 +9,7 @@ from typing import Any
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Size, Sizes, unknown_sizes
+from marsdask.core.snapshots.functions import function_name
 
 from ..frame_node import FrameNode
 from ..reduction.reductions import collection_of
@@ -29,7 +30,7 @@ class FlatMap(FrameNode):
 
     @property
     def label(self) -> str:
-        return self.func.__name__
+        return function_name(self.func)
 
     @property
     def meta(self) -> Any:

@@ -11,6 +11,7 @@ from pandas.api.extensions import no_default
 
 from marsdask.core.collection import Collection, compute
 from marsdask.core.public import public_call
+from marsdask.core.snapshots.functions import function_name
 
 from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, renamed, rowwise
@@ -103,7 +104,7 @@ def pivot_table(
     if not isinstance(aggfunc, list):
         single: DataFrame = table(aggfunc)
         return single
-    labels = [getattr(one, "__name__", one) for one in aggfunc]
+    labels = [function_name(one) if callable(one) else one for one in aggfunc]
     joined: Any = pd.concat(compute(*map(table, aggfunc)), keys=labels, axis=1)
     found: DataFrame = from_pandas(joined)
     return found

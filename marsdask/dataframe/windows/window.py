@@ -12,6 +12,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
+from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import rowwise
 from ..frame_node import S, dtypes_of, is_row
@@ -188,7 +189,7 @@ class Windows(Generic[S]):
         chosen = self._chosen()
         if isinstance(func, dict):
             return self._by_key(chosen, func, args, kwargs)
-        labels = [one if isinstance(one, str) else one.__name__ for one in func]
+        labels = [one if isinstance(one, str) else function_name(one) for one in func]
         if chosen.ndim == 1:
             parts = [self._aggregate(one, args, kwargs) for one in func]
             return beside(parts, pd.Index(labels))

@@ -13,6 +13,7 @@ import numpy as np
 from marsdask.core.collection import collect, wrap
 from marsdask.core.compilation.costs import Cost
 from marsdask.core.node import Node
+from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.nodes import Elementwise, ElementwiseOutputs, operands
 from ..manipulation.shape import expand_dims, normalize_axis
@@ -109,7 +110,7 @@ class EachElement:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
+        return function_name(self.func)
 
     def _call(self, *values: Any) -> Any:
         rest = iter(values)

@@ -16,6 +16,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
+from marsdask.core.snapshots.functions import function_name
 from marsdask.scheduler.errors import did_you_mean
 
 from ..elementwise.nodes import output
@@ -318,7 +319,7 @@ class gufunc:  # noqa: N801 - Dask's name
         self.pyfunc = pyfunc
         self.signature = signature
         self.options = options
-        self.__name__ = getattr(pyfunc, "__name__", type(self).__name__)
+        self.__name__ = function_name(pyfunc)
         self.__doc__ = getattr(pyfunc, "__doc__", None)
         if signature is not None:
             parse_signature(signature)

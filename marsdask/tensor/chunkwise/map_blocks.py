@@ -19,6 +19,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
+from marsdask.core.snapshots.functions import function_label
 
 from ..operands import as_node, literal, sparse_empty
 from ..sparse.blocks import is_sparse
@@ -117,7 +118,7 @@ class MapBlocks(Node):
     def label(self) -> str:
         if self.title is not None:
             return self.title
-        return getattr(self.func, "__name__", type(self.func).__name__).strip("<>")
+        return function_label(self.func)
 
     @property
     def meta(self) -> Any:

@@ -13,6 +13,7 @@ from marsdask.core.compilation.costs import Cost, cost_of
 from marsdask.core.dask.single_value import foreign_value
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, shape_text
+from marsdask.core.snapshots.functions import function_name
 
 from ..sparse.blocks import is_sparse, to_csr
 
@@ -37,7 +38,7 @@ class UserFunction:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
+        return function_name(self.func)
 
     def __call__(self, *given: Any, **kwargs: Any) -> Any:
         arguments = list(self.arguments)
@@ -57,7 +58,7 @@ class NamedArguments:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
+        return function_name(self.func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         first = len(args) - len(self.names)
@@ -93,7 +94,7 @@ class ChunkMaker:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
+        return function_name(self.func)
 
     def __call__(self, position: Any, *args: Any, **kwargs: Any) -> Any:
         del position
@@ -110,7 +111,7 @@ class SparseChunk:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__)
+        return function_name(self.func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         found = self.func(*args, **kwargs)

@@ -20,7 +20,8 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Sizes, numbers
+from marsdask.core.sizes import Chunks, Sizes, numbers, shape_text
+from marsdask.core.snapshots.kinds import ByReference
 from marsdask.core.tokens import token
 from marsdask.tensor.chunkwise.rechunk import rechunk
 
@@ -285,7 +286,7 @@ class HDF5Reader:
 
 
 @dataclass(frozen=True)
-class ZarrReader:
+class ZarrReader(ByReference):
     """Reads from a zarr array."""
 
     array: Any = field(repr=False)
@@ -310,7 +311,7 @@ class ZarrReader:
 
 
 @dataclass(frozen=True)
-class ArrayReader:
+class ArrayReader(ByReference):
     """Reads parts of an object that takes slices, one at a time if there is a lock."""
 
     array: Any = field(repr=False)
@@ -328,16 +329,28 @@ class ArrayReader:
         return self.name
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
+        block = self.read(parts)
+        wanted = tuple(part.stop - part.start for part in parts)
+        if block.shape != wanted:
+            where = ", ".join(f"{part.start}:{part.stop}" for part in parts)
+            raise ValueError(
+                f"from_array(): {type(self.array).__name__}[{where}] has the shape "
+                f"{shape_text(block.shape)}, but the object's shape "
+                f"{shape_text(tuple(self.array.shape))} promises {shape_text(wanted)}"
+            )
+        return block
+
+    def read(self, parts: tuple[slice, ...]) -> Any:
+        """Return what the object has there, of whatever shape."""
         if self.lock is not None:
             self.lock.acquire()
         try:
             found = self.getitem(self.array, parts)
             # Another thread may be faster at what is only read now.
-            block = found if isinstance(found, np.ma.MaskedArray) else np.asarray(found)
+            return found if isinstance(found, np.ma.MaskedArray) else np.asarray(found)
         finally:
             if self.lock is not None:
                 self.lock.release()
-        return block
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +373,7 @@ def read_lazily(array: Any, chunks: Any, getitem: Any, lock: Any) -> Node:
     )
     dtype = getattr(array, "dtype", None)
     if dtype is None:
-        dtype = reader((slice(0, 0),) * len(array.shape)).dtype
+        dtype = reader.read((slice(0, 0),) * len(array.shape)).dtype
     splits = normalize_chunks(chunks, array.shape, dtype)
     return SlicedObject(reader, (reader.name,), np.dtype(dtype), splits)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.files.places import Place, places_of
+from marsdask.core.snapshots.kinds import ByReference
 
 _REMEDY = (
     "use a numpy.memmap with a file, a zarr array on disk, an HDF5 file by its path (to_hdf5), or "
@@ -33,7 +34,7 @@ def _held(lock: Any) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class Target(ByReference):
     """An object with slice assignment, and the lock that is held meanwhile.
 
     Its pickle refers to the same file. Arrays without a file have no pickle: another process would

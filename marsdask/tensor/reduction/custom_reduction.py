@@ -18,6 +18,7 @@ from marsdask.core.grids.grid import Call, Grid
 from marsdask.core.grids.tree import PartialReduce, combine_groups, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
+from marsdask.core.snapshots.functions import function_name
 
 from ..chunkwise.blockwise import nest
 from ..chunkwise.map_blocks import takes
@@ -58,7 +59,7 @@ class MergeParts:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", "gather").strip("<>_")
+        return function_name(self.func).strip("<>_")
 
     def __call__(self, blocks: list[Any], counts: Index) -> Any:
         own = tuple(counts[axis] for axis in self.axes)
@@ -91,7 +92,7 @@ class ChunkMap:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.func, "__name__", "chunk").strip("<>_")
+        return function_name(self.func).strip("<>_")
 
     def __call__(self, block: Any, *weights: Any) -> Any:
         named = {"weights": weights[0]} if weights else {}

@@ -15,6 +15,7 @@ from marsdask.core.grids.ownership import private
 from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.ufuncs import isnan, less_equal, logical_or, subtract, where
 from ..indexing.assignment import into
@@ -69,7 +70,7 @@ class UserScan(Node):
 
     @property
     def label(self) -> str:
-        return getattr(self.func, "__name__", "cumreduction").strip("_<>")
+        return function_name(self.func).strip("_<>")
 
     @property
     def meta(self) -> Any:

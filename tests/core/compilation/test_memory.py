@@ -70,7 +70,9 @@ def test_a_session_refuses_and_goes_on():
         found = re.search(r"chunks of \((\d+), (\d+)\)", str(caught.value))
         assert found is not None
         fitting = tuple(map(int, found.groups()))
-        x = mt.ones((4096, 4096), chunk_size=fitting).map_blocks(noted, runs=runs, dtype=float)
+        x = mt.ones((4096, 4096), chunk_size=fitting).map_blocks(
+            lambda block: noted(block, runs), dtype=float
+        )
         z = mt.sqrt(x) + 1
         assert z.sum().execute(session=session).fetch(session=session) == 2 * 4096**2
         assert sum(runs) == 8 * 4096**2

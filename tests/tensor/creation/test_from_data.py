@@ -102,3 +102,20 @@ def test_open_files_are_not_read(tmp_path: Path) -> None:
             source[0] = 7.0
             assert_same(mt.tensor(source, dtype="f4"), np.asarray(source[:], "f4"))
             assert mt.asarray(source).node.label == "read"
+
+
+class FewerRows:
+    """A source that has fewer rows than its shape says."""
+
+    shape = (10, 2)
+    dtype = np.dtype(float)
+
+    def __getitem__(self, parts):
+        return np.ones((4, 2))[parts]
+
+
+def test_sources_keep_what_their_shape_promises():
+    """Or else the error names the source, and both shapes."""
+    for chunks in (10, 5, 3):
+        with pytest.raises(ValueError, match=r"FewerRows\[.*\] has the shape .*, but .*\(10,2\)"):
+            mt.from_array(FewerRows(), chunks=chunks).compute()

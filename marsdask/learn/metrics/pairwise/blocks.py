@@ -16,6 +16,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, known, numbers
+from marsdask.core.snapshots.functions import function_name
 from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.operands import empty
 from marsdask.tensor.spatial.distance import small_blocks
@@ -31,7 +32,7 @@ class MatrixOfRows(Node):
 
     @property
     def label(self) -> str:
-        return self.func.__name__
+        return function_name(self.func)
 
     @property
     def meta(self) -> Any:

@@ -1,0 +1,1 @@
+"""Snapshots of what users hand over, and what functions capture."""

@@ -1,0 +1,58 @@
+"""Types by what a snapshot does with their values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import io
+import pathlib
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import marsdask.tensor as mt
+from marsdask.core.snapshots.kinds import form_of, is_fixed, is_local
+from marsdask.learn.cluster import KMeans
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        (1, None),
+        (np.float64(1), None),
+        (np.dtype(int), None),
+        (dt.timedelta(1), None),
+        (decimal.Decimal(1), None),
+        (pathlib.Path("a"), None),
+        (pd.Timestamp(0), None),
+        (pd.NA, None),
+        (pd.offsets.Day(2), None),
+        (int, None),
+        (mt.ones(2).node, None),
+        ((1, 2), "sequence"),
+        (namedtuple("Pair", "a b")(1, 2), "sequence"),  # noqa: PYI024
+        ([1], "container"),
+        ({}, "mapping"),
+        (OrderedDict(), "pickled"),
+        (np.ones(2), "array"),
+        (np.zeros(1, "i4,i4")[0], "scalar"),
+        (np.ma.ones(2), "pickled"),
+        (pd.Series([1]), "pickled"),
+        (LinearRegression(), "pickled"),
+        (KMeans(2), "shallow"),
+        (io.BytesIO(), "shared"),
+    ],
+)
+def test_each_type_has_its_form(value, form):
+    """Immutable values have none."""
+    assert form_of(type(value)) == form
+
+
+def test_modules_and_what_can_be_imported_are_fixed():
+    """Numbers and local functions of modules may be set again."""
+    assert all(map(is_fixed, (np, np.ones, int, pytest.raises)))
+    assert not any(map(is_fixed, (1, [], lambda: 1)))
+    assert is_local(type("Local", (), {}))
