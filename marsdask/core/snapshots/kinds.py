@@ -61,9 +61,13 @@ class ByReference:
     __slots__ = ()
 
 
-@lru_cache(4096)
 def form_of(kind: Any) -> str | None:
     """Return the method of :class:`.Snapshot` for values of a type, ``None`` if it keeps them."""
+    return _form_of(kind)
+
+
+@lru_cache(4096)
+def _form_of(kind: Any) -> str | None:
     if kind in IMMUTABLE or kind in _FORMS:
         return _FORMS.get(kind)
     module = f"{kind.__module__}."

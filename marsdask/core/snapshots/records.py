@@ -64,7 +64,7 @@ class _Records:
 
     def are_in(self, value: Any) -> bool:
         """Tell whether a captured value is there to be changed, or might be."""
-        kind = type(value)
+        kind: Any = type(value)
         if kind in IMMUTABLE or id(value) in self._seen:
             return False
         self._seen.add(id(value))

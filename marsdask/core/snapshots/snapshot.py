@@ -46,7 +46,7 @@ class Snapshot:
 
     def of(self, value: Any) -> Any:
         """Return a value that does not change: itself, if that is one."""
-        kind = type(value)
+        kind: Any = type(value)
         if kind in IMMUTABLE:
             return value
         copier = _copier(kind)
@@ -148,7 +148,7 @@ class Snapshot:
         return self._copied(value, varies=varies)
 
     def _is_same(self, value: Any) -> bool:
-        return type(value) in IMMUTABLE or _copier(type(value)) is None
+        return form_of(type(value)) is None
 
     def _copied(self, value: types.FunctionType, *, varies: bool) -> types.FunctionType:
         capture, outer = captured(value), value.__globals__

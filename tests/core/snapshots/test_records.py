@@ -47,7 +47,12 @@ def recording() -> Any:
     notes: list[int] = []
     yield lambda x: noted(x, notes), lambda: len(notes)
     listed: list[int] = []
-    yield lambda x: (listed.append(1), x)[1], lambda: len(listed)
+
+    def count_in_list(x):
+        listed.append(1)
+        return x
+
+    yield count_in_list, lambda: len(listed)
     by_key: dict[Any, int] = {}
 
     def count_by_key(x):
@@ -74,7 +79,12 @@ def recording() -> Any:
     waiting: queue.Queue[int] = queue.Queue()
     yield counter, lambda: counter.count
     yield other.note, lambda: other.count
-    yield lambda x: (waiting.put(1), x)[1], waiting.qsize
+
+    def report(x):
+        waiting.put(1)
+        return x
+
+    yield report, waiting.qsize
     bound: list[int] = []
     yield lambda x, append=bound.append: (append(1), x)[1], lambda: len(bound)
     lock, held = threading.Lock(), Counter()
