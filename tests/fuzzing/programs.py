@@ -308,7 +308,7 @@ def check_equal(ours: Any, reference: Any) -> None:
         if reference.dtype == object:
             pd.testing.assert_series_equal(pd.Series(ours), pd.Series(reference))
         elif reference.dtype.kind in "fc":
-            np.testing.assert_allclose(ours, reference, rtol=loose, atol=loose)
+            np.testing.assert_allclose(ours, np.asarray(reference), rtol=loose, atol=loose)
         else:
             np.testing.assert_array_equal(ours, reference)
     elif not (pd.api.types.is_scalar(reference) and pd.isna(reference)):

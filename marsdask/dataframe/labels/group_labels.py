@@ -112,8 +112,8 @@ class BinnedCall(GroupByCall):
             values = values.set_axis(times.rename(frame.index.name))
             return values.groupby(bins(), group_keys=self.group_keys)
         frame = frame.copy(deep=False)
-        frame[key], times = times, bins(key=key)
-        grouped = frame.groupby(times, group_keys=self.group_keys)
+        frame[key] = times
+        grouped = frame.groupby(bins(key=key), group_keys=self.group_keys)
         if chosen is ...:
             return grouped
         return grouped[list(chosen) if isinstance(chosen, tuple) else chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -67,7 +68,7 @@ def test_errors(options):
 
 def test_what_is_not_supported():
     """Is refused at the call: in place, and what a Series does not take."""
-    lazy = md.DataFrame(pd.DataFrame({"a": [1.0, None]}))
+    lazy: Any = md.DataFrame(pd.DataFrame({"a": [1.0, None]}))
     with pytest.raises(NotImplementedError, match="use = to assign the result"):
         lazy.dropna(inplace=True)
     for option in ({"thresh": 1}, {"subset": ["a"]}):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,7 +46,7 @@ def test_values_of_another_object_fill_gaps():
 
 def test_what_is_not_supported():
     """Is refused at the call, with the way out."""
-    lazy = md.DataFrame(table(5), chunk_size=2)
+    lazy: Any = md.DataFrame(table(5), chunk_size=2)
     for error, words, call in [
         (NotImplementedError, "the result", lambda: lazy.k.where(lazy.b, 1, inplace=True)),
         (NotImplementedError, "the result", lambda: lazy.k.replace(1, 2, inplace=True)),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -231,12 +234,9 @@ def test_aggregated_keys(name):
 
 
 #: What groups, bins and windows make of a series.
-OF_SERIES = {
-    **{
-        name: lambda g, name=name: getattr(g, name)()
-        for name in {*AGGREGATES, "median"} - {"any", "all"}
-    },
-    **{name: lambda g, name=name: getattr(g, name)() for name in ("nunique", "sem", "ohlc")},
+OF_SERIES: dict[str, Any] = {
+    **{name: methodcaller(name) for name in {*AGGREGATES, "median"} - {"any", "all"}},
+    **{name: methodcaller(name) for name in ("nunique", "sem", "ohlc")},
     "a list": lambda g: g.agg(["sum", "max"]),
     "named": lambda g: g.agg(low="min", high="max"),
     "a function": lambda g: g.agg(np.ptp),
@@ -245,10 +245,10 @@ OF_SERIES = {
     "apply": lambda g: g.apply(len),
     "quantile": lambda g: g.quantile(0.3),
 }
-OF_GROUPS = {
+OF_GROUPS: dict[str, Any] = {
     **OF_SERIES,
     **{
-        name: lambda g, name=name: getattr(g, name)()
+        name: methodcaller(name)
         for name in (
             *(
                 "any",
