@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import partial, wraps
 from types import FunctionType
@@ -11,6 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
+from .arguments import kept_lazy, plain_arguments, planned_in_memory
 from .collection import Collection, Writes, collect, composing, execute, executes_at_once
 from .config import options
 from .display.suggestions import suggest
@@ -185,8 +187,61 @@ def public_call(func: F) -> F:
 
     In eager mode they are executed once it returns, as with ``public``.
     """
-    face: F = public(func)
+    face: F = public(_plain(func, _all_collections, scalars_stay=True))
     return face
+
+
+def returns_itself(func: F) -> F:
+    """Let a method return the object itself, as the method of pandas does."""
+    _RETURNING.add(func)
+    return func
+
+
+#: Methods that return the object itself.
+_RETURNING: set[Any] = set()
+
+
+def _plain(func: F, given: Callable[[tuple[Any, ...]], Iterable[Any]], *, scalars_stay: bool) -> F:
+    """Return a function that is called with plain arguments, and returns none of them.
+
+    ``given(args)`` lists what it must not return: a later write to one would be seen in the other.
+    """
+    items_stay = kept_lazy(func) == "items"
+    if func in _RETURNING:
+        given = _nothing
+
+    @wraps(func)
+    def face(*args: Any, **kwargs: Any) -> Any:
+        if not items_stay:
+            args, kwargs = plain_arguments(args, kwargs, scalars_stay=scalars_stay)
+        args, kwargs = planned_in_memory(func, args, kwargs)
+        return _other_objects(func(*args, **kwargs), given(args))
+
+    return face  # type: ignore[return-value]
+
+
+def _nothing(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    del args
+    return ()
+
+
+def _owner(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the object whose method is called."""
+    return args[:1]
+
+
+def _all_collections(args: tuple[Any, ...]) -> Iterator[Collection]:
+    return _collections(args)
+
+
+def _other_objects(found: Any, given: Iterable[Any]) -> Any:
+    """Return a result with copies in place of the objects that were given."""
+    if isinstance(found, Collection):
+        return copy(found) if any(found is item for item in given) else found
+    if type(found) is tuple:
+        given = tuple(given)
+        return tuple(_other_objects(item, given) for item in found)
+    return found
 
 
 #: Methods that Python and other libraries call for the user: operators and protocols.
@@ -196,17 +251,33 @@ PROTOCOLS = {"__array_ufunc__", "__arrow_c_stream__", "__dataframe__"}
 
 
 def public_methods(cls: C) -> C:
-    """Let each method that users call of a class execute once in eager mode, and each setter."""
+    """Let each method that users call of a class execute once in eager mode, and each setter.
+
+    Their arguments are read by :func:`plain_arguments`.
+    """
+
+    def reading(func: Any) -> Any:
+        return _plain(func, _owner, scalars_stay=kept_lazy(func) is not None)
+
+    return _public_methods(cls, reading)
+
+
+def executing_methods(cls: C) -> C:
+    """Let each method of a class execute once in eager mode; it takes its arguments as given."""
+    return _public_methods(cls, lambda func: func)
+
+
+def _public_methods(cls: C, reading: Callable[[Any], Any]) -> C:
     faces: dict[Any, Any] = {}
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in OPERATORS | REFLECTED | PROTOCOLS:
             continue
         if isinstance(member, FunctionType):
             # Two names of one method stay names of one method.
-            face = faces.setdefault(member, _executing_once(member))
+            face = faces.setdefault(member, _executing_once(reading(member)))
             setattr(cls, name, face)
         elif isinstance(member, property) and member.fset is not None:
-            setattr(cls, name, member.setter(_executing_once(member.fset)))
+            setattr(cls, name, member.setter(_executing_once(reading(member.fset))))
     return cls
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import Collection, compute, wrap
+from marsdask.core.arguments import plain_values
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt, StartAt
@@ -237,7 +239,7 @@ def make_frame(
                 "index= and dtype= with lazy data are not supported; use set_index() and astype()"
             )
         return _lazy_frame(data, columns)
-    data = with_values(data)
+    data, index, columns = map(plain_values, (data, index, columns))
     if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
         raise NotImplementedError(
             "a dict of lazy columns is not supported; use to_frame() of one, and assign()"
@@ -245,36 +247,6 @@ def make_frame(
     frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
     lazy: DataFrame = in_memory(frame, chunk_size, num_partitions, copy=copy)
     return lazy
-
-
-def with_values(data: Any) -> Any:
-    """Return data with the lazy scalars in its lists and dicts computed, all in one graph."""
-    scalars = {id(one): one for one in _items(data) if _is_scalar(one)}
-    if not scalars:
-        return data
-    return _replaced(data, dict(zip(scalars, compute(*scalars.values()), strict=True)))
-
-
-def _is_scalar(item: Any) -> bool:
-    return isinstance(item, Collection) and not item.node.chunks
-
-
-def _items(data: Any) -> Iterator[Any]:
-    if not isinstance(data, list | tuple | Mapping):
-        return
-    for item in data.values() if isinstance(data, Mapping) else data:
-        if isinstance(item, list | tuple | Mapping):
-            yield from _items(item)
-        else:
-            yield item
-
-
-def _replaced(data: Any, values: Mapping[int, Any]) -> Any:
-    if isinstance(data, Mapping):
-        return {label: _replaced(item, values) for label, item in data.items()}
-    if type(data) in (list, tuple):
-        return type(data)(_replaced(item, values) for item in data)
-    return values.get(id(data), data)
 
 
 def _lazy_frame(data: Any, columns: Any) -> DataFrame:
@@ -308,8 +280,11 @@ def make_series(
             )
         if isinstance(data.node.meta, np.ndarray):
             return series_from_tensor(data, name)
-        series: Series = data  # type: ignore[assignment]
+        if isinstance(data.node.meta, pd.Index):
+            data = typed("Any", data).to_series().reset_index(drop=True)
+        series: Series = data
         return series if name is None else series.rename(name)
-    held = pd.Series(with_values(data), index=index, dtype=dtype, name=name, copy=copy)
+    data, index = map(plain_values, (data, index))
+    held = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
     lazy: Series = in_memory(held, chunk_size, num_partitions, copy=copy)
     return lazy

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
@@ -40,6 +41,7 @@ from .keyed.join import merge as merge_frames
 from .labels import names
 from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
+from .labels.masks import label_in_memory
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .plotting import box, histogram
@@ -151,6 +153,8 @@ class DataFrame(FrameBase):
     def __getitem__(self, key: Hashable) -> Series: ...
     def __getitem__(self, key: Any) -> Any:
         key = key(self) if callable(key) and not isinstance(key, Collection) else key
+        if isinstance(key, Collection) and not isinstance(key.node.meta, pd.Series):
+            key = label_in_memory(key)
         if isinstance(key, Collection) and isinstance(key.node.meta, pd.DataFrame):
             return cells_where(self, key)
         if isinstance(key, Collection | pd.Series):
@@ -165,6 +169,7 @@ class DataFrame(FrameBase):
                 )
         return rowwise(column_of, self, key=key)
 
+    @keeps_lazy("arguments")
     def __setitem__(self, name: Any, value: Any) -> None:
         if isinstance(name, Collection):
             assign_where(self, name, value)
@@ -177,6 +182,7 @@ class DataFrame(FrameBase):
         else:
             rebind(self, self._with({name: value}).node)
 
+    @keeps_lazy("arguments")
     def assign(self, **columns: Any) -> DataFrame:
         """Return the frame with columns added or replaced; functions are called with the frame."""
         frame = self
@@ -224,6 +230,14 @@ class DataFrame(FrameBase):
         The order of the rows stays as in pandas. ``sort=True`` sorts them by their labels, as Dask
         does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
         """
+        arrays = np.ndarray | pd.Index | ExtensionArray
+        if isinstance(keys, list) and any(isinstance(key, arrays | Collection) for key in keys):
+            raise NotImplementedError(
+                "set_index() by a list with arrays or lazy rows is not supported; use assign() "
+                "first, and their labels"
+            )
+        if isinstance(keys, arrays | Collection):
+            keys = self._column(keys)
         found = self._changed(by_column, key=keys, drop=drop, append=append)
         if verify_integrity and not found.index.is_unique.compute():
             raise ValueError("Index has duplicate keys")

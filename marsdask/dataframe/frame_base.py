@@ -10,8 +10,9 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
-from marsdask.core.public import public_methods
+from marsdask.core.public import public_methods, returns_itself
 from marsdask.tensor.tensor import method
 
 from .arguments.dask_arguments import IGNORED, ignore_arguments
@@ -23,7 +24,7 @@ from .elementwise import combination, missing_data, values
 from .elementwise import combine as combine_two
 from .elementwise.arithmetic import arithmetic
 from .elementwise.astype import astype
-from .elementwise.operands import aligned_tensor, binary
+from .elementwise.operands import aligned_tensor, binary, in_place
 from .elementwise.rowwise import index_of, method_of, rowwise
 from .io import conversions, dask_frames
 from .keyed import groupby, unique
@@ -148,6 +149,8 @@ class FrameBase(Rows):
         """The partitions, indexed like items."""
         return bounds.PartitionView(self)
 
+    @keeps_lazy("items")
+    @returns_itself
     def pipe(
         self, func: Callable[..., T] | tuple[Callable[..., T], str], *args: Any, **kwargs: Any
     ) -> T:
@@ -339,3 +342,13 @@ class FrameBase(Rows):
     __ror__: Final = binary(operator.or_, reflected=True)
     __xor__: Final = binary(operator.xor)
     __rxor__: Final = binary(operator.xor, reflected=True)
+    __iadd__: Final = in_place(operator.add)
+    __isub__: Final = in_place(operator.sub)
+    __imul__: Final = in_place(operator.mul)
+    __itruediv__: Final = in_place(operator.truediv)
+    __ifloordiv__: Final = in_place(operator.floordiv)
+    __imod__: Final = in_place(operator.mod)
+    __ipow__: Final = in_place(operator.pow)
+    __iand__: Final = in_place(operator.and_)
+    __ior__: Final = in_place(operator.or_)
+    __ixor__: Final = in_place(operator.xor)

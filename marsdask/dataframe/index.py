@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
+from marsdask.core.arguments import plain_values
 from marsdask.core.collection import register_collection
 from marsdask.core.node import Node
-from marsdask.core.public import public_methods
+from marsdask.core.public import public_methods, returns_itself
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
@@ -85,7 +86,7 @@ class Index(Rows):
         num_partitions: int | None = None,
     ) -> None:
         if not isinstance(data, Node):
-            labels = pd.Index(data, dtype=dtype, name=name, copy=True)
+            labels = pd.Index(plain_values(data), dtype=dtype, name=name, copy=True)
             data = in_memory(labels, chunk_size, num_partitions, copy=True).node
         super().__init__(data, session)
 
@@ -111,9 +112,10 @@ class Index(Rows):
         return 1
 
     @property
-    def names(self) -> list[Hashable]:
-        """The names of the levels."""
-        return list(self._node.meta.names)
+    def names(self) -> Sequence[Hashable]:
+        """The names of the levels, which cannot be changed."""
+        names: Sequence[Hashable] = self._node.meta.names
+        return names
 
     @property
     def nlevels(self) -> int:
@@ -172,6 +174,7 @@ class Index(Rows):
         """The labels themselves."""
         return self
 
+    @returns_itself
     def transpose(self, *axes: Any) -> Index:
         """Return the labels themselves. See pandas.Index.transpose."""
         check_no_axes(axes)

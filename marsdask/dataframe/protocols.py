@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.snapshots.functions import function_name
 
@@ -80,6 +81,7 @@ class Output:
         return self.ufunc(*blocks, **kwargs)[self.position]
 
 
+@keeps_lazy("arguments")
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Apply a NumPy ufunc lazily, as in pandas.
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Never
 import pandas as pd
 from pandas.api.extensions import no_default
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.node import Node
-from marsdask.core.public import public_methods
+from marsdask.core.public import public_methods, returns_itself
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
@@ -98,6 +99,7 @@ class Series(FrameBase):
         found: Series = self.loc[key]
         return found
 
+    @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):
             if key != slice(None):
@@ -194,6 +196,7 @@ class Series(FrameBase):
         """The series itself."""
         return self
 
+    @returns_itself
     def transpose(self, *axes: Any) -> Series:
         """Return the series itself. See pandas.Series.transpose."""
         check_no_axes(axes)

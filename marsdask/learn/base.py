@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from marsdask.core.node import Node
-from marsdask.core.public import public_methods
+from marsdask.core.public import executing_methods
 from marsdask.core.sizes import numbers
 from marsdask.tensor import tensor
 from marsdask.tensor.operands import as_node
@@ -92,7 +92,7 @@ class RowsEstimator(Twinned):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         wrap_methods(cls)
-        public_methods(cls)
+        executing_methods(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, known(value) if name.endswith("_") else value)

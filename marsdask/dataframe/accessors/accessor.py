@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from marsdask.core.arguments import in_memory, plain_arguments
 from marsdask.core.compilation.costs import FunctionWrapper
 
 from ..elementwise.rowwise import Member, Method, rowwise
@@ -29,6 +30,8 @@ class Accessor:
     """An accessor of a series: ``.str``, ``.dt`` or ``.cat``."""
 
     __slots__ = ("_kind", "_meta", "_rows")
+    #: ``[]`` takes any position, so iteration by it would not end.
+    __iter__ = None
 
     def __init__(self, series: Any, kind: str) -> None:
         node = series.node
@@ -40,6 +43,7 @@ class Accessor:
 
     def __getitem__(self, key: Any) -> Series:
         """Return characters by position. See pandas.Series.str.get."""
+        (key,), _ = plain_arguments((key,), {}, scalars_stay=False)
         characters: Series = rowwise(Method("__getitem__", self._kind), self._rows, key)
         return characters
 
@@ -57,6 +61,10 @@ class Accessor:
         return rowwise(Member(name, self._kind), self._rows)
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = plain_arguments(args, kwargs, scalars_stay=False)
+        if name != "cat":  # which takes rows
+            args = tuple(map(in_memory, args))
+            kwargs = {key: in_memory(item) for key, item in kwargs.items()}
         if method := all_rows.METHODS.get((self._kind, name)):
             return method(self._rows, *args, **kwargs)
         if name in WIDE and kwargs.get("expand"):

@@ -11,7 +11,7 @@ import pandas as pd
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
-from ..elementwise.operands import aligned_values
+from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import Method, rowwise
 from ..reshape.flat_map import flat_map
 from ..tensors import to_tensor
@@ -97,7 +97,7 @@ def cat(
 
 
 def _column(rows: Any, values: Any) -> Any:
-    if isinstance(values, Collection):
+    if isinstance(values, Collection) and isinstance(values.node.meta, pd.Series | pd.Index):
         return values
     if isinstance(values, pd.Series | pd.DataFrame):
         raise NotImplementedError(
@@ -105,9 +105,9 @@ def _column(rows: Any, values: Any) -> Any:
             "md.Series(x)"
         )
     message = "If `others` contains arrays or lists (or other list-likes without an index), these "
-    return aligned_values(
-        rows, values, message + "must all be of the same length as the calling Series/Index."
-    )
+    message += "must all be of the same length as the calling Series/Index."
+    lazy = isinstance(values, Collection)
+    return (aligned_tensor if lazy else aligned_values)(rows, values, message)
 
 
 def join_texts(block: Any, *others: Any, sep: str | None, na_rep: str | None) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
 from ..frame_node import S, axis_number, is_row
@@ -106,6 +107,7 @@ def declared(meta: Any, like: Any) -> Any:
     return pd.Series([], dtype=dtype, name=name)
 
 
+@keeps_lazy("arguments")
 def apply_rows(
     frame: DataFrame,
     func: Any,
@@ -164,6 +166,7 @@ def _named(frame: Any, name: str, number: int, args: Any, kwargs: dict[str, Any]
     return method(*args, **({"axis": 1} if number else {}), **kwargs)
 
 
+@keeps_lazy("arguments")
 def apply_values(
     series: Series,
     func: Any,
@@ -192,6 +195,7 @@ def apply_values(
     return found
 
 
+@keeps_lazy("arguments")
 def map_values(
     obj: S, func: Any, na_action: str | None = None, *, meta: Any = None, **kwargs: Any
 ) -> S:
@@ -208,6 +212,7 @@ def map_values(
     return found
 
 
+@keeps_lazy("arguments")
 def transform(obj: S, func: Any, axis: int | str = 0, *args: Any, **kwargs: Any) -> S:
     """Call a function that returns as many rows. See pandas.DataFrame.transform.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
 from ..frame_node import SameKind, axis_number, is_row
@@ -33,6 +34,7 @@ def arithmetic(name: str) -> SameKind:
     reflected = name not in FUNCTIONS
     func = FUNCTIONS[name.removeprefix("r") if reflected else name]
 
+    @keeps_lazy("arguments")
     def call(self: Any, other: Any, *args: Any, **options: Any) -> Any:
         given = dict(zip(PARAMETERS[self.ndim], args, strict=False)) | options
         if given.get("level") is not None:

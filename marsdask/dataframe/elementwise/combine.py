@@ -21,7 +21,7 @@ from ..rows import alignment
 from ..schemas.samples import column, sample, without_rows
 from .apply import UserCall, user_call
 from .combination import Converted, rows_equal
-from .operands import aligned_values
+from .operands import aligned_tensor, aligned_values
 from .rowwise import Method, rowwise
 
 if TYPE_CHECKING:
@@ -139,6 +139,9 @@ def case_when(series: Series, caselist: Any) -> Series:
 
 def _beside(series: Series, value: Any) -> Any:
     value = value(series) if callable(value) and not isinstance(value, Collection) else value
+    if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
+        complaint = "Array conditional must be same shape as self"
+        return aligned_tensor(series, value, complaint) if value.node.chunks else value
     _check_lazy(value, "case_when")
     if isinstance(value, list | np.ndarray | ExtensionArray | pd.Index):
         return aligned_values(series, value, "Array conditional must be same shape as self")

@@ -11,16 +11,18 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from marsdask.core.collection import Collection
+from marsdask.core.arguments import keeps_lazy
+from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import Cost, register_cost
 from marsdask.core.node import Node
+from marsdask.core.public import returns_itself
 from marsdask.core.sizes import known, numbers, total
 from marsdask.core.traits import Traits
 
 from ..create import FromTensor
 from ..frame_node import AlignedValues, S, is_row
 from ..rows import alignment
-from .rowwise import labelled_as, rowwise
+from .rowwise import labelled_as, renamed, rowwise
 
 #: NumPy's message for lengths that differ.
 BROADCAST = "operands could not be broadcast together with shapes ({1},) ({0},)"
@@ -58,6 +60,15 @@ def aligned_values(obj: Any, values: Any, complaint: str) -> Any:
         raise ValueError(complaint.format(len(rows), sum(numbers(sizes))))
     node = AlignedValues(rows, numbers(sizes), alignment(obj.node))
     return rowwise(labelled_as, obj, node)
+
+
+def array_of(values: Any) -> np.ndarray[Any, Any]:
+    """Return the array that pandas makes of a list: missing values among texts stay missing.
+
+    NumPy would make the text "nan" of them, and texts of numbers.
+    """
+    array = np.asarray(values)
+    return np.asarray(values, dtype=object) if array.dtype.kind in "SU" else array
 
 
 def aligned_tensor(obj: Any, values: Any, complaint: str) -> Any:
@@ -117,6 +128,7 @@ def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Calla
     """Return a binary operator as a method."""
     register_cost(func, Cost(scratch=0.0))
 
+    @keeps_lazy("arguments")
     def call(self: Any, other: Any) -> Any:
         other = operand(self, other)
         if func in COMPARISONS and isinstance(other, Collection):
@@ -125,6 +137,30 @@ def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Calla
 
     call.__name__ = func.__name__
     return call
+
+
+def in_place(func: Callable[[Any, Any], Any]) -> Callable[[S, Any], S]:
+    """Return a binary operator that changes its first operand, which keeps its columns."""
+    forward = binary(func)
+
+    @keeps_lazy("arguments")
+    @returns_itself
+    def call(self: Any, other: Any) -> Any:
+        found: Any = forward(self, other)
+        if self.ndim == 1:
+            found = rowwise(renamed, found, name=self.name)
+        elif not found.columns.equals(self.columns):
+            found = rowwise(columns_like, found, columns=self.columns)
+        rebind(self, found.node)
+        return self
+
+    call.__name__ = func.__name__
+    return call
+
+
+def columns_like(block: Any, columns: Any) -> Any:
+    """Return the columns of some labels."""
+    return block.reindex(columns=columns)
 
 
 #: Operators for which pandas does not align labels.

@@ -12,6 +12,7 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.grids.blockwise import Blockwise
@@ -216,10 +217,11 @@ BY_VALUES = {
     *("where", "mask", "clip"),
     *("floordiv", "mod", "floor_divide", "remainder", "divmod", "rfloordiv", "rmod"),
     *("fillna", "replace", "combine_first"),
+    *("put_rows", "put_where"),
 }
 
 #: Functions that replace some values by others, which may be of another type.
-PUTS = {"where", "mask", "fillna", "replace"}
+PUTS = {"where", "mask", "fillna", "replace", "put_rows", "put_where"}
 
 
 @dataclass(frozen=True)
@@ -254,12 +256,30 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if lazy:
         func, args = Keywords(func, lazy), (*args, *map(kwargs.pop, lazy))
     nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
+    check_plain(func.__name__.strip("_"), (*args, *kwargs.values()))
     rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
     check_aligned(rows, func.__name__.strip("_"))
     node = Rowwise(func, nodes, tuple(sorted(kwargs.items())))
     if func in BY_TYPES:
         _check_types(node)
     return wrap(node)
+
+
+def check_plain(name: str, args: Sequence[Any]) -> None:
+    """Raise for lazy rows inside lists and dicts, which reach kernels as they are."""
+    for arg in args:
+        items = arg.values() if isinstance(arg, dict) else arg
+        if isinstance(arg, list | tuple | dict) and Collection in _kinds_of(items):
+            raise NotImplementedError(
+                f"{name}() with lazy rows in a {type(arg).__name__} is not supported; compute() "
+                "them first"
+            )
+
+
+def _kinds_of(items: Any) -> set[type]:
+    """Return the types of items, ``Collection`` for all collections."""
+    kinds = set(map(type, items))
+    return {Collection} if any(issubclass(kind, Collection) for kind in kinds) else kinds
 
 
 def _check_types(node: Rowwise) -> None:
@@ -283,6 +303,7 @@ def _check_types(node: Rowwise) -> None:
 def method_of(name: str) -> SameKind:
     """Return a method that applies the pandas method of that name to each chunk."""
 
+    @keeps_lazy("arguments")
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return rowwise(Method(name), self, *args, **kwargs)
 

@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray, no_default
 from pandas.api.types import is_bool_dtype
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise
@@ -21,10 +22,11 @@ from ..create import FromTensor
 from ..frame_node import S, SameRows, axis_number
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
-from .operands import BROADCAST, aligned_values
+from .operands import BROADCAST, aligned_tensor, aligned_values, array_of
 from .rowwise import Method, rowwise
 
 
+@keeps_lazy("items")
 def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
     """Replace missing values. See pandas.DataFrame.fillna."""
     if limit is not None:
@@ -100,6 +102,7 @@ def among(block: Any, values: Any) -> Any:
     return block.isin(values)
 
 
+@keeps_lazy("arguments")
 def where(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
     """Keep values where a condition holds, and put others elsewhere. See pandas.DataFrame.where."""
     found: S = _chosen("where", obj, cond, other, options)
@@ -114,6 +117,7 @@ def cells_where(frame: S, cond: Any) -> S:
     return where(frame, cond)
 
 
+@keeps_lazy("arguments")
 def mask(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
     """Replace values where a condition holds. See pandas.DataFrame.mask."""
     found: S = _chosen("mask", obj, cond, other, options)
@@ -145,13 +149,19 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
         raise NotImplementedError(
             f"{name}() with a pandas object in memory is not supported; use md.Series(x)"
         )
+    complaint = "Array conditional must be same shape as self"
+    if _is_rows_of_tensor(value):
+        if len(value.node.chunks) != obj.ndim:
+            raise ValueError(complaint)
+        return aligned_tensor(obj, value, complaint)
     if isinstance(value, list | np.ndarray | ExtensionArray):
         if np.ndim(value) != obj.ndim:  # type: ignore[arg-type]
-            raise ValueError("Array conditional must be same shape as self")
-        return aligned_values(obj, value, "Array conditional must be same shape as self")
+            raise ValueError(complaint)
+        return aligned_values(obj, array_of(value) if obj.ndim == 1 else value, complaint)
     return value
 
 
+@keeps_lazy("arguments")
 def clip(obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None) -> S:
     """Replace values outside of bounds by the bounds. See pandas.DataFrame.clip."""
     number = None if axis is None else axis_number(obj.node.meta, axis)
@@ -183,6 +193,8 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
         raise NotImplementedError(
             "clip() by a pandas object in memory is not supported; use md.Series(x)"
         )
+    if _is_rows_of_tensor(bound) and by_row:
+        return aligned_tensor(obj, bound, BROADCAST)
     if not isinstance(bound, list | tuple | np.ndarray | ExtensionArray):
         return bound
     if np.ndim(bound) == 2:  # type: ignore[arg-type]
@@ -195,6 +207,11 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
     return aligned_values(obj, bound, complaint)
 
 
+def _is_rows_of_tensor(item: Any) -> bool:
+    is_tensor = isinstance(item, Collection) and isinstance(item.node.meta, np.ndarray)
+    return is_tensor and bool(item.node.chunks)
+
+
 def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: Any) -> S:
     """Replace some values by others. See pandas.DataFrame.replace."""
     if any(isinstance(one, Collection) for one in (to_replace, value)):
@@ -205,6 +222,7 @@ def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: 
     return found
 
 
+@keeps_lazy("arguments")
 def combine_first(obj: S, other: Any) -> S:
     """Replace missing values by those of another object. See pandas.DataFrame.combine_first."""
     found: S = rowwise(Method("combine_first"), obj, other)
@@ -214,12 +232,22 @@ def combine_first(obj: S, other: Any) -> S:
 @public_call
 def isna(obj: S) -> S:
     """Tell which values are missing. See pandas.isna."""
-    found: S = rowwise(Method("isna"), obj) if isinstance(obj, Collection) else pd.isna(obj)
+    found: S = _missing(pd.isna, obj)
     return found
 
 
 @public_call
 def notna(obj: S) -> S:
     """Tell which values are there. See pandas.notna."""
-    found: S = rowwise(Method("notna"), obj) if isinstance(obj, Collection) else pd.notna(obj)
+    found: S = _missing(pd.notna, obj)
     return found
+
+
+def _missing(func: Any, obj: Any) -> Any:
+    """Tell which values are missing, or which are not."""
+    if not isinstance(obj, Collection):
+        return func(obj)
+    if isinstance(obj.node.meta, np.ndarray):
+        values: Any = obj
+        return values.map_blocks(func, dtype=bool)
+    return rowwise(Method(func.__name__), obj)

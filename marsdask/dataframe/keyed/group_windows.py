@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol
 from typing import cast as typed
 
 import pandas as pd
@@ -108,6 +108,12 @@ class GroupWindows(Generic[R]):
     def __init__(self, groups: GroupBy[R, Any], kind: str, options: dict[str, Any]) -> None:
         self._groups = groups
         self._window = (kind, tuple(options.items()))
+
+    def __iter__(self) -> NoReturn:
+        kind, _ = self._window
+        raise NotImplementedError(
+            f"iteration over {kind}() of groups is not supported; use to_pandas() before groupby()"
+        )
 
     def __getitem__(self, key: Any) -> Any:
         """Return the windows of some columns."""

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
+from marsdask.core.arguments import in_memory
 from marsdask.core.collection import wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
@@ -135,6 +136,7 @@ class GroupBy(Generic[R, C]):
     @overload
     def __getitem__(self, key: Hashable) -> GroupBy[C, C]: ...
     def __getitem__(self, key: Any) -> GroupBy[Any, Any]:
+        key = in_memory(key)
         chosen = tuple(key) if isinstance(key, list | pd.Index) else key
         missing = [one for one in _as_list(key) if one not in self._node.meta.columns]
         if missing:
@@ -681,5 +683,5 @@ def groupby(
         sort, dropna = by.sort, by.dropna
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index}
     flags |= {"empty": empty, "columns": columns, "series": series}
-    flags |= {"group_keys": group_keys, "listed": listed and (level is None or len(keys) > 1)}
+    flags |= {"group_keys": group_keys, "listed": listed}
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)

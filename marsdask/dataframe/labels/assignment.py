@@ -5,7 +5,7 @@ As in pandas 3, no other object changes: what was selected before is a copy.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,10 @@ from pandas.api.extensions import ExtensionArray
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
 
-from ..elementwise.operands import aligned_tensor, aligned_values
+from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import relabelled, rowwise
 from ..frame_node import is_row
+from ..schemas.samples import sample
 from .masks import (
     check_labels,
     has_label,
@@ -32,8 +33,18 @@ VALUE_LENGTH = "cannot set using a list-like indexer with a different length tha
 
 
 @kernel(scratch=2.0)
-def put_rows(block: Any, mask: Any, *values: Any, columns: Any, by_row: tuple[bool, ...]) -> Any:
-    """Return rows with other values where a mask is true; a value or a column of them each."""
+def put_rows(
+    block: Any,
+    mask: Any,
+    *values: Any,
+    columns: Any,
+    by_row: tuple[bool, ...],
+    dtypes: tuple[Any, ...],
+) -> Any:
+    """Return rows with other values where a mask is true; a value or a column of them each.
+
+    Columns are first cast to ``dtypes``, which hold the values of all chunks.
+    """
     block = block.copy(deep=False)
     rows = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
     chosen = [
@@ -41,9 +52,12 @@ def put_rows(block: Any, mask: Any, *values: Any, columns: Any, by_row: tuple[bo
         for value, aligned in zip(values, by_row, strict=True)
     ]
     if block.ndim == 1:
+        block = block if dtypes[0] is None else block.astype(dtypes[0])
         block.loc[rows] = chosen[0]
         return block
-    for name, value in zip(columns, chosen, strict=True):
+    for name, value, dtype in zip(columns, chosen, dtypes, strict=True):
+        if dtype is not None:
+            block[name] = block[name].astype(dtype)
         block.loc[rows, name] = _of_column(value, name) if isinstance(value, pd.Series) else value
     return block
 
@@ -127,6 +141,13 @@ def assign_columns(frame: Any, names: list[Any], value: Any) -> None:
     """Assign several columns: those of a frame by position, or one value to each."""
     lazy: Any = value
     values: list[Any]
+    if isinstance(value, list | tuple) and any(isinstance(item, Collection) for item in value):
+        raise NotImplementedError(
+            "assignment of a list of lazy columns is not supported, since pandas takes its items "
+            "for rows; use assign(), or one column at a time"
+        )
+    if isinstance(value, list | tuple) and np.ndim(value) > 1:
+        value = pd.DataFrame(value).to_numpy()  # the items are rows
     if isinstance(value, Collection) and isinstance(value.node.meta, pd.DataFrame):
         if len(lazy.columns) != len(names):
             raise ValueError("Columns must be same length as key")
@@ -242,34 +263,58 @@ def _put(
         raise NotImplementedError(
             f"assignment to some rows of new columns {new} is not supported; use assign() first"
         )
-    count = 1 if columns is None else len(columns)
+    if positions is not None and _is_array(value):
+        value = value.compute()
     if isinstance(value, Collection):
         values = _lazy_values(obj, value, columns)
     else:
-        values = _values(obj, value, count, whole, positions)
-    by_row = tuple(isinstance(one, Collection) and not is_row(one.node) for one in values)
-    names = None if columns is None else tuple(columns)
-    rebind(obj, rowwise(put_rows, obj, mask, *values, columns=names, by_row=by_row).node)
+        values = _values(obj, value, columns, whole, positions)
+    dtypes = tuple(item.dtype if isinstance(item, ColumnValues) else None for item in values)
+    values = [item.lazy if isinstance(item, ColumnValues) else item for item in values]
+    by_row = tuple(isinstance(item, Collection) and not is_row(item.node) for item in values)
+    how = {"columns": None if columns is None else tuple(columns), "by_row": by_row}
+    rebind(obj, rowwise(put_rows, obj, mask, *values, dtypes=dtypes, **how).node)
 
 
-def _values(obj: Any, value: Any, count: int, whole: bool, positions: Any) -> list[Any]:
-    """Return a value in memory for each column: one for all rows, or lazy ones of the same rows."""
+def _is_array(value: Any) -> bool:
+    """Recognise tensors that have axes."""
+    is_tensor = isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray)
+    return is_tensor and bool(value.node.chunks)
+
+
+class ColumnValues(NamedTuple):
+    """Values in memory for the chosen rows, as lazy ones of all rows."""
+
+    lazy: Any
+    dtype: Any
+    """The type that a column needs to hold them, ``None`` if only its chunks tell."""
+
+
+def _values(
+    obj: Any, value: Any, columns: list[Any] | None, whole: bool, positions: Any
+) -> list[Any]:
+    """Return a value in memory for each column: one for all rows, or one for each row."""
+    labels = [None] if columns is None else columns
     if isinstance(value, pd.Series | pd.DataFrame):
         raise NotImplementedError(
             "assignment of a pandas object in memory is not supported; use md.Series(x)"
         )
     if not isinstance(value, list | tuple | np.ndarray | ExtensionArray | pd.Index):
-        return [value] * count
-    array: Any = np.asarray(value) if isinstance(value, list | tuple) else value
-    if np.ndim(array) == 2:
-        if array.shape[1] != count:
+        return [value] * len(labels)
+    if np.ndim(value) == 2:  # type: ignore[arg-type]
+        table = np.array(value, dtype=object) if isinstance(value, list | tuple) else value
+        if table.shape[1] != len(labels):
             raise ValueError(VALUE_LENGTH)
-        return [_spread(obj, column, whole, positions) for column in array.T]
-    if obj.ndim == 2 and count > 1:
-        if len(array) != count:
+        parts: list[Any] = list(table.T)  # type: ignore[union-attr]
+        each = [part.tolist() if part.dtype == object else part for part in parts]
+    elif len(labels) > 1:
+        if len(value) != len(labels):
             raise ValueError(VALUE_LENGTH)
         return list(value)
-    return [_spread(obj, array, whole, positions)] * count
+    else:
+        each = [value]
+    pairs = zip(labels, each, strict=True)
+    return [_spread(obj, label, values, whole, positions) for label, values in pairs]
 
 
 def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[Any]:
@@ -294,21 +339,45 @@ def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[
     return [columns.iloc[:, at] if at >= 0 else np.nan for at in places]
 
 
-def _spread(obj: Any, values: Any, whole: bool, positions: Any) -> Any:
-    """Return values in memory for the chosen rows as lazy ones of all rows."""
-    if whole:
-        return aligned_values(_rows(obj), values, VALUE_LENGTH)
-    if positions is None:
+def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> ColumnValues:
+    """Return values in memory for the chosen rows of a column as lazy ones of all rows."""
+    if positions is None and not whole:
         raise NotImplementedError(
             "assignment of a list to rows of labels or of a lazy mask is not supported; use iloc[] "
             "=, or a lazy column of the same rows"
         )
-    chosen = np.arange(len(obj))[positions]
-    if np.ndim(chosen) == 0 or len(chosen) != len(values):
-        raise ValueError(VALUE_LENGTH)
-    places = np.zeros(len(obj), dtype=np.intp)
-    places[chosen] = np.arange(len(chosen))
-    return aligned_values(_rows(obj), values[places], VALUE_LENGTH)
+    chosen: Any = None
+    if not whole:
+        chosen = np.arange(len(obj))[positions]
+        if np.ndim(chosen) == 0 or len(chosen) != len(values):
+            raise ValueError(VALUE_LENGTH)
+    held, dtype = array_of(values), None
+    if obj.node.settled and len(values):
+        meta = obj.node.meta if label is None else obj.node.meta[label]
+        held = _held(meta, values, framed=label is not None, whole=whole)
+        dtype = held.dtype if held.dtype != meta.dtype else None
+    if not whole:
+        places = np.zeros(len(obj), dtype=np.intp)
+        places[chosen] = np.arange(len(chosen))
+        held = held.take(places)
+    return ColumnValues(aligned_values(_rows(obj), held, VALUE_LENGTH), dtype)
+
+
+def _held(meta: Any, values: Any, *, framed: bool, whole: bool) -> Any:
+    """Return what pandas stores when values are assigned to rows of a column: all decide the type.
+
+    ``whole`` assignments may replace the column; others leave a row as it is.
+    """
+    count = len(values)
+    rows = sample(meta).iloc[[0] * (count if whole else count + 1)].reset_index(drop=True)
+    chosen = slice(None) if whole else np.arange(count + 1) < count
+    if framed:
+        table = rows.to_frame(0)
+        table.loc[chosen, 0] = values
+        rows = table[0]
+    else:
+        rows.loc[chosen] = values
+    return rows.array[:count]
 
 
 def _rows(obj: Any) -> Any:

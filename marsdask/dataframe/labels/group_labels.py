@@ -19,7 +19,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total, unknown_sizes
 from marsdask.core.traits import Traits
 
-from ..elementwise.operands import aligned_values
+from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import rowwise, with_columns
 from ..keyed.group_aggregation import GroupByCall, calls_user
 from ..keyed.keys import dtype_of_key
@@ -255,7 +255,7 @@ def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
         return [*levels_of(obj.node.meta.index, level)], isinstance(level, list)
     if not isinstance(by, list):
         return [by], False
-    return ([np.asarray(by)], False) if is_of_rows(obj, by) else (by, True)
+    return ([array_of(by)], False) if is_of_rows(obj, by) else (by, True)
 
 
 def is_of_rows(obj: Any, by: list[Any]) -> bool:
@@ -272,6 +272,8 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
     """Return the label, the name and the values of a key; no values for a column."""
     meta = obj.node.meta
     columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
+    if isinstance(key, Collection) and isinstance(key.node.meta, np.ndarray):
+        return None, None, aligned_tensor(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Collection):
         name = key.node.meta.name
         if name in columns and obj[name].node.name == key.node.name:

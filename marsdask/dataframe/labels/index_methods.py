@@ -320,6 +320,9 @@ class TextLabels:
 
     __slots__ = ("_texts",)
 
+    #: ``[]`` takes any position, so iteration by it would not end.
+    __iter__ = None
+
     def __init__(self, index: Index) -> None:
         self._texts = column(index).str
 

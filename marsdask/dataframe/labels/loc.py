@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Generic, overload
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import IndexingError
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, compute
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -201,6 +203,7 @@ class Loc(Generic[S]):
             return _rows(obj, rows)[columns]
         return _rows(obj[columns], rows)
 
+    @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
         assign_loc(self._obj, key, value)
 
@@ -231,7 +234,7 @@ def _rows(obj: Any, key: Any) -> Any:
     if isinstance(key, Collection | pd.Series):
         return obj[key]
     if isinstance(key, slice):
-        return obj if key == slice(None) else rows_between(obj, key)
+        return copy(obj) if key == slice(None) else rows_between(obj, key)
     if isinstance(key, list | np.ndarray | pd.Index):
         if _is_mask(key):
             complaint = "Boolean index has wrong length: {} instead of {}"
@@ -257,6 +260,7 @@ class At(Generic[S]):
         indexer = self._obj.loc if self._by == "at" else self._obj.iloc
         return indexer[key]
 
+    @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) != self._obj.ndim or any(isinstance(x, list | slice) for x in parts):

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray, no_default
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.column_selection import columns_labelled
-from ..elementwise.operands import aligned_values
+from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import (
     Method,
     NewLabels,
@@ -57,6 +58,7 @@ def copy(obj: S, deep: bool = True) -> S:
     return found
 
 
+@keeps_lazy("arguments")
 def insert(
     frame: DataFrame, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
 ) -> None:
@@ -76,6 +78,7 @@ def insert(
     rebind(frame, other[labels].node)
 
 
+@keeps_lazy("arguments")
 def isetitem(frame: DataFrame, loc: int, value: Any) -> None:
     """Replace the column at a position, in place. See pandas.DataFrame.isetitem."""
     if not frame.columns.is_unique:
@@ -190,15 +193,21 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
     if axis_number(obj.node.meta, axis) == 1:
         columns: S = rowwise(relabelled, obj, columns=as_labels(labels))
         return columns
+    complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"
+    if isinstance(labels, Collection) and isinstance(labels.node.meta, np.ndarray):
+        labels = aligned_tensor(_first(obj), labels, complaint).rename(None)
     if not isinstance(labels, Collection):
-        complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"
         name = labels.name if isinstance(labels, pd.Index) else None
         if not isinstance(labels, list | np.ndarray | ExtensionArray):
             labels = pd.Index(labels).array
-        first = obj if obj.ndim == 1 else rowwise(has_label, obj, labels=pd.Index([]))
-        labels = aligned_values(first, labels, complaint).rename(name)
+        labels = aligned_values(_first(obj), labels, complaint).rename(name)
     rows: S = rowwise(NewLabels(with_labels), obj, labels)
     return rows
+
+
+def _first(obj: Any) -> Any:
+    """Return a column of an object's rows."""
+    return obj if obj.ndim == 1 else rowwise(has_label, obj, labels=pd.Index([]))
 
 
 @kernel(view=True)

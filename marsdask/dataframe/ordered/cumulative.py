@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 import marsdask.tensor as mt
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
@@ -166,6 +167,7 @@ def extreme_position(name: str) -> Callable[..., mt.Tensor]:
     return call
 
 
+@keeps_lazy("arguments")
 def searchsorted(series: Series, value: Any, side: str = "left", sorter: None = None) -> mt.Tensor:
     """Return where values belong among sorted ones. See pandas.Series.searchsorted."""
     if sorter is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Generator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Generic, overload
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import IndexingError
 
+from marsdask.core.arguments import in_memory, keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
@@ -263,11 +265,11 @@ class ILoc(Generic[S]):
         obj: Any = self._obj
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
-            obj, key = _columns_at(obj, columns), rows
+            obj, key = _columns_at(obj, in_memory(columns)), rows
         if isinstance(key, Collection) and not key.node.chunks:
             key = key.compute()
         if isinstance(key, slice):
-            return obj if key == slice(None) else positions(obj, key)
+            return copy(obj) if key == slice(None) else positions(obj, key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return _row(obj, int(key))
         if isinstance(key, str | float):
@@ -280,6 +282,7 @@ class ILoc(Generic[S]):
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"
         )
 
+    @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
         assign_iloc(self._obj, key, value)
 

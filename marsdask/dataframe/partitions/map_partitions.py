@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.grids.blockwise import Blockwise
@@ -312,6 +313,7 @@ def keywords_of(func: Any) -> list[str]:
         return []
 
 
+@keeps_lazy("arguments")
 def map_own_partitions(
     obj: Any, func: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> DataFrame | Series | Index:
@@ -325,6 +327,7 @@ def map_own_partitions(
     return map_partitions(func, obj, *args, **kwargs)
 
 
+@keeps_lazy("arguments")
 def map_chunk(
     obj: Any,
     func: Callable[..., Any],
@@ -395,6 +398,7 @@ def overlapped(
     return found.iloc[begin : begin + len(own)].set_axis(own.index, axis=0)
 
 
+@keeps_lazy("arguments")
 def map_overlap(
     obj: Any,
     func: Callable[..., Any],

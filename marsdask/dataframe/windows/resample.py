@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Protocol, Self
 from typing import cast as typed
 
 import pandas as pd
@@ -107,6 +107,12 @@ class Resampler(Generic[S]):
         if missing := [one for one in columns if one not in self._obj.node.meta.columns]:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
         return type(self)(self._obj, self._how, self._on, columns if listed else key)
+
+    def __iter__(self) -> NoReturn:
+        raise NotImplementedError(
+            "iteration over the bins of resample() is not supported; use to_pandas() before "
+            "resample()"
+        )
 
     def __getattr__(self, name: str) -> Self:
         meta = self._obj.node.meta

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self
 from typing import cast as typed
 
 import pandas as pd
@@ -81,6 +81,12 @@ class Windows(Generic[S]):
         found = type(self)(self._obj, self._how, chosen)
         _ = found._meta  # raises at once, as in pandas
         return found
+
+    def __iter__(self) -> NoReturn:
+        raise NotImplementedError(
+            f"iteration over the windows of {self.kind}() is not supported; use to_pandas() before "
+            f"{self.kind}()"
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name in SETTINGS:

@@ -189,6 +189,9 @@ class nd_grid:  # noqa: N801 - Mars's name
     def __init__(self, sparse: bool = False) -> None:
         self.sparse = sparse
 
+    #: ``[]`` takes any number, so iteration by it would not end.
+    __iter__ = None
+
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, tuple):
             return _points(key)
@@ -209,6 +212,9 @@ class AxisConcatenator:
         self.axis = axis
         self.ndmin = ndmin
         self.trans1d = trans1d
+
+    #: ``[]`` takes any number, so iteration by it would not end.
+    __iter__ = None
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
