@@ -135,7 +135,8 @@ def is_lazy_scalar(item: Any) -> bool:
 
 def _to_walk(items: Any) -> bool:
     """Tell whether items may be iterators, or may contain lazy values."""
-    return any(map(_needs_walk, set(map(type, items))))
+    kinds: set[Any] = set(map(type, items))
+    return any(map(_needs_walk, kinds))
 
 
 @lru_cache(maxsize=4096)
@@ -162,7 +163,7 @@ def _is_lazy(kind: Any) -> bool:
 
 def _read(item: Any, scalars: dict[int, Any], *, stays: bool = False) -> Any:
     """Return an argument with iterators read; note the lazy scalars in it."""
-    kind = type(item)
+    kind: Any = type(item)
     if _is_read_once(kind):
         item = list(item)
     elif not _is_container(kind):
@@ -178,7 +179,8 @@ def _read(item: Any, scalars: dict[int, Any], *, stays: bool = False) -> Any:
 def _replaced(item: Any, values: dict[int, Any]) -> Any:
     if id(item) in values:
         return values[id(item)]
-    if not _is_container(type(item)):
+    kind: Any = type(item)
+    if not _is_container(kind):
         return item
     parts = _parts(item)
     if not _to_walk(parts):

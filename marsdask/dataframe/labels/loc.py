@@ -47,6 +47,8 @@ class ChosenLabels(FrameNode):
     """Whether labels that are not there become missing values."""
     fill_value: Any = None
     """What takes the place of missing values."""
+    spreads: bool = False
+    """Whether labels of several levels take rows by one of them."""
 
     @property
     def label(self) -> str:
@@ -57,7 +59,8 @@ class ChosenLabels(FrameNode):
         if not self.with_gaps:
             return self.a.meta
         # Types as with a label that is not there.
-        return rows_labelled([self.a.meta], self.labels[:1], True, self.fill_value).iloc[:0]
+        how = (True, self.fill_value, self.spreads)
+        return rows_labelled([self.a.meta], self.labels[:1], *how).iloc[:0]
 
     @property
     def settled(self) -> bool:
@@ -73,17 +76,21 @@ class ChosenLabels(FrameNode):
         return (wanted,)
 
     def tile(self, a: Grid) -> Grid:
-        kwargs = {"labels": self.labels, "with_gaps": self.with_gaps, "fill_value": self.fill_value}
+        names = ("labels", "with_gaps", "fill_value", "spreads")
+        kwargs = {name: getattr(self, name) for name in names}
         options = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": kwargs}
         return gather(rows_labelled, a, chunks=self.chunks, **options)
 
 
-def rows_labelled(blocks: list[Any], labels: Any, with_gaps: bool, fill_value: Any) -> Any:
+def rows_labelled(
+    blocks: list[Any], labels: Any, with_gaps: bool, fill_value: Any, spreads: bool
+) -> Any:
     """Return the rows of some labels, in their order."""
     rows = concat(blocks)
     if not with_gaps:
         return rows.loc[labels]
-    return rows.reindex(labels, **({} if fill_value is None else {"fill_value": fill_value}))
+    options = {} if fill_value is None else {"fill_value": fill_value}
+    return rows.reindex(index=labels, **options) if spreads else rows.reindex(labels, **options)
 
 
 def rows_of_label(obj: Any, label: Any) -> Any:
@@ -132,18 +139,35 @@ def rows_of_time(obj: Any, text: str) -> Any:
     return rows
 
 
-def rows_of_labels(obj: S, labels: Any, *, with_gaps: bool = False, fill_value: Any = None) -> S:
-    """Return the rows of a list of labels, in its order, in one chunk."""
+def rows_of_labels(
+    obj: S,
+    labels: Any,
+    *,
+    with_gaps: bool = False,
+    fill_value: Any = None,
+    spreads: bool = False,
+) -> S:
+    """Return the rows of a list of labels, in its order, in one chunk.
+
+    With ``spreads`` labels of several levels take the rows of the level of the index's name.
+    """
     check_labels(obj, labels)
     own = obj.node.meta.index
-    index = pd.Index(labels) if len(labels) or isinstance(labels, pd.Index) else own
+    index = own
+    if len(labels) or isinstance(labels, pd.Index):
+        # pd.Index makes tuples of labels of several levels.
+        index = labels if isinstance(labels, pd.Index) else pd.Index(labels)
     if with_gaps and not isinstance(labels, pd.Index | pd.Series) and index.nlevels == own.nlevels:
         index = index.set_names(own.names)
-    if own.nlevels > index.nlevels:
+    if index.nlevels > own.nlevels:  # pandas finds them by the level of their name
+        by_level = spreads and own.names[0] in index.names
+        level = index.get_level_values(own.names[0]) if by_level else index[:0].to_flat_index()
+        rows = obj[rowwise(has_label, obj, labels=level)]
+    elif own.nlevels > index.nlevels:
         rows = obj[rowwise(has_first_level, obj, labels=index)]
     else:
         rows = obj[rowwise(has_label, obj, labels=index)]
-    found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps, fill_value))
+    found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps, fill_value, spreads))
     return found
 
 

@@ -341,6 +341,8 @@ def reindex(
     """
     options = {name: one for name, one in options.items() if one is not None}
     by_column = axis_number(obj.node.meta, options.pop("axis", 0)) == 1
+    # pandas does not look at names where labels are the first argument of a frame's method.
+    spreads = obj.ndim == 1 or index is not None
     if labels is not None:
         index, columns = (index, labels) if by_column else (labels, columns)
     if set(options) - {"fill_value"}:
@@ -353,13 +355,15 @@ def reindex(
         return obj
     if isinstance(index, Collection):
         raise NotImplementedError("reindex() by lazy labels is not supported; use merge()")
-    return rows_of_labels(obj, index, with_gaps=True, **options)
+    return rows_of_labels(obj, index, with_gaps=True, spreads=spreads, **options)
 
 
 def _without_rows(obj: S, labels: Any, errors: str) -> S:
     labels = label_in_memory(labels)
     several = isinstance(labels, list | tuple | set | np.ndarray | pd.Index | pd.Series)
-    gone = pd.Index(list(labels) if several else [labels])
+    gone = (
+        labels if isinstance(labels, pd.Index) else pd.Index(list(labels) if several else [labels])
+    )
     chosen = rowwise(has_label, obj, labels=gone)
     if errors != "ignore":
         missing = gone[~gone.isin(chosen[chosen].index.compute())]

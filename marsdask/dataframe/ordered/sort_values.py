@@ -21,7 +21,7 @@ from marsdask.core.traits import Ordering, Partitioning, Traits
 
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.column_selection import has_unique_labels
-from ..elementwise.rowwise import column_at, rowwise, with_columns
+from ..elementwise.rowwise import column_at, relabelled, rowwise, with_columns
 from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
@@ -288,7 +288,7 @@ def _sorted_by_key(obj: Any, by: Any, key: Callable[[Any], Any], how: dict[str, 
     found = _sorted(frame, labels, len(labels), **how)
     if of_series:
         return rowwise(column_at, found, position=0).rename(obj.name)
-    return found.iloc[:, :width]
+    return rowwise(relabelled, found.iloc[:, :width], columns=obj.columns)
 
 
 def _check_kind(kind: str) -> None:
