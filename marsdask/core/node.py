@@ -17,6 +17,7 @@ from .call_site import CallSite, caller
 from .facts import Fact
 from .registry import sealed
 from .sizes import Chunks, Index, Size, Sizes, total
+from .snapshots.kinds import is_kept
 from .snapshots.snapshot import Snapshot
 from .tokens import field_names, token, unique, values_of
 from .traits import Traits
@@ -167,11 +168,14 @@ class Node(metaclass=_NodeType):
         """Keep what its fields hold as it is now: its name, made of their content, stays true."""
         if type(self).name is not Node.name:
             return  # its class says by what it is named, and owns what it holds
-        snapshot = Snapshot()
+        held, snapshot = vars(self), None
         for field in field_names(type(self)):
-            value = getattr(self, field)
-            if (own := snapshot.of(value)) is not value:
-                object.__setattr__(self, field, own)
+            value = held[field]
+            if not is_kept(value):
+                snapshot = snapshot or Snapshot()
+                held[field] = snapshot.of(value)
+        if snapshot is None:
+            return
         if snapshot.shares:  # what it shares may change
             vars(self)["name"] = f"{self.label}-{token(unique())}"
 

@@ -41,6 +41,9 @@ _PROXIES = ("dask", "distributed")
 #: Types whose values are looked into.
 CONTAINERS = (list, dict, set, tuple, np.ndarray, bytearray)
 
+#: Types that are known to have no form: a look here is cheaper than :func:`form_of`.
+_KEPT: set[type] = set(IMMUTABLE)
+
 _FORMS: dict[type, str] = {
     **dict.fromkeys((tuple, frozenset), "sequence"),
     **dict.fromkeys((list, set), "container"),
@@ -63,7 +66,16 @@ class ByReference:
 
 def form_of(kind: Any) -> str | None:
     """Return the method of :class:`.Snapshot` for values of a type, ``None`` if it keeps them."""
-    return _form_of(kind)
+    form = _form_of(kind)
+    if form is None and not is_local(kind):
+        _KEPT.add(kind)
+    return form
+
+
+def is_kept(value: Any) -> bool:
+    """Tell whether a snapshot surely keeps a value, or a tuple of values; a quick look."""
+    kind = type(value)
+    return kind in _KEPT or (kind is tuple and _KEPT.issuperset(map(type, value)))
 
 
 @lru_cache(4096)

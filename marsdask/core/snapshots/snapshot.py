@@ -21,7 +21,7 @@ import cloudpickle
 import numpy as np
 
 from .functions import captured, import_path
-from .kinds import CONTAINERS, IMMUTABLE, form_of, is_fixed
+from .kinds import CONTAINERS, IMMUTABLE, form_of, is_fixed, is_kept
 from .records import captures_state, keeps_record
 
 #: The copies that exist and their own bytes, by the bytes that they were made of.
@@ -54,7 +54,7 @@ class Snapshot:
 
     def sequence(self, value: Any) -> Any:
         """Return the snapshot of a tuple or a frozenset."""
-        if set(map(type, value)) <= IMMUTABLE:
+        if is_kept(value):
             return value
         items = [self.of(item) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
