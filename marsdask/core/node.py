@@ -44,6 +44,12 @@ Condition: TypeAlias = tuple[str, str, Any]
 #: The axes in memory, those that are farthest apart first; ``None`` means in their own order.
 MemoryOrder: TypeAlias = tuple[int, ...] | None
 
+#: The selection along each axis: a range, or ``None`` for all of it.
+Taken: TypeAlias = tuple[range | None, ...]
+
+#: Makes the node of a part of another node.
+PartOf: TypeAlias = "Callable[[Node, Taken], Node]"
+
 T = TypeVar("T")
 
 _NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
@@ -361,6 +367,22 @@ class Node(metaclass=_NodeType):
         """The input, if this node only rechunks it."""
         return None
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        """Return a node of some of its elements, made of parts of its inputs.
+
+        ``taken`` has a range for each axis, ``None`` for all of it; ``part`` makes the node of a
+        part of an input. ``None`` if it is no cheaper to make a part than to make all.
+        """
+        del taken, part
+        return None
+
+    def pushed_down(self) -> Node | None:
+        """Return the same selection made of parts of its source's inputs, ``None`` if not cheaper.
+
+        The source is the first of the inputs.
+        """
+        return None
+
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         """Return for each input the columns needed for the ``wanted`` columns of the result."""
         del wanted
@@ -506,6 +528,10 @@ class Part(Node):
     @property
     def memory_order(self) -> MemoryOrder:
         return self.source.memory_order
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        source = self.source.sliced(taken, part)
+        return None if source is None else self.replaced(source=source)
 
     def tile(self, outputs: tuple[Grid, ...]) -> Grid:
         return outputs[self.position]

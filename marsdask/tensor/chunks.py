@@ -12,6 +12,7 @@ import numpy as np
 from dask.utils import parse_bytes
 
 from marsdask.core.config import options
+from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -24,6 +25,13 @@ _WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {
 
 #: The default of the bytes of a chunk, with us and with Dask.
 _LIMIT: Final = 128 * 2**20
+
+
+#: The most chunks that are chosen for an axis: nobody can compute more, but can slice them.
+MOST_CHUNKS: Final = 2**16
+
+#: The most chunks of an axis whose sizes are listed.
+MOST_LISTED: Final = 2**24
 
 
 def whole_number(length: Any) -> int:
@@ -163,6 +171,9 @@ def regular(length: int, step: int) -> Sizes:
     if step <= 0:
         raise ValueError(f"a chunk size is positive or -1, not {step}")
     whole, rest = divmod(length, step)
+    if whole > MOST_LISTED:
+        op = f"listing the chunks of {step} of an axis of {length} elements"
+        raise MemoryBudgetError(op, (whole,), 8 * whole, 8 * MOST_LISTED, "use larger chunks")
     return (step,) * whole + ((rest,) if rest else ())
 
 
@@ -181,6 +192,7 @@ def _fill_auto(
         range(len(auto), 0, -1), sorted(auto, key=lambda axis: shape[axis]), strict=True
     ):
         step = max(1, min(shape[axis] or 1, int(room ** (1 / left) + 1e-6)))
+        step = max(step, -(-shape[axis] // MOST_CHUNKS))
         done[axis] = regular(shape[axis], step)
         room /= step
     return tuple(done[axis] for axis in range(len(shape)))  # type: ignore[misc]

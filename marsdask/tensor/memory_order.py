@@ -18,7 +18,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, known, numbers
 
 from .chunks import check_order
@@ -46,6 +46,9 @@ class Ordered(Node):
     @property
     def memory_order(self) -> MemoryOrder:
         return self.order
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        return self.replaced(a=part(self.a, taken))
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"order": self.order}

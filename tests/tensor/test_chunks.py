@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from marsdask.core.config import option_context
+from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.sizes import numbers
-from marsdask.tensor.chunks import as_shape, normalize_chunks
+from marsdask.tensor.chunks import MOST_CHUNKS, as_shape, normalize_chunks
 
 
 @pytest.mark.parametrize(
@@ -80,3 +81,12 @@ def test_dasks_settings() -> None:
         assert found == da.core.normalize_chunks(
             wanted, (6, 6), limit, np.dtype("f8"), previous_chunks=previous
         )
+
+
+def test_lists_of_chunks_that_fit_no_memory_are_refused() -> None:
+    """They are refused before they are made; the chunks that we choose are not that many."""
+    with pytest.raises(MemoryBudgetError, match="use larger chunks"):
+        normalize_chunks(1, (10**12,), float)
+    (sizes,) = normalize_chunks(None, (10**18,), float)
+    assert len(sizes) <= MOST_CHUNKS
+    assert sum(numbers(sizes)) == 10**18

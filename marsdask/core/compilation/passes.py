@@ -12,6 +12,7 @@ from .rules.coalescing import coalesce
 from .rules.node_fusion import fuse, join
 from .rules.pushdown import project, push_down
 from .rules.relations import relate
+from .rules.selections import push_selections
 from .rules.simplification import skip_no_ops, skip_rechunks
 from .verification import verify_graph, verify_rewriting
 
@@ -28,7 +29,7 @@ class Phase:
 
 #: All phases, in order.
 PIPELINE = (
-    Phase("simplify", (skip_no_ops, skip_rechunks)),
+    Phase("simplify", (skip_no_ops, push_selections, skip_rechunks)),
     Phase("project", (project,)),
     Phase("relate", (relate,)),
     Phase("push down", (push_down,)),

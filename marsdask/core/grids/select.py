@@ -91,17 +91,17 @@ def cut_axis(sizes: tuple[int, ...], taken: range) -> AxisCut:
     starts = borders(sizes)
     positions: list[int] = []
     parts: list[slice] = []
-    first = bisect.bisect_right(starts, ascending[0]) - 1 if ascending else len(sizes)
-    for position in range(first, len(sizes)):
-        begin, end = starts[position], starts[position + 1]
-        inside = ascending[
-            bisect.bisect_left(ascending, begin) : bisect.bisect_left(ascending, end)
-        ]
-        if inside:
-            positions.append(position)
-            parts.append(_part(inside if taken.step > 0 else inside[::-1], begin))
-        if begin > ascending[-1]:
-            break
+    first = 0
+    done = 0
+    while done < len(ascending):
+        # Chunks without wanted elements are not visited.
+        position = bisect.bisect_right(starts, ascending[done], lo=first) - 1
+        begin = starts[position]
+        after = bisect.bisect_left(ascending, starts[position + 1], lo=done)
+        inside = ascending[done:after]
+        positions.append(position)
+        parts.append(_part(inside if taken.step > 0 else inside[::-1], begin))
+        first, done = position + 1, after
     if not positions:
         return AxisCut(range(1), (slice(0, 0, 1),), (0,))
     if taken.step < 0:

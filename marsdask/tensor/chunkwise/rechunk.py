@@ -15,7 +15,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import join_pieces
 from marsdask.core.grids.rechunk import recut as rechunked
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -73,6 +73,9 @@ class Rechunk(Node):
     def rechunked(self) -> Node:
         return self.a
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        return part(self.a, taken)
+
     def tile(self, a: Grid) -> Any:
         if a.chunks == self.splits:
             return a
@@ -89,6 +92,13 @@ class Rechunk(Node):
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+
+
+def recut_as(node: Node, chunks: Chunks) -> Node:
+    """Return the node in chunks of known sizes, itself if it is cut like that."""
+    if node.chunks == chunks or not known_chunks(chunks):
+        return node
+    return Rechunk(node, chunks, (None,) * len(chunks))
 
 
 def _cut_unknown(old: tuple[int, ...], want: int | None) -> Sizes:

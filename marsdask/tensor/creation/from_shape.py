@@ -16,13 +16,16 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, Node, lacks_detail
+from marsdask.core.grids.select import cut_axis
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken, lacks_detail
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known, known_chunks, numbers
 
 from ..chunks import as_shape, check_device, check_order, normalize_chunks
 from ..chunkwise.rechunk import rechunk
 from ..device import placed_on
 from ..elementwise.nodes import Elementwise, cast
+from ..kernels.array_parts import part_block, subrange
+from ..kernels.range_blocks import arange_block
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, view
 from ..memory_order import fortran, in_order, in_order_of, letter_of, settled
@@ -41,9 +44,6 @@ Shape = tuple[int, ...]
 #: Keywords of Mars, Dask and the array API for creation functions.
 EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
 
-#: The number of integers counted at a time.
-COUNTED = 2**16
-
 
 @dataclass(frozen=True, eq=False)
 class FromShape(Node):
@@ -54,6 +54,8 @@ class FromShape(Node):
     splits: Chunks
     kwargs: tuple[tuple[str, Any], ...] = ()
     title: str = field(default="")
+    whole: tuple[range, ...] = ()
+    """Its positions in the array that ``func`` tells, if it is a part of that."""
 
     @property
     def label(self) -> str:
@@ -71,15 +73,33 @@ class FromShape(Node):
     def memory_order(self) -> MemoryOrder:
         return fortran(self.shape) if ("order", "F") in self.kwargs else None
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        del part
+        whole = self.whole or tuple(map(range, numbers(self.shape)))
+        ranges = [
+            own if cut is None else cut
+            for own, cut in zip(map(range, numbers(self.shape)), taken, strict=True)
+        ]
+        splits = tuple(
+            sizes if cut is None else cut_axis(numbers(sizes), cut).sizes
+            for sizes, cut in zip(self.splits, taken, strict=True)
+        )
+        places = tuple(subrange(own, cut) for own, cut in zip(whole, ranges, strict=True))
+        return self.replaced(splits=splits, whole=places)
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
+        kwargs = {"dtype": self.dtype, **dict(self.kwargs)}
+        func, place = self.func, PlaceAt(self.splits)
+        if self.whole and func not in CONSTANT:
+            func, kwargs = part_block, {"func": func, "whole": self.whole, **kwargs}
         return blockwise(
-            self.func,
+            func,
             [],
             chunks=self.splits,
             meta=self.meta,
-            kwargs={"dtype": self.dtype, **dict(self.kwargs)},
-            varying=PlaceAt(self.splits),
+            kwargs=kwargs,
+            varying=place,
             cheap=True,
         )
 
@@ -137,6 +157,10 @@ def zeros_block(shape: Shape, starts: Shape, dtype: Any, order: Any = "C") -> An
     """Return a block of zeros, whose memory is not touched before its first use."""
     del starts
     return np.zeros(shape, dtype, order)
+
+
+#: Functions whose blocks are alike everywhere.
+CONSTANT = (full_block, zeros_block)
 
 
 def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any, letter: Any) -> Node:
@@ -285,34 +309,6 @@ def full_like(
     return _ordered_like(full.node(shape, fill_value, dtype, chunk_size), a, extra)
 
 
-def _integer_range(start: int, length: int, dtype: Any) -> Any:
-    """Return whole numbers in a type: counted in integers, since steps of one would be rounded."""
-    out = np.empty(length, dtype)
-    for begin in range(0, length, COUNTED):
-        end = min(begin + COUNTED, length)
-        out[begin:end] = np.arange(start + begin, start + end)
-    return out
-
-
-@kernel(scratch=0.0, buffer=8 * COUNTED)
-def arange_block(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
-    """Make a block of a range from the formula for each element, as NumPy does.
-
-    NumPy rounds the first two values to the type and continues with their difference.
-    """
-    (length,), (start,) = shape, starts
-    kind = np.dtype(np.float32) if dtype == np.float16 else dtype
-    begin = first.astype(kind)
-    with np.errstate(over="ignore", invalid="ignore"):
-        step = np.subtract(second.astype(kind), begin, dtype=kind)
-        block = _integer_range(start, length, kind)
-        np.multiply(block, step, out=block)
-        np.add(block, begin, out=block)
-    if start <= 1 < start + length:
-        block[1 - start] = second
-    return block.astype(dtype, copy=False)
-
-
 @public
 def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return evenly spaced values: ``arange(stop)``, ``arange(start, stop[, step[, dtype]])``.
@@ -362,33 +358,6 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
     if step is not None and start is None:
         start = 0
     return start, stop, 1 if step is None else step
-
-
-@kernel(scratch=0.0, buffer=8 * COUNTED)
-def linspace_block(
-    shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool
-) -> Any:
-    """Return a block of ``num`` values between two ends, with or without the last one."""
-    (length,), (begin,) = shape, starts
-    start, stop, num = ends
-    div = num - 1 if last else num
-    kind = np.result_type(start, stop, float(num))
-    block = _integer_range(begin, length, kind)
-    delta = np.subtract(stop, start, dtype=kind)
-    if div > 0:
-        step = delta / div
-        # A step may be too small for the type.
-        if step == 0:
-            np.divide(block, div, out=block)
-        np.multiply(block, delta if step == 0 else step, out=block)
-    else:
-        np.multiply(block, delta, out=block)
-    block += start
-    if last and num > 1 and begin <= num - 1 < begin + length:
-        block[-1] = stop
-    if dtype.kind in "iu":
-        np.floor(block, out=block)
-    return block.astype(dtype, copy=False)
 
 
 def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:

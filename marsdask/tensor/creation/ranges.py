@@ -12,11 +12,12 @@ from marsdask.core.node import Node
 
 from ..elementwise.ufuncs import add, astype, divide, floor, multiply, power
 from ..indexing.setitem import setitem
+from ..kernels.range_blocks import linspace_block
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import moveaxis, normalize_axis
 from ..signatures import shows
 from ..typing import public
-from .from_shape import EXTRAS, arange, create_node, linspace_block
+from .from_shape import EXTRAS, arange, create_node
 
 
 @public

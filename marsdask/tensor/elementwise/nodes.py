@@ -13,9 +13,9 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, MultiOutput, Node
+from marsdask.core.node import MemoryOrder, MultiOutput, Node, PartOf, Taken
 from marsdask.core.registry import class_of
-from marsdask.core.sizes import Chunks, total
+from marsdask.core.sizes import Chunks, Size, total
 
 from ..chunks import normalize_chunks
 from ..chunkwise.rechunk import rechunk_views
@@ -64,6 +64,17 @@ class Pointwise(Node):
     def memory_order(self) -> MemoryOrder:
         return merged(self.leaves, self.shape)
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        chunks: Chunks = broadcast_chunks(*(leaf.chunks for leaf in self.leaves))
+        shape = tuple(map(total, chunks))
+        if any(is_sparse(leaf.meta) for leaf in self.leaves):
+            return None
+        own = [_operand_part(leaf, shape, taken) for leaf in self.leaves]
+        if None in own:
+            return None
+        new = {leaf: part(leaf, cut) for leaf, cut in zip(self.leaves, own, strict=True) if cut}
+        return self.with_inputs(new)
+
     def tile(self, *grids: Grid) -> Any:
         # Inputs have repetitions; operands are distinct.
         distinct = dict(zip(self.inputs, grids, strict=True))
@@ -90,6 +101,21 @@ class Pointwise(Node):
 
     def taking(self, taken: Sequence[Node]) -> Node:
         return FusedUfuncs(*join_programs([(n, n.leaves, n.program) for n in (*taken, self)]))  # type: ignore[attr-defined]
+
+
+def _operand_part(leaf: Node, shape: tuple[Size, ...], taken: Taken) -> Taken | None:
+    """Return the part of an operand for a part of the result, ``None`` if it is not known."""
+    own = leaf.shape
+    offset = len(shape) - len(own)
+    cuts: list[range | None] = []
+    for length, whole, cut in zip(own, shape[offset:], taken[offset:], strict=True):
+        if cut is None or (length == 1 and whole != 1):
+            cuts.append(None)
+        elif length == whole and isinstance(length, int):
+            cuts.append(cut)
+        else:
+            return None
+    return tuple(cuts)
 
 
 def joins(node: Node, taken: Sequence[Any], shape: Any, program: UfuncProgram | None) -> bool:

@@ -15,16 +15,20 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, PartOf
+from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, known, numbers, shape_of
 
 from ..chunks import regular
-from ..chunkwise.rechunk import recut
+from ..chunkwise.rechunk import recut, recut_as
 from ..kernels.gather import gather_points, take_along, take_points
+from ..manipulation.concatenation import Concatenate
 from ..memory_order import indexed
 from ..operands import empty_like_kind
 from ..sparse.blocks import is_sparse
 from ..sparse.selection import merge_stored, take_stored
+from .outer_cuts import MOST_POINTS, outer_cut
+from .slicing import is_small_part, part_of
 
 Points = tuple[Any, ...]
 """One array of positions for each of some axes, all of one length; of diagonals, one range."""
@@ -369,6 +373,45 @@ class Take(PointSelection):
     def _settled(self, chunks: Chunks) -> Points:
         lengths = shape_of(chunks[axis] for axis in self.axes)
         return settle(self.points, self.axes, lengths)
+
+    def sliced(self, taken: Cut, part: PartOf) -> Node | None:
+        rest = iter([*taken[: self.place], *taken[self.place + 1 :]])
+        below = tuple(
+            None if axis in self.axes else next(rest) for axis in range(len(self.a.chunks))
+        )
+        along = taken[self.place]
+        points = self.points
+        if along is not None:
+            stop = along.stop if along.stop >= 0 else None
+            where = slice(along.start, stop, along.step) if along else slice(0)
+            points = tuple(own[where] for own in points)
+        return self.replaced(a=part(self.a, below), points=points)
+
+    def pushed_down(self) -> Node | None:
+        a, count = self.a, len(self.points[0])
+        if not all(known((a.shape[axis],)) for axis in self.axes):
+            return None
+        if count > MOST_POINTS or not is_small_part(self.shape, a):
+            return None
+        outer = [outer_cut(np.asarray(own)) for own in self._settled(a.chunks)]
+        if None in outer or math.prod(cut.length for cut in outer if cut) > MOST_POINTS:
+            return None
+        cuts = dict(zip(self.axes, outer, strict=True))
+        for axis, cut in cuts.items():
+            nodes = [self._along(a, axis, run) for run in cut.runs]  # type: ignore[union-attr]
+            if None in nodes:
+                return None
+            a = nodes[0] if len(nodes) == 1 else Concatenate(tuple(nodes), axis, a.meta.dtype)  # type: ignore[assignment,arg-type]
+        if a is self.a:
+            return None
+        points = tuple(cuts[axis].local for axis in self.axes)  # type: ignore[union-attr]
+        return recut_as(self.replaced(a=a, points=points), self.chunks)
+
+    def _along(self, a: Node, axis: int, run: range) -> Node | None:
+        taken = tuple(run if i == axis else None for i in range(len(a.chunks)))
+        if a is self.a and a.sliced(taken, part_of) is None:
+            return None
+        return part_of(a, taken)
 
     def tile(self, a: Grid) -> Any:
         if all(known(a.chunks[axis]) for axis in self.axes):

@@ -15,8 +15,9 @@ from marsdask.core.grids.blockwise import Axes, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import AxisCut, cut_axis
-from marsdask.core.node import MemoryOrder, Node
-from marsdask.core.sizes import Chunks, Index, Sizes, known, numbers
+from marsdask.core.node import MemoryOrder, Node, PartOf
+from marsdask.core.node import Taken as Cut
+from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
@@ -151,6 +152,21 @@ class SetSlice(SetItem):
 
     taken: tuple[Taken, ...]
 
+    def sliced(self, taken: Cut, part: PartOf) -> Node | None:
+        rest = part(self.a, taken)
+        meeting = [
+            _meeting(own, cut, length)
+            for own, cut, length in zip(self.taken, taken, self.a.shape, strict=True)
+        ]
+        if None in meeting:
+            return None
+        if any(places is not None and not places for places, _ in meeting):  # type: ignore[misc]
+            return rest
+        ranges = zip(self.value.shape, (wanted for _, wanted in meeting), strict=True)  # type: ignore[misc]
+        value = part(self.value, tuple(None if size == 1 else wanted for size, wanted in ranges))
+        places = tuple(EVERYTHING if own is None else own for own, _ in meeting)  # type: ignore[misc]
+        return self.replaced(a=rest, value=value, taken=places)
+
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from _comparable(a, value, self.taken)
         cuts = cuts_of(a, self.taken)
@@ -158,6 +174,38 @@ class SetSlice(SetItem):
         value, edges = spread_over(a, value, cuts, own)
         inputs = [(a, own), (value, edges)]
         return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=keys_of(cuts))
+
+
+#: The most positions of an axis that are compared with those assigned to.
+MOST_COMPARED = 2**16
+
+
+def _meeting(
+    own: Taken, part: range | None, length: Size
+) -> tuple[range | None, range | None] | None:
+    """Return where a part of an axis is assigned to, and which of the values it is assigned.
+
+    ``None`` for all; ``None`` alone if that is not known.
+    """
+    if own == EVERYTHING:
+        return None, part
+    if not isinstance(own, range):
+        return None
+    if part is None:
+        return (own, None) if isinstance(length, int) else None
+    if len(part) > MOST_COMPARED:
+        return None
+    places = [place for place, position in enumerate(part) if position in own]
+    if not places:
+        return range(0), range(0)
+    values = [own.index(part[place]) for place in places]
+    return as_range(places), as_range(values)
+
+
+def as_range(numbers: list[int]) -> range:
+    """Return equally spaced numbers, at least one, as a range."""
+    step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
+    return range(numbers[0], numbers[0] + step * len(numbers), step)
 
 
 def _comparable(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import cut_axis, prefix, slice_grid
-from marsdask.core.node import MemoryOrder, Node
-from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
+from marsdask.core.node import MemoryOrder, Node, PartOf
+from marsdask.core.node import Taken as Cut
+from marsdask.core.sizes import Chunks, Size, Sizes, Unknown, known, numbers, upper
+
+from ..chunkwise.rechunk import recut_as
 
 #: The selection along one axis: a range, or for an unknown length a slice or an element.
 Taken = range | slice | int
@@ -72,6 +76,23 @@ class Slice(Node):
             for axis, (sizes, part) in enumerate(zip(a.chunks, self.taken, strict=True))
         )
 
+    def sliced(self, taken: Cut, part: PartOf) -> Node | None:
+        if not all(own == EVERYTHING or isinstance(own, range) for own in self.taken):
+            return None
+        pairs = zip(self.taken, taken, strict=True)
+        return part(self.a, tuple(_composed(own, cut) for own, cut in pairs))
+
+    def pushed_down(self) -> Node | None:
+        taken = tuple(_settled_range(part) for part in self.taken)
+        if not is_small_part(self.shape, self.a):
+            return None
+        if any(
+            part != EVERYTHING and cut is None for part, cut in zip(self.taken, taken, strict=True)
+        ):
+            return None
+        found = self.a.sliced(taken, part_of)
+        return None if found is None else recut_as(found, self.chunks)
+
     def _look(self, a: Grid, open_axes: list[int]) -> Generator[Look, Any, Grid]:
         """Slice the axes of known length, then compute as much of the others as needed."""
         a = slice_grid(a, self._ranges(a))
@@ -85,6 +106,43 @@ class Slice(Node):
             for axis, part in enumerate(self.taken)
         )
         return slice_grid(a, ranges)
+
+
+#: Arrays of at most so many bytes are made whole: planning takes longer than that.
+SMALL = 2**20
+
+
+def is_small_part(shape: Sequence[Size], source: Node) -> bool:
+    """Tell whether a selection is at most half of a source that is not small."""
+    bounds = [upper(size) for size in source.shape]
+    if None in bounds:
+        return True
+    count = math.prod(bounds)  # type: ignore[arg-type]
+    wanted = math.prod(upper(size) or 0 for size in shape)
+    return count * (source.itemsize or 8) > SMALL and wanted * 2 <= count
+
+
+def part_of(node: Node, taken: Cut) -> Node:
+    """Return the node of a part of another, itself if that is all of it."""
+    parts = tuple(
+        EVERYTHING if part is None or part == range(n if isinstance(n, int) else -1) else part
+        for part, n in zip(taken, node.shape, strict=True)
+    )
+    return node if all(part == EVERYTHING for part in parts) else Slice(node, parts)
+
+
+def _settled_range(part: Taken) -> range | None:
+    return part if isinstance(part, range) else None
+
+
+def _composed(own: Taken, part: range | None) -> range | None:
+    """Return the part of a part of an axis."""
+    if not isinstance(own, range) or part is None:
+        return part if part is not None else _settled_range(own)
+    # A range may end before its begin, which a slice would count from the end.
+    start = own.start + own.step * part.start
+    step = own.step * part.step
+    return range(start, start + step * len(part), step)
 
 
 def settle(part: Taken, sizes: tuple[int, ...], axis: int) -> range:

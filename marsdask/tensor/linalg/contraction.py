@@ -24,7 +24,7 @@ from marsdask.core.grids.blockwise import Axes, blockwise, same
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
+from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
     Index,
@@ -74,6 +74,20 @@ class Contraction(Node):
     def chunks(self) -> Chunks:
         sizes = label_sizes([node.chunks for node in self.operands], self.labels)
         return tuple(sizes[label] for label in self.out)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        if any(is_sparse(node.meta) for node in self.operands):
+            return None
+        cuts = dict(zip(self.out, taken, strict=True))
+        lengths = dict(zip(self.out, self.shape, strict=True))
+        operands = []
+        for node, labels in zip(self.operands, self.labels, strict=True):
+            own = tuple(cuts.get(label) for label in labels)
+            sides = zip(node.shape, labels, own, strict=True)
+            if any(cut is not None and n != lengths[label] for n, label, cut in sides):
+                return None
+            operands.append(part(node, own))
+        return self.replaced(operands=tuple(operands))
 
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
         if not _agree(grids, self.labels):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +14,16 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Size, Unknown
+from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.sizes import Chunks, Size, Unknown, known
 
 from ..chunkwise.rechunk import recut
-from ..creation.from_shape import zeros
+from ..creation.from_shape import arange, zeros
 from ..device import placed_on
+from ..elementwise.ufuncs import equal, greater_equal, less_equal, where
 from ..indexing.advanced import Take
 from ..indexing.getitem import getitem
+from ..indexing.outer_cuts import MOST_POINTS
 from ..operands import as_node, empty, empty_like_kind
 from ..reduction import reductions
 from ..sparse.blocks import is_sparse, stored_triangle, to_csr
@@ -61,6 +63,26 @@ class Repeat(Node):
             tuple(_times(size, self.repeats) for size in sizes) if axis == self.axis else sizes
             for axis, sizes in enumerate(chunks)
         )
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        below = tuple(None if axis == self.axis else cut for axis, cut in enumerate(taken))
+        cut = taken[self.axis]
+        if cut is None:
+            return self.replaced(a=part(self.a, below))
+        if is_sparse(self.meta) or not known(self.a.shape) or not cut:
+            return None
+        low, high = sorted((cut[0] // self.repeats, cut[-1] // self.repeats))
+        if (high - low + 1) * self.repeats < 2 * len(cut):
+            rest = (*below[: self.axis], range(low, high + 1), *below[self.axis + 1 :])
+            inner = self.replaced(a=part(self.a, rest))
+            first = low * self.repeats
+            shifted = range(cut.start - first, cut.stop - first, cut.step)
+            own = [shifted if axis == self.axis else None for axis in range(len(taken))]
+            return part(inner, tuple(own))
+        if len(cut) > MOST_POINTS:
+            return None
+        positions = np.arange(cut.start, cut.stop, cut.step) // self.repeats
+        return Take(part(self.a, below), (positions,), (self.axis,), self.axis)
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"repeats": self.repeats, "axis": self.axis}
@@ -119,6 +141,17 @@ class TriangularPart(Node):
     def chunks(self) -> Chunks:
         return self.a.chunks
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        rows, columns = taken[-2:]
+        inner = part(self.a, taken)
+        if rows is None and columns is None:
+            return self.replaced(a=inner)
+        if is_sparse(self.a.meta) or not known(self.shape):
+            return None
+        inside = greater_equal.node if self.lower else less_equal.node
+        mask = inside(*_places(self.shape[-2:], (rows, columns), self.k))
+        return as_node(where.node(mask, inner, zeros.node((1, 1), self.meta.dtype)))
+
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
         return map_blocks(
@@ -129,6 +162,18 @@ class TriangularPart(Node):
             varying=PlaceAt(a.chunks),
             kwargs={"k": self.k, "lower": self.lower},
         )
+
+
+def _places(shape: Sequence[Size], taken: Taken, k: int) -> list[Node]:
+    """Return the rows' positions, moved by ``k``, and the columns', to be compared."""
+    places = []
+    for axis, (size, cut, shift) in enumerate(zip(shape, taken, (k, 0), strict=True)):
+        own = range(size) if cut is None else cut  # type: ignore[arg-type]
+        step = own.step
+        stop = own.start + len(own) * step
+        vector = arange.node(own.start + shift, stop + shift, step, dtype=np.int64)
+        places.append(view(vector, [None, 0] if axis else [0, None]))
+    return places
 
 
 def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: bool) -> Any:
@@ -183,6 +228,11 @@ class Diag(Node):
     @property
     def chunks(self) -> Chunks:
         return self.splits
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        values = view(part(self.a, taken[:1]), [0, None])
+        mask = equal.node(*_places(self.shape, taken, 0))
+        return as_node(where.node(mask, values, zeros.node((1, 1), self.meta.dtype)))
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)

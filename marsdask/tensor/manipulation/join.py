@@ -5,79 +5,29 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple
-from marsdask.core.grids.align import aligned_axes, common_sizes
-from marsdask.core.grids.blockwise import map_blocks
-from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.select import concatenate_grids
-from marsdask.core.node import MemoryOrder, Node
-from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
+from marsdask.core.node import Node
+from marsdask.core.sizes import UnknownShapeError, known
 
-from ..chunkwise.rechunk import recut
-from ..elementwise.nodes import cast
 from ..indexing.assignment import into
 from ..indexing.getitem import getitem, index_node, parse
 from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
-from ..memory_order import as_new, in_order_of, joined
-from ..operands import as_node, empty_like_kind
+from ..memory_order import as_new, in_order_of
+from ..operands import as_node
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public, public_view, view_face
 from ..unknown_lengths import ResultSpec, like, resized, waits_for_lengths
+from .concatenation import Concatenate
 from .reshape import ravel, reshape
-from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
+from .shape import broadcast_to, expand_dims, normalize_axes, normalize_axis, transpose, view
 
 if TYPE_CHECKING:
     pass
-
-
-@dataclass(frozen=True, eq=False)
-class Concatenate(Node):
-    """Arrays one after the other along an axis."""
-
-    arrays: tuple[Node, ...]
-    axis: int
-    dtype: np.dtype[Any]
-
-    @property
-    def meta(self) -> Any:
-        return empty_like_kind(self.arrays[0].meta, self.dtype, len(self.arrays[0].chunks))
-
-    @property
-    def chunks(self) -> Chunks:
-        sizes = tuple(size for node in self.arrays for size in node.chunks[self.axis])
-        cuts = [node.chunks for node in self.arrays]
-        return tuple(
-            sizes if axis == self.axis else _common([chunks[axis] for chunks in cuts])
-            for axis in range(len(cuts[0]))
-        )
-
-    @property
-    def memory_order(self) -> MemoryOrder:
-        return joined(self.arrays)
-
-    def tile(self, *grids: Grid) -> Any:
-        grids = yield from aligned_axes(grids, skip=self.axis, recut=recut)
-        return concatenate_grids([_cast(grid, self.dtype) for grid in grids], self.axis, self.meta)
-
-
-def _common(cuts: list[Sizes]) -> Sizes:
-    """Return chunks for an axis of one length; unknown sizes are computed later."""
-    if len(set(cuts)) > 1 and not all(map(known, cuts)):
-        return next(sizes for sizes in cuts if not known(sizes))
-    return common_sizes(cuts)
-
-
-def _cast(grid: Grid, dtype: np.dtype[Any]) -> Grid:
-    if grid.meta.dtype == dtype:
-        return grid
-    meta = empty_like_kind(grid.meta, dtype, grid.ndim)
-    return map_blocks(cast, grid, chunks=grid.chunks, meta=meta, kwargs={"dtype": dtype})
 
 
 def _nodes(arrays: Any) -> list[Node]:
@@ -412,6 +362,20 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
     return result
 
 
+#: Of more repetitions chunks are not told apart.
+MANY = 1000
+
+
+def _repeated(node: Node, axis: int, count: int) -> Node:
+    """Return many repetitions along an axis: a new axis, which is merged with it."""
+    ndim = len(node.chunks)
+    shape = [length(node, i) for i in range(ndim)]
+    wide = view(node, [*range(axis), None, *range(axis, ndim)])
+    spread = broadcast_to.node(wide, (*shape[:axis], count, *shape[axis:]))
+    shape[axis] *= count
+    return as_node(reshape.node(spread, tuple(shape)))
+
+
 @public
 def tile(A: Any, reps: Any) -> Node:
     """Repeat a tensor along each axis. See numpy.tile."""
@@ -425,6 +389,8 @@ def tile(A: Any, reps: Any) -> Node:
             raise ValueError("negative dimensions are not allowed")
         if count == 0:
             result = part(result, axis, range(0))
+        elif count > MANY:
+            result = _repeated(result, axis, count)
         elif count > 1:
             result = concatenate.node([result] * count, axis, dtype=node.meta.dtype)
     return result if set(counts) == {1} else in_order_of(result, "C")

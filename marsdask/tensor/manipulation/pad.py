@@ -15,12 +15,14 @@ from ..chunkwise.rechunk import rechunk
 from ..creation.from_shape import full
 from ..elementwise.ufuncs import around, astype, multiply, subtract
 from ..indexing.getitem import getitem
+from ..indexing.outer_cuts import MOST_POINTS
 from ..operands import as_node
 from ..quantile.exact import median
 from ..reduction import reductions
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
-from .join import concatenate, length
+from .diagonals import repeat
+from .join import concatenate, length, tile
 from .shape import broadcast_to, normalize_axis
 
 #: Modes that repeat elements: NumPy says which.
@@ -104,11 +106,36 @@ def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[
 
 
 def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Node]]:
+    if max(pair) > MOST_POINTS:
+        return _periodic(node, axis, pair, mode)
     positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
     ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
     return [
         [getitem.node(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends
     ]
+
+
+def _periodic(node: Node, axis: int, pair: list[int], mode: str) -> list[list[Node]]:
+    """Return parts of the period of a mode, repeated."""
+    size = length(node, axis)
+    if mode == "edge" or size == 1:
+        edges = (_edge(node, axis, 1, last=last) for last in (False, True))
+        return [
+            [repeat.node(edge, n, axis)] if n else [] for edge, n in zip(edges, pair, strict=True)
+        ]
+    period = node
+    if mode != "wrap":
+        inner = slice(None, None, -1) if mode == "symmetric" else slice(size - 2, 0, -1)
+        back = getitem.node(node, (slice(None),) * axis + (inner,))
+        period = as_node(concatenate.node([node, back], axis, dtype=node.meta.dtype))
+    count = length(period, axis)
+    ends: list[list[Node]] = []
+    for width, start in zip(pair, (-pair[0] % count, size % count), strict=True):
+        reps = [-(-(start + width) // count) if i == axis else 1 for i in range(len(node.chunks))]
+        run = tile.node(period, reps)
+        part = (slice(None),) * axis + (slice(start, start + width),)
+        ends.append([getitem.node(run, part)] if width else [])
+    return ends
 
 
 def _odd(node: Node, axis: int, ends: list[list[Node]], mode: str) -> list[list[Node]]:

@@ -16,7 +16,7 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
     Index,
@@ -32,6 +32,8 @@ from marsdask.core.sizes import (
 
 from ..chunks import whole_number
 from ..chunkwise.rechunk import rechunk, recut
+from ..indexing.advanced import Take
+from ..indexing.outer_cuts import MOST_POINTS
 from ..memory_order import is_dense, letter_of, reshaped
 from ..operands import as_node, empty
 from ..signatures import shows
@@ -39,6 +41,9 @@ from ..typing import public, view_face
 from .shape import view
 
 Shape = tuple[int, ...]
+
+#: Arrays of as many elements have no flat positions.
+LARGEST = 2**63
 
 
 class Group(NamedTuple):
@@ -234,6 +239,42 @@ class Reshape(Node):
         bounds = [upper(length) for length in self.a.shape]
         others = -math.prod(self.form) or 1
         return (Unknown(self.name, -1, None if None in bounds else math.prod(bounds) // others),)  # type: ignore[arg-type]
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        if not known(self.a.shape) or 0 in self.form:
+            return None
+        below: list[range | None] = []
+        form: list[int] = []
+        cuts = iter(zip(self.form, taken, strict=True))
+        for group in groups(numbers(self.a.shape), self.form):
+            own = [next(cuts) for _ in group.new]
+            if len(group.old) == len(group.new) == 1:
+                below.append(own[0][1])
+            elif any(cut is not None for _, cut in own):
+                return self._points(taken)
+            else:
+                below.extend([None] * len(group.old))
+            form.extend(length if cut is None else len(cut) for length, cut in own)
+        if 0 in form:
+            return None
+        return self.replaced(a=part(self.a, tuple(below)), form=tuple(form))
+
+    def _points(self, taken: Taken) -> Node | None:
+        """Return some elements by their positions in the source, if they are not too many."""
+        wanted = [
+            range(length) if cut is None else cut
+            for length, cut in zip(self.form, taken, strict=True)
+        ]
+        shape = tuple(map(len, wanted))
+        if not 0 < math.prod(shape) <= MOST_POINTS or math.prod(self.form) >= LARGEST:
+            return None
+        flat = np.ravel_multi_index(np.ix_(*wanted), self.form).ravel()
+        source = numbers(self.a.shape)
+        points = np.unravel_index(flat, source) if source else ()
+        if not points:
+            return None
+        taken_points = Take(self.a, tuple(points), tuple(range(len(source))), 0)
+        return Reshape(taken_points, shape)
 
     def tile(self, a: Grid) -> Any:
         return self._settled(a) if known_chunks(a.chunks) else self._look(a)

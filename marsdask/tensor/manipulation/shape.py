@@ -14,7 +14,8 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.grids.select import cut_axis
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers, shape_text
 
 from ..chunks import as_shape, normalize_chunks
@@ -57,6 +58,16 @@ class View(Node):
     @property
     def memory_order(self) -> MemoryOrder:
         return moved(self.a.memory_order, self.axes, self.shape)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        below: list[range | None] = [None] * len(self.a.chunks)
+        beside: list[range | None] = [None] * len(taken)
+        for place, (axis, cut) in enumerate(zip(self.axes, taken, strict=True)):
+            if axis is None:
+                beside[place] = cut
+            else:
+                below[axis] = cut
+        return part(self.replaced(a=part(self.a, tuple(below))), tuple(beside))
 
     def tile(self, a: Grid) -> Any:
         return view_grid(a, self.axes)
@@ -244,6 +255,14 @@ class Broadcast(Node):
     def _result(self, chunks: Chunks) -> Chunks:
         padded = ((),) * self._offset + chunks
         return tuple(new or old for new, old in zip(self.splits, padded, strict=True))
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        splits = tuple(
+            cut_axis(numbers(sizes), cut).sizes if sizes and cut is not None else sizes
+            for sizes, cut in zip(self.splits, taken, strict=True)
+        )
+        below = tuple(None if sizes else cut for sizes, cut in zip(self.splits, taken, strict=True))
+        return self.replaced(a=part(self.a, below[self._offset :]), splits=splits)
 
     def tile(self, a: Grid) -> Any:
         chunks = self._result(a.chunks)

@@ -1,0 +1,75 @@
+"""Moves selections of few elements towards the sources, so that the rest is never made."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from ...graph import Graph
+from ...node import Node
+from ..plan import Plan
+
+
+def push_selections(graph: Graph, plan: Plan) -> Graph:
+    """Make parts of arrays of parts of their inputs, where nobody needs the whole arrays."""
+    del plan
+    new = _moved(graph)
+    return _rebuilt(graph, new) if new else graph
+
+
+def _moved(graph: Graph) -> dict[Node, Node]:
+    """Return for each selection that moves the node that takes its place."""
+    new = {node: moved for node in graph.nodes if (moved := node.pushed_down()) not in (None, node)}
+    if not new:
+        return new
+    whole = _needed_whole(graph, new)
+    new = {node: moved for node, moved in new.items() if node.inputs[0] not in whole}
+    # What it leaves to selections below moves on.
+    seen = {*graph.nodes}
+    pending = [node for moved in new.values() for node in _unseen(moved, seen)]
+    while pending:
+        node = pending.pop()
+        if not node.inputs or node.inputs[0] in whole:
+            continue
+        if (moved := node.pushed_down()) is not None and moved is not node:
+            new[node] = moved
+            pending.extend(_unseen(moved, seen))
+    return new
+
+
+def _needed_whole(graph: Graph, selections: Container[Node]) -> set[Node]:
+    """Return the nodes that somebody needs who is no selection."""
+    whole = set(graph.roots)
+    for node in reversed(graph.nodes):
+        if node in whole:
+            whole.update(node.inputs[1:] if node in selections else node.inputs)
+    return whole
+
+
+def _unseen(root: Node, seen: set[Node]) -> Iterator[Node]:
+    """Yield the nodes that a root adds to those seen before, itself first."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            stack.extend(node.inputs)
+
+
+def _rebuilt(graph: Graph, new: dict[Node, Node]) -> Graph:
+    """Return the graph with nodes replaced, and those that replace them, again and again."""
+    done: dict[Node, Node] = {}
+    stack = list(graph.roots)
+    while stack:
+        node = stack[-1]
+        below = (new[node],) if node in new else node.inputs
+        if missing := [child for child in below if child not in done]:
+            stack += missing
+            continue
+        stack.pop()
+        if node in new:
+            done[node] = done[new[node]]
+        elif node not in done:
+            moved = any(done[child] is not child for child in below)
+            done[node] = node.with_inputs(done) if moved else node
+    return Graph([done[root] for root in graph.roots])

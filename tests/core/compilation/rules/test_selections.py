@@ -1,0 +1,159 @@
+"""Selections of few elements are planned by what they select: the rest is never made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marsdask.tensor as mt
+from marsdask.core.compilation.passes import run_passes
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.config import option_context
+from marsdask.core.graph import Graph
+from marsdask.core.node import MultiOutput
+
+#: Twice or thrice each of these axes is far more than any machine has memory for.
+B = 10**6
+N = 10**12
+
+#: Far more elements than these tests select, far fewer than their sources have.
+FEW = 100
+
+
+def assigned(tensor, key, value):
+    """Return a tensor with a part assigned to."""
+    tensor[key] = value
+    return tensor
+
+
+#: Programs, and what NumPy says of arrays so small that it can tell.
+PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
+    "arange": (lambda: mt.arange(10 * N)[::N], np.arange(10) * N),
+    "arange-reversed": (lambda: mt.arange(10 * N)[::-N], 10 * N - 1 - np.arange(10) * N),
+    "arange-end": (lambda: mt.arange(N)[-3:], N + np.arange(-3, 0)),
+    "arange-of-1e15": (lambda: mt.arange(10**15)[:: 10**14], np.arange(10) * 10**14),
+    "arange-list": (lambda: mt.arange(N)[[3, -1, 3]], [3, N - 1, 3]),
+    "arange-slices": (lambda: mt.arange(N)[5:][::2][1:3], [7, 9]),
+    "linspace": (lambda: mt.linspace(0, N - 1, N)[[0, 7, -1]], [0, 7, N - 1]),
+    "linspace-arrays": (lambda: mt.linspace([0, 1], [N - 1, N], N)[[7, -1]], [[7, 8], [N - 1, N]]),
+    "logspace": (lambda: mt.logspace(0, 2, N)[[0, -1]], [1, 100]),
+    "geomspace": (lambda: mt.geomspace(1, 100, N)[[0, -1]], [1, 100]),
+    "ones": (lambda: mt.ones((B, B))[3, 4:6], [1, 1]),
+    "full": (lambda: mt.full((B, B), 3)[:: B // 2, 1], [3, 3]),
+    "full-like": (lambda: mt.full_like(mt.ones((B, B)), 4)[0, -3:], [4, 4, 4]),
+    "eye": (lambda: mt.eye(B)[3, 2:6], [0, 1, 0, 0]),
+    "eye-steps": (lambda: mt.eye(B)[:: B // 5, :: B // 5], np.eye(5)),
+    "tri": (lambda: mt.tri(B)[3, 2:6], [1, 1, 0, 0]),
+    "tril": (lambda: mt.tril(mt.ones((B, B)))[3, 2:6], [1, 1, 0, 0]),
+    "triu": (lambda: mt.triu(mt.ones((B, B)))[3, 2:6], [0, 1, 1, 1]),
+    "tril-steps": (
+        lambda: mt.tril(mt.ones((B, B)), 1)[3:9:2, 2:10:3],
+        np.tril(np.ones((20, 20)), 1)[3:9:2, 2:10:3],
+    ),
+    "indices": (lambda: mt.indices((B, B))[0, [3, 9], 4], [3, 9]),
+    "fromfunction": (
+        lambda: mt.fromfunction(np.add, (B, B))[3, :: B // 5],
+        3.0 + np.arange(0, B, B // 5),
+    ),
+    "meshgrid": (lambda: mt.meshgrid(mt.arange(B), mt.arange(B))[0][3, 4:6], [4, 5]),
+    "meshgrid-views": (
+        lambda: mt.meshgrid(mt.arange(B), mt.arange(B), copy=False)[1][3, 4:6],
+        [3, 3],
+    ),
+    "mgrid": (lambda: mt.mgrid[0:B, 0:B][1, 3, 4:6], [4, 5]),
+    "ogrid": (lambda: mt.ogrid[0:N, 0:B][0][4:6], [[4], [5]]),
+    "broadcast_to": (lambda: mt.broadcast_to(mt.arange(B), (B, B))[3, 4:6], [4, 5]),
+    "broadcast": (lambda: (mt.arange(B)[:, None] + mt.arange(B) * 2)[3, 4:6], [11, 13]),
+    "where": (lambda: mt.where(mt.arange(N) % 2 == 0, 1, mt.zeros(N)).astype("f4")[3:6], [0, 1, 0]),
+    "divmod": (lambda: mt.divmod(mt.arange(N), 7)[1][5:9], [5, 6, 0, 1]),
+    "outer": (lambda: mt.outer(mt.arange(B), mt.arange(B))[7, 5:9], 7 * np.arange(5, 9)),
+    "outer-points": (
+        lambda: mt.outer(mt.arange(B), mt.arange(B))[[1, B - 1], [2, 3]],
+        [2, 3 * B - 3],
+    ),
+    "tensordot": (lambda: mt.tensordot(mt.arange(B), mt.arange(B), 0)[3, 4:6], [12, 15]),
+    "einsum": (lambda: mt.einsum("i,j->ji", mt.arange(B), mt.arange(B))[3, 4:6], [12, 15]),
+    "diag": (lambda: mt.diag(mt.arange(B))[7, 5:9], [0, 0, 7, 0]),
+    "diag-above": (lambda: mt.diag(mt.arange(B), 2)[7, 5:12], [0, 0, 0, 0, 7, 0, 0]),
+    "diag-below": (lambda: mt.diag(mt.arange(B), -2)[9 :: B // 2, 7], [7, 0]),
+    "diagonal": (lambda: mt.diagonal(mt.outer(mt.arange(B), mt.arange(B)))[3:5], [9, 16]),
+    "repeat": (lambda: mt.repeat(mt.arange(1000), 10**9)[[3, 10**9 + 1]], [0, 1]),
+    "repeat-steps": (lambda: mt.repeat(mt.arange(N), 10)[::N], np.arange(10) * (N // 10)),
+    "repeat-end": (lambda: mt.repeat(mt.arange(N), 10)[-25:-3], N + np.arange(-25, -3) // 10),
+    "repeat-axis": (lambda: mt.repeat(mt.ones((2, 3)), N, 1)[1, [0, -1]], [1, 1]),
+    "tile": (lambda: mt.tile(mt.arange(10), N)[:3], [0, 1, 2]),
+    "tile-list": (lambda: mt.tile(mt.arange(10), N)[[3, N + 5, -1]], [3, 5, 9]),
+    "tile-steps": (lambda: mt.tile(mt.arange(10), N)[:: N + 1], np.arange(10)),
+    "tile-axes": (lambda: mt.tile(mt.eye(3), (B, B))[3, 2:6], [0, 1, 0, 0]),
+    "kron": (lambda: mt.kron(mt.arange(B), mt.arange(B))[B + 3 : B + 6], [3, 4, 5]),
+    "pad": (lambda: mt.pad(mt.ones(5), N)[N - 2 : N + 2], [0, 0, 1, 1]),
+    "vander": (lambda: mt.vander(mt.arange(N), 3)[[3, 9]], [[9, 3, 1], [81, 9, 1]]),
+    "roll": (lambda: mt.roll(mt.arange(N), 2)[:4], [N - 2, N - 1, 0, 1]),
+    "flip": (lambda: mt.flip(mt.arange(N))[:3], N - 1 - np.arange(3)),
+    "fliplr": (lambda: mt.fliplr(mt.eye(B))[0, -3:], [0, 0, 1]),
+    "transpose": (lambda: mt.ones((N, 3)).T[1, :: N // 5], np.ones(5)),
+    "reshape": (lambda: mt.arange(N).reshape(B, B)[3, 4:6], 3 * B + np.array([4, 5])),
+    "ravel": (lambda: mt.ravel(mt.eye(B))[[0, 1, B + 1]], [1, 0, 1]),
+    "concatenate": (lambda: mt.concatenate([mt.arange(N)] * 9)[[0, N, -1]], [0, 0, N - 1]),
+    "stack": (lambda: mt.stack([mt.arange(N)] * 3)[[0, 2], 4:6], [[4, 5], [4, 5]]),
+    "stack-mask": (
+        lambda: mt.stack([mt.arange(N)] * 3)[np.array([True, False, True]), 4:6],
+        [[4, 5], [4, 5]],
+    ),
+    "block": (lambda: mt.block([[mt.eye(B), mt.ones((B, B))]])[3, B - 1 : B + 1], [0, 1]),
+    "pad-wrap": (lambda: mt.pad(mt.arange(5), N, "wrap")[N - 2 : N + 2], [3, 4, 0, 1]),
+    "pad-edge": (lambda: mt.pad(mt.arange(5), N, "edge")[-3:], [4, 4, 4]),
+    "pad-reflect": (lambda: mt.pad(mt.arange(5), N, "reflect")[N - 2 : N + 2], [2, 1, 0, 1]),
+    "pad-symmetric": (lambda: mt.pad(mt.arange(5), N, "symmetric")[N - 2 : N + 2], [1, 0, 0, 1]),
+    "pad-mean": (lambda: mt.pad(mt.arange(5), N, "mean")[N - 2 : N + 2], [2, 2, 0, 1]),
+    "setitem": (lambda: assigned(mt.arange(N), slice(3, None, 2), 7)[2:6], [2, 7, 4, 7]),
+    "take": (lambda: mt.take(mt.arange(N), [5, -1]), [5, N - 1]),
+}
+
+
+def planned(collection):
+    """Return the nodes that a plan keeps."""
+    return run_passes(Graph([collection.node]), Plan(workers=2, budget=2**33)).nodes
+
+
+def chunk_count(node):
+    """Return how many chunks a node has, at most of all outputs."""
+    grids = node.chunks if isinstance(node, MultiOutput) else (node.chunks,)
+    return max(math.prod(map(len, chunks)) for chunks in grids)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("coalesced", [True, False])
+def test_selections_of_huge_arrays_make_what_they_select(name, coalesced):
+    """The values are NumPy's, and the nodes and chunks that are planned are few."""
+    program, expected = PROGRAMS[name]
+    with option_context({"coalesce": coalesced}):
+        selection = program()
+        np.testing.assert_allclose(selection.compute(), expected)
+    nodes = planned(selection)
+    assert len(nodes) < 60
+    assert sum(map(chunk_count, nodes)) < FEW
+
+
+def test_a_selection_of_what_is_computed_anyway_reads_it():
+    """Nothing is made twice: neither the array nor what it is made of."""
+    x = mt.sin(mt.arange(10**6, chunk_size=10**5))
+    nodes = run_passes(Graph([x[:5].node, x.node]), Plan(workers=2)).nodes
+    assert sum(node.label == "sin" for node in nodes) == 1
+
+
+def test_parts_of_small_arrays_are_cut_from_them():
+    """Planning anew takes longer than making a small array."""
+    x = mt.sin(mt.arange(100))
+    assert [node.label for node in planned(x[:5])][-1] == "getitem"
+
+
+def test_parts_keep_the_chunks_that_users_see():
+    """The plan of a part is cut like the part."""
+    x = (mt.arange(10**6, chunk_size=10**5) + 1)[::1000]
+    blocks = x.map_blocks(lambda block: np.full(1, len(block)), dtype=int, chunks=(1,))
+    assert blocks.compute().tolist() == [100] * 10
