@@ -46,10 +46,7 @@ BEYOND_CONTRACT = {
         "inprocess": "pickles data for processes that start as those of `processes` do",
         "worker_client": "a script runs beside workers",
     },
-    "marsdask/remote/script_process.py": {
-        "storage": "a folder where others may write has no modules of the script",
-        "worker_client": "a rank is a client of the cluster",
-    },
+    "marsdask/remote/script_process.py": {"storage": "checks folders", "worker_client": "is one"},
     "marsdask/remote/task_log.py": {"worker_client": "a worker sends logs to its scheduler"},
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
     "marsdask/core/dask/source.py": {"dask_graph": "graphs are normalised as getters do"},
@@ -114,9 +111,7 @@ AT_RUN_TIME = {
     "marsdask/compat/mars.py": {"import_module": "loads packages of Mars when they are asked for"},
     "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
-    "marsdask/core/snapshots/functions.py": {
-        "sys.modules": "tells whether a function is found by its name"
-    },
+    "marsdask/core/snapshots/functions.py": {"sys.modules": "tells if a name finds a function"},
     "marsdask/tensor/__init__.py": {"import_module": "loads its packages when they are asked for"},
 }
 

@@ -56,8 +56,8 @@ PLANNED_BY = {
     "qcut": {"labels"},
     "concat": {"keys"},
 }
-#: Functions whose ``columns`` are a mapping, or may be values.
-_MAPPING = {"rename", "rename_series"}
+#: Functions whose ``columns`` are a mapping, values, or rows.
+_OTHER_COLUMNS = {"crosstab", "rename", "rename_series"}
 
 
 def planned_in_memory(
@@ -76,7 +76,7 @@ def planned_in_memory(
 def _planned(func: Any) -> tuple[set[str], set[int]]:
     """Return the names of a function's arguments that are needed to plan, and their positions."""
     name = func.__name__
-    names = set() if name in _MAPPING else PLANNED | PLANNED_BY.get(name, set())
+    names = set() if name in _OTHER_COLUMNS else PLANNED | PLANNED_BY.get(name, set())
     own = list(signature(func).parameters)
     return names, {at for at, key in enumerate(own) if at and key in names}
 

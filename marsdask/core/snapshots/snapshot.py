@@ -221,7 +221,7 @@ class Snapshot:
         return copy.copy(value)
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+class _SnapshotPickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Refers to classes that cannot be imported: unpickling copies would change them."""
 
     def reducer_override(self, obj: Any) -> Any:
@@ -252,7 +252,7 @@ def _class_of(identity: int) -> type:
 def _dumped(value: Any) -> tuple[bytes, list[Any]]:
     buffers: list[pickle.PickleBuffer] = []
     with BytesIO() as file:
-        _Pickler(file, 5, buffer_callback=buffers.append).dump(value)
+        _SnapshotPickler(file, 5, buffer_callback=buffers.append).dump(value)
         return file.getvalue(), [buffer.raw() for buffer in buffers]
 
 

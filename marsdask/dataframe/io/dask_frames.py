@@ -10,6 +10,7 @@ import pandas as pd
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import check_static, graph_of, key_of
 from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
@@ -122,6 +123,7 @@ def from_delayed(
     verify_meta: bool = True,
 ) -> DataFrame | Series | Index: ...
 @public_call
+@keeps_lazy("items")
 def from_delayed(
     parts: Any,
     meta: Any = None,

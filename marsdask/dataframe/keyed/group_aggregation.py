@@ -11,12 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.sizing import (
-    GROUPED_ROWS,
-    SHUFFLED_ROWS,
-    TREE_ROWS,
-    is_tight,
-)
+from marsdask.core.compilation.sizing import GROUPED_ROWS, SHUFFLED_ROWS, TREE_ROWS, is_tight
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
@@ -67,10 +62,9 @@ OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest", "take"}
 BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
 BY_SAMPLE |= {"corr", "cov", "ohlc", "take"}
 #: Methods that may return several rows for a group, labelled by more than its key.
-SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "value_counts", "quantile"}
-SEVERAL_ROWS |= {"take"}
+SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "quantile", "take", "value_counts"}
 #: Methods that return several columns for a column.
-SEVERAL_COLUMNS = {"describe", "ohlc"}
+SEVERAL_COLUMNS = frozenset(("describe", "ohlc"))
 
 
 @dataclass(frozen=True)

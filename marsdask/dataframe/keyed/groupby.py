@@ -681,7 +681,6 @@ def groupby(
     obj, *empty = with_empty_groups(source, obj, keys, labels, observed=observed)
     if isinstance(by, pd.Grouper) and not isinstance(by, TimeGrouper):
         sort, dropna = by.sort, by.dropna
-    flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index}
-    flags |= {"empty": empty, "columns": columns, "series": series}
-    flags |= {"group_keys": group_keys, "listed": listed}
+    flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index, "series": series}
+    flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": listed}
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)

@@ -57,7 +57,7 @@ class OtherKindError(AssertionError):
     """The values are pandas's; a type, a name or categories are not."""
 
 
-class Refused:
+class RefusedFrame:
     """A frame that could not be handed over: comparing reads pandas's, any other use is refused."""
 
     def __init__(self, value: Any, error: Exception) -> None:
@@ -67,7 +67,7 @@ class Refused:
         raise self.error
 
 
-def _refuse(refused: Refused, *args: Any, **kwargs: Any) -> Any:
+def _refuse(refused: RefusedFrame, *args: Any, **kwargs: Any) -> Any:
     raise refused.error
 
 
@@ -76,7 +76,7 @@ for _operator in (
     *("gt", "invert", "iter", "le", "len", "lt", "mod", "mul", "ne", "neg", "or", "pow", "radd"),
     *("rmul", "rsub", "setattr", "setitem", "sub", "truediv"),
 ):
-    setattr(Refused, f"__{_operator}__", _refuse)
+    setattr(RefusedFrame, f"__{_operator}__", _refuse)
 
 
 def in_a_task() -> bool:
@@ -104,7 +104,7 @@ def hand_over(value: Any) -> Any:
         try:
             return FRAMES.of_pandas(value)
         except Exception as error:  # noqa: BLE001 - raised by whatever uses the frame
-            return Refused(value, error)
+            return RefusedFrame(value, error)
     if kind in (list, tuple):
         return kind(map(hand_over, value))
     if kind is dict:
@@ -118,7 +118,7 @@ def hand_over(value: Any) -> Any:
 def fetch(value: Any) -> Any:
     """Return pandas's values for ours, in lists, tuples and dicts too."""
     kind = type(value)
-    if kind is Refused:
+    if kind is RefusedFrame:
         return value.value
     if kind is Class:
         return value.kind
@@ -152,7 +152,7 @@ class Class:
         return hand_over(self.kind(*fetch(args), **fetch(kwargs)))
 
     def __instancecheck__(self, value: Any) -> bool:
-        if isinstance(value, Refused):
+        if isinstance(value, RefusedFrame):
             value = value.value
         ours = () if FRAMES is None else (getattr(FRAMES.namespace, self.__name__),)
         return isinstance(value, (self.kind, *ours))
@@ -173,7 +173,7 @@ def _method(name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _function(name: str, *args: Any, **kwargs: Any) -> Any:
     """Call a function of ours, or pandas's where no frame is concerned."""
-    of_frame = bool(args) and (is_ours(args[0]) or isinstance(args[0], Refused))
+    of_frame = bool(args) and (is_ours(args[0]) or isinstance(args[0], RefusedFrame))
     if FRAMES is None or in_a_task() or (name in OF_ARRAYS and not of_frame):
         return getattr(pd, name)(*args, **kwargs)
     return getattr(FRAMES.namespace, name)(*args, **kwargs)

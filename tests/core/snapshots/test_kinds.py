@@ -19,7 +19,7 @@ from marsdask.core.snapshots.kinds import form_of, is_fixed, is_local
 from marsdask.learn.cluster import KMeans
 
 
-class Pair(NamedTuple):
+class NumberPair(NamedTuple):
     """Two numbers."""
 
     a: int
@@ -41,7 +41,7 @@ class Pair(NamedTuple):
         (int, None),
         (mt.ones(2).node, None),
         ((1, 2), "sequence"),
-        (Pair(1, 2), "sequence"),
+        (NumberPair(1, 2), "sequence"),
         ([1], "container"),
         ({}, "mapping"),
         (OrderedDict(), "pickled"),

@@ -20,7 +20,7 @@ def mapped(func: Any) -> Any:
     return mt.tensor(np.arange(1.0, 5.0), chunk_size=2).map_blocks(func, dtype=float)
 
 
-class Counter:
+class CallCount:
     """Counts."""
 
     def __init__(self) -> None:
@@ -75,7 +75,12 @@ def recording() -> Any:
         return x
 
     yield count_in_array, lambda: cells[0]
-    counter, other = Counter(), Counter()
+    yield from recording_objects()
+
+
+def recording_objects() -> Any:
+    """Yield functions that are methods of what keeps a record, or change it by one."""
+    counter, other = CallCount(), CallCount()
     waiting: queue.Queue[int] = queue.Queue()
     yield counter, lambda: counter.count
     yield other.note, lambda: other.count
@@ -87,7 +92,7 @@ def recording() -> Any:
     yield report, waiting.qsize
     bound: list[int] = []
     yield lambda x, append=bound.append: (append(1), x)[1], lambda: len(bound)
-    lock, held = threading.Lock(), Counter()
+    lock, held = threading.Lock(), CallCount()
 
     def count_locked(x):
         with lock:
@@ -130,14 +135,14 @@ def test_local_names_are_no_record():
 def test_local_classes_are_not_copied():
     """Objects of classes with lists of their own are held by reference under unique names."""
 
-    class Weighted:
+    class WeightedCall:
         weights = [1.0]  # noqa: RUF012 - that is the point
 
         def __call__(self, x):
             return x + self.weights[0]
 
-    assert captures_state(Weighted)
-    x = mapped(Weighted())
-    Weighted.weights = [5.0]
-    assert mapped(Weighted()).node is not x.node
-    assert Weighted.weights == [5.0]
+    assert captures_state(WeightedCall)
+    x = mapped(WeightedCall())
+    WeightedCall.weights = [5.0]
+    assert mapped(WeightedCall()).node is not x.node
+    assert WeightedCall.weights == [5.0]

@@ -39,7 +39,7 @@ class Add:
 
 
 @dataclasses.dataclass
-class Held:
+class BufferHolder:
     """Holds something."""
 
     k: Any
@@ -159,8 +159,8 @@ TAKING: dict[str, Any] = {
     "functools.wraps": lambda k: mapped(wrapping(k)),
     "callable object": lambda k: mapped(Add(k)),
     "bound method": lambda k: mapped(Add(k).plus),
-    "object in closure": lambda k: mapped(through(Held(k).k)),
-    "dataclass": lambda k: mapped(lambda x, held: x + held.k[0], held=Held(k)),
+    "object in closure": lambda k: mapped(through(BufferHolder(k).k)),
+    "dataclass": lambda k: mapped(lambda x, held: x + held.k[0], held=BufferHolder(k)),
     "named tuple": lambda k: mapped(lambda x, held: x + held.k[0], held=Named(k)),
     "namespace": lambda k: mapped(lambda x, held: x + held.k[0], held=types.SimpleNamespace(k=k)),
     "in a tuple": lambda k: mapped(add_first, k=(k,)),

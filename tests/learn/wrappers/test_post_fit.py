@@ -110,7 +110,7 @@ def test_too_many_targets_are_refused():
         model.fit(mt.ones((4, 1), chunk_size=2), np.arange(6) % 2, classes=[0, 1])
 
 
-class Counted(preprocessing.StandardScaler):
+class CountingScaler(preprocessing.StandardScaler):
     """Knows how often it was called."""
 
     calls = 0
@@ -149,11 +149,11 @@ def test_dask_mls_parameters_are_taken(kind):
 @pytest.mark.parametrize("kind", DASK_ML)
 def test_metas_tell_the_type_without_a_call(kind):
     """Of what a method returns; values are cast to it."""
-    fitted = Counted().fit(SAMPLES)
-    Counted.calls = 0
+    fitted = CountingScaler().fit(SAMPLES)
+    CountingScaler.calls = 0
     meta = np.empty((0, SAMPLES.shape[1]), np.float32)
     found = kind(fitted, transform_meta=meta).transform(mt.tensor(SAMPLES))
-    assert Counted.calls == 0
+    assert CountingScaler.calls == 0
     assert found.dtype == found.compute().dtype == np.float32
     np.testing.assert_allclose(found.compute(), fitted.transform(SAMPLES), rtol=1e-5, atol=1e-6)
 
