@@ -207,13 +207,16 @@ def _plain(func: F, given: Callable[[tuple[Any, ...]], Iterable[Any]], *, scalar
     ``given(args)`` lists what it must not return: a later write to one would be seen in the other.
     """
     items_stay = kept_lazy(func) == "items"
+    owners = 1 if given is _owner else 0  # which may be a lazy scalar, and is no argument
     if func in _RETURNING:
         given = _nothing
 
     @wraps(func)
     def face(*args: Any, **kwargs: Any) -> Any:
         if not items_stay:
-            args, kwargs = plain_arguments(args, kwargs, scalars_stay=scalars_stay)
+            owner, rest = args[:owners], args[owners:]
+            rest, kwargs = plain_arguments(rest, kwargs, scalars_stay=scalars_stay)
+            args = (*owner, *rest)
         args, kwargs = planned_in_memory(func, args, kwargs)
         return _other_objects(func(*args, **kwargs), given(args))
 
