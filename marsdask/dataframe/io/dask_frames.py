@@ -14,7 +14,7 @@ from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import check_static, graph_of, key_of
 from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
-from marsdask.core.public import public_call
+from marsdask.core.public import public_call, returns_itself
 from marsdask.core.sizes import unknown_sizes
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 @public_call
+@returns_itself
 def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
