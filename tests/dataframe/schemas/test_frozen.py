@@ -57,7 +57,6 @@ HARMLESS: list[Callable[[Any], Any]] = [
     lambda frame: setattr(frame.columns, "name", "z"),
     lambda frame: setattr(frame.dtypes.index, "name", "z"),
     lambda frame: frame.dtypes.__setitem__("a", "z"),
-    lambda frame: frame.index.names.append("z"),
     lambda frame: setattr(frame.index._meta, "name", "z"),
     lambda frame: setattr(frame._meta.columns, "name", "z"),
     lambda frame: setattr(frame._meta.index, "name", "z"),
