@@ -5,8 +5,8 @@ Partials are flat frames: key columns numbered from 0, then value columns ``"p0"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, overload
 
@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.tokens import token
 
 from ..rows import concat
+from .keys import dtype_of_key
 from .parts import RowPart, split_at, unlabelled
 
 if TYPE_CHECKING:
@@ -76,6 +78,173 @@ class GroupByMethod(Protocol):
     def __get__(self, obj: Series, owner: Any, /) -> GroupsOfSeries: ...
     @overload
     def __get__(self, obj: object, owner: Any, /) -> Callable[..., Any]: ...
+
+
+#: Methods whose results contain row labels.
+OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest", "take"}
+#: Methods whose types only rows tell.
+BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
+BY_SAMPLE |= {"corr", "cov", "ohlc", "take"}
+#: Methods that may return several rows for a group, labelled by more than its key.
+SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "quantile", "take", "value_counts"}
+#: Methods that return several columns for a column.
+SEVERAL_COLUMNS = {"describe", "ohlc"}
+
+
+@dataclass(frozen=True)
+class GroupByCall:
+    """A call of pandas's group-by as data, for any frame with these columns."""
+
+    by: tuple[Any, ...]
+    selection: Any
+    """The columns to aggregate: a label, a tuple of several, or an ellipsis for all."""
+    method: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    sort: bool
+    dropna: bool
+    like: Any = None
+    """An empty result, that the user's function must fit; ``None`` for pandas's own methods."""
+    observed: bool = True
+    """Whether only categories that occur are groups."""
+    group_keys: bool = True
+    """Whether the keys label what the user's function returns of rows."""
+    series: tuple[Any, ...] = ()
+    """The name of the series that the column is, if it is no label of a column."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether pandas has to see all rows: what it returns depends on all groups."""
+        return not (self.observed and self.group_keys)
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether the result depends on the row labels."""
+        return self.like is not None or not OF_LABELS.isdisjoint(self.names) or calls_user(self)
+
+    @property
+    def names(self) -> set[str]:
+        """The texts in the call: its method, and those that its arguments name."""
+        named = _words(self.method, self.args, [one for _, one in self.kwargs])
+        return {one for one in named if isinstance(one, str)}
+
+    @property
+    def one_row(self) -> bool:
+        """Whether the result has one row for each group."""
+        return self.method not in SEVERAL_ROWS
+
+    @property
+    def shows_types_by_rows(self) -> bool:
+        """Whether the types of the result are those of groups that have rows."""
+        return self.method in BY_SAMPLE
+
+    @property
+    def transformed(self) -> GroupByCall:
+        """The call that aggregates what ``transform`` gives each row, or the call itself."""
+        if self.method != "transform" or len(self.args) != 1 or not isinstance(self.args[0], str):
+            return self
+        return replace(self, method=self.args[0], args=())
+
+    @property
+    def is_one_sum(self) -> bool:
+        """Whether pandas aggregates columns of one type together, in the bits that any needs."""
+        return self.method != "agg" or (len(self.args) == 1 and isinstance(self.args[0], str))
+
+    @property
+    def by_column(self) -> bool:
+        """Whether each column of the result is an aggregation of one column."""
+        return self.one_row and self.method not in SEVERAL_COLUMNS
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Group a frame and call the method of pandas."""
+        if self.like is not None and not self.has_groups(frame):
+            return self.like
+        grouped = self.grouped(frame)
+        args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
+        found = getattr(grouped, self.method)(*args, **dict(self.kwargs))
+        if self.like is not None:
+            check_form(found, self.like, self.method)
+        return found
+
+    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a sample that show types: in several groups of each key."""
+        for key in self.by:
+            dtype = dtype_of_key(rows, key)
+            if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
+                codes = np.arange(len(rows)) % len(dtype.categories)
+                rows[key] = pd.Categorical.from_codes(codes, dtype=dtype)
+        return rows
+
+    def has_groups(self, frame: pd.DataFrame) -> bool:
+        """Tell whether any row is in a group."""
+        if not self.observed:
+            return True  # those without rows
+        if not self.dropna:
+            return bool(len(frame))
+        return bool(frame[list(self.by)].notna().all(axis=1).any())
+
+    def grouped(self, frame: pd.DataFrame) -> Any:
+        """Return pandas's groups of a frame."""
+        # A single ``None`` is no key; in a list it is the label of a column.
+        by: Any = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
+        rows: Any = frame
+        if self.series:
+            rows = frame[self.selection].rename(self.series[0])
+            by = [frame[label] for label in self.by]
+        grouped = rows.groupby(
+            by if len(self.by) > 1 or not self.series else by[0],
+            sort=self.sort,
+            dropna=self.dropna,
+            observed=self.observed,
+            group_keys=self.group_keys,
+        )
+        if self.selection is not ... and not self.series:
+            chosen = self.selection
+            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+        return grouped
+
+
+def _is_pairs(arg: Any) -> bool:
+    return isinstance(arg, Pairs)
+
+
+def calls_user(call: GroupByCall) -> bool:
+    """Tell whether a function of the user is called."""
+    return any(map(callable, _words(call.args, call.kwargs)))
+
+
+def _words(*args: Any) -> Iterator[Any]:
+    """Yield what is in arguments, and in lists and tuples among them."""
+    for arg in args:
+        if isinstance(arg, list | tuple):
+            yield from _words(*arg)
+        else:
+            yield arg
+
+
+def check_form(found: Any, like: Any, method: str) -> None:
+    """Raise if the result for some groups has another form than the declared one."""
+    if _form(found) != _form(like):
+        raise ValueError(
+            f"{method}() returned {_form(found)} for some groups, but {_form(like)} is declared; "
+            "use meta= to declare what the function returns"
+        )
+
+
+def _form(obj: Any) -> str:
+    if isinstance(obj, pd.DataFrame):
+        return f"a DataFrame of columns {list(obj.columns)} and {obj.index.nlevels} index levels"
+    return f"a Series named {obj.name!r} of {obj.index.nlevels} index levels"
+
+
+class Pairs(tuple[Any, ...]):
+    """The items of a dict: their order is that of the result's columns."""
+
+    __slots__ = ()
+
+    @property
+    def token_name(self) -> str:
+        return token(tuple(self))
 
 
 class Aggregate(NamedTuple):
@@ -184,9 +353,12 @@ def _as_floats(column: pd.Series) -> pd.Series:
     return column.astype(float) if isinstance(dtype, np.dtype) and dtype.kind in "biu" else column
 
 
+ARROW = (("int", "[pyarrow]"), ("uint", "[pyarrow]"))
 #: The types of 64 bits for integers of fewer.
 LONG: dict[str, Any] = {
-    f"{kind}{bits}": f"{kind}64" for kind in ("int", "uint", "Int", "UInt") for bits in (8, 16, 32)
+    f"{kind}{bits}{of}": f"{kind}64{of}"
+    for kind, of in (*((kind, "") for kind in ("int", "uint", "Int", "UInt")), *ARROW)
+    for bits in (8, 16, 32)
 }
 
 
@@ -303,6 +475,10 @@ def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together:
         (column,) = columns
         return fitted(column, like.dtype).set_axis(index).rename(like.name)
     given, types = list(columns), list(like.dtypes)
+    given = [
+        one.astype(object) if dtype == "object" and isinstance(one.dtype, pd.StringDtype) else one
+        for one, dtype in zip(given, types, strict=True)
+    ]
     typed = list(map(fitted, given, types))
     # pandas sums all columns of one type of NumPy together.
     long = {
@@ -321,6 +497,10 @@ def fitted(column: Any, dtype: Any) -> Any:
     kinds = getattr(column.dtype, "kind", "O") + getattr(dtype, "kind", "O")
     if column.dtype == dtype or kinds not in {"ff", "ii", "uu", "iu", "ui"}:
         return column
+    if isinstance(dtype, pd.ArrowDtype) and dtype.kind in "iu":
+        limits: Any = np.iinfo(str(dtype).removesuffix("[pyarrow]"))
+        if not column.between(limits.min, limits.max).fillna(True).all():
+            return column
     cast = column.astype(dtype)
     return cast if kinds == "ff" or (cast == column).all() else column
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -17,9 +17,9 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
-from marsdask.core.tokens import token
 from marsdask.core.traits import Level, Traits, kept
 
+from ..elementwise.rowwise import Method, Rowwise, column_of, with_columns
 from ..frame_node import FrameNode, dtypes_of, row_bytes
 from ..ordered.row_numbers import without_numbers
 from ..ordered.sort_values import SortValues
@@ -27,13 +27,17 @@ from ..relations.aggregates import aggregation, group
 from ..relations.expression import has_gaps
 from ..relations.relation import Table
 from ..rows import as_one_chunk
+from ..schemas.floats import Narrowing
 from ..schemas.samples import labels_like, sample
-from ..schemas.schema import types_of
+from ..schemas.schema import once_a_schema, types_of
 from .aggregation import (
     AGGREGATES,
     LONG,
     AggregationPlan,
+    GroupByCall,
+    Pairs,
     aggregate_groups,
+    calls_user,
     combine_partials,
     count_distinct,
     count_distinct_in_chunk,
@@ -56,135 +60,6 @@ from .shuffle import (
     shuffle,
 )
 
-#: Methods whose results contain row labels.
-OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest", "take"}
-#: Methods whose types only rows tell.
-BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
-BY_SAMPLE |= {"corr", "cov", "ohlc", "take"}
-#: Methods that may return several rows for a group, labelled by more than its key.
-SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "quantile", "take", "value_counts"}
-#: Methods that return several columns for a column.
-SEVERAL_COLUMNS = frozenset(("describe", "ohlc"))
-
-
-@dataclass(frozen=True)
-class GroupByCall:
-    """A call of pandas's group-by as data, for any frame with these columns."""
-
-    by: tuple[Any, ...]
-    selection: Any
-    """The columns to aggregate: a label, a tuple of several, or an ellipsis for all."""
-    method: str
-    args: tuple[Any, ...]
-    kwargs: tuple[tuple[str, Any], ...]
-    sort: bool
-    dropna: bool
-    like: Any = None
-    """An empty result, that the user's function must fit; ``None`` for pandas's own methods."""
-    observed: bool = True
-    """Whether only categories that occur are groups."""
-    group_keys: bool = True
-    """Whether the keys label what the user's function returns of rows."""
-    series: tuple[Any, ...] = ()
-    """The name of the series that the column is, if it is no label of a column."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether pandas has to see all rows: what it returns depends on all groups."""
-        return not (self.observed and self.group_keys)
-
-    @property
-    def uses_labels(self) -> bool:
-        """Whether the result depends on the row labels."""
-        return self.like is not None or not OF_LABELS.isdisjoint(self.names) or calls_user(self)
-
-    @property
-    def names(self) -> set[str]:
-        """The texts in the call: its method, and those that its arguments name."""
-        named = _words(self.method, self.args, [one for _, one in self.kwargs])
-        return {one for one in named if isinstance(one, str)}
-
-    @property
-    def one_row(self) -> bool:
-        """Whether the result has one row for each group."""
-        return self.method not in SEVERAL_ROWS
-
-    @property
-    def shows_types_by_rows(self) -> bool:
-        """Whether the types of the result are those of groups that have rows."""
-        return self.method in BY_SAMPLE
-
-    @property
-    def by_column(self) -> bool:
-        """Whether each column of the result is an aggregation of one column."""
-        return self.one_row and self.method not in SEVERAL_COLUMNS
-
-    def __call__(self, frame: pd.DataFrame) -> Any:
-        """Group a frame and call the method of pandas."""
-        if self.like is not None and not self.has_groups(frame):
-            return self.like
-        grouped = self.grouped(frame)
-        args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
-        found = getattr(grouped, self.method)(*args, **dict(self.kwargs))
-        if self.like is not None:
-            check_form(found, self.like, self.method)
-        return found
-
-    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a sample that show types: in several groups of each key."""
-        for key in self.by:
-            dtype = dtype_of_key(rows, key)
-            if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
-                codes = np.arange(len(rows)) % len(dtype.categories)
-                rows[key] = pd.Categorical.from_codes(codes, dtype=dtype)
-        return rows
-
-    def has_groups(self, frame: pd.DataFrame) -> bool:
-        """Tell whether any row is in a group."""
-        if not self.observed:
-            return True  # those without rows
-        if not self.dropna:
-            return bool(len(frame))
-        return bool(frame[list(self.by)].notna().all(axis=1).any())
-
-    def grouped(self, frame: pd.DataFrame) -> Any:
-        """Return pandas's groups of a frame."""
-        # A single ``None`` is no key; in a list it is the label of a column.
-        by: Any = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
-        rows: Any = frame
-        if self.series:
-            rows = frame[self.selection].rename(self.series[0])
-            by = [frame[label] for label in self.by]
-        grouped = rows.groupby(
-            by if len(self.by) > 1 or not self.series else by[0],
-            sort=self.sort,
-            dropna=self.dropna,
-            observed=self.observed,
-            group_keys=self.group_keys,
-        )
-        if self.selection is not ... and not self.series:
-            chosen = self.selection
-            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
-        return grouped
-
-
-def _is_pairs(arg: Any) -> bool:
-    return isinstance(arg, Pairs)
-
-
-def calls_user(call: GroupByCall) -> bool:
-    """Tell whether a function of the user is called."""
-    return any(map(callable, _words(call.args, call.kwargs)))
-
-
-def _words(*args: Any) -> Iterator[Any]:
-    """Yield what is in arguments, and in lists and tuples among them."""
-    for arg in args:
-        if isinstance(arg, list | tuple):
-            yield from _words(*arg)
-        else:
-            yield arg
-
 
 def kernels_of(call: GroupByCall) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the kernels of complete groups: in several chunks, and in one.
@@ -196,29 +71,8 @@ def kernels_of(call: GroupByCall) -> tuple[Callable[..., Any], Callable[..., Any
     return aggregate_groups, groups_of
 
 
-def check_form(found: Any, like: Any, method: str) -> None:
-    """Raise if the result for some groups has another form than the declared one."""
-    if _form(found) != _form(like):
-        raise ValueError(
-            f"{method}() returned {_form(found)} for some groups, but {_form(like)} is declared; "
-            "use meta= to declare what the function returns"
-        )
-
-
-def _form(obj: Any) -> str:
-    if isinstance(obj, pd.DataFrame):
-        return f"a DataFrame of columns {list(obj.columns)} and {obj.index.nlevels} index levels"
-    return f"a Series named {obj.name!r} of {obj.index.nlevels} index levels"
-
-
-class Pairs(tuple[Any, ...]):
-    """The items of a dict: their order is that of the result's columns."""
-
-    __slots__ = ()
-
-    @property
-    def token_name(self) -> str:
-        return token(tuple(self))
+#: Aggregations that pandas computes of doubles, or whose sums lose digits in fewer bits.
+WIDE = {"sum", "prod", "mean", "var", "std", "sem", "median", "skew", "kurt"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +110,8 @@ class GroupByAggregation(FrameNode):
         call, keys = self.call, levels(self.meta)
         if not call.one_row or call.is_whole:
             return Traits(self.name)
-        found = Traits(f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}")
+        rows = _with_keys(self.a, call.by).name
+        found = Traits(f"groups:{rows}:{call.by}:{call.sort}:{call.dropna}")
         found = found.and_unique(keys)
         if call.sort:
             na_first = None if call.dropna else False
@@ -356,22 +211,17 @@ class GroupByAggregation(FrameNode):
         position = partial(place_of, self.a.meta.columns)
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
-        together = self._is_one_sum
+        together = self.call.is_one_sum
         return AggregationPlan(
             keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof, together
         )
-
-    @property
-    def _is_one_sum(self) -> bool:
-        """Whether pandas sums columns of one type together, in the bits that any needs."""
-        return self.call.method != "agg" or self.call.args in [("sum",), ("prod",)]
 
     @property
     def _widens_together(self) -> bool:
         """Whether the type of a sum may depend on another column, which a query does not see."""
         types = [dtype for dtype in dtypes_of(self.meta) or () if isinstance(dtype, np.dtype)]
         short = [dtype for dtype in types if str(dtype) in LONG]
-        return self._may_be_long and self._is_one_sum and len(set(short)) < len(short)
+        return self._may_be_long and self.call.is_one_sum and len(set(short)) < len(short)
 
     def tile_blind(self, a: Grid) -> Any:
         plan = self._plan
@@ -517,6 +367,46 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
         ) from error
 
 
+def _with_keys(node: Node, keys: Sequence[Hashable]) -> Node:
+    """Return the node whose rows have the same keys before other columns were assigned."""
+    while isinstance(node, Rowwise) and node.func is with_columns:
+        if not set(keys).isdisjoint(dict(node.kwargs)["names"]):
+            break
+        node = node.args[0]
+    return node
+
+
+def in_doubles(node: Node, call: GroupByCall) -> tuple[Node, Narrowing | None]:
+    """Return rows with floats of fewer bits as doubles, and how results become short again.
+
+    pandas adds up short floats in 64 bits, and returns a type that all groups decide together.
+    """
+    meta: pd.DataFrame = node.meta
+    short = once_a_schema(_short_columns, meta)
+    how = call.transformed
+    if not short or call.like is not None or calls_user(how):
+        return node, None
+    like = meta_of_groups(how, meta)
+    pairs = _pairs(how, meta, like) if how.one_row else None
+    columns = [label for label, name in pairs or () if name in WIDE and label in short]
+    columns = [label for label in dict.fromkeys(columns) if label not in call.by]
+    if not columns or pairs is None:
+        return node, None
+    values = [Rowwise(column_of, (node,), (("key", label),)) for label in columns]
+    wide = [Rowwise(Method("astype"), (column, np.dtype(float))) for column in values]
+    rows = Rowwise(with_columns, (node, *wide), (("names", tuple(columns)),))
+    names = tuple(name if label in columns else None for label, name in pairs)
+    sources = tuple(label for label, _ in pairs)
+    return rows, Narrowing(tuple(dtypes_of(like)), names, sources, how.is_one_sum, call.by)
+
+
+def _short_columns(meta: pd.DataFrame) -> list[Any]:
+    if not meta.columns.is_unique:
+        return []
+    pairs = zip(meta.columns, meta.dtypes, strict=True)
+    return [label for label, dtype in pairs if dtype in (np.float16, np.float32)]
+
+
 def place_of(columns: pd.Index, label: Hashable) -> int:
     """Return the position of a column, of which the first levels of its label may be given."""
     place: int = np.arange(len(columns))[columns.get_loc(label)].item()
@@ -538,6 +428,12 @@ def _has_partials(name: Any, column: pd.Series) -> bool:
     dtype: Any = column.dtype
     if not isinstance(name, str) or name not in AGGREGATES or isinstance(dtype, pd.SparseDtype):
         return False
+    if name in {"sum", "prod"} and dtype == "object":
+        return False  # chunks without values have a sum of 0, which no text is added to
+    if isinstance(dtype, pd.ArrowDtype) and "decimal" in dtype.name and name == "mean":
+        return False  # sums of decimals have more digits
+    if isinstance(dtype, pd.Float32Dtype) and name in {"mean", "var", "std"}:
+        return False  # their type is that of the values of all groups
     if name not in {"mean", "var", "std"} or (name == "mean" and dtype.kind in "mc"):
         return True
     return pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c"

@@ -17,8 +17,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
 
 from ..missing_names import missing_name
-from .aggregation import R
-from .group_aggregation import GroupByCall, Pairs
+from .aggregation import GroupByCall, Pairs, R
 
 if TYPE_CHECKING:
     from .groupby import GroupBy

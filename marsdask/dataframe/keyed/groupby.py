@@ -39,8 +39,9 @@ from ..ordered.row_numbers import reset_index
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
 from ..rows import without_levels
-from .aggregation import AggregationMethod, C, R, SizeMethod
-from .group_aggregation import GroupByAggregation, GroupByCall, Pairs, meta_of_groups
+from ..schemas.floats import narrow_floats
+from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
+from .group_aggregation import GroupByAggregation, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
 from .group_rows import GroupedRows, RowMask
 from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
@@ -193,7 +194,9 @@ class GroupBy(Generic[R, C]):
         node = self._in_order()._node if needs_order(call, self._node.meta) else self._node
 
         def aggregate(call: GroupByCall) -> Any:
-            return _lazy(GroupByAggregation(node, call))
+            wide, narrowing = in_doubles(node, call)
+            found = GroupByAggregation(wide, call)
+            return _lazy(found if narrowing is None else narrow_floats(found, wide, narrowing))
 
         empty, *bounds = self._flags["empty"]
         if empty is None or isinstance(call, WindowCall):
@@ -221,9 +224,10 @@ class GroupBy(Generic[R, C]):
         return self._rows(self._call(GroupByCall, method, args, kwargs))
 
     def _rows(self, call: GroupByCall) -> Any:
-        node = GroupedRows(self._in_order()._node, call)
+        wide, narrowing = in_doubles(self._in_order()._node, call)
+        node: Node = GroupedRows(wide, call)
         _ = node.meta  # raises pandas's errors at the call
-        return _lazy(node)
+        return _lazy(node if narrowing is None else narrow_floats(node, wide, narrowing))
 
     def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Return the rows of the source that a method of pandas selects."""
@@ -638,6 +642,13 @@ def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
     return block
 
 
+def _column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the column that a series is, and the name of the series if the two differ."""
+    # Neither no name nor a tuple is the label of one column.
+    plain = name is not None and not isinstance(name, tuple)
+    return (name, ()) if plain else ("values of groups", (name,))
+
+
 def groupby(
     obj: Any,
     by: Any = None,
@@ -663,9 +674,7 @@ def groupby(
     if isinstance(node.meta, pd.Series):
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        selection = name = node.meta.name
-        if name is None or isinstance(name, tuple):  # which are no labels of a column alone
-            selection, series = "values of groups", (name,)
+        selection, series = _column_of_series(node.meta.name)
         obj = obj.to_frame(name=selection)
     labels: list[Any] = []
     names: list[Any] = []

@@ -22,7 +22,7 @@ from ..frame_node import FrameNode
 from ..ordered.row_numbers import without_numbers
 from ..relations.joins import join, right_join
 from ..relations.relation import Table
-from ..rows import as_one_chunk
+from ..rows import as_one_chunk, levels_in
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import types_of
 from .chunk_sizing import (
@@ -76,6 +76,8 @@ class MergeOptions:
             cast = as_objects(left, mine, right, theirs)
             left, right = cast, as_objects(right, theirs, left, mine)
             right = without_sign(left, mine, right, theirs)
+            if mine == theirs:  # which are one in the result
+                right = in_zone(right, mine, left)
         return pd.merge(
             left,
             right,
@@ -126,6 +128,26 @@ class MergeOptions:
             return "right", right
         count = max(left, right) if self.keyed else 1
         return ("shuffled", count) if count > 1 else ("whole", 1)
+
+
+def in_zone(right: Any, key: Hashable, left: Any) -> Any:
+    """Return the right side with times of the left one's zone, which those of the result have."""
+    mine, theirs = dtype_of_key(right, key), dtype_of_key(left, key)
+    zoned = isinstance(mine, pd.DatetimeTZDtype) and isinstance(theirs, pd.DatetimeTZDtype)
+    if not zoned or mine.tz == theirs.tz:
+        return right
+    dtype = pd.DatetimeTZDtype(mine.unit, theirs.tz)
+    if isinstance(key, Level):
+        labels = [
+            level.astype(dtype) if at == key.number else level
+            for at, level in enumerate(levels_in(right.index))
+        ]
+        if len(labels) == 1:
+            return right.set_axis(labels[0], axis=0)
+        return right.set_axis(pd.MultiIndex.from_arrays(labels, names=right.index.names), axis=0)
+    found = right.copy(deep=False)
+    found[key] = found[key].astype(dtype)
+    return found
 
 
 def as_objects(side: Any, key: Hashable, other: Any, its: Hashable) -> Any:

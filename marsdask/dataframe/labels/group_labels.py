@@ -21,7 +21,7 @@ from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import rowwise, with_columns
-from ..keyed.group_aggregation import GroupByCall, calls_user
+from ..keyed.aggregation import GroupByCall, calls_user
 from ..keyed.keys import dtype_of_key
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of

@@ -20,7 +20,7 @@ from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
 
 from ..elementwise.rowwise import rowwise
-from ..keyed.group_aggregation import Pairs
+from ..keyed.aggregation import Pairs
 from ..reduction.fold import Assembly, FrameFold
 from ..reduction.reductions import collection_of
 from ..schemas.samples import ROWS, column, sample

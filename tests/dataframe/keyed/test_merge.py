@@ -283,3 +283,16 @@ def test_sorted_rows_without_a_match(how):
     wanted = left.merge(right, on="k", how=how, sort=True)
     lazy = md.DataFrame(left, chunk_size=2)
     equal(lazy.merge(md.DataFrame(right, chunk_size=2), on="k", how=how, sort=True), wanted)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+@pytest.mark.parametrize("zones", [("UTC", "Europe/Berlin"), ("Asia/Tokyo", "UTC")], ids=str)
+def test_keys_of_different_zones(how, zones):
+    """Times of the result have the left zone in all chunks, also where no row has a match."""
+    times = pd.DatetimeIndex(["2024-03-10 10:00", "2024-03-11", "2024-03-12"], tz="UTC")
+    left = pd.DataFrame({"t": times[:2].tz_convert(zones[0]), "a": [1, 2]})
+    right = pd.DataFrame({"t": times[1:].tz_convert(zones[1]), "b": [1, 2]})
+    lazy_left, lazy_right = (md.DataFrame(one, chunk_size=1) for one in (left, right))
+    found = lazy_left.merge(lazy_right, on="t", how=how)
+    equal(found, left.merge(right, on="t", how=how))
+    assert str(found.node.meta["t"].dt.tz) == zones[0]

@@ -19,7 +19,7 @@ from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.compilation.verification import SpecificationError, verify_graph
 from marsdask.core.graph import Graph
 from marsdask.dataframe.elementwise.rowwise import Rowwise
-from marsdask.dataframe.keyed.group_aggregation import GroupByCall
+from marsdask.dataframe.keyed.aggregation import GroupByCall
 from marsdask.dataframe.schemas import schema
 from marsdask.dataframe.schemas.schema import BY_TYPES, interned, once_a_schema
 

@@ -1,0 +1,184 @@
+"""Results in 64 bits become floats of fewer bits, where pandas's do: all chunks decide together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks
+from marsdask.core.traits import Traits
+
+from ..frame_node import FrameNode, row_bytes
+from ..keyed.keys import comparable, kept_labels
+from ..reduction.fold import FrameFold
+
+#: Aggregations that pandas returns in 32 bits only if no value changes much.
+CLOSE = {"std", "sem", "median", "skew", "kurt"}
+#: Those that it computes of 16 bits in 32.
+SINGLE = {"sum", "prod", "mean", "var"}
+#: How much a value may change in 32 bits.
+TOLERANCE = 5e-4
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """The types of pandas's columns, and the aggregations that were computed of doubles."""
+
+    dtypes: tuple[Any, ...]
+    names: tuple[str | None, ...]
+    """The aggregation of each column, ``None`` if its type is pandas's already."""
+    sources: tuple[Hashable, ...]
+    """The column that each of them aggregates."""
+    together: bool
+    """Whether columns of one type stay wide together."""
+    keys: tuple[Hashable, ...]
+    """The columns of the keys of groups."""
+
+    def rows(self, block: Any) -> tuple[Any, bool, frozenset[Any]]:
+        """Return the ends of the keys, whether they rise, and which columns have gaps."""
+        keys = block[list(self.keys)]
+        gaps = frozenset(
+            dtype if self.together else at
+            for at, (dtype, name) in enumerate(zip(self.dtypes, self.names, strict=True))
+            if name is not None and block[self.sources[at]].isna().any()
+        )
+        return keys.iloc[[0, -1]], _rise(keys), gaps
+
+    def joined(self, a: Any, b: Any) -> tuple[Any, bool, frozenset[Any]]:
+        """Return the same of two runs of rows."""
+        (first, rise, gaps), (last, others, more) = a, b
+        ends = pd.concat([first, last])
+        rise = rise and others and _rise(ends.iloc[1:3])
+        return ends.iloc[[0, -1]], rise, gaps | more
+
+    def wide_means(self, rows: Any) -> Any:
+        """Return the means that pandas computes of doubles: of sorted keys without gaps."""
+        found = np.empty((), dtype=object)
+        _, rise, gaps = rows or (None, False, frozenset())
+        columns = enumerate(zip(self.dtypes, self.names, strict=True))
+        means = {dtype if self.together else at for at, (dtype, how) in columns if how == "mean"}
+        found[()] = frozenset(("mean", one) for one in means - gaps) if rise else frozenset()
+        return found
+
+    def misfits(self, block: Any) -> frozenset[Any]:
+        """Return the columns, or the types, some of whose values change in fewer bits."""
+        columns = enumerate(zip(self.dtypes, self.names, strict=True))
+        return frozenset(
+            dtype if self.together else at
+            for at, (dtype, name) in columns
+            if name is not None and not _fits(_column(block, at), dtype, name)
+        )
+
+    def __call__(self, block: Any, misfits: frozenset[Any]) -> Any:
+        """Return the columns in pandas's types, but for those that do not fit."""
+        found = block.copy(deep=False)
+        for at, (dtype, name) in enumerate(zip(self.dtypes, self.names, strict=True)):
+            if name is None:
+                continue
+            wide = (dtype if self.together else at) in misfits
+            if wide and (dtype.itemsize == np.float32().itemsize or name not in SINGLE):
+                continue
+            if ("mean", dtype if self.together else at) in misfits:
+                continue
+            with np.errstate(over="ignore"):
+                column = _column(found, at).astype(np.float32 if wide else dtype)
+            if found.ndim == 1:
+                return column
+            found.isetitem(at, column)
+        return found
+
+
+def _rise(keys: Any) -> bool:
+    """Tell whether keys never fall, and none is missing."""
+    labels: Any = pd.MultiIndex.from_frame(keys) if keys.shape[1] > 1 else pd.Index(keys.iloc[:, 0])
+    return bool(labels.is_monotonic_increasing) and not keys.isna().any(axis=None)
+
+
+def _column(block: Any, at: int) -> Any:
+    return block if isinstance(block, pd.Series) else block.iloc[:, at]
+
+
+def _fits(column: Any, dtype: Any, name: str) -> bool:
+    single = dtype.itemsize == np.float32().itemsize
+    if single and name not in CLOSE:
+        return True
+    values = column.to_numpy()
+    with np.errstate(over="ignore"):
+        short = values.astype(dtype)
+    return np.allclose(short, values, rtol=0, atol=TOLERANCE if single else 0, equal_nan=True)
+
+
+@dataclass(frozen=True, eq=False)
+class NarrowFloats(FrameNode):
+    """The same rows with floats of fewer bits, if the values of all chunks fit into them."""
+
+    a: Node
+    rows: Node
+    """Which means stay wide."""
+    how: Narrowing
+
+    @property
+    def meta(self) -> Any:
+        return self.how(self.a.meta, frozenset())
+
+    @property
+    def settled(self) -> bool:
+        return False
+
+    @property
+    def traits(self) -> Traits:
+        return self.a.traits.carried(comparable(self.meta, kept_labels))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        del wanted
+        return None, None
+
+    def tile(self, a: Grid, rows: Grid) -> Grid:
+        kwargs = {"how": self.how}
+        one = ((1,) * len(a),)
+        misfits = map_blocks(misfits_of, a, chunks=one, itemsize=64.0, kwargs=kwargs)
+        return blockwise(
+            narrowed,
+            [(a, (0,)), (tree(misfits, Pairwise(both), [0]), (None,)), (rows, ())],
+            chunks=a.chunks,
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+            kwargs=kwargs,
+        )
+
+
+@kernel(scratch=1.5)
+def misfits_of(block: Any, how: Narrowing) -> Any:
+    """Return which columns do not fit into fewer bits."""
+    return how.misfits(block)
+
+
+def both(a: Any, b: Any) -> Any:
+    """Return the columns that do not fit in one of two runs of rows."""
+    return a | b
+
+
+@kernel(scratch=1.5)
+def narrowed(block: Any, misfits: Any, wide_means: Any, how: Narrowing) -> Any:
+    """Return the columns in fewer bits."""
+    return how(block, misfits | wide_means.item())
+
+
+def narrow_floats(found: Node, rows: Node, how: Narrowing) -> NarrowFloats:
+    """Return aggregations of rows with floats of fewer bits, where pandas has these."""
+    none = np.empty((), dtype=object)
+    steps = (how.rows, how.joined, how.wide_means)
+    return NarrowFloats(found, FrameFold(none, None, False, "groupby", rows, steps), how)
