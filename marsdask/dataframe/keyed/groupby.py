@@ -26,6 +26,7 @@ from ..labels.by_position import rows_in_order
 from ..labels.group_labels import (
     TimeBins,
     beside_times,
+    column_of_series,
     key_of,
     keys_of,
     needs_order,
@@ -642,13 +643,6 @@ def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
     return block
 
 
-def _column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the column that a series is, and the name of the series if the two differ."""
-    # Neither no name nor a tuple is the label of one column.
-    plain = name is not None and not isinstance(name, tuple)
-    return (name, ()) if plain else ("values of groups", (name,))
-
-
 def groupby(
     obj: Any,
     by: Any = None,
@@ -674,7 +668,7 @@ def groupby(
     if isinstance(node.meta, pd.Series):
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        selection, series = _column_of_series(node.meta.name)
+        selection, series = column_of_series(node.meta.name)
         obj = obj.to_frame(name=selection)
     labels: list[Any] = []
     names: list[Any] = []

@@ -306,6 +306,13 @@ def level_values(block: Any, level: int) -> Any:
     return pd.Series(level_at(block.index, level), index=block.index)
 
 
+def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the column that a series is, and the name of the series if the two differ."""
+    # Neither no name nor a tuple is the label of one column.
+    plain = name is not None and not isinstance(name, tuple)
+    return (name, ()) if plain else ("values of groups", (name,))
+
+
 def new_label(label: str, meta: pd.DataFrame) -> Any:
     """Return a label that no column has, from one that few have."""
     while label in meta.columns:
