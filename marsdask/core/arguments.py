@@ -47,7 +47,7 @@ PLANNED = {
 PLANNED_BY = {
     **{name: {"func"} for name in ("agg", "aggregate", "aggregate_column")},
     "sort_values": {"by"},
-    "pivot_table": {"index", "values"},
+    "pivot_table": {"values"},
     "pivot": {"index", "values"},
     **{name: {"labels", "index"} for name in ("drop", "drop_rows")},
     "nth": {"n"},
@@ -57,7 +57,7 @@ PLANNED_BY = {
     "concat": {"keys"},
 }
 #: Functions whose ``columns`` are a mapping, values, or rows.
-_OTHER_COLUMNS = {"crosstab", "rename", "rename_series"}
+_OTHER_COLUMNS = {"crosstab", "pivot_table", "rename", "rename_series"}
 
 
 def planned_in_memory(
@@ -76,7 +76,7 @@ def planned_in_memory(
 def _planned(func: Any) -> tuple[set[str], set[int]]:
     """Return the names of a function's arguments that are needed to plan, and their positions."""
     name = func.__name__
-    names = set() if name in _OTHER_COLUMNS else PLANNED | PLANNED_BY.get(name, set())
+    names = PLANNED_BY.get(name, set()) | (set() if name in _OTHER_COLUMNS else PLANNED)
     own = list(signature(func).parameters)
     return names, {at for at, key in enumerate(own) if at and key in names}
 

@@ -208,7 +208,7 @@ def _plain(func: F, given: Callable[[tuple[Any, ...]], Iterable[Any]], *, scalar
     """
     items_stay = kept_lazy(func) == "items"
     owners = 1 if given is _owner else 0  # which may be a lazy scalar, and is no argument
-    if func in _RETURNING:
+    if _is_returning(func):
         given = _nothing
 
     @wraps(func)
@@ -221,6 +221,15 @@ def _plain(func: F, given: Callable[[tuple[Any, ...]], Iterable[Any]], *, scalar
         return _other_objects(func(*args, **kwargs), given(args))
 
     return face  # type: ignore[return-value]
+
+
+def _is_returning(func: Any) -> bool:
+    """Tell whether a function, or one that it wraps, returns the object itself."""
+    while func is not None:
+        if func in _RETURNING:
+            return True
+        func = getattr(func, "__wrapped__", None)
+    return False
 
 
 def _nothing(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from pandas.api.types import is_bool_dtype, is_object_dtype
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import split_chunks
-from marsdask.core.public import public_methods
+from marsdask.core.public import public_methods, returns_itself
 from marsdask.core.sizes import Chunks, Index, known_or_nan, total
 from marsdask.tensor.tensor import method
 
@@ -73,6 +73,7 @@ class Rows(Collection):
 
     issparse = is_sparse
 
+    @returns_itself
     def to_cpu(self) -> Self:
         """Return the object itself, as Mars's does of what is not on a GPU.
 

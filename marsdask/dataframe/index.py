@@ -176,7 +176,13 @@ class Index(Rows):
 
     @returns_itself
     def transpose(self, *axes: Any) -> Index:
-        """Return the labels themselves. See pandas.Index.transpose."""
+        """Return the labels themselves. See pandas.Index.transpose.
+
+        Parameters
+        ----------
+        *axes : None
+            Nothing: there is one axis.
+        """
         check_no_axes(axes)
         return self
 

@@ -198,7 +198,13 @@ class Series(FrameBase):
 
     @returns_itself
     def transpose(self, *axes: Any) -> Series:
-        """Return the series itself. See pandas.Series.transpose."""
+        """Return the series itself. See pandas.Series.transpose.
+
+        Parameters
+        ----------
+        *axes : None
+            Nothing: there is one axis.
+        """
         check_no_axes(axes)
         return self
 

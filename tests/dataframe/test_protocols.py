@@ -208,7 +208,7 @@ def test_results_go_where_out_says():
     frame = table(7)
     lazy = md.DataFrame(frame, chunk_size=3)
     found = np.zeros(7)
-    equal(np.add(lazy.u, 1, out=found), frame.u + 1)
+    equal(np.add(lazy.u, 1, out=found), np.add(frame.u, 1, out=np.zeros(7)))
     assert found.tolist() == (frame.u + 1).tolist()
     np.multiply(lazy.u, 2, out=found, where=(lazy.u > 3))
     assert found.tolist() == np.where(frame.u > 3, frame.u * 2, frame.u + 1).tolist()

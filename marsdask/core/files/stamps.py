@@ -16,6 +16,10 @@ class FileChanged(MarsdaskError, OSError):
     """A file is not what it was when the program that reads it was written."""
 
 
+class FileGone(FileChanged, FileNotFoundError):
+    """A file is no longer where it was when the program that reads it was written."""
+
+
 class Stamp(NamedTuple):
     """The version of a file."""
 
@@ -62,14 +66,15 @@ def remote_stamp(fs: Any, path: str) -> Stamp:
 
 def check_unchanged(path: str, stamp: Stamp, reader: str, fs: Any = None) -> None:
     """Raise :class:`FileChanged` if a file is not what it was when ``reader`` looked at it."""
+    kind = FileChanged
     try:
         new = local_stamp(path) if fs is None else remote_stamp(fs, path)
     except FileNotFoundError:
-        problem = "there is no such file now"
+        kind, problem = FileGone, "there is no such file now"
     else:
         problem = stamp.difference(new)
     if problem:
-        raise FileChanged(
+        raise kind(
             f"{path} has changed since {reader}() looked at it: {problem}; call {reader}() again"
         )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection
 from functools import wraps
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
+
+from marsdask.scheduler.errors import did_you_mean
 
 T = TypeVar("T", bound=type)
 
@@ -64,13 +66,14 @@ def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
     return face
 
 
-def _refuse_unknown(name: str, given: Iterable[str], known: Container[str]) -> None:
+def _refuse_unknown(name: str, given: Collection[str], known: Collection[str]) -> None:
     for key in given:
         if key not in known:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+            hint = did_you_mean(key, sorted(set(known) - set(given)))
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'{hint}")
 
 
-def check_names(name: str, given: Iterable[str], model: Any) -> None:
+def check_names(name: str, given: Collection[str], model: Any) -> None:
     """Raise for names of arguments that a function of pandas does not take."""
     code = _code(model)
     if code is not None:
