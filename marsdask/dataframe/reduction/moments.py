@@ -126,7 +126,10 @@ def _products(values: Any, there: Any) -> ProductSums:
         sums = apart.T @ mask
         some = np.maximum(count, 1)
         products = apart.T @ apart - sums * sums.T / some
-        squares = (apart**2).T @ mask - sums**2 / some
+        squares = (apart**2).T @ mask
+        rounding = np.finfo(float).eps * some * squares
+        squares -= sums**2 / some
+        squares[squares <= rounding] = 0.0  # of equal values, whose spread is none
     mean = center[:, None] + sums / some
     return ProductSums(count, mean, squares, products, missing, infinite)
 
@@ -161,7 +164,9 @@ def finish_cov(found: ProductSums, *, columns: Any, least: int, ddof: int) -> pd
 def finish_corr(found: ProductSums, *, columns: Any, least: int) -> pd.DataFrame:
     """Return correlations, nan for fewer than ``least`` rows with both values."""
     with np.errstate(all="ignore"):
-        spread = np.sqrt(found.squares) * np.sqrt(found.squares.T)
+        rounding = found.count * (4 * np.finfo(float).eps * found.mean) ** 2  # of means of chunks
+        squares = np.where(found.squares <= rounding, 0.0, found.squares)
+        spread = np.sqrt(squares) * np.sqrt(squares.T)
         values = np.clip(found.products / np.where(spread > 0, spread, np.nan), -1.0, 1.0)
     return _matrix(np.where(found.count < max(least, 1), np.nan, values), columns)
 
