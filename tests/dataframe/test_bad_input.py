@@ -137,7 +137,7 @@ SCHEMAS: dict[str, list[pd.DataFrame]] = {
 
 
 #: The type that holds the values of all files, where pandas takes the first file's or refuses.
-WIDER = {
+WIDER: dict[str, Any] = {
     "integers of floats": "float64",
     "no integers": "float64",
     "too large": "int64",
