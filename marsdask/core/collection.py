@@ -51,6 +51,7 @@ from .session import (
     own_memory,
 )
 from .sizes import Chunks, Index, known_or_nan
+from .snapshots.kinds import ByReference
 
 #: What becomes of a write to a view: its base sees it, it is an error as in NumPy, or one since its
 #: way back to the base is not known.
@@ -89,7 +90,7 @@ class DefaultGet:
         return hash(dask.threaded.get)
 
 
-class Collection(HandsOn):
+class Collection(HandsOn, ByReference):
     """A lazy object: holds its node, computes it in a session, fetches the result.
 
     Parameters

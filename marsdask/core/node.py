@@ -17,7 +17,7 @@ from .call_site import CallSite, caller
 from .facts import Fact
 from .registry import sealed
 from .sizes import Chunks, Index, Size, Sizes, total
-from .snapshots.kinds import is_kept
+from .snapshots.kinds import ByReference, is_kept
 from .snapshots.snapshot import Snapshot
 from .tokens import field_names, token, unique, values_of
 from .traits import Traits
@@ -144,7 +144,7 @@ class Planner(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Node(metaclass=_NodeType):
+class Node(ByReference, metaclass=_NodeType):
     """One operation; fields that are nodes (or tuples of them) are its inputs.
 
     A subclass declares its fields, ``meta`` (an empty array or frame that carries the dtype),

@@ -16,7 +16,7 @@ from marsdask.core.grids.blockwise import Blockwise, same
 from marsdask.core.grids.grid import Grid, Ref
 from marsdask.core.grids.ownership import CopiedBlocks, owned
 from marsdask.core.node import Node
-from marsdask.core.results.stored import Stored
+from marsdask.core.results.stored import InMemoryBlocks, Stored
 from marsdask.core.session import Session, is_watched
 from marsdask.core.sizes import Index, total
 
@@ -80,6 +80,8 @@ def _run(nodes: Sequence[Node], session: Session) -> Any:
         found = _tiled(node, [grids[child] for child in node.inputs])
         if found is None or len(found) != 1:
             return None
+        if isinstance(node, InMemoryBlocks):
+            held.extend(node.blocks.values())
         grids[node] = found
     value = Chunks()(owned(grids[nodes[-1]]), (0,))
     if not isinstance(value, pd.DataFrame | pd.Series | pd.Index):

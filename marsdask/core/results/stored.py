@@ -159,6 +159,9 @@ class InMemoryBlocks(SourceNode):
     block_chunks: Chunks = field(repr=False)
     blocks: Mapping[Index, Any] = field(repr=False)
 
+    def runs_inline(self) -> bool:
+        return True
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         varying = BlockAt(self.name, self.blocks)

@@ -59,7 +59,10 @@ _FORMS: dict[type, str] = {
 
 
 class ByReference:
-    """A base class of records of what cannot be copied; a record has a name of its own."""
+    """A base class of what has a name of its own: snapshots keep it, whoever defines its class.
+
+    It refers to what cannot be copied, or has taken its own snapshot, as nodes have.
+    """
 
     __slots__ = ()
 
@@ -100,8 +103,7 @@ def _form_of(kind: Any) -> str | None:
         return "pickled"
     if hasattr(kind, "get_params"):
         return "shallow"
-    # Nodes, whose metaclass is another, have taken their own snapshots.
-    return "record" if is_dataclass(kind) and type(kind) is type else None
+    return "record" if is_dataclass(kind) else None
 
 
 @lru_cache(4096)

@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.node import Node
 from marsdask.core.snapshots.kinds import form_of, is_fixed, is_local
 from marsdask.learn.cluster import KMeans
 
@@ -58,6 +60,12 @@ def test_each_type_has_its_form(value, form):
     """Immutable values have none."""
     kind: Any = type(value)
     assert form_of(kind) == form
+
+
+@pytest.mark.parametrize("base", [Node, md.DataFrame, mt.Tensor])
+def test_nodes_are_kept_whoever_defines_their_class(base):
+    """A copy would be another node of the same name, and would bring stored rows into memory."""
+    assert form_of(type("Derived", (base,), {})) is None
 
 
 def test_modules_and_what_can_be_imported_are_fixed():
