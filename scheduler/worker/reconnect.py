@@ -36,6 +36,9 @@ _PAUSE = 0.2
 #: Timeout of the registration with a supervisor, in seconds.
 _PATIENCE = 30.0
 
+#: Timeout of a heartbeat that is under way when the worker closes, in seconds.
+_LAST_HEARTBEAT = 2.0
+
 #: Reasons for closing a worker. It reconnects after the first two and the last one.
 _FORGOTTEN = ("worker-heartbeat-missing", "worker-heartbeat-error")
 _LOST = "worker-handle-scheduler-connection-broken"
@@ -75,6 +78,7 @@ class ReconnectingWorker(distributed.Worker):
         self._replaced = False
         """Whether it was left because another one had taken over."""
         self._asked: str | None = None
+        self._heartbeat_lock = asyncio.Lock()
         patience = timeout()
         self._interval = patience / 5
         self._silence = SupervisorTimeout(self._interval)
@@ -327,7 +331,8 @@ class ReconnectingWorker(distributed.Worker):
     async def heartbeat(self) -> None:
         """Send a heartbeat to the supervisor."""
         self._asked = self.scheduler.addr
-        await super().heartbeat()
+        async with self._heartbeat_lock:
+            await super().heartbeat()
 
     def _update_latency(self, latency: float) -> None:
         """Record an answer."""
@@ -341,7 +346,16 @@ class ReconnectingWorker(distributed.Worker):
             if self._asked == self.scheduler.addr:
                 self._leave()
             return None
+        if not forgotten and self.status in _RUNNING:
+            await self._end_heartbeats()
         return await super().close(*args, **options)
+
+    async def _end_heartbeats(self) -> None:
+        """Await the answer to the last heartbeat: closed connections would be logged as errors."""
+        self.periodic_callbacks["heartbeat"].stop()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_HEARTBEAT), self._heartbeat_lock:
+                pass
 
     async def _watch(self) -> None:
         """Leave a supervisor that does not answer, once another one is active."""

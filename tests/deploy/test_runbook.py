@@ -58,7 +58,8 @@ def test_each_error_is_explained():
         if isinstance(kind, type) and issubclass(kind, errors.MarsdaskError)
     }
     ours = {"NoValidWorkers", "NoWorkers", "WorkersDied"}  # of clusters
-    assert named == (kinds - {"MarsdaskError"}) | ours
+    directories = {"PermissionError"}
+    assert named == (kinds - {"MarsdaskError"}) | ours | directories
 
 
 def test_each_figure_is_explained():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from marsdask.core.collection import collect, compute
 from marsdask.core.compilation.costs import kernel
@@ -182,6 +183,7 @@ def fit_member(
     rows, target = rows[chosen], target[chosen]
     rows = rows if dtype is None else rows.astype(dtype)
     how = dict(fit_options or {})
+    model = clone(model)  # other members may have an equal one, and a task may run again
     if counted:
         return model.fit(rows[:, drawn.features], target, sample_weight=drawn.counts, **how)
     return model.fit(rows[drawn.order][:, drawn.features], target[drawn.order], **how)

@@ -32,7 +32,7 @@ def test_chunks_as_mars_sets_them(pair: Any, size: int, unknown: bool) -> None:
         equal(found, frame)
     equal(lazy.u.rechunk((sizes,)), frame.u)
     equal(lazy.index.rechunk(size), frame.index)
-    assert lazy.rechunk({1: size}) is lazy
+    assert lazy.rechunk({1: size}).node is lazy.node
     assert lazy.rebalance(num_partitions=size).npartitions == size
     assert lazy.to_cpu() is lazy
     assert not lazy.is_sparse()

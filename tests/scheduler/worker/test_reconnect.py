@@ -141,3 +141,28 @@ def test_a_worker_that_is_closed_before_it_has_registered(when, starting):
             assert not any(one.is_running() for one in worker.periodic_callbacks.values())
 
     run(main)
+
+
+def test_it_closes_while_a_heartbeat_is_under_way(caplog):
+    """The answer is awaited: a closed connection would be logged as an error."""
+
+    async def main():
+        async with supervised() as (server, _), following(server) as worker:
+            answer = server.handlers["heartbeat_worker"]
+            asked, released = asyncio.Event(), asyncio.Event()
+
+            async def answer_later(*args, **message):
+                asked.set()
+                await released.wait()
+                return answer(*args, **message)
+
+            server.handlers["heartbeat_worker"] = answer_later
+            heartbeat = asyncio.create_task(worker.heartbeat())
+            await asked.wait()
+            closing = asyncio.create_task(worker.close())
+            asyncio.get_running_loop().call_later(0.05, released.set)
+            await asyncio.gather(heartbeat, closing)
+            assert worker.status is Status.closed
+
+    run(main)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
