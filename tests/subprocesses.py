@@ -6,6 +6,7 @@ import os
 import signal
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -17,9 +18,23 @@ LASTING = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "/k
 COMPILING = "supervisor.compilation.forkserver"
 
 
+#: Linux lists the children of each thread here, if the kernel was built so.
+THREADS = Path("/proc/self/task")
+
+
 def children() -> set[psutil.Process]:
     """Return this process's living descendants, but those that Python itself keeps."""
+    if is_childless():
+        return set()
     return {child for child in psutil.Process().children(recursive=True) if not is_lasting(child)}
+
+
+def is_childless() -> bool:
+    """Say whether this process surely has no child: psutil reads of every process of the host."""
+    try:
+        return not any((thread / "children").read_bytes() for thread in THREADS.iterdir())
+    except OSError:  # a thread has ended, or there is no such file
+        return False
 
 
 def is_lasting(child: psutil.Process) -> bool:
