@@ -231,6 +231,8 @@ class DataFrame(FrameBase):
         does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
         """
         arrays = np.ndarray | pd.Index | ExtensionArray
+        if isinstance(keys, list) and len(keys) == 1 and isinstance(keys[0], arrays | list):
+            keys = self._column(keys[0])
         if isinstance(keys, list) and any(isinstance(key, arrays | Collection) for key in keys):
             raise NotImplementedError(
                 "set_index() by a list with arrays or lazy rows is not supported; use assign() "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from marsdask.core.arguments import plain_values
-from marsdask.core.collection import register_collection
+from marsdask.core.collection import Collection, register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods, returns_itself
 from marsdask.core.session import Session
@@ -85,7 +85,9 @@ class Index(Rows):
         chunk_size: Any = None,
         num_partitions: int | None = None,
     ) -> None:
-        if not isinstance(data, Node):
+        if isinstance(data, Collection) and data.node.chunks and data.node.meta.ndim == 1:
+            data = methods.labels_of(data, dtype, name).node
+        elif not isinstance(data, Node):
             labels = pd.Index(plain_values(data), dtype=dtype, name=name, copy=True)
             data = in_memory(labels, chunk_size, num_partitions, copy=True).node
         super().__init__(data, session)

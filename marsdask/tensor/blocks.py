@@ -41,7 +41,7 @@ def assemble(
         if is_foreign(block):
             return block if owned else block.copy()
         if np.ndim(block) == 0:
-            return np.asarray(block)[()]
+            return block if isinstance(block, str) else np.asarray(block)[()]
         if owned and _is_alone(block) and lies_in(block, order):
             return block
         return _copied(block, order)
@@ -81,7 +81,10 @@ def _copied(block: Any, order: MemoryOrder) -> Any:
 def meta_from_infos(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
     """Return the meta with the type of the concatenated chunks, whatever was declared."""
     dtype = _common_dtype({info.dtype for info in infos}, meta.dtype)
-    return meta if dtype == meta.dtype else meta.astype(dtype)
+    if dtype == meta.dtype:
+        return meta
+    # A meta without axes may hold an object, which need not be a value of the type.
+    return meta.astype(dtype) if meta.ndim else np.zeros((), dtype)
 
 
 def _common_dtype(dtypes: set[Any], declared: Any) -> Any:

@@ -378,7 +378,7 @@ def to_frame(block: Any, name: Any) -> Any:
 @kernel(view=True)
 def to_series(block: Any, name: Any) -> Any:
     """Return the labels of rows as values."""
-    return block.to_series(name=name)
+    return pd.Series(block, block, block.dtype, name)
 
 
 @kernel(view=True)
@@ -408,10 +408,10 @@ def renamed(block: Any, name: Any) -> Any:
 def labelled_as(block: Any, values: Any) -> Any:
     """Return values with the labels of a block, or as an Index for an Index."""
     if isinstance(block, pd.Index):
-        return pd.Index(values.array, name=block.name)
+        return pd.Index(values.array, dtype=values.dtype, name=block.name)
     if isinstance(values, pd.DataFrame):
         return values.set_axis(block.index)
-    return pd.Series(values.array, index=block.index, name=values.name)
+    return pd.Series(values.array, block.index, values.dtype, values.name)
 
 
 @kernel(view=True)
@@ -426,6 +426,8 @@ def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
 @kernel(view=True)
 def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     """Return the frame with columns as row labels."""
+    if isinstance(key, pd.Series):
+        key = pd.Index(key.array, dtype=key.dtype, name=key.name)  # objects stay objects
     return block.set_index(key, drop=drop, append=append)
 
 

@@ -360,7 +360,8 @@ def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> C
         places = np.zeros(len(obj), dtype=np.intp)
         places[chosen] = np.arange(len(chosen))
         held = held.take(places)
-    return ColumnValues(aligned_values(_rows(obj), held, VALUE_LENGTH), dtype)
+    kept = pd.Series(held, dtype=held.dtype)  # objects stay objects
+    return ColumnValues(aligned_values(_rows(obj), kept, VALUE_LENGTH), dtype)
 
 
 def _held(meta: Any, values: Any, *, framed: bool, whole: bool) -> Any:

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.traits import Level, SortKey
 
+from ..create import series_from_tensor
 from ..elementwise.rowwise import Method, NewLabels, rowwise, to_series
 from ..reduction.properties import monotonic
 from ..reshape.concat import concat
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @kernel(view=True)
 def as_labels(block: Any) -> Any:
     """Return the values of a column as labels."""
-    return pd.Index(block.array, name=block.name)
+    return pd.Index(block.array, dtype=block.dtype, name=block.name)
 
 
 @kernel(view=True)
@@ -58,6 +59,15 @@ def as_index(series: Any) -> Index:
     """Return the values of a column as an Index."""
     found: Index = rowwise(as_labels, series)
     return found
+
+
+def labels_of(data: Any, dtype: Any, name: Hashable) -> Index:
+    """Return lazy values as an Index, of another type and under another name if these are given."""
+    if isinstance(data.node.meta, np.ndarray):
+        data = series_from_tensor(data)
+    found = data if isinstance(data.node.meta, pd.Index) else as_index(data)
+    found = found if dtype is None else astype(found, dtype)
+    return found if name is None else rename(found, name)
 
 
 def through_column(name: str) -> Callable[..., Index]:
@@ -358,6 +368,13 @@ def are_same(block: Any, other: Any) -> Any:
     return ((block == other) | with_gaps).astype(bool)
 
 
+def absent(labels: pd.Index[Any], there: pd.Index[Any]) -> pd.Index[Any]:
+    """Return the labels that are not there; a missing one is whatever the others are missing by."""
+    if labels.nlevels > 1 or there.nlevels > 1:
+        return labels[~labels.isin(there)]
+    return labels[there.unique().get_indexer_for(labels) < 0]
+
+
 def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
     """Return the labels without some. See pandas.Index.drop.
 
@@ -367,7 +384,7 @@ def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
     mask: Any = index.isin(gone)
     if errors != "ignore":
         there: Any = chosen(index, mask)
-        missing = gone[~gone.isin(there.compute())]
+        missing = absent(gone, there.compute())
         if len(missing):
             raise KeyError(f"{missing.tolist()} not found in axis")
     found: Any = chosen(index, ~mask)

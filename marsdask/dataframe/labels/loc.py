@@ -88,7 +88,8 @@ def rows_labelled(
     """Return the rows of some labels, in their order."""
     rows = concat(blocks)
     if not with_gaps:
-        return rows.loc[labels]
+        # pandas takes an index with None for a mask, and a list for labels.
+        return rows.loc[labels.tolist() if labels.dtype == object else labels]
     options = {} if fill_value is None else {"fill_value": fill_value}
     return rows.reindex(index=labels, **options) if spreads else rows.reindex(labels, **options)
 

@@ -26,6 +26,7 @@ from ..elementwise.rowwise import (
 )
 from ..frame_node import S, axis_number
 from ..schemas.schema import result_of
+from .index_methods import absent
 from .loc import rows_of_labels
 from .masks import has_label, label_in_memory
 
@@ -199,7 +200,7 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
     if not isinstance(labels, Collection):
         name = labels.name if isinstance(labels, pd.Index) else None
         if not isinstance(labels, list | np.ndarray | ExtensionArray):
-            labels = pd.Index(labels).array
+            labels = pd.Index(labels)
         labels = aligned_values(_first(obj), labels, complaint).rename(name)
     rows: S = rowwise(NewLabels(with_labels), obj, labels)
     return rows
@@ -213,8 +214,9 @@ def _first(obj: Any) -> Any:
 @kernel(view=True)
 def with_labels(block: Any, labels: Any) -> Any:
     """Return the rows with other labels."""
-    index = labels if isinstance(labels, pd.Index) else pd.Index(labels.array, name=labels.name)
-    return block.set_axis(index)
+    if not isinstance(labels, pd.Index):
+        labels = pd.Index(labels.array, dtype=labels.dtype, name=labels.name)
+    return block.set_axis(labels)
 
 
 def rename_axis(obj: S, mapper: Any = no_default, *, axis: Any = 0, **options: Any) -> S:
@@ -366,7 +368,7 @@ def _without_rows(obj: S, labels: Any, errors: str) -> S:
     )
     chosen = rowwise(has_label, obj, labels=gone)
     if errors != "ignore":
-        missing = gone[~gone.isin(chosen[chosen].index.compute())]
+        missing = absent(gone, chosen[chosen].index.compute())
         if len(missing):
             raise KeyError(f"{list(missing)} not found in axis")
     rows: S = obj[~chosen]

@@ -134,7 +134,9 @@ def _categorical(data: Any, label: Any) -> Any:
 
 def codes_of(block: Any, values: Any) -> Any:
     """Return the position of each value among distinct ones, -1 for others."""
-    found = values.get_indexer(pd.Index(block.array))
+    found = values.get_indexer(pd.Index(block.array, dtype=block.dtype))
+    if values.hasnans:
+        found[block.isna()] = values.isna().argmax()
     return pd.Series(found, index=block.index, dtype=np.intp)
 
 
