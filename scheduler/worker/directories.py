@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from distributed.diskutils import WorkSpace
+from distributed.diskutils import WorkDir, WorkSpace
 
 from ..storage import private_folder
 from ..storage.files import contents
 from ..storage.spill import full, refusal
+
+logger: Final = logging.getLogger(__name__)
 
 Data = bytes | bytearray | memoryview
 
@@ -51,6 +54,10 @@ def purge(paths: Iterable[str]) -> None:
                 WorkSpace(private_folder.within(path))._purge_leftovers()
 
 
+def _new_folder(path: str) -> WorkDir:
+    return WorkSpace(private_folder.within(path)).new_work_dir(prefix="spill-")
+
+
 class Directories(MutableMapping[Any, Any]):
     """Bytes by key, in files below ``paths``; a directory that is full is skipped.
 
@@ -63,9 +70,8 @@ class Directories(MutableMapping[Any, Any]):
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
         self.paths = list(paths)
-        self._spaces = [
-            WorkSpace(private_folder.within(path)).new_work_dir(prefix="spill-") for path in paths
-        ]
+        self._spaces = [_new_folder(path) for path in paths]
+        self._making = threading.Lock()
         self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
         self._turns = itertools.count()
         self._files: dict[Any, tuple[str, int]] = {}
@@ -78,18 +84,39 @@ class Directories(MutableMapping[Any, Any]):
         padding = _padding(parts)
         for offset in range(len(self._spaces)):
             which = (turn + offset) % len(self._spaces)
-            path = os.path.join(self._spaces[which].dir_path, f"{turn:x}")
             try:
-                with self._free[which], open(path, "wb") as file:
-                    file.writelines((bytes(padding), *parts))
+                with self._free[which]:
+                    path = self._write(which, f"{turn:x}", (bytes(padding), *parts))
             except OSError as error:
-                with contextlib.suppress(OSError):
-                    os.unlink(path)
                 refusals.append(refusal(self.paths[which], error))
                 continue
             self._files[key] = path, padding
             return
         raise full(refusals)
+
+    def _write(self, which: int, name: str, parts: Sequence[Data]) -> str:
+        """Return the path of a new file; the directory is made again if somebody removed it."""
+        folder = self._spaces[which].dir_path
+        if not os.path.isdir(folder):
+            folder = self._make_again(which, folder)
+        path = os.path.join(folder, name)
+        try:
+            with open(path, "wb") as file:
+                file.writelines(parts)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise
+        return path
+
+    def _make_again(self, which: int, removed: str) -> str:
+        with self._making:
+            if self._spaces[which].dir_path == removed:
+                self._spaces[which] = _new_folder(self.paths[which])
+                logger.warning(
+                    "the spill directory %s was removed: results in it are lost", removed
+                )
+            return self._spaces[which].dir_path
 
     def __getitem__(self, key: Any) -> memoryview:
         return contents(*self._files[key])

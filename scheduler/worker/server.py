@@ -18,7 +18,11 @@ from dask.utils import parse_bytes
 from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.spill import SpillBuffer
-from distributed.worker_state_machine import RemoveReplicasEvent, StateMachineEvent
+from distributed.worker_state_machine import (
+    RemoveReplicasEvent,
+    RescheduleEvent,
+    StateMachineEvent,
+)
 from tornado.ioloop import PeriodicCallback
 
 from .. import limits
@@ -60,6 +64,9 @@ _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 #: States of tasks that read no inputs here.
 _ELSEWHERE = ("memory", "error", "released", "forgotten", "fetch", "flight", "missing")
+
+#: States of tasks that may be reading their inputs.
+_READING = ("executing", "long-running")
 
 #: Share of the memory limit for running tasks and results together.
 SOFT = 0.75
@@ -172,6 +179,40 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
         self._drop_unreadable(keys)
         return await super().get_data(comm, keys, who=who, serializers=serializers)
 
+    async def execute(self, key: Any, *, stimulus_id: str) -> StateMachineEvent:
+        """Execute a task, unless the file of an input cannot be read: that is computed again."""
+        lost = self._unreadable_inputs(key)
+        if not lost:
+            return await super().execute(key, stimulus_id=stimulus_id)
+        await asyncio.sleep(_RETRY)  # while another task reads the input, the scheduler asks again
+        loop = asyncio.get_running_loop()
+        loop.call_later(0, self._drop_inputs, lost)  # once this task is released
+        return RescheduleEvent(key=key, stimulus_id=f"mars-unreadable-{time.time()}")
+
+    def _unreadable_inputs(self, key: Any) -> dict[Any, OSError]:
+        lost: dict[Any, OSError] = {}
+        if self._directories is None:
+            return lost
+        for ts in self.state.tasks[key].dependencies:
+            try:
+                self._directories.check(ts.key)
+            except OSError as error:
+                if error.errno not in _SCARCE:
+                    lost[ts.key] = error
+        return lost
+
+    def _drop_inputs(self, lost: dict[Any, OSError]) -> None:
+        """Drop results that no task is reading."""
+        for key, error in lost.items():
+            ts = self.state.tasks.get(key)
+            if ts is not None and not any(dep.state in _READING for dep in ts.dependents):
+                self._drop(key, error)
+
+    def _drop(self, key: Any, error: OSError) -> None:
+        logger.warning("dropping the spilled result %s: %s", key, error)
+        stimulus = f"mars-unreadable-{time.time()}"
+        self.handle_stimulus(RemoveReplicasEvent(keys=[key], stimulus_id=stimulus))
+
     def _drop_unreadable(self, keys: Collection[Any]) -> None:
         """Drop results whose files cannot be read: the scheduler has them computed again.
 
@@ -188,9 +229,7 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
                 needed = ts is None or any(dep.state not in _ELSEWHERE for dep in ts.dependents)
                 if needed or error.errno in _SCARCE:
                     raise
-                logger.warning("dropping the spilled result %s: %s", key, error)
-                stimulus = f"mars-unreadable-{time.time()}"
-                self.handle_stimulus(RemoveReplicasEvent(keys=[key], stimulus_id=stimulus))
+                self._drop(key, error)
 
     async def send_results(
         self, comm: Any, keys: Collection[Any], client: str, place: dict[str, Any]

@@ -1,6 +1,7 @@
 """Spilled results in several directories."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -49,6 +50,24 @@ def test_a_file_that_somebody_else_removed(paths):
     del store["key"]
     assert "key" not in store
     store.close()
+
+
+@pytest.mark.parametrize("removed", ["its own directory", "the whole path"])
+def test_a_directory_that_somebody_else_removed(paths, removed, caplog):
+    """It is made again, with one warning; what was in it is lost, and nothing else."""
+    store = Directories(paths)
+    store["lost"], store["kept"] = b"a", b"b"
+    shutil.rmtree(paths[0] if removed == "the whole path" else store._spaces[0].dir_path)
+    for number in range(4):
+        store[number] = b"c"
+    assert [bytes(store[number]) for number in range(4)] == [b"c"] * 4
+    assert len(files(paths[0])) == 2
+    assert bytes(store["kept"]) == b"b"
+    with pytest.raises(FileNotFoundError):
+        store.check("lost")
+    assert caplog.text.count("was removed") == 1
+    store.close()
+    assert not any(files(path) for path in paths)
 
 
 def test_files_that_cannot_be_read(paths, monkeypatch):

@@ -110,6 +110,32 @@ def test_a_spilled_result_that_is_gone(tmp_path, caplog):
     run(main)
 
 
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_spilled_input_that_is_gone(busy, tmp_path, caplog):
+    """It is computed again for a task of the same worker, once no other task reads it."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=(disks(tmp_path),)) as (server, client):
+            (worker,) = server.test_workers
+            x, path = await spilled(client, worker)
+            gate, reader = Gates.new("reader"), None
+            if busy:
+                reader = client.submit(pass_gate, "reader", x)
+                await gate.started.acquire()
+                assert await worker.spill_manager.free(1)
+                path = Path(worker._directories.where("x")[0])
+            path.unlink()
+            found = client.submit(np.sum, x)
+            if reader is not None:
+                gate.go.set()
+                assert await reader == 1
+            assert await found == MIB
+            assert float((await x).sum()) == MIB
+        assert "dropping the spilled result x" in caplog.text
+
+    run(main)
+
+
 @pytest.mark.parametrize("reason", ["a task has started with it", "no file can be opened"])
 def test_a_spilled_result_that_is_kept(reason, tmp_path, monkeypatch):
     """The receiver asks again later; the connection that it took is free again."""
