@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from marsdask.core.arguments import in_memory, plain_arguments
-from marsdask.core.compilation.costs import FunctionWrapper
 
 from ..elementwise.rowwise import Member, Method, rowwise
 from ..schemas.dtypes import OneType
 from . import all_rows
+from .exemplars import by_values
 
 if TYPE_CHECKING:
     from ..series import Series
-
-#: Methods of ``.str`` whose results have as many columns as the longest list of any row.
-WIDE = {"split", "rsplit"}
-
-#: Methods of ``.str`` that return three columns.
-THREE = {"partition", "rpartition"}
 
 
 class Accessor:
@@ -44,7 +36,7 @@ class Accessor:
     def __getitem__(self, key: Any) -> Series:
         """Return characters by position. See pandas.Series.str.get."""
         (key,), _ = plain_arguments((key,), {}, scalars_stay=False)
-        characters: Series = rowwise(Method("__getitem__", self._kind), self._rows, key)
+        characters: Series = by_values(Method("__getitem__", self._kind), self._rows, key)
         return characters
 
     def __dir__(self) -> list[str]:
@@ -67,29 +59,15 @@ class Accessor:
             kwargs = {key: in_memory(item) for key, item in kwargs.items()}
         if method := all_rows.METHODS.get((self._kind, name)):
             return method(self._rows, *args, **kwargs)
-        if name in WIDE and kwargs.get("expand"):
-            return all_rows.split(all_rows.texts_of(self._rows), name, *args, **kwargs)
+        if self._kind == "str" and (wide := all_rows.WIDE.get(name)):
+            return wide(self._rows, name, *args, **kwargs)
         if name == "tz_localize" and _is_by_neighbours(*args, **kwargs):
             raise NotImplementedError(
                 "dt.tz_localize(ambiguous='infer') is not supported, since it looks at all rows; "
                 "use ambiguous='NaT', True or False"
             )
-        func: Callable[..., Any] = Method(name, self._kind)
-        if name in THREE and kwargs.get("expand", True):
-            return rowwise(ThreeColumns(func), all_rows.texts_of(self._rows), *args, **kwargs)
-        return rowwise(func, self._rows, *args, **kwargs)
-
-
-@dataclass(frozen=True)
-class ThreeColumns(FunctionWrapper):
-    """Gives a result three columns, also where all text of a chunk is missing."""
-
-    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
-        found = self.func(block, *args, **kwargs)
-        if len(found.columns) == 3:
-            return found
-        values = {at: found.get(0, block) for at in range(3)}
-        return pd.DataFrame(values, index=block.index, dtype=block.dtype)
+        call = by_values if self._kind == "str" else rowwise
+        return call(Method(name, self._kind), self._rows, *args, **kwargs)
 
 
 def _is_by_neighbours(tz: Any = None, ambiguous: Any = "raise", **options: Any) -> bool:

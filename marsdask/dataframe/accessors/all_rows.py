@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import Collection
+from marsdask.core.collection import Collection, compute
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import Method, rowwise
 from ..reshape.flat_map import flat_map
 from ..tensors import to_tensor
+from .exemplars import by_values
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,12 @@ class NumberedColumns(FunctionWrapper):
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         found = self.func(block, *args, **kwargs)
+        first = found.get(0, block)
         # A text of fewer parts has None, or NaN where text is of a type of its own.
-        short = block.where(block.isna(), None)
+        short = first.where(first.isna(), None)
         values = {at: found.get(at, short) for at in range(self.count)}
-        return pd.DataFrame(values, index=block.index, dtype=block.dtype)
+        columns = pd.DataFrame(values, index=block.index, dtype=block.dtype)
+        return columns.set_axis(range(self.count), axis=1)
 
 
 @dataclass(frozen=True)
@@ -54,26 +58,48 @@ def texts_of(rows: Any) -> Any:
 
 
 def split(rows: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Return a column for each part of texts; counts the parts of the longest one."""
-    lists = rowwise(Method(name, "str"), rows.dropna(), *args, **{**kwargs, "expand": False})
-    longest = lists.str.len().max().compute()
-    func: Callable[..., Any] = Method(name, "str")
-    count = 1 if pd.isna(longest) and len(rows) else 0 if pd.isna(longest) else int(longest)
-    return rowwise(NumberedColumns(func, count), rows, *args, **kwargs)
+    """Return the parts of texts, as lists or in columns: then it counts those of the longest."""
+    func = Method(name, "str")
+    if not kwargs.get("expand"):
+        return by_values(func, rows, *args, **kwargs)
+    texts = texts_of(rows)
+    lists = by_values(func, texts, *args, **{**kwargs, "expand": False})
+    longest, count = compute(rowwise(part_counts, lists).max(), texts.isna().count())
+    columns = int(count > 0) if pd.isna(longest) else int(longest)
+    return by_values(NumberedColumns(func, columns), texts, *args, **kwargs)
+
+
+def part_counts(block: Any) -> Any:
+    """Return the number of parts of each text."""
+    counts = [len(parts) if isinstance(parts, list | tuple) else np.nan for parts in block]
+    return pd.Series(counts, block.index, float)
+
+
+def partition(rows: Any, name: str, sep: str = " ", expand: bool = True) -> Any:
+    """Return the texts before, of and behind a separator, as tuples or in columns."""
+    return split(rows, name, sep=sep, expand=expand)
 
 
 def get_dummies(rows: Any, *args: Any, **kwargs: Any) -> Any:
     """Return an indicator for each word of any text; computes the distinct texts."""
-    texts = rows.dropna().drop_duplicates().compute()
+    texts = rows.drop_duplicates().compute()
     words = texts.str.get_dummies(*args, **kwargs).columns
     func = Indicators(Method("get_dummies", "str"), tuple(words))
-    return rowwise(func, rows, *args, **kwargs)
+    return by_values(func, rows, *args, **kwargs)
 
 
 def extractall(rows: Any, pat: Any, flags: int = 0) -> Any:
     """Return a row for each match of a pattern, in the order of the texts."""
     rows.node.meta.str.extractall(pat, flags)  # raises pandas's errors
-    return flat_map(matches, rows, pat=pat, flags=flags)
+    return flat_map(matches, by_values(texts_only, rows), pat=pat, flags=flags)
+
+
+def texts_only(block: Any) -> Any:
+    """Return texts, in place of other objects what is missing: no text of theirs matches."""
+    block.str.isalpha()  # raises pandas's errors
+    if block.dtype != object:
+        return block
+    return block.where([isinstance(value, str) for value in block])
 
 
 @kernel(scratch=2.0)
@@ -93,7 +119,7 @@ def cat(
         pd.api.types.is_list_like(one) or isinstance(one, Collection) for one in others
     )
     several = [_column(rows, one) for one in (others if listed else [others])]
-    return rowwise(join_texts, rows, *several, sep=sep, na_rep=na_rep)
+    return by_values(join_texts, rows, *several, sep=sep, na_rep=na_rep)
 
 
 def _column(rows: Any, values: Any) -> Any:
@@ -120,7 +146,7 @@ def repeat(rows: Any, repeats: Any) -> Any:
     if pd.api.types.is_list_like(repeats):
         complaint = "operands could not be broadcast together with shapes ({1},) ({0},)"
         repeats = aligned_values(rows, list(repeats), complaint)
-    return rowwise(Method("repeat", "str"), rows, repeats)
+    return by_values(Method("repeat", "str"), rows, repeats)
 
 
 def freq(rows: Any) -> Any:
@@ -143,6 +169,14 @@ def remove_unused_categories(rows: Any) -> Any:
     found = rows.drop_duplicates().compute().cat.remove_unused_categories()
     return rowwise(Method("set_categories", "cat"), rows, found.cat.categories)
 
+
+#: Methods of ``.str`` by name whose results may have a number of columns that values tell.
+WIDE: dict[str, Callable[..., Any]] = {
+    "partition": partition,
+    "rpartition": partition,
+    "rsplit": split,
+    "split": split,
+}
 
 #: The methods by accessor and name, and the properties.
 METHODS: dict[tuple[str, str], Callable[..., Any]] = {

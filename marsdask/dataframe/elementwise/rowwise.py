@@ -312,13 +312,6 @@ def method_of(name: str) -> SameKind:
     return typed("SameKind", call)
 
 
-#: Methods of ``.str`` that return numbers.
-PLACES = {"len", "count", "find", "rfind", "index", "rindex"}
-
-#: Methods of ``.str`` that return objects.
-LISTS = {"encode", "findall", "rsplit", "split"}
-
-
 @dataclass(frozen=True)
 class Method:
     """Calls a method of a pandas object, or of one of its accessors."""
@@ -332,14 +325,7 @@ class Method:
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         owner = block if self.accessor is None else getattr(block, self.accessor)
-        found = getattr(owner, self.name)(*args, **kwargs)
-        places = self.name in PLACES and self.accessor == "str" and found.dtype == object
-        if places and not any(one is pd.NA for one in found):
-            return found.astype(float)  # pandas returns objects if all text of a chunk is missing
-        lists = self.name in LISTS and self.accessor == "str" and found.ndim == 1
-        if lists and found.dtype == float:
-            return found.astype(object)  # and floats in place of objects
-        return found
+        return getattr(owner, self.name)(*args, **kwargs)
 
 
 #: Functions for which pandas raises by the types of values, but not without rows.

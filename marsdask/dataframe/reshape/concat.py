@@ -9,6 +9,7 @@ from typing import Any
 from typing import cast as typed
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
@@ -40,23 +41,30 @@ def reindex_columns(block: Any, like: Any) -> Any:
 
 
 @kernel(scratch=2.0)
-def cast_columns(block: Any, like: Any, own: Any) -> Any:
+def cast_columns(block: Any, like: Any, own: Any, settled: bool) -> Any:
     """Give a chunk the columns of the result, and their types.
 
     A column of another type than its object declares keeps it. For example, integers of a merge
-    are floats if values turn out to be missing.
+    are floats if values turn out to be missing. Numbers beside such a column keep theirs, too.
     """
     block = reindex_columns(block, like)
     if isinstance(like, pd.Series):
-        return block.astype(like.dtype) if block.dtype == own.dtype else block
+        return block.astype(like.dtype) if _is_cast(block.dtype, like, own, settled) else block
     if not like.columns.is_unique:
         return block
     types = {
         label: dtype
         for label, dtype in like.dtypes.items()
-        if label not in own.columns or block.dtypes[label] == own.dtypes[label]
+        if label not in own.columns
+        or _is_cast(block.dtypes[label], like[label], own[label], settled)
     }
     return block.astype(types)
+
+
+def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
+    """Tell whether a column of a chunk takes the type that is declared for the result."""
+    of_numbers = is_numeric_dtype(dtype) and is_numeric_dtype(like.dtype)
+    return dtype == own.dtype and (settled or not of_numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +94,8 @@ class Concat(FrameNode):
         if grid.meta is self.meta:
             return grid
         alike = _types(grid.meta) == _types(self.meta)
-        kwargs = {"like": self.meta} if alike else {"like": self.meta, "own": grid.meta}
+        kwargs = {"like": self.meta}
+        kwargs |= {} if alike else {"own": grid.meta, "settled": self.settled}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
 

@@ -1,0 +1,109 @@
+"""Methods of texts among objects: no chunk decides from its own values what all rows tell."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe import one_mode
+
+_coalesce = one_mode.as_given
+
+#: Columns of which some chunks of one row have another kind than all rows.
+TEXTS: dict[str, list[Any]] = {
+    "missing first": [None, "ab", "b"],
+    "nothing but what is missing": [None, None],
+    "nothing": [],
+}
+COLUMNS: dict[str, list[Any]] = {
+    "numbers first": [1, "ab", "b"],
+    "missing beside numbers": ["a", 2.5, None, np.nan],
+    "nothing but what is missing": [None, np.nan],
+    "bytes": [b"a", None, b"bc"],
+    "lists": [["a", "b"], None, [1], []],
+    "truth": [True, "a", None],
+    "no texts": [1, None],
+}
+#: The arguments of methods that need some.
+ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "cat": [((), {}), ((), {"sep": "-", "na_rep": "?"})],
+    "center": [((3,), {})],
+    "contains": [(("a",), {}), (("a",), {"na": False})],
+    "count": [(("a",), {})],
+    "decode": [(("utf8",), {})],
+    "encode": [(("utf8",), {})],
+    "endswith": [(("b",), {}), (("b",), {"na": True})],
+    "extract": [(("(a)(b)?",), {}), (("(a)",), {"expand": False})],
+    "extractall": [(("(a)",), {})],
+    "find": [(("b",), {})],
+    "findall": [(("a",), {})],
+    "fullmatch": [(("a.*",), {})],
+    "get": [((0,), {}), ((1,), {}), ((-1,), {})],
+    "index": [(("",), {})],
+    "join": [(("-",), {})],
+    "ljust": [((3,), {})],
+    "match": [(("a",), {})],
+    "normalize": [(("NFC",), {})],
+    "pad": [((3,), {})],
+    "partition": [(("a",), {}), (("a",), {"expand": False}), (("a", False), {})],
+    "removeprefix": [(("a",), {})],
+    "removesuffix": [(("b",), {})],
+    "repeat": [((2,), {})],
+    "replace": [(("a", "z"), {})],
+    "rfind": [(("b",), {})],
+    "rindex": [(("",), {})],
+    "rjust": [((3,), {})],
+    "rpartition": [(("a",), {})],
+    "rsplit": [(("a",), {}), (("a",), {"expand": True})],
+    "slice": [((0, 1), {})],
+    "slice_replace": [((0, 1, "z"), {})],
+    "split": [(("b",), {}), (("b",), {"expand": True})],
+    "startswith": [(("a",), {})],
+    "translate": [(({97: "z"},), {})],
+    "wrap": [((3,), {})],
+    "zfill": [((3,), {})],
+}
+METHODS = sorted(name for name in dir(pd.Series([], dtype=object).str) if name[0] != "_")
+
+
+def outcome(rows: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """Return what a method gives, or the class of its error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = getattr(rows.str, name)(*args, **kwargs)
+            return value.compute() if hasattr(value, "compute") else value
+    except (AttributeError, TypeError, ValueError) as error:
+        return [kind for kind in (AttributeError, TypeError, ValueError) if isinstance(error, kind)]
+
+
+def written(value: Any) -> Any:
+    """Return all that tells results apart: types, labels, and which missing value it is."""
+    if isinstance(value, pd.DataFrame):
+        columns = [written(value.iloc[:, at]) for at in range(value.shape[1])]
+        return [repr(value.columns), repr(value.index.tolist()), columns]
+    if isinstance(value, pd.Series):
+        items = [[*map(repr, value)], [*map(repr, value.index)]]
+        return [str(value.dtype), value.name, *items]
+    return repr(value)
+
+
+@pytest.mark.parametrize("dtype", ["object", "category", "str"])
+def test_every_method(dtype: str) -> None:
+    """Values, types and missing values equal pandas's in chunks of one row."""
+    columns = COLUMNS if dtype == "object" else TEXTS
+    differences = []
+    for (label, values), name in itertools.product(columns.items(), METHODS):
+        rows = pd.Series(values, dtype=dtype, name="n", index=range(5, 5 + len(values)))
+        for args, kwargs in ARGUMENTS.get(name, [((), {})]):
+            wanted = written(outcome(rows, name, args, kwargs))
+            found = written(outcome(md.Series(rows, chunk_size=1), name, args, kwargs))
+            if found != wanted:
+                differences.append(f"{label}: {name}{args}{kwargs}: {found}, not {wanted}")
+    assert not differences, "\n".join(differences)
