@@ -276,13 +276,14 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
         return None, None, aligned_tensor(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Collection):
         name = key.node.meta.name
-        if name in columns and obj[name].node.name == key.node.name:
-            return name, name, None
-        return None, name, key
+        same = name in columns and obj[name].node.name == key.node.name
+        return _key_of_column(obj, name) if same else (None, name, key)
     if isinstance(key, LevelNumber):
         return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
     if isinstance(key, TimeGrouper):
         return None, meta.index.name if key.key is None else key.key, bins_among(obj, key)[0]
+    if isinstance(key, pd.Grouper) and key.level is None and key.key in columns:
+        return _key_of_column(obj, key.key)
     if isinstance(key, pd.Grouper):
         return key_of(obj, key.key if key.level is None else levels_of(meta.index, key.level)[0])
     if callable(key) or isinstance(key, dict):
@@ -295,10 +296,20 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
     if isinstance(key, np.ndarray):
         return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Hashable) and key in columns:
+        if key is not None and key in meta.index.names:
+            raise ValueError(
+                f"{key!r} is both an index level and a column label, which is ambiguous."
+            )
         return key, key, None
     if isinstance(key, Hashable) and key is not None and key in meta.index.names:
         return key_of(obj, LevelNumber(meta.index.names.index(key)))
     raise KeyError(key)
+
+
+def _key_of_column(obj: Any, label: Any) -> tuple[Any, Any, Any]:
+    """Return the key that is a column, whether or not a level has its name."""
+    named_alike = label is not None and label in obj.node.meta.index.names
+    return (None, label, obj[label]) if named_alike else (label, label, None)
 
 
 def level_values(block: Any, level: int) -> Any:

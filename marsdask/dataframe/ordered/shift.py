@@ -14,12 +14,15 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
+from marsdask.core.sizes import total
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..frame_node import S, SameRows, axis_number, dtypes_of
 from ..relations.columns import shifted
 from ..relations.relation import Table
 from ..rows import concat, take
+from ..schemas.dtypes import OneType
+from ..schemas.samples import sample, without_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +39,6 @@ class RowStencil(SameRows):
     @property
     def meta(self) -> Any:
         return self.func([self.a.meta], self.a.meta, 0, **dict(self.kwargs))
-
-    def relation(self, inputs: Sequence[Any]) -> Table | None:
-        given = dict(self.kwargs)
-        if self.func is not shift_chunk or given["options"]:
-            return None
-        return shifted(inputs[0], given["name"], given["periods"], dtypes_of(self.meta))
 
     def tile(self, a: Grid) -> Any:
         # The ends of all chunks would be as large as the chunks.
@@ -62,6 +59,26 @@ class RowStencil(SameRows):
             meta=self.meta,
             itemsize=self.itemsize,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedRows(RowStencil):
+    """The rows before or behind each row, or what is left of each row without them."""
+
+    @property
+    def meta(self) -> Any:
+        """The types of some rows, unless there are none: gaps are no integers."""
+        given = dict(self.kwargs)
+        by_types = given["name"] == "diff" or total(self.a.chunks[0]) == 0
+        rows = self.a.meta if by_types else sample(self.a.meta)
+        found = self.func([rows], rows, 0, **given)
+        return without_rows(found, self.a.meta)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        given = dict(self.kwargs)
+        if given["options"]:
+            return None
+        return shifted(inputs[0], given["name"], given["periods"], dtypes_of(self.meta))
 
 
 @kernel(scratch=4.0)
@@ -179,5 +196,6 @@ def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, A
         return columns
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
     depth = (periods, -periods)
-    found: S = wrap(RowStencil(obj.node, name, shift_chunk, depth, tuple(kwargs.items())))
+    node = obj.node if obj.node.settled else OneType(obj.node)
+    found: S = wrap(ShiftedRows(node, name, shift_chunk, depth, tuple(kwargs.items())))
     return found

@@ -122,13 +122,14 @@ def _missing_as_na(found: Tensor, dtype: Any) -> Tensor:
     """Return a scalar, NA in place of NaN if the column has a mask."""
     if not is_masked(dtype):
         return found
-    scalar: Tensor = assembled(na_of_nan, [found], np.float64(), title="quantile")
+    like = np.float32() if isinstance(dtype, pd.Float32Dtype) else np.float64()
+    scalar: Tensor = assembled(na_of_nan, [found], like, title="quantile", dtype=like.dtype)
     return scalar
 
 
-def na_of_nan(found: Any) -> Any:
-    """Return a scalar, NA in place of NaN."""
-    return pd.NA if np.isnan(found) else np.float64(found)
+def na_of_nan(found: Any, dtype: Any) -> Any:
+    """Return a scalar of a type, NA in place of NaN."""
+    return pd.NA if np.isnan(found) else dtype.type(found)
 
 
 def _quantiles(column: Any, q: Any, interpolation: str) -> Any:

@@ -31,6 +31,7 @@ from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
+from ..schemas.samples import ROWS as SAMPLE_ROWS
 from ..schemas.samples import column
 from ..schemas.schema import interned, result_of
 from ..tensors import to_tensor
@@ -71,6 +72,9 @@ class ReductionMethod(Protocol):
 
 #: The reductions that engines know.
 REDUCED = {"sum", "mean", "count", "min", "max"}
+
+#: Types of results that are computed of doubles.
+SHORT = (np.dtype("float16"), np.dtype("float32"))
 
 #: The assumed bytes of a partial.
 PARTIAL_BYTES = 1024.0
@@ -116,7 +120,8 @@ class FrameReduction(FrameNode):
         over = self.a.meta if none else one_row(self.a.meta)
         whole = reduce_whole(over, self.recipe, self.kwargs)
         if whole is pd.NA and not none:  # one row has no deviation, and NA has no dtype
-            whole = np.nan
+            whole = reduce_whole(pd.concat([over] * SAMPLE_ROWS).cumsum(), self.recipe, self.kwargs)
+            whole = np.nan if whole is pd.NA else whole
         if isinstance(whole, pd.Series):
             return interned(whole.iloc[:0]), ((len(whole),),)
         meta = np.zeros((), np.asarray(whole).dtype)
@@ -218,7 +223,7 @@ def finish(
         found = reduce_whole(like, recipe, kwargs)
         return np.float64(found) if type(found) is float else found  # a nan with a dtype
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
-    if dtype == np.float32 or isinstance(dtype, pd.Float64Dtype):
+    if dtype in SHORT or isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype):
         result = result.astype(dtype)
     if isinstance(like, pd.DataFrame):
         objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.grids.blockwise import Blockwise
-from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.blockwise import Blockwise, map_blocks
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
-from marsdask.core.sizes import Chunks
+from marsdask.core.sizes import Chunks, total
+from marsdask.scheduler.base import dtypes_of
 
 from ..elementwise.rowwise import NewLabels, relabelled, rowwise
-from ..frame_node import FrameNode, S, axis_number
+from ..frame_node import FrameNode, S, axis_number, row_bytes
 from ..keyed.join import join as join_frames
 from ..ordered.row_numbers import reset_index
-from ..rows import alignment
+from ..rows import alignment, cast_labels, without_names
+from ..schemas.dtypes import common_labels
 from ..schemas.schema import types_of
 
 
@@ -67,6 +71,21 @@ def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
     return dtype == own.dtype and (settled or not of_numbers)
 
 
+@kernel(view=True)
+def conform_labels(block: Any, like: pd.Index, own: Any) -> Any:
+    """Give a chunk labels of the types and the names of the result.
+
+    Labels of another type than their object declares keep it.
+    """
+    index = block.index
+    if not len(index):
+        return block.set_axis(like)
+    if index.nlevels != like.nlevels:
+        return block.set_axis(index.to_flat_index())
+    labels = cast_labels(index, like) if dtypes_of(index) == own else index
+    return block.set_axis(labels.set_names(like.names))
+
+
 @dataclass(frozen=True, eq=False)
 class Concat(FrameNode):
     """The rows of several objects, one object after the other."""
@@ -87,8 +106,35 @@ class Concat(FrameNode):
             return (None,) * len(self.parts)
         return tuple(wanted & frozenset(part.meta.columns) for part in self.parts)
 
-    def tile(self, *grids: Grid) -> Grid:
-        return concatenate_grids([self._conformed(grid) for grid in grids], 0, self.meta, "concat")
+    def tile(self, *grids: Grid) -> Grid | Generator[Look, Any, Grid]:
+        # Labels of other types are objects, unless parts have no rows: these do not count.
+        kinds = {dtypes_of(grid.meta.index) for grid in grids}
+        if len(kinds) > 1 and np.dtype(object) in (dtypes_of(self.meta.index) or ()):
+            return self._looked(grids)
+        return self._joined(grids, self.meta.index)
+
+    def _looked(self, grids: Sequence[Grid]) -> Generator[Look, Any, Grid]:
+        grids = yield from resolved(*grids)
+        filled = [grid.meta.index for grid in grids if total(grid.chunks[0])]
+        first, like = grids[0].meta.index, self.meta.index
+        if like.nlevels == 1 and {index.nlevels for index in filled} == {first.nlevels}:
+            like = without_names(first) if first.nlevels > 1 else like
+        return self._joined(grids, common_labels(filled, like))
+
+    def tile_blind(self, *grids: Grid) -> Grid:
+        return self._joined(grids, self.meta.index)
+
+    def _joined(self, grids: Sequence[Grid], labels: pd.Index) -> Grid:
+        parts = [self._conformed(self._labelled(grid, labels)) for grid in grids]
+        return concatenate_grids(parts, 0, self.meta, "concat")
+
+    def _labelled(self, grid: Grid, like: pd.Index) -> Grid:
+        own = grid.meta.index
+        if dtypes_of(own) == dtypes_of(like) and own.names == like.names:
+            return grid
+        kwargs = {"like": like, "own": dtypes_of(own)}
+        meta = grid.meta
+        return map_blocks(conform_labels, grid, meta=meta, itemsize=row_bytes(meta), kwargs=kwargs)
 
     def _conformed(self, grid: Grid) -> Grid:
         if grid.meta is self.meta:

@@ -52,6 +52,15 @@ def common_meta(blocks: Sequence[Any]) -> Any:
     return _concat_types(first, found) if _fit(first, found) else first
 
 
+def common_labels(indexes: Sequence[pd.Index], like: pd.Index) -> pd.Index:
+    """Return ``like`` with the types that joining filled indexes gives; pandas infers objects."""
+    types = [dtypes_of(index) or () for index in indexes]
+    if not types or any(len(own) != like.nlevels for own in types):
+        return like
+    common = tuple(_common(level, pd.Index) for level in zip(*types, strict=True))
+    return _empty_labels(like, common)
+
+
 @dataclass(frozen=True, eq=False)
 class OneType(FrameNode):
     """The same rows; all chunks have one type, as a column of pandas has."""

@@ -121,3 +121,13 @@ def test_intervals_of_integers(closed):
         lambda f: f.a.describe(),
     ):
         equal(call(lazy), call(frame))
+
+
+@pytest.mark.parametrize("keep", ["first", "last", False])
+def test_no_rows(keep):
+    """Without rows or columns nothing is looked at: neither labels, nor whether to number rows."""
+    frame = pd.DataFrame({"a": [1, 2]}, pd.Index([3, 4], name="n"))
+    for rows in (frame.iloc[:0], frame[[]], frame.iloc[:0][[]]):
+        lazy = md.DataFrame(rows, chunk_size=1)
+        for how in ({}, {"ignore_index": True}, {"subset": ["z"]}):
+            equal(lazy.drop_duplicates(keep=keep, **how), rows.drop_duplicates(keep=keep, **how))

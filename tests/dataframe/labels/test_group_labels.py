@@ -177,3 +177,28 @@ def test_a_grouper_of_a_column():
     lazy = md.DataFrame(FRAME, chunk_size=2)
     for key in (pd.Grouper("k"), pd.Grouper("k", sort=True), pd.Grouper("s", dropna=False)):
         equal(lazy.groupby(key).i.sum(), FRAME.groupby(key).i.sum())
+
+
+#: Keys of rows whose level has the name of a column, and whether pandas says that they are two.
+BOTH = {
+    "label": (lambda frame: "k", True),
+    "labels": (lambda frame: ["k", "v"], True),
+    "grouper": (lambda frame: pd.Grouper(key="k"), False),
+    "groupers": (lambda frame: [pd.Grouper(key="k"), "v"], False),
+    "column": (lambda frame: frame.k, False),
+}
+
+
+@pytest.mark.parametrize("key", BOTH)
+def test_a_level_with_the_name_of_a_column(key):
+    """A name that means both is refused at the call, as in pandas; what says which is not."""
+    by, refused = BOTH[key]
+    frame = pd.DataFrame({"k": [1, 2, 1], "v": [1, 1, 3]}).set_index("k", drop=False)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for groups in (lambda rows: rows.groupby(by(rows)),) if refused else ():
+        for rows in (frame, lazy):
+            with pytest.raises(ValueError, match="both an index level and a column label"):
+                groups(rows)
+    if not refused:
+        equal(lazy.groupby(by(lazy)).v.sum(), frame.groupby(by(frame)).v.sum())
+        equal(lazy.groupby(by(lazy)).head(1), frame.groupby(by(frame)).head(1))

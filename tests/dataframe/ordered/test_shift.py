@@ -119,3 +119,27 @@ def test_refusals():
         lazy.u.shift(axis=1)
     with pytest.raises(TypeError):
         lazy.u.shift("a")
+
+
+@pytest.mark.parametrize("name", ["shift", "diff"])
+@pytest.mark.parametrize("dtype", ["i8", "i1", "u8", "f4", "bool", "Int64", "M8[s]", "object"])
+def test_types_follow_gaps(name, dtype):
+    """The declared types are those that rows have: of what reads them, too."""
+    column = pd.Series([1, 0, 1, 1]).astype(dtype)
+    for frame in (pd.DataFrame({"a": column}), pd.DataFrame({"a": column[:0]})):
+        for periods in (-1, 0, 2):
+            wanted = getattr(frame, name)(periods)
+            lazy = getattr(md.DataFrame(frame, chunk_size=1), name)(periods)
+            assert lazy.dtypes.equals(wanted.dtypes)
+            equal(lazy, wanted)
+
+
+def test_gaps_before_rows_of_a_join():
+    """Truth values that a join made objects are shifted as objects, in every chunk."""
+    frame = pd.DataFrame({"k": [1, 2, 3]})
+    other = pd.DataFrame({"k": [1, 2], "b": [True, False]})
+    lazy = md.DataFrame(frame, chunk_size=1).merge(md.DataFrame(other), on="k", how="left")
+    found = lazy.shift(1).compute().b.tolist()
+    assert (
+        found == frame.merge(other, on="k", how="left").shift(1).b.tolist() == [None, True, False]
+    )

@@ -91,3 +91,14 @@ def test_large_integers() -> None:
 def test_descriptions(column: pd.Series, step: int) -> None:
     """Are pandas's, of columns without values as well."""
     equal(md.Series(column, chunk_size=step).describe(), column.describe())
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "i1", "u8", "bool", "Int8", "Float32", "boolean"])
+def test_types_of_scalars(dtype: str) -> None:
+    """A statistic has the bits that pandas's has, also where it is computed of doubles."""
+    column = pd.Series([1, 0, 1, 1, 0]).astype(dtype)
+    for name in STATISTICS:
+        wanted = getattr(column, name)()
+        found = getattr(md.Series(column, chunk_size=2), name)().compute()
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype, name
+        np.testing.assert_allclose(float(found), float(wanted), rtol=2e-3)

@@ -119,3 +119,29 @@ def test_refused_at_the_call():
         md.concat([table(5)])
     with pytest.raises(ValueError, match="No objects"):
         md.concat([])
+
+
+LABELS: dict[str, pd.Index] = {
+    "range": pd.RangeIndex(2),
+    "numbers": pd.Index([3, 1], name="n"),
+    "floats": pd.Index([0.5, 1.0]),
+    "texts": pd.Index(["x", "y"], name="s"),
+    "gaps": pd.Index(["x", None], dtype="str"),
+    "times": pd.DatetimeIndex(["2020-01-01", "2021-01-01"], name="t"),
+    "pairs": pd.MultiIndex.from_tuples([(1, "x"), (2, "y")], names=["a", "b"]),
+    "others": pd.MultiIndex.from_tuples([(0.5, "z"), (1.5, "y")], names=["a", "c"]),
+    "none": pd.Index([], dtype="str"),
+    "no times": pd.DatetimeIndex([], name="t"),
+}
+
+
+@pytest.mark.parametrize("above", LABELS)
+def test_labels_of_other_types(above):
+    """Rows chosen of each part have labels of the types and the names that the whole has."""
+    a = pd.DataFrame({"v": range(len(LABELS[above]))}, LABELS[above])
+    for labels in LABELS.values():
+        b = pd.DataFrame({"v": range(len(labels))}, labels)
+        wanted = pd.concat([a, b])
+        lazy = md.concat([md.DataFrame(a, chunk_size=1), md.DataFrame(b, chunk_size=1)])
+        for chosen in (lambda rows: rows, lambda rows: rows.head(1), lambda rows: rows.tail(1)):
+            equal(chosen(lazy), chosen(wanted))
