@@ -194,7 +194,7 @@ def drop_duplicates(
     if several:
         check_boolean("ignore_index", ignore_index)
         if not len(obj.node.meta.columns) or total(obj.node.chunks[0]) == 0:
-            return wrap(obj.node)  # as pandas, which looks at no label then
+            return typed("S", collection_of(obj.node))  # pandas looks at no label then
     if subset is not None:
         _labels_in(obj.node.meta, subset)
     if keep is False:

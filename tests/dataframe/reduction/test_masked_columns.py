@@ -94,7 +94,7 @@ def test_descriptions(column: pd.Series, step: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "i1", "u8", "bool", "Int8", "Float32", "boolean"])
-def test_types_of_scalars(dtype: str) -> None:
+def test_types_of_scalars(dtype: Any) -> None:
     """A statistic has the bits that pandas's has, also where it is computed of doubles."""
     column = pd.Series([1, 0, 1, 1, 0]).astype(dtype)
     for name in STATISTICS:
