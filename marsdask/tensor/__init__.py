@@ -127,13 +127,13 @@ from .indexing.getitem import take
 from .indexing.inplace import (
     copyto,
     fill_diagonal,
-    insert,
     place,
     put,
     put_along_axis,
     putmask,
     resize,
 )
+from .indexing.insertion import insert
 from .io import image_files as images
 from .io.dask_arrays import from_dask, from_delayed, to_dask, to_delayed
 from .io.hdf5_files import to_hdf5, tohdf5
@@ -162,11 +162,11 @@ from .io.zarr_arrays import to_zarr, tozarr
 from .linalg import dot, einsum, inner, matmul, tensordot, vdot, vecdot
 from .linalg.products import matvec, outer, vecmat
 from .manipulation.block import block, kron, tree_add, tree_multiply
+from .manipulation.deletion import delete
 from .manipulation.diagonals import (
     diag,
     diagflat,
     diagonal,
-    repeat,
     take_along_axis,
     trace,
     tril,
@@ -181,7 +181,6 @@ from .manipulation.join import (
     atleast_3d,
     column_stack,
     concatenate,
-    delete,
     dsplit,
     dstack,
     flip,
@@ -199,6 +198,7 @@ from .manipulation.join import (
     vstack,
 )
 from .manipulation.pad import pad
+from .manipulation.repetition import repeat
 from .manipulation.reshape import ravel, reshape
 from .manipulation.shape import (
     broadcast_arrays,

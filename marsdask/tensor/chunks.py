@@ -28,7 +28,7 @@ _LIMIT: Final = 128 * 2**20
 
 
 #: The most chunks that are chosen for an axis: nobody can compute more, but can slice them.
-MOST_CHUNKS: Final = 2**16
+MOST_CHUNKS: Final = 2**14
 
 #: The most chunks of an axis whose sizes are listed.
 MOST_LISTED: Final = 2**24

@@ -29,7 +29,7 @@ from .indexing import choose as choices
 from .io import dask_arrays, hdf5_files, tiledb_arrays, zarr_arrays
 from .io import store as storage
 from .linalg import dot, matmul
-from .manipulation import diagonals, views
+from .manipulation import diagonals, repetition, views
 from .manipulation.reshape import flatten, ravel, reshape
 from .manipulation.shape import matrix_transpose, squeeze, swapaxes, transpose
 from .memory_order import in_place
@@ -413,7 +413,7 @@ class Tensor(Collection):
     setflags: Final = method(setflags)
     view: Final = method(views.view)
     byteswap: Final = method(views.byteswap)
-    repeat: Final = method(diagonals.repeat)
+    repeat: Final = method(repetition.repeat)
     diagonal: Final = method(diagonals.diagonal)
     trace: Final = method(diagonals.trace)
     nonzero: Final = method(boolean.nonzero)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..sizes import Index, borders, numbers
 from .blockwise import Axes, Via, blockwise, pick, same
@@ -85,38 +88,66 @@ class AxisCut:
     sizes: tuple[int, ...]
 
 
+#: Of more chunks the parts are computed together.
+MOST_CUT_SINGLY = 64
+
+
 def cut_axis(sizes: tuple[int, ...], taken: range) -> AxisCut:
     """Return the nonempty chunks of an axis that contain the elements ``taken``."""
     ascending = taken if taken.step > 0 else taken[::-1]
-    starts = borders(sizes)
-    positions: list[int] = []
-    parts: list[slice] = []
-    first = 0
-    done = 0
-    while done < len(ascending):
-        # Chunks without wanted elements are not visited.
-        position = bisect.bisect_right(starts, ascending[done], lo=first) - 1
-        begin = starts[position]
-        after = bisect.bisect_left(ascending, starts[position + 1], lo=done)
-        inside = ascending[done:after]
-        positions.append(position)
-        parts.append(_part(inside if taken.step > 0 else inside[::-1], begin))
-        first, done = position + 1, after
-    if not positions:
+    if not ascending:
         return AxisCut(range(1), (slice(0, 0, 1),), (0,))
+    starts = borders(sizes)
+    first = bisect.bisect_right(starts, ascending[0]) - 1
+    last = bisect.bisect_right(starts, ascending[-1], lo=first) - 1
+    singly = min(last - first, len(ascending)) <= MOST_CUT_SINGLY or starts[-1] >= 2**62
+    runs = (_runs if singly else _all_runs)(starts, first, last, ascending)
     if taken.step < 0:
-        positions.reverse()
-        parts.reverse()
-    lengths = tuple(
-        len(range(*part.indices(sizes[position])))
-        for position, part in zip(positions, parts, strict=True)
-    )
-    return AxisCut(_as_range(positions), tuple(parts), lengths)
+        runs = Runs(*(column[::-1] for column in runs))
+        ends = ((stop - 1, begin - 1) for begin, stop in zip(runs.begins, runs.stops, strict=True))
+        parts = tuple(slice(end, rest if rest >= 0 else None, taken.step) for end, rest in ends)
+    else:
+        parts = tuple(map(slice, runs.begins, runs.stops, itertools.repeat(taken.step)))
+    return AxisCut(_as_range(runs.positions), parts, tuple(runs.counts))
 
 
-def _part(inside: range, begin: int) -> slice:
-    stop = inside[-1] - begin + (1 if inside.step > 0 else -1)
-    return slice(inside[0] - begin, stop if stop >= 0 else None, inside.step)
+class Runs(NamedTuple):
+    """The elements of an ascending range in each chunk that has some."""
+
+    positions: list[int]
+    begins: list[int]
+    """The first of them, counted from the begin of the chunk."""
+    stops: list[int]
+    """The end of the last of them."""
+    counts: list[int]
+
+
+def _runs(starts: list[int], first: int, last: int, wanted: range) -> Runs:
+    """Find the elements in chunks ``first`` to ``last``; chunks without any are not visited."""
+    runs = Runs([], [], [], [])
+    done = 0
+    while done < len(wanted):
+        position = bisect.bisect_right(starts, wanted[done], first, last + 1) - 1
+        begin = starts[position]
+        after = -((wanted.start - starts[position + 1]) // wanted.step)
+        after = min(after, len(wanted))
+        row = (position, wanted[done] - begin, wanted[after - 1] - begin + 1, after - done)
+        for column, value in zip(runs, row, strict=True):
+            column.append(value)
+        first, done = position + 1, after
+    return runs
+
+
+def _all_runs(starts: list[int], first: int, last: int, wanted: range) -> Runs:
+    """Find the elements in chunks ``first`` to ``last``, in all of them together."""
+    begins = np.array(starts[first : last + 2])
+    places = np.clip(-((wanted.start - begins) // wanted.step), 0, len(wanted))
+    counts = np.diff(places)
+    some = np.flatnonzero(counts)
+    low = wanted.start + places[some] * wanted.step - begins[some]
+    stops = low + (counts[some] - 1) * wanted.step + 1
+    columns = (some + first, low, stops, counts[some])
+    return Runs(*(column.tolist() for column in columns))
 
 
 def _as_range(positions: list[int]) -> range | tuple[int, ...]:

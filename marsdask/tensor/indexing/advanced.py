@@ -393,7 +393,7 @@ class Take(PointSelection):
             return None
         if count > MOST_POINTS or not is_small_part(self.shape, a):
             return None
-        outer = [outer_cut(np.asarray(own)) for own in self._settled(a.chunks)]
+        outer = [outer_cut(own) for own in self._settled(a.chunks)]
         if None in outer or math.prod(cut.length for cut in outer if cut) > MOST_POINTS:
             return None
         cuts = dict(zip(self.axes, outer, strict=True))

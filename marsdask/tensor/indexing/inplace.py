@@ -15,19 +15,17 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known, numbers
 
 from ..chunks import whole_number
-from ..elementwise.nodes import cast
 from ..elementwise.ufuncs import apply, astype, remainder, subtract
 from ..manipulation.join import concatenate, length
 from ..manipulation.reshape import ravel, reshape
-from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
-from ..memory_order import as_new
+from ..manipulation.shape import normalize_axis
 from ..operands import as_node, to_change
 from ..scan.cumulative import cumsum
 from ..typing import public
-from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
+from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .advanced import in_bounds, settle
 from .assignment import assign
-from .getitem import getitem, index_node, parse
+from .getitem import getitem
 from .scatter import SetAlong
 from .setitem import fit, held, put_where, setitem
 
@@ -284,29 +282,3 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     flat = np.arange(0, min(end, int(np.prod(shape))), sum(steps))
     if len(flat):
         setitem(a, np.unravel_index(flat, shape), _repeated(val, len(flat)))
-
-
-@public
-@waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Node:
-    """Put values in front of positions along an axis. See numpy.insert."""
-    node = as_node(ravel.node(arr) if axis is None else arr)
-    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    new = as_node(values)
-    shape = _lengths(node)
-    own = shape[axis]
-    where = obj.compute() if isinstance(obj, Collection) else obj
-    # NumPy's insert on as many numbers determines the order, and raises for positions out of
-    # bounds.
-    one = not isinstance(where, slice) and np.ndim(where) == 0
-    if one and new.meta.ndim:
-        new = moveaxis.node(getitem.node(new, (None,) * (len(shape) - new.meta.ndim)), 0, axis)
-    count = len(np.insert(np.arange(own), where, -1)) - own
-    if one:
-        count = length(new, axis) if new.meta.ndim else 1
-    wide = (*shape[:axis], count, *shape[axis + 1 :])
-    added = apply(cast, fit(new, wide), dtype=node.meta.dtype)
-    order = np.insert(np.arange(own), where, np.arange(own, own + count))
-    both = concatenate.node([node, broadcast_to.node(added, wide)], axis, dtype=node.meta.dtype)
-    items = parse((slice(None),) * axis + (order,), both.shape)
-    return as_new(index_node(both, items, indexed=False), node)

@@ -30,6 +30,11 @@ class OuterCut(NamedTuple):
 
 def outer_cut(positions: Any) -> OuterCut | None:
     """Return the elements of an axis that points need, ``None`` if they are too many runs."""
+    if isinstance(positions, range) and positions:
+        places = range(len(positions))
+        descending = positions.step < 0
+        turned = slice(None, None, -1 if descending else 1)
+        return OuterCut([positions[turned]], places[turned])
     wanted, local = np.unique(positions, return_inverse=True)
     if not len(wanted):
         return OuterCut([range(1)], positions)

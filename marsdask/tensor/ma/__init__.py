@@ -16,7 +16,7 @@ from marsdask.core.public import Public, public_like
 from ..chunkwise import rechunk as rechunks
 from ..creation.from_array import copy as copied
 from ..indexing import boolean, getitem
-from ..manipulation import diagonals, join, reshape, shape, views
+from ..manipulation import diagonals, join, repetition, reshape, shape, views
 from ..operands import as_node
 from ..typing import public
 from .assignment import MaskedFlat, fill_values, put, set_flat, set_item, without_masks
@@ -354,7 +354,7 @@ _METHODS: dict[str, Public[..., Any, Any]] = {
     "swapaxes": shape.swapaxes,
     "squeeze": shape.squeeze,
     "rechunk": rechunks.rechunk,
-    "repeat": diagonals.repeat,
+    "repeat": repetition.repeat,
     "diagonal": diagonals.diagonal,
     "compress": boolean.compressed,
     "view": views.view,

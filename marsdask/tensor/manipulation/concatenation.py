@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +35,7 @@ class Concatenate(Node):
 
     @property
     def chunks(self) -> Chunks:
-        sizes = tuple(size for node in self.arrays for size in node.chunks[self.axis])
+        sizes = tuple(itertools.chain.from_iterable(node.chunks[self.axis] for node in self.arrays))
         cuts = [node.chunks for node in self.arrays]
         return tuple(
             sizes if axis == self.axis else _common([chunks[axis] for chunks in cuts])

@@ -1,4 +1,4 @@
-"""Arrays of repeated elements, and of diagonals."""
+"""Diagonals and triangles of matrices, and elements along lines."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node, PartOf, Taken
-from marsdask.core.sizes import Chunks, Size, Unknown, known
+from marsdask.core.sizes import Chunks, Size, known
 
 from ..chunkwise.rechunk import recut
 from ..creation.from_shape import arange, zeros
 from ..device import placed_on
 from ..elementwise.ufuncs import equal, greater_equal, less_equal, where
 from ..indexing.advanced import Take
-from ..indexing.getitem import getitem
-from ..indexing.outer_cuts import MOST_POINTS
 from ..operands import as_node, empty, empty_like_kind
 from ..reduction import reductions
-from ..sparse.blocks import is_sparse, stored_triangle, to_csr
+from ..sparse.blocks import is_sparse, stored_triangle
 from ..sparse.conversion import tosparse
 from ..typing import public, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths, whole_if_unknown
@@ -40,84 +38,6 @@ from .shape import (
     view,
     whole,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Repeat(Node):
-    """Repeat every element along an axis."""
-
-    a: Node
-    repeats: int
-    axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self._longer(self.a.chunks)
-
-    def _longer(self, chunks: Chunks) -> Chunks:
-        return tuple(
-            tuple(_times(size, self.repeats) for size in sizes) if axis == self.axis else sizes
-            for axis, sizes in enumerate(chunks)
-        )
-
-    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        below = tuple(None if axis == self.axis else cut for axis, cut in enumerate(taken))
-        cut = taken[self.axis]
-        if cut is None:
-            return self.replaced(a=part(self.a, below))
-        if is_sparse(self.meta) or not known(self.a.shape) or not cut:
-            return None
-        low, high = sorted((cut[0] // self.repeats, cut[-1] // self.repeats))
-        if (high - low + 1) * self.repeats < 2 * len(cut):
-            rest = (*below[: self.axis], range(low, high + 1), *below[self.axis + 1 :])
-            inner = self.replaced(a=part(self.a, rest))
-            first = low * self.repeats
-            shifted = range(cut.start - first, cut.stop - first, cut.step)
-            own = [shifted if axis == self.axis else None for axis in range(len(taken))]
-            return part(inner, tuple(own))
-        if len(cut) > MOST_POINTS:
-            return None
-        positions = np.arange(cut.start, cut.stop, cut.step) // self.repeats
-        return Take(part(self.a, below), (positions,), (self.axis,), self.axis)
-
-    def tile(self, a: Grid) -> Grid:
-        kwargs = {"repeats": self.repeats, "axis": self.axis}
-        chunks = self._longer(a.chunks)
-        kernel = repeat_stored if is_sparse(self.meta) else np.repeat
-        return map_blocks(kernel, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
-
-
-def repeat_stored(block: Any, repeats: int, axis: int) -> Any:
-    """Repeat the elements of a sparse block."""
-    taken = np.repeat(np.arange(block.shape[axis]), repeats)
-    return to_csr(block[(slice(None),) * axis + (taken,)])
-
-
-def _times(size: Size, count: int) -> Size:
-    if isinstance(size, int):
-        return size * count
-    bound = None if size.upper is None else size.upper * count
-    return Unknown(f"{size.name}*{count}", size.index, bound)
-
-
-@public
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
-    """Repeat each element ``repeats`` times. See numpy.repeat."""
-    node = as_node(a, sparse=axis is not None and np.size(repeats) == 1)
-    if axis is None or not node.chunks:  # NumPy accepts an axis for scalars
-        node = as_node(ravel.node(node))
-    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    if np.size(repeats) == 1:
-        count = operator.index(np.asarray(repeats).reshape(())[()])
-        if count < 0:
-            raise ValueError("repeats may not contain negative values.")
-        return Repeat(node, count, axis)
-    positions = np.repeat(np.arange(length(node, axis)), np.asarray(repeats))
-    return getitem.node(node, (slice(None),) * axis + (positions,))
 
 
 @dataclass(frozen=True, eq=False)

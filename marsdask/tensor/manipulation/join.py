@@ -14,14 +14,14 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known
 
 from ..indexing.assignment import into
-from ..indexing.getitem import getitem, index_node, parse
+from ..indexing.getitem import getitem
 from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
-from ..memory_order import as_new, in_order_of
+from ..memory_order import in_order_of
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public, public_view, view_face
-from ..unknown_lengths import ResultSpec, like, resized, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .concatenation import Concatenate
 from .reshape import ravel, reshape
 from .shape import broadcast_to, expand_dims, normalize_axes, normalize_axis, transpose, view
@@ -394,25 +394,6 @@ def tile(A: Any, reps: Any) -> Node:
         elif count > 1:
             result = concatenate.node([result] * count, axis, dtype=node.meta.dtype)
     return result if set(counts) == {1} else in_order_of(result, "C")
-
-
-@public
-@waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Node:
-    """Leave out elements along an axis. See numpy.delete.
-
-    Positions that are a tensor are computed immediately.
-    """
-    node = as_node(ravel.node(arr) if axis is None else arr)
-    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    positions = obj.compute() if isinstance(obj, Collection) else obj
-    kept = np.delete(np.arange(length(node, axis)), positions)
-    one = isinstance(positions, slice) or (
-        np.size(positions) == 1 and np.asarray(positions).dtype != np.bool_
-    )
-    items = parse((slice(None),) * axis + (kept,), node.shape)
-    found = index_node(node, items, indexed=not one)
-    return as_new(found, node) if one else found
 
 
 @public

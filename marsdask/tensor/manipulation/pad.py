@@ -12,8 +12,18 @@ from marsdask.core.public import Public
 
 from ..chunkwise.map_blocks import map_blocks
 from ..chunkwise.rechunk import rechunk
-from ..creation.from_shape import full
-from ..elementwise.ufuncs import around, astype, multiply, subtract
+from ..creation.from_shape import arange, full
+from ..elementwise.ufuncs import (
+    add,
+    around,
+    astype,
+    divide,
+    equal,
+    floor,
+    multiply,
+    subtract,
+    where,
+)
 from ..indexing.getitem import getitem
 from ..indexing.outer_cuts import MOST_POINTS
 from ..operands import as_node
@@ -21,9 +31,9 @@ from ..quantile.exact import median
 from ..reduction import reductions
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
-from .diagonals import repeat
 from .join import concatenate, length, tile
-from .shape import broadcast_to, normalize_axis
+from .repetition import repeat
+from .shape import broadcast_to, normalize_axis, view
 
 #: Modes that repeat elements: NumPy says which.
 _MIRRORS = ("edge", "reflect", "symmetric", "wrap")
@@ -108,11 +118,19 @@ def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[
 def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Node]]:
     if max(pair) > MOST_POINTS:
         return _periodic(node, axis, pair, mode)
-    positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
+    positions = np.pad(_edges(length(node, axis), max(pair)), pair, mode=mode)
     ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
     return [
         [getitem.node(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends
     ]
+
+
+def _edges(size: int, width: int) -> Any:
+    """Return the positions in an axis that padding of a width may repeat."""
+    most = width + 1
+    if size <= 2 * most:
+        return np.arange(size)
+    return np.concatenate([np.arange(most), np.arange(size - most, size)])
 
 
 def _periodic(node: Node, axis: int, pair: list[int], mode: str) -> list[list[Node]]:
@@ -179,23 +197,27 @@ def _summaries(node: Node, axis: int, pair: list[int], mode: str, sizes: Any) ->
 
 
 def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Node]]:
-    """Return steps from an end's value to the edge."""
+    """Return steps from an end's value to the edge, as numpy.linspace computes them."""
     ends: list[list[Node]] = []
+    dtype = node.meta.dtype
+    kind = np.result_type(dtype, np.float64)
     for width, value, last in zip(pair, values, (False, True), strict=True):
-        edge = _edge(node, axis, 1, last=last)
-        chunks = tuple(width if i == axis else None for i in range(edge.meta.ndim))
-        how = {"end": value, "width": width, "axis": axis, "last": last}
-        steps = map_blocks.node(
-            ramp, rechunk.node(edge, {axis: -1}), dtype=edge.meta.dtype, chunks=chunks, **how
-        )
-        ends.append([steps] if width else [])
+        if not width:
+            ends.append([])
+            continue
+        places = range(width)[::-1] if last else range(width)
+        numbers = arange.node(places.start, places.stop, places.step, dtype=kind)
+        numbers = view(numbers, [0 if i == axis else None for i in range(node.meta.ndim)])
+        edge = astype.node(_edge(node, axis, 1, last=last), kind)
+        change = subtract.node(edge, value)
+        step = divide.node(change, width)
+        level = reductions.any.node(equal.node(step, 0))  # then NumPy divides before it multiplies
+        shares = where.node(level, divide.node(numbers, width), numbers)
+        ramp = add.node(multiply.node(shares, where.node(level, change, step)), value)
+        if dtype.kind in "iu":
+            ramp = floor.node(ramp)
+        ends.append([as_node(astype.node(ramp, dtype))])
     return ends
-
-
-def ramp(edge: Any, end: Any, width: int, axis: int, last: bool) -> Any:
-    """Return steps from a value to an edge, which is excluded, or back from there."""
-    steps = np.linspace(end, edge.squeeze(axis), width, endpoint=False, dtype=edge.dtype, axis=axis)
-    return np.flip(steps, axis) if last else steps
 
 
 def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any) -> Node:

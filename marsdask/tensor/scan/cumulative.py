@@ -18,7 +18,7 @@ from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.grids.select import chosen, concatenate_grids
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers
 
 from ..creation.from_shape import full
@@ -75,6 +75,20 @@ class Scan(Node):
             or (kind in "fc" and self.ufunc is np.multiply)
             or (kind == "c" and self.ufunc.identity is None)
         )
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        cut, length = taken[self.axis], self.a.shape[self.axis]
+        below: list[range | None] = [*taken]
+        below[self.axis] = None
+        if cut is None:
+            return self.replaced(a=part(self.a, tuple(below)))
+        stop = 1 + max(cut[0], cut[-1]) if cut else 0
+        if not isinstance(length, int) or (stop == length and not any(below)):
+            return None
+        below[self.axis] = range(stop)  # what comes later has no effect
+        inner = self.replaced(a=part(self.a, tuple(below)))
+        own = (cut if axis == self.axis else None for axis in range(len(taken)))
+        return part(inner, tuple(own))
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {

@@ -98,15 +98,6 @@ CASES: dict[str, Any] = {
     "imag of reals": parted("imag", 1, factor=1),
     "real of reals": parted("real", lambda xp, a: a[0] + 0, factor=1),
     "real shape": parted("real", lambda xp, a: xp.ones((9, 1, 1))),
-    "insert": lambda xp, a: xp.insert(a, 1, 5),
-    "insert several": lambda xp, a: xp.insert(a, [1, 0, 1], [5, 6, 7]),
-    "insert row": lambda xp, a: xp.insert(a, 1, a[0], axis=0),
-    "insert column": lambda xp, a: xp.insert(a, -1, a[:, 0], axis=1),
-    "insert rows": lambda xp, a: xp.insert(a, [0, 1], 3.7, axis=0),
-    "insert slice": lambda xp, a: xp.insert(a, slice(0, 2), 9, axis=1),
-    "insert nested": lambda xp, a: xp.insert(a, 1, [[5]]),
-    "insert too far": lambda xp, a: xp.insert(a, 99, 5),
-    "insert axis": lambda xp, a: xp.insert(a, 0, 5, axis=3),
 }
 
 

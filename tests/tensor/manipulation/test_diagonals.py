@@ -1,4 +1,4 @@
-"""Patterns of elements: repeats, diagonals and triangles."""
+"""Patterns of elements: diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ import marsdask.tensor as mt
 from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
 
 PATTERNS = {
-    "repeat": lambda xp, a: xp.repeat(a, 3),
-    "repeat axis": lambda xp, a: xp.repeat(a, 2, axis=1),
-    "repeat none": lambda xp, a: xp.repeat(a, 0, axis=0),
-    "repeat each": lambda xp, a: xp.repeat(a, [i % 3 for i in range(a.shape[1])], axis=1),
     "tril": lambda xp, a: xp.tril(a),
     "triu": lambda xp, a: xp.triu(a, -1),
     "tril of a vector": lambda xp, a: xp.tril(a[0], 1),
@@ -54,16 +50,13 @@ def test_take_along_axis(data, merged):
     assert_same(mt.take_along_axis(x, one, axis), np.take_along_axis(array, one, axis))
 
 
-def test_repeats_of_unknown_length():
-    """A filtered array is repeated without looking."""
-    a = np.arange(10)
+def test_triangles_of_unknown_length():
+    """Those of a filtered array are cut when it is known."""
     x = mt.arange(10, chunk_size=3)
-    assert_same(mt.repeat(x[x > 4], 2), np.repeat(a[a > 4], 2))
     assert_same(mt.tril(mt.ones((4, 2), chunk_size=3)[x[:4] > 1]), np.tril(np.ones((2, 2))))
 
 
 BAD = {
-    "repeat": lambda x: mt.repeat(x, -1),
     "tril": lambda x: mt.tril(x.sum()),
     "diag": lambda x: mt.diag(x.sum()),
     "diagonal": lambda x: mt.diagonal(x[0]),

@@ -58,7 +58,6 @@ MOVES = {
     "tile none": lambda xp, a: xp.tile(a, (0, 2)),
     "atleast": lambda xp, a: xp.atleast_3d(a),
     "atleast flat": lambda xp, a: xp.atleast_3d(a.ravel()),
-    "delete": lambda xp, a: xp.delete(a, slice(1, 2), 1),
     "split": lambda xp, a: xp.array_split(a, 3)[1],
     "split at": lambda xp, a: xp.split(a, [1, 2], axis=1)[-1],
     "hsplit": lambda xp, a: xp.hsplit(a, [1])[0],
@@ -121,12 +120,6 @@ def test_what_does_not_fit_is_refused_at_the_call(name):
     """Each is the error NumPy raises (TypeError for casting), before anything runs."""
     with pytest.raises((ValueError, TypeError)):
         BAD[name](mt.ones((3, 4), chunk_size=2))
-
-
-@pytest.mark.parametrize("x", [np.arange(5), mt.arange(5, chunk_size=2)], ids=["array", "tensor"])
-def test_what_is_deleted_may_be_a_tensor(x) -> None:
-    """Positions are computed at the call."""
-    assert mt.delete(x, mt.tensor([1, 2])).compute().tolist() == [0, 3, 4]
 
 
 @pytest.mark.parametrize("join", [mt.concatenate, mt.stack, mt.vstack, mt.hstack])

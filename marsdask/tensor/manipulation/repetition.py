@@ -1,0 +1,198 @@
+"""Arrays of repeated elements."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
+from marsdask.core.grids.grid import Grid
+from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.sizes import Chunks, Index, Size, Unknown, borders, known, numbers
+
+from ..indexing.advanced import Take
+from ..indexing.outer_cuts import MOST_POINTS
+from ..operands import as_node
+from ..sparse.blocks import is_sparse, to_csr
+from ..typing import public
+from .deletion import along, as_positions, is_run
+from .join import length
+from .reshape import ravel
+from .shape import normalize_axis
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat(Node):
+    """Repeat every element along an axis."""
+
+    a: Node
+    repeats: int
+    axis: int
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._longer(self.a.chunks)
+
+    def _longer(self, chunks: Chunks) -> Chunks:
+        return tuple(
+            tuple(_times(size, self.repeats) for size in sizes) if axis == self.axis else sizes
+            for axis, sizes in enumerate(chunks)
+        )
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        below = tuple(None if axis == self.axis else cut for axis, cut in enumerate(taken))
+        cut = taken[self.axis]
+        if cut is None:
+            return self.replaced(a=part(self.a, below))
+        if is_sparse(self.meta) or not known(self.a.shape) or not cut:
+            return None
+        low, high = sorted((cut[0] // self.repeats, cut[-1] // self.repeats))
+        if (high - low + 1) * self.repeats < 2 * len(cut):
+            rest = (*below[: self.axis], range(low, high + 1), *below[self.axis + 1 :])
+            inner = self.replaced(a=part(self.a, rest))
+            first = low * self.repeats
+            shifted = range(cut.start - first, cut.stop - first, cut.step)
+            own = [shifted if axis == self.axis else None for axis in range(len(taken))]
+            return part(inner, tuple(own))
+        if len(cut) > MOST_POINTS:
+            return None
+        positions = np.arange(cut.start, cut.stop, cut.step) // self.repeats
+        return Take(part(self.a, below), (positions,), (self.axis,), self.axis)
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"repeats": self.repeats, "axis": self.axis}
+        chunks = self._longer(a.chunks)
+        kernel = repeat_stored if is_sparse(self.meta) else np.repeat
+        return map_blocks(kernel, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def repeat_stored(block: Any, repeats: int, axis: int) -> Any:
+    """Repeat the elements of a sparse block."""
+    taken = np.repeat(np.arange(block.shape[axis]), repeats)
+    return to_csr(block[(slice(None),) * axis + (taken,)])
+
+
+def _times(size: Size, count: int) -> Size:
+    if isinstance(size, int):
+        return size * count
+    bound = None if size.upper is None else size.upper * count
+    return Unknown(f"{size.name}*{count}", size.index, bound)
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatEach(Node):
+    """Repeat the elements along an axis, each as often as an array says."""
+
+    a: Node
+    repeats: Any
+    axis: int
+
+    @property
+    def label(self) -> str:
+        return "repeat"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._longer(self.a.chunks)
+
+    @property
+    def _ends(self) -> Any:
+        """The begin of each element's repetitions, and the end of the last."""
+        return np.append(0, np.cumsum(self.repeats))
+
+    def _longer(self, chunks: Chunks) -> Chunks:
+        sizes = np.diff(self._ends[borders(numbers(chunks[self.axis]))])
+        return (*chunks[: self.axis], tuple(sizes.tolist()), *chunks[self.axis + 1 :])
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        cut, axis, ndim = taken[self.axis], self.axis, len(taken)
+        a = part(self.a, (*taken[:axis], None, *taken[axis + 1 :]))
+        if cut is None:
+            return self.replaced(a=a)
+        if not cut:
+            return part(a, along(axis, ndim, range(0)))
+        low, high = sorted((cut[0], cut[-1]))
+        ends = self._ends
+        if not is_run(cut, high - low):
+            points = ends.searchsorted(as_positions(cut), "right") - 1
+            return Take(a, (points,), (axis,), axis)
+        first, last = (ends.searchsorted([low, high], "right") - 1).tolist()
+        bounds = np.clip(ends[first : last + 2], low, high + 1)
+        elements = part(a, along(axis, ndim, range(first, last + 1)))
+        inner = self.replaced(a=elements, repeats=np.diff(bounds))
+        start = cut.start - low
+        return part(inner, along(axis, ndim, range(start, start + len(cut) * cut.step, cut.step)))
+
+    def tile(self, a: Grid) -> Grid:
+        starts = borders(numbers(a.chunks[self.axis]))
+        return blockwise(
+            repeat_each,
+            [(a, tuple(range(a.ndim)))],
+            chunks=self._longer(a.chunks),
+            meta=self.meta,
+            varying=RepeatsAt(self.name, self.axis, self.repeats, starts),
+            kwargs={"axis": self.axis},
+        )
+
+
+@dataclass(frozen=True)
+class RepeatsAt:
+    """Gives each chunk the repetitions of its elements."""
+
+    name: str
+    axis: int
+    repeats: Any
+    starts: Sequence[int]
+
+    @property
+    def token_name(self) -> str:
+        return f"{self.name}-repeats"
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        i = index[self.axis]
+        return (self.repeats[self.starts[i] : self.starts[i + 1]],)
+
+
+@kernel(scratch=0.0)
+def repeat_each(block: Any, repeats: Any, axis: int) -> Any:
+    """Repeat the elements of a block along an axis."""
+    return np.repeat(block, repeats, axis)
+
+
+@public
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
+    """Repeat each element ``repeats`` times. See numpy.repeat."""
+    node = as_node(a, sparse=axis is not None and np.size(repeats) == 1)
+    if axis is None or not node.chunks:  # NumPy accepts an axis for scalars
+        node = as_node(ravel.node(node))
+    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    if np.size(repeats) == 1:
+        count = operator.index(np.asarray(repeats).reshape(())[()])
+        if count < 0:
+            raise ValueError("repeats may not contain negative values.")
+        return Repeat(node, count, axis)
+    counts, size = np.asarray(repeats), length(node, axis)
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    listed = not isinstance(repeats, np.ndarray)  # NumPy cuts the numbers of a list
+    counts = counts.astype(np.intp, casting="unsafe" if listed else "safe")
+    if len(counts) != size:
+        raise ValueError(
+            f"operands could not be broadcast together with shape ({size},) ({len(counts)},)"
+        )
+    if (counts < 0).any():
+        raise ValueError("repeats may not contain negative values.")
+    return RepeatEach(node, counts, axis)
