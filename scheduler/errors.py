@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
@@ -221,12 +222,30 @@ class Unreachable(MarsdaskError, ConnectionError):
         return type(self), (self.address, self.seconds, self.cause), vars(self)
 
 
+class InvalidAddress(MarsdaskError, ConnectionError):
+    """The address cannot be that of a web service."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"no web service at {address}: {reason}")
+        self.address = address
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.address, self.reason), vars(self)
+
+
 class UnknownScheduler(MarsdaskError, ValueError):
     """No scheduler has this name; the message lists the known names."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(known)
+        if re.fullmatch(r"[\w.\-\[\]:]+:\d+(/.*)?", name):
+            super().__init__(
+                f"unknown scheduler: {name!r}. Did you mean 'http://{name}', the web service of a "
+                f"supervisor, or 'tcp://{name}', a Dask scheduler?"
+            )
+            return
         close = did_you_mean(name, self.known)
         choice = ", ".join(self.known)
         super().__init__(

@@ -70,7 +70,15 @@ def _use_file(path: str, environ: MutableMapping[str, str]) -> None:
 
 def _use_format(form: str, level: str, environ: MutableMapping[str, str]) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter(form))
+    try:
+        formatter = logging.Formatter(form)
+        formatter.format(logging.makeLogRecord({}))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(
+            f"invalid --log-format: {form!r} ({error}); give names of logging's attributes, such "
+            f"as {_FORMAT!r}"
+        ) from None
+    handler.setFormatter(formatter)
     for name in LOGGERS:
         one = logging.getLogger(name)
         one.setLevel(level.upper())

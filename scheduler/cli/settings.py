@@ -64,11 +64,17 @@ class Settings:
         return self.ports[0]
 
     def tell_spare_ports(self, processes: int) -> None:
-        """Warn if more ports were given than there are processes to listen on them."""
+        """Warn if there are more ports than processes to listen on them, or fewer."""
         spare = ", ".join(map(str, self.ports[processes:]))
         if spare:
             noun = "one process" if processes == 1 else f"{processes} processes"
             logger.warning("unused ports: %s; this command starts %s", spare, noun)
+        elif any(self.ports) and len(self.ports) < processes:
+            logger.warning(
+                "%d of %d processes listen on free ports: give as many with -p",
+                processes - len(self.ports),
+                processes,
+            )
 
     @property
     def web_host(self) -> str:
@@ -203,6 +209,11 @@ def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) ->
         environ = {name: environ[name] for name in environ if name != discovery.DASK_ADDRESS}
     found = sizes.parse_list(given) if given else discovery.from_environment(environ)
     for endpoint in found:
+        if endpoint.startswith(("http://", "https://")):
+            raise ConfigError(
+                f"invalid supervisor: {endpoint!r}; give IP:PORT with the port of its -p, not the "
+                "web service"
+            )
         host, _, port = endpoint.rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
             raise ConfigError(f"invalid supervisor: {endpoint!r}; give IP:PORT or IP:PORT,IP:PORT")

@@ -258,10 +258,15 @@ def without_token(address: str) -> tuple[str, str | None]:
 
 
 def comm_address(address: str) -> str:
-    """Return the client's address for a browser's ``address``."""
+    """Return the client's address for a browser's ``address``.
+
+    The path below a proxy keeps its last slash: it may be another path without it.
+    """
     for web, comm in (("https://", "wss://"), ("http://", "ws://")):
         if address.startswith(web):
-            return comm + address.removeprefix(web).rstrip("/")
+            place = address.removeprefix(web)
+            host, _, path = place.partition("/")
+            return comm + (place if path else host)
     return address
 
 

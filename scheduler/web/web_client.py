@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import socket
 import ssl
 import urllib.error
 import urllib.request
@@ -10,6 +12,7 @@ from typing import Any
 from distributed.security import Security
 
 from ..cluster.join import pinned_authority
+from ..errors import InvalidAddress
 from .authentication import Token
 
 #: Timeout for the answer of a web service, in seconds.
@@ -27,9 +30,13 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
     options: dict[str, Any] = {}
     pinned: str | None = None
     if token is not None and (known := token.join) is not None:
+        if not address.startswith("https://"):
+            raise ValueError(
+                f"the token is of a cluster that encrypts its ports, and {address} does not: give "
+                "https://"
+            )
         token = Token(known.secret)
-        if address.startswith("https://"):
-            pinned = pinned_authority(address.rstrip("/"), known.fingerprint)
+        pinned = pinned_authority(address.rstrip("/"), known.fingerprint)
     if token is not None:
         options["extra_conn_args"] = {"headers": {"Authorization": token.header}}
     security: Security = Security(**options)
@@ -58,6 +65,15 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
                 f"the web service at {address} {shown}: set MARS_WEB_TOKEN or MARS_WEB_TOKEN_FILE, "
                 "or pass new_session(..., token=...)"
             ) from None
-    except (OSError, ssl.SSLError):
+    except http.client.RemoteDisconnected:
+        pass  # a port that uses TLS, perhaps
+    except http.client.HTTPException:
+        reason = "the port does not speak HTTP. Give the web port, that of mars-supervisor -w"
+        raise InvalidAddress(address, reason) from None
+    except urllib.error.URLError as error:
+        if isinstance(error.reason, socket.gaierror):
+            reason = f"the name does not resolve ({error.reason.strerror})"
+            raise InvalidAddress(address, reason) from None
+    except OSError:
         pass  # the connection itself reports the error better
     return security

@@ -113,9 +113,7 @@ class Directories(MutableMapping[Any, Any]):
         with self._making:
             if self._spaces[which].dir_path == removed:
                 self._spaces[which] = _new_folder(self.paths[which])
-                logger.warning(
-                    "the spill directory %s was removed: results in it are lost", removed
-                )
+                logger.warning("the spill directory %s was removed, with what was in it", removed)
             return self._spaces[which].dir_path
 
     def __getitem__(self, key: Any) -> memoryview:

@@ -70,6 +70,9 @@ def test_unknown_name():
         registry.create("threds")
     with pytest.raises(ValueError, match="unknown scheduler: 'qqq'; choose from"):
         registry.resolve("qqq")
+    for address in ("127.0.0.1:7005", "host.example:7005/path", "[::1]:7005"):
+        with pytest.raises(UnknownScheduler, match="Did you mean 'http://"):
+            registry.resolve(address)
 
 
 def test_resolve():

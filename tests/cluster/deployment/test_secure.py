@@ -68,7 +68,8 @@ def test_another_authority_is_refused(cluster, command):
 
 def test_without_the_token(cluster):
     """No port answers: neither the supervisor's, nor the worker's, nor its pages."""
-    worker = cluster.commands[1].said[-1].rpartition(" ")[2].removeprefix("tls://")
+    started = next(line for line in cluster.commands[1].said if "started at" in line)
+    worker = started.rpartition(" ")[2].removeprefix("tls://")
     for address in (f"127.0.0.1:{cluster.port}", worker):
         with pytest.raises(OSError, match=r".*"):
             Client(f"tcp://{address}", timeout=1, set_as_default=False)
@@ -77,6 +78,8 @@ def test_without_the_token(cluster):
     cleartext = cluster.urls["mars-supervisor"].replace("https", "http")
     with pytest.raises(Unreachable, match="give https://"):
         marsdask.new_session(cleartext, default=False, connect_timeout=1)
+    with pytest.raises(ValueError, match="give https://"):  # before the token is sent
+        marsdask.new_session(cleartext, token=cluster.token, default=False)
     joins = Command(f"mars-worker --no-bind-cpu -s 127.0.0.1:{cluster.port}")
     joins.wait_for("needs --join")
     joins.kill()

@@ -85,6 +85,9 @@ def test_spare_ports(caplog):
     assert not caplog.messages
     settings.tell_spare_ports(1)
     assert caplog.messages == ["unused ports: 2, 3; this command starts one process"]
+    caplog.clear()
+    settings.tell_spare_ports(5)
+    assert caplog.messages == ["2 of 5 processes listen on free ports: give as many with -p"]
 
 
 def test_limits_are_mars_limits():

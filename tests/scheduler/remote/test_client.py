@@ -7,8 +7,10 @@ from unittest.mock import Mock
 
 import pytest
 
+from marsdask.scheduler.cluster.join import JoinToken
+from marsdask.scheduler.errors import InvalidAddress
 from marsdask.scheduler.remote import client
-from marsdask.scheduler.remote.client import SupervisorScheduler
+from marsdask.scheduler.remote.client import SupervisorScheduler, comm_address
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from tests.cluster.loop import beside
 
@@ -70,3 +72,35 @@ def test_an_interrupted_start_ends_the_local_cluster(monkeypatch):
         SupervisorScheduler(cluster.scheduler_address)
     (scheduler,) = ended
     assert scheduler.client.status == "closed"
+
+
+@pytest.mark.parametrize(
+    ("address", "comm"),
+    [
+        ("http://host:7005", "ws://host:7005"),
+        ("https://host:7005/", "wss://host:7005"),
+        ("http://proxy/team/mars/", "ws://proxy/team/mars/"),
+        ("http://proxy/team/mars", "ws://proxy/team/mars"),
+        ("tcp://host:8786", "tcp://host:8786"),
+    ],
+)
+def test_the_address_below_a_proxy(address, comm):
+    """Its path is kept as it is given, with or without a slash at the end."""
+    assert comm_address(address) == comm
+
+
+def test_addresses_of_no_web_service():
+    """The error says which part is wrong, and at once."""
+    with beside({}) as cluster:
+        port = cluster.scheduler_address.rpartition(":")[2]
+        with pytest.raises(InvalidAddress, match=r"does not speak HTTP\. Give the web port"):
+            SupervisorScheduler(f"http://127.0.0.1:{port}")
+    with pytest.raises(InvalidAddress, match="the name does not resolve"):
+        SupervisorScheduler("http://no-such-host.invalid:7005")
+
+
+def test_a_join_token_stays_here():
+    """It proves that the port uses TLS: it is sent to no other one."""
+    token = str(JoinToken("secret", "0" * 64, 7001))
+    with pytest.raises(ValueError, match="give https://"):
+        SupervisorScheduler("http://127.0.0.1:1", token=token)
