@@ -312,6 +312,24 @@ def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
     write([tensor], [target], [()])
 
 
+class _StackInfo(pickle.Unpickler):
+    """Unpickles what Dask and we write: numbers, tuples and a dtype, nothing that runs code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a name that describes numbers and dtypes."""
+        package, _, inner = module.partition(".")
+        if package == "numpy" and (
+            (not inner and name == "dtype")
+            or (inner == "dtypes" and name.endswith("DType"))
+            or (inner in ("_core.multiarray", "core.multiarray") and name == "scalar")
+        ):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(
+            f"from_npy_stack: the file 'info' contains {module}.{name}, which could run code: it is "
+            "not one that to_npy_stack has written"
+        )
+
+
 @public
 def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Node:
     """Return a tensor over a folder of ``.npy`` files. See dask.array.from_npy_stack.
@@ -323,7 +341,7 @@ def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Node:
     """
     folder = os.path.abspath(os.fspath(dirname))
     with open(os.path.join(folder, "info"), "rb") as file:
-        info = pickle.load(file)
+        info = _StackInfo(file).load()
     axis, chunks = info["axis"], tuple(map(tuple, info["chunks"]))
     paths = [os.path.join(folder, f"{number}.npy") for number in range(len(chunks[axis]))]
     np.load(paths[0], mmap_mode=mmap_mode)  # raises for an invalid mode

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,30 @@ def test_stacks_are_dasks(tmp_path: Path, axis: int) -> None:
     assert ours.chunks == theirs.chunks
     assert_same(ours, X)
     assert_same(ours[1:4].rechunk((3, 5)) * 2, X[1:4] * 2)
+
+
+class Calls:
+    """Calls a function where it is unpickled."""
+
+    def __init__(self, function: Any, argument: str) -> None:
+        self.function, self.argument = function, argument
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.function, (self.argument,)
+
+
+def test_a_stack_runs_no_code(tmp_path: Path) -> None:
+    """Numbers and dtypes of NumPy are read; whatever else a pickle names is refused."""
+    info = {"chunks": ((2,), (np.int64(6),)), "dtype": np.dtype([("a", "M8[s]")]), "axis": 0}
+    np.save(tmp_path / "0.npy", np.zeros((2, 6), info["dtype"]))
+    (tmp_path / "info").write_bytes(pickle.dumps(info))
+    assert mt.from_npy_stack(tmp_path).shape == (2, 6)
+    for function in (os.mkdir, np.load, np.lib.npyio.NpzFile):
+        code = pickle.dumps(info | {"more": Calls(function, str(tmp_path / "run"))})
+        (tmp_path / "info").write_bytes(code)
+        with pytest.raises(pickle.UnpicklingError, match="could run code"):
+            mt.from_npy_stack(tmp_path)
+    assert not (tmp_path / "run").exists()
 
 
 def test_stacks_of_nothing(tmp_path: Path) -> None:
