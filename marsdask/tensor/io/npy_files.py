@@ -325,8 +325,8 @@ class _StackInfo(pickle.Unpickler):
         ):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(
-            f"from_npy_stack: the file 'info' contains {module}.{name}, which could run code: it is "
-            "not one that to_npy_stack has written"
+            f"from_npy_stack: the file 'info' contains {module}.{name}, which could run code: "
+            "to_npy_stack has not written it"
         )
 
 
