@@ -125,6 +125,14 @@ def dtypes_of(table: Any) -> tuple[Any, ...] | None:
     return (table.dtype,) if hasattr(type(table), "nlevels") else None
 
 
+def all_dtypes(value: Any) -> tuple[Any, ...]:
+    """Return the types of an array, or of a table's columns and of the levels of its labels."""
+    columns = dtypes_of(value)
+    if columns is None:
+        return (dtype_of(value),)
+    return (*columns, *(dtypes_of(getattr(value, "index", None)) or ()))
+
+
 def describe(value: Any) -> ChunkInfo:
     """Return the :class:`ChunkInfo` of a computed chunk."""
     nbytes = int(sizeof(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from marsdask.scheduler.base import dtype_of
+from marsdask.scheduler.base import all_dtypes, dtype_of
 
 from .call_site import CallSite, caller
 from .facts import Fact
@@ -113,11 +114,18 @@ def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
 
 
 def lacks_detail(dtype: Any) -> bool:
-    """Tell whether a type stands for several: texts have widths, times have units."""
+    """Tell whether a type stands for several: texts have widths, times units, categories a set."""
+    if is_categorical(dtype):
+        return True
     kind = getattr(dtype, "kind", "")
     if kind in ("m", "M"):
         return isinstance(dtype, np.dtype) and np.datetime_data(dtype)[0] == "generic"
     return isinstance(dtype, np.dtype) and kind in ("U", "S")
+
+
+def is_categorical(dtype: Any) -> bool:
+    """Tell whether a type has a set of categories."""
+    return hasattr(dtype, "categories")
 
 
 def has_detail(dtype: Any) -> bool:
@@ -161,7 +169,8 @@ class Node(ByReference, metaclass=_NodeType):
     planner: ClassVar[Planner | None] = None
     """Plans runs of nodes of its family as a whole."""
     values_tell: ClassVar[bool] = False
-    """Whether its values decide how wide its texts are, or which unit its times have."""
+    """Whether its values decide how wide its texts are, which unit its times or which categories
+    its columns have."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
 
@@ -284,7 +293,7 @@ class Node(ByReference, metaclass=_NodeType):
     @property
     def _lacks_detail(self) -> bool:
         metas = self.meta if isinstance(self.meta, tuple) else (self.meta,)
-        return any(lacks_detail(dtype_of(meta)) for meta in metas)
+        return any(map(lacks_detail, itertools.chain.from_iterable(map(all_dtypes, metas))))
 
     @property
     def shown_dtype(self) -> Any:
@@ -310,8 +319,21 @@ class Node(ByReference, metaclass=_NodeType):
 
     @property
     def incomplete(self) -> bool:
-        """Whether its type lacks what only values tell: the width of texts, the unit of times."""
+        """Whether its type lacks what only values tell: widths, units, sets of categories."""
         return not self.settled and self._lacks_detail
+
+    def incomplete_in(self, wanted: Columns) -> bool:
+        """Tell whether the types of some columns, or of the row labels, lack what values tell."""
+        del wanted
+        return self.incomplete
+
+    @property
+    def keeps_types(self) -> bool:
+        """Whether each chunk has the types of its input's chunk, whatever they are.
+
+        Nothing has to be known of them before it is computed.
+        """
+        return False
 
     @property
     def chunks(self) -> Chunks:

@@ -52,14 +52,14 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
         try:
             if options.eager_mode and executes_at_once():
                 return _call_and_execute(func, args, kwargs, sharing)
-            if kwargs and isinstance(out := kwargs.get("out"), Collection) and out.node.incomplete:
+            if kwargs and isinstance(out := kwargs.get("out"), Collection) and _is_open(out.node):
                 out.execute()  # results are cast to its type
             found = func(*args, **kwargs)
         except TypeError as error:
             suggest(error, func, args, kwargs)
             raise
         if isinstance(found, Collection):
-            if not found.node.incomplete or _is_among(found, (*args, *kwargs.values())):
+            if not _is_open(found.node) or _is_among(found, (*args, *kwargs.values())):
                 return found
             found = found.node  # made here, of texts of unknown width or the like
         if sharing is None:
@@ -118,14 +118,19 @@ def _is_among(found: Any, items: Iterable[Any]) -> bool:
     return any(found is item or (type(item) is tuple and _is_among(found, item)) for item in items)
 
 
+def _is_open(node: Node) -> bool:
+    """Tell whether the type of an array lacks a detail: what is composed of columns follows it."""
+    return node.incomplete and not hasattr(type(node.meta), "iloc")
+
+
 def _are_incomplete(items: Iterable[Any]) -> bool:
     """Tell whether some of the arguments, or of the items of lists, lack a detail of their type."""
     for item in items:
         if isinstance(item, Collection):
-            if item.node.incomplete:
+            if _is_open(item.node):
                 return True
         elif isinstance(item, Node):
-            if item.incomplete:
+            if _is_open(item):
                 return True
         elif type(item) in (list, tuple) and _are_incomplete(item):
             return True

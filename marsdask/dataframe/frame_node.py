@@ -15,11 +15,12 @@ from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Columns, Node, Planner
+from marsdask.core.node import Columns, Node, Planner, lacks_detail
 from marsdask.core.results.stored import InMemoryBlocks
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
+from marsdask.scheduler.base import all_dtypes
 
 from .keyed.keys import comparable, kept_labels, of_labels
 from .relations.inputs import held
@@ -92,6 +93,22 @@ class FrameNode(Node):
     def itemsize(self) -> float:
         """Bytes of one row."""
         return row_bytes(self.meta)
+
+    @property
+    def opens_types(self) -> bool:
+        """Whether its values tell which categories its columns have."""
+        return self.values_tell
+
+    @property
+    def incomplete(self) -> bool:
+        opened = self.opens_types or any(child.incomplete for child in self.inputs)
+        return opened and self._lacks_detail
+
+    def incomplete_in(self, wanted: Columns) -> bool:
+        if wanted is None or not isinstance(self.meta, pd.DataFrame):
+            return self.incomplete
+        chosen = self.meta.loc[:, [label in wanted for label in self.meta.columns]]
+        return self.incomplete and any(map(lacks_detail, all_dtypes(chosen)))
 
     def at_hand(self, session: Session) -> Any:
         return value_of(self, session)

@@ -54,10 +54,11 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
     if isinstance(blocks[0], pd.Index):
         return blocks[0].append(blocks[1:])
     # The dtype of an empty block may be wrong: it counts only if all are empty.
+    blocks = _of_all_categories(blocks)
     filled = [block for block in blocks if len(block)] or [blocks[0]]
     if len(filled) == 1:
         return filled[0]
-    joined = pd.concat(_of_all_categories(filled), ignore_index=not labels)
+    joined = pd.concat(filled, ignore_index=not labels)
     return _of_types(joined, filled) if labels else joined
 
 
@@ -94,37 +95,72 @@ def without_levels(block: Any, levels: list[int]) -> Any:
 def cast_labels(labels: Any, like: pd.Index) -> Any:
     """Cast labels to the types of others."""
     types = dtypes_of(like) or ()
-    if dtypes_of(labels) == types:
+    if same_types(dtypes_of(labels) or (), types):
         return labels
     if labels.nlevels == 1:
-        return labels.astype(types[0])
-    levels = [level_at(labels, at).astype(one) for at, one in enumerate(types)]
+        return with_type(labels, types[0])
+    levels = [with_type(level_at(labels, at), each) for at, each in enumerate(types)]
     return pd.MultiIndex.from_arrays(levels, names=labels.names)
 
 
 def _of_all_categories(blocks: list[Any]) -> list[Any]:
-    """Give categorical columns the categories of all blocks, which may differ between files."""
+    """Give categorical columns the categories of all blocks, also of those without rows."""
     if isinstance(blocks[0], pd.Series):
-        return blocks if _same_categories(blocks) else _union_categories(blocks)
-    for at, dtype in enumerate(blocks[0].dtypes):
-        if isinstance(dtype, pd.CategoricalDtype):
-            columns = [block.iloc[:, at] for block in blocks]
-            if not _same_categories(columns):
+        dtype = all_categories([block.dtype for block in blocks])
+        return blocks if dtype is None else [with_type(block, dtype) for block in blocks]
+    for at, first in enumerate(blocks[0].dtypes):
+        if isinstance(first, pd.CategoricalDtype):
+            dtype = all_categories([block.dtypes.iloc[at] for block in blocks])
+            if dtype is not None:
                 blocks = [block.copy(deep=False) for block in blocks]
-                for block, column in zip(blocks, _union_categories(columns), strict=True):
-                    block.isetitem(at, column)
+                for block in blocks:
+                    block.isetitem(at, with_type(block.iloc[:, at], dtype))
     return blocks
 
 
-def _same_categories(columns: list[Any]) -> bool:
-    dtypes = [column.dtype for column in columns]
-    categorical = all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes)
-    return not categorical or all(dtype == dtypes[0] for dtype in dtypes)
+def all_categories(dtypes: Sequence[Any]) -> Any:
+    """Return the type with all categories of some types, in order of their occurrence.
+
+    ``None`` if there is none, or if all have the same categories.
+    """
+    if not all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
+        return None
+    first = dtypes[0]
+    if all(same_type(dtype, first) for dtype in dtypes[1:]):
+        return None
+    if len({dtype.ordered for dtype in dtypes}) > 1:
+        return None
+    values = [pd.Categorical.from_codes([], dtype=dtype) for dtype in dtypes]
+    try:
+        whole = pd.api.types.union_categoricals(values, ignore_order=True)
+    except TypeError:  # categories of unlike types
+        return None
+    return pd.CategoricalDtype(whole.categories, ordered=first.ordered)
 
 
-def _union_categories(columns: list[Any]) -> list[Any]:
-    whole = pd.api.types.union_categoricals([column.array for column in columns])
-    return [column.astype(whole.dtype) for column in columns]
+def with_type(rows: Any, dtype: Any) -> Any:
+    """Cast a series or an index; equal categories in another order are put in this one."""
+    both = isinstance(rows.dtype, pd.CategoricalDtype) and isinstance(dtype, pd.CategoricalDtype)
+    if not both or dtype.categories is None:
+        return rows.astype(dtype)
+    if same_type(rows.dtype, dtype):
+        return rows
+    of_rows: Any = rows if isinstance(rows, pd.Index) else rows.cat
+    return of_rows.set_categories(dtype.categories, ordered=dtype.ordered)
+
+
+def same_types(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Tell whether all types are the same in pairs."""
+    return len(some) == len(others) and all(map(same_type, some, others))
+
+
+def same_type(one: Any, other: Any) -> bool:
+    """Tell whether types are equal, and categories in the same order: their codes are equal."""
+    if one is other:
+        return True
+    if not (isinstance(one, pd.CategoricalDtype) and isinstance(other, pd.CategoricalDtype)):
+        return bool(one == other)
+    return one.ordered == other.ordered and one.categories.identical(other.categories)
 
 
 def as_one_chunk(grid: Grid) -> Grid:

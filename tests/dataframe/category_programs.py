@@ -144,7 +144,7 @@ def outcome(program: Program, lib: Any, frame: Any) -> Any:
     try:
         found = program(lib, frame)
         return found.compute() if lib is md and hasattr(found, "compute") else found
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (AttributeError, TypeError, ValueError, NotImplementedError) as error:
         return error
 
 

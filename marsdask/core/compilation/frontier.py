@@ -34,9 +34,9 @@ class Frontier:
         """The tiled nodes that are roots, or inputs of nodes that are not tiled."""
         return self._needed.keys()
 
-    def is_read(self, node: Node) -> bool:
-        """Tell whether another node, which is not tiled yet, reads a node."""
-        return node in self._readers
+    def depends_on_types(self, node: Node) -> bool:
+        """Tell whether a node that is not tiled yet depends on the types of an incomplete one."""
+        return any(_depends_on_types(reader, node) for reader in self._readers.get(node, ()))
 
     def add(self, nodes: Iterable[Node]) -> None:
         """Make nodes available (again)."""
@@ -59,3 +59,10 @@ class Frontier:
             self._missing[reader] -= 1
             if not self._missing[reader]:
                 self.add([reader])
+
+
+def _depends_on_types(reader: Node, node: Node) -> bool:
+    if reader.keeps_types:
+        return False
+    wanted = zip(reader.inputs, reader.requires(None), strict=True)
+    return any(child is node and node.incomplete_in(columns) for child, columns in wanted)

@@ -12,7 +12,7 @@ from marsdask.scheduler.base import ChunkInfo, Done, Machine, Stage
 from ..errors import MemoryBudgetError
 from ..graph import Graph
 from ..grids.grid import Grid, Look, Ref, current_node
-from ..grids.incomplete_types import must_look, over_found_types, with_found_types
+from ..grids.incomplete_types import is_typed, must_look, over_found_types, with_found_types
 from ..grids.logical import as_shown
 from ..grids.ownership import owned
 from ..node import Node
@@ -93,6 +93,8 @@ class Compilation:
         self._tiled: dict[Node, Any] = {}
         self._paused: dict[Node, _PausedTiling] = {}
         self._looked: dict[Node, list[Grid]] = {}
+        self._untold: set[Node] = set()
+        """The tiled nodes of incomplete types that nobody asked for."""
         self._infos: dict[Any, ChunkInfo] = {}
         self._held = StageResults()
         self._metas: dict[Node, tuple[Any, Any]] = {}
@@ -292,7 +294,7 @@ class Compilation:
         inputs = [self._tiled[child] for child in node.inputs]
         if self.blind:
             tiling = context.run(node.tile_blind, *inputs)
-        elif node.settled:
+        elif is_typed(node):
             tiling = context.run(node.tile, *inputs)
         else:
             tiling = context.run(self._tile_over_types, node, inputs)
@@ -306,8 +308,11 @@ class Compilation:
 
         Results that nobody else reads may have chunks of several types.
         """
-        typed = over_found_types(node, inputs)
-        look = must_look(node, typed) and self._frontier.is_read(node)
+        typed = over_found_types(node, inputs, self._untold)
+        look = must_look(node, typed)
+        if look and not self._frontier.depends_on_types(node):
+            self._untold.add(node)
+            look = False
         return with_found_types(typed, typed.tile(*inputs), look=look)
 
     def _finish(self, node: Node, tiled: Any, context: contextvars.Context) -> None:

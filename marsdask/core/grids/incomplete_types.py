@@ -2,20 +2,22 @@
 
 A node of such a type declares the general case. Where another node reads it, its chunks run first.
 They are cast to the one type that holds them all, and what reads them is built over that type.
+Columns are read so where the categories of the rows of all chunks matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from marsdask.scheduler.base import dtype_of
+from marsdask.scheduler.base import all_dtypes
 
 from ..graph import Graph
-from ..node import MemoryOrder, MultiOutput, Node
+from ..node import MemoryOrder, MultiOutput, Node, is_categorical
 from ..registry import class_of
 from ..sizes import Chunks
+from ..tokens import token
 from ..traits import Traits
 from .grid import Grid, Look
 from .logical import in_chunks
@@ -31,7 +33,7 @@ class Retyped(Node):
 
     @property
     def name(self) -> str:
-        return f"{self.a.name}-{'-'.join(str(dtype_of(meta)) for meta in _several(self.found))}"
+        return f"{self.a.name}-{token(_types(self))}"
 
     @property
     def label(self) -> str:
@@ -65,12 +67,15 @@ class Retyped(Node):
         return a
 
 
-def over_found_types(node: Node, tiled: Sequence[Any]) -> Node:
-    """Return a node over the types that the tiled inputs have, where those were not settled."""
-    if node.settled:
-        return node
+def over_found_types(node: Node, tiled: Sequence[Any], untold: Collection[Node] = ()) -> Node:
+    """Return a node over the types that the tiled inputs have, where those were not settled.
+
+    Of ``untold`` nodes no types have been asked for.
+    """
     new: dict[Node, Node] = {}
     for child, grids in zip(node.inputs, tiled, strict=True):
+        if child in untold:
+            continue
         if not child.settled and (child.incomplete or node.incomplete):
             new[child] = Retyped(child, _found_meta(child, grids))
     return node.with_inputs(new) if new else node
@@ -93,11 +98,18 @@ def must_look(node: Node, typed: Node) -> bool:
     """
     if isinstance(node, Recalled):  # it looks itself
         return False
-    return node.incomplete and (typed.incomplete or _dtypes(typed) == _dtypes(node))
+    return node.incomplete and (typed.incomplete or _types(typed) == _types(node))
 
 
-def _dtypes(node: Node) -> list[Any]:
-    return [dtype_of(meta) for meta in _several(node.meta)]
+def is_typed(node: Node) -> bool:
+    """Tell whether the types of a node and of its inputs are known before anything runs."""
+    return node.settled and not any(child.incomplete for child in node.inputs)
+
+
+def _types(node: Node) -> list[tuple[Any, ...]]:
+    """Return the types of a node; those of categories with these in their order."""
+    types = [dtype for meta in _several(node.meta) for dtype in all_dtypes(meta)]
+    return [(dtype, *(dtype.categories if is_categorical(dtype) else ())) for dtype in types]
 
 
 def with_found_types(node: Node, tiling: Any, *, look: bool) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 from marsdask.core.arguments import in_memory, plain_arguments
 
 from ..elementwise.rowwise import Member, Method, rowwise
-from ..schemas.dtypes import OneType
+from ..schemas.categories import with_all_categories
 from . import all_rows
 from .exemplars import by_values
 
@@ -28,8 +28,7 @@ class Accessor:
     def __init__(self, series: Any, kind: str) -> None:
         node = series.node
         getattr(node.meta, kind)  # raises for other types at once, as in pandas
-        # Categories may differ between chunks before they are computed.
-        self._rows = type(series)(OneType(node)) if kind == "cat" and not node.settled else series
+        self._rows = series
         self._meta = node.meta
         self._kind = kind
 
@@ -43,6 +42,8 @@ class Accessor:
         return dir(getattr(self._meta, self._kind))
 
     def __getattr__(self, name: str) -> Any:
+        if (self._kind, name) == ("cat", "categories"):
+            return with_all_categories(self._rows).node.meta.cat.categories
         found = getattr(getattr(self._meta, self._kind), name)
         if callable(found):
             return partial(self._call, name)

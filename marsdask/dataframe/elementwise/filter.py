@@ -45,6 +45,10 @@ class Filter(FrameNode):
         return self.a.meta
 
     @property
+    def keeps_types(self) -> bool:
+        return True
+
+    @property
     def traits(self) -> Traits:
         """Aligned objects stay aligned if one mask filters them."""
         below = self.a.traits

@@ -40,6 +40,7 @@ from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned
+from ..schemas.categories import over_all_categories
 from ..schemas.samples import sample, without_rows
 from ..schemas.schema import result_of
 
@@ -91,6 +92,14 @@ class Rowwise(FrameNode):
     def settled(self) -> bool:
         by_values = depends_on_values(self.func) or isinstance(self.func, Unsettled)
         return not by_values and all(child.settled for child in self.inputs)
+
+    @property
+    def opens_types(self) -> bool:
+        return isinstance(self.func, Unsettled)
+
+    @property
+    def keeps_types(self) -> bool:
+        return self.func in KEEPING
 
     def runs_inline(self) -> bool:
         given = (*self.args, *(one for _, one in self.kwargs))
@@ -259,10 +268,22 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     check_plain(func.__name__.strip("_"), (*args, *kwargs.values()))
     rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
     check_aligned(rows, func.__name__.strip("_"))
-    node = Rowwise(func, nodes, tuple(sorted(kwargs.items())))
+    node: Rowwise = Rowwise(func, nodes, tuple(sorted(kwargs.items())))
+    if any(child.incomplete for child in node.inputs):
+        node = _over_all_categories(node)
     if func in BY_TYPES:
         _check_types(node)
     return wrap(node)
+
+
+def _over_all_categories(node: Rowwise) -> Any:
+    """Return a node over the categories of all rows, if those that are declared are too few."""
+    try:
+        _ = node.meta
+    except (TypeError, ValueError):
+        given = [child for child in node.inputs if child.incomplete]
+        return node.with_inputs({child: over_all_categories(child) for child in given})
+    return node
 
 
 def check_plain(name: str, args: Sequence[Any]) -> None:
@@ -501,6 +522,12 @@ def translation_of(func: Callable[..., Any]) -> Translation | None:
         return METHODS.get(name) or REPLACEMENTS.get(name)
     return TRANSLATIONS.get(func)
 
+
+#: Functions that change neither values nor their types.
+KEEPING: set[Callable[..., Any]] = {
+    *(column_of, column_at, index_of, labelled_as, with_columns, with_names),
+    *(relabelled, renamed, to_frame),
+}
 
 #: The keys of a result, by function; after other functions only the row labels stay.
 CARRYING: dict[Callable[..., Any], Carrying] = {

@@ -72,6 +72,10 @@ class Positions(FrameNode):
         return self.a.meta
 
     @property
+    def keeps_types(self) -> bool:
+        return True
+
+    @property
     def traits(self) -> Traits:
         """Aligned objects stay aligned if the same positions are selected."""
         below = self.a.traits

@@ -72,6 +72,10 @@ class ResetIndex(FrameNode):
         return types_of(self, lambda: number_rows(self.a.meta, 0, self.drop, self.options))
 
     @property
+    def keeps_types(self) -> bool:
+        return True
+
+    @property
     def chunks(self) -> Chunks:
         return self.a.chunks
 

@@ -65,6 +65,10 @@ class PartitionSelection(FrameNode):
         return self.a.settled
 
     @property
+    def keeps_types(self) -> bool:
+        return True
+
+    @property
     def chunks(self) -> Chunks:
         sizes = self.a.chunks[0]
         # Coalescing asks what if the input were one chunk.

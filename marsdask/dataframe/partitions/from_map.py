@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -45,6 +45,7 @@ class FromMap(FrameNode):
     """What a function returns for each item: a partition."""
 
     pins_grid = True
+    values_tell: ClassVar[bool] = True
 
     func: Callable[..., Any]
     items: tuple[tuple[Any, ...], ...] = field(repr=False)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -131,6 +131,7 @@ class MapPartitions(FrameNode):
     """A user's function of the partitions of equal number, and of constants."""
 
     pins_grid = True
+    values_tell: ClassVar[bool] = True
 
     func: Callable[..., Any]
     args: tuple[Any, ...]

@@ -43,6 +43,10 @@ class Repartitioned(FrameNode):
         return self.a.settled
 
     @property
+    def keeps_types(self) -> bool:
+        return True
+
+    @property
     def traits(self) -> Traits:
         """The rows stay as they are."""
         return self.a.traits

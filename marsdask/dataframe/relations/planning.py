@@ -98,7 +98,8 @@ def _tables(graph: Graph) -> dict[Node, Table]:
     """Return the tables of all nodes that are relational."""
     tables: dict[Node, Table] = {}
     for node in graph.nodes:
-        given = [_argument(child, tables) for child in node.inputs]
+        # Engines have columns of one type, which only running tells here.
+        given = [None if child.incomplete else _argument(child, tables) for child in node.inputs]
         found = None if None in given else node.relation(given)
         if found is not None and len(walk([found.relation])) <= DEEPEST:
             tables[node] = found

@@ -13,6 +13,7 @@ from marsdask.core.public import public_call
 from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
 from ..frame_node import as_node
+from ..schemas.categories import with_all_categories
 from ..tensors import to_tensor
 from .conversions import Conversion
 
@@ -94,7 +95,9 @@ def get_dummies(
 
     Computes the distinct values, at the call, of columns whose type does not tell them.
     """
-    given, meta = data, as_node(data).meta
+    as_node(data)  # raises for other objects
+    given = data = with_all_categories(data)
+    meta = as_node(data).meta
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
     encoded = frame
     if meta.ndim == 2 and columns is None:

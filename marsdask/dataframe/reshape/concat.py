@@ -27,13 +27,15 @@ from ..elementwise.rowwise import NewLabels, relabelled, rowwise
 from ..frame_node import FrameNode, S, axis_number, row_bytes
 from ..keyed.join import join as join_frames
 from ..ordered.row_numbers import reset_index
-from ..rows import alignment, cast_labels, without_names
+from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
 from ..schemas.dtypes import common_labels
 from ..schemas.schema import types_of
 
 
-def _types(like: Any) -> list[Any]:
-    return list(like.dtypes.items()) if isinstance(like, pd.DataFrame) else [like.dtype]
+def _are_alike(one: Any, other: Any) -> bool:
+    """Tell whether objects have the same columns, and these the same types."""
+    labels = one.columns.equals(other.columns) if isinstance(one, pd.DataFrame) else True
+    return labels and same_types(dtypes_of(one) or (), dtypes_of(other) or ())
 
 
 @kernel(scratch=0.0)
@@ -53,16 +55,18 @@ def cast_columns(block: Any, like: Any, own: Any, settled: bool) -> Any:
     """
     block = reindex_columns(block, like)
     if isinstance(like, pd.Series):
-        return block.astype(like.dtype) if _is_cast(block.dtype, like, own, settled) else block
+        if _is_cast(block.dtype, like, own, settled):
+            return with_type(block, like.dtype)
+        return block
     if not like.columns.is_unique:
         return block
-    types = {
-        label: dtype
-        for label, dtype in like.dtypes.items()
-        if label not in own.columns
-        or _is_cast(block.dtypes[label], like[label], own[label], settled)
-    }
-    return block.astype(types)
+    block = block.copy(deep=False)
+    for place, (label, dtype) in enumerate(like.dtypes.items()):
+        old = block.dtypes[label]
+        is_cast = label not in own.columns or _is_cast(old, like[label], own[label], settled)
+        if is_cast and not same_type(old, dtype):
+            block.isetitem(place, with_type(block.iloc[:, place], dtype))
+    return block
 
 
 def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
@@ -139,7 +143,7 @@ class Concat(FrameNode):
     def _conformed(self, grid: Grid) -> Grid:
         if grid.meta is self.meta:
             return grid
-        alike = _types(grid.meta) == _types(self.meta)
+        alike = _are_alike(grid.meta, self.meta)
         kwargs = {"like": self.meta}
         kwargs |= {} if alike else {"own": grid.meta, "settled": self.settled}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)

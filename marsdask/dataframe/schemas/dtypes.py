@@ -17,7 +17,7 @@ from marsdask.core.traits import Traits
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
 from ..frame_node import FrameNode, row_bytes
-from ..rows import cast_labels, concat
+from ..rows import all_categories, cast_labels, concat, same_type, with_type
 from .samples import column
 
 #: The types of the columns, and of the levels of the row labels.
@@ -30,14 +30,18 @@ def meta_from_infos(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
     Chunks without rows count only if all are empty. The meta is unchanged if the types of a chunk
     are unknown, or if a chunk has other columns than declared.
     """
-    found = _told([info for info in infos if info.shape and info.shape[0]] or infos[:1])
-    return _concat_types(meta, found) if _fit(meta, found) else meta
+    told = [info for info in infos if info.shape and info.shape[0]] or infos[:1]
+    found = _told(told)
+    if not _fit(meta, found):
+        return meta
+    types = _concat_types(meta, found)
+    return types if len(told) == len(infos) else _with_unused(types, _told(infos))
 
 
 def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
     """Return the grid with the meta's types in all chunks, or itself if they are equal."""
     found = _told(infos)
-    if found == [_types_of(meta)] or not _fit(meta, found):
+    if [*map(_exact, found)] == [_exact(_types_of(meta))] or not _fit(meta, found):
         return grid
     kwargs = {"meta": meta}
     return map_blocks(
@@ -47,7 +51,7 @@ def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
 
 def common_meta(blocks: Sequence[Any]) -> Any:
     """Return empty rows of the types that concatenating blocks gives, of which some may differ."""
-    found = list(dict.fromkeys(map(_types_of, blocks)))
+    found = _distinct(map(_types_of, blocks))
     first = blocks[0].iloc[:0]
     return _concat_types(first, found) if _fit(first, found) else first
 
@@ -95,11 +99,15 @@ class OneType(FrameNode):
 def concat_chunks(blocks: list[Any]) -> Any:
     """Concatenate blocks of types that may differ."""
     filled = [block for block in blocks if len(block)] or blocks[:1]
-    found = list(dict.fromkeys(map(_types_of, filled)))
-    if len(found) == 1 or not _fit(blocks[0], found):
+    found = _distinct(map(_types_of, filled))
+    if not _fit(blocks[0], found):
         return concat(filled)
     first = filled[0]
     meta = _concat_types(first[:0] if isinstance(first, pd.Index) else first.iloc[:0], found)
+    if len(filled) < len(blocks):
+        meta = _with_unused(meta, _distinct(map(_types_of, blocks)))
+    if [*map(_exact, found)] == [_exact(_types_of(meta))]:
+        return concat(filled)
     return concat([cast(block, meta) for block in filled])
 
 
@@ -111,18 +119,31 @@ def cast(block: Any, meta: Any) -> Any:
         return cast_labels(block, meta)
     block = block.copy(deep=False)
     if isinstance(block, pd.Series):
-        block = block.astype(meta.dtype)
+        block = with_type(block, meta.dtype)
     else:
         for position, (old, new) in enumerate(zip(block.dtypes, meta.dtypes, strict=True)):
-            if old != new:
-                block.isetitem(position, block.iloc[:, position].astype(new))
+            if not same_type(old, new):
+                block.isetitem(position, with_type(block.iloc[:, position], new))
     block.index = cast_labels(block.index, meta.index)
     return block
 
 
 def _told(infos: Iterable[ChunkInfo]) -> list[Types]:
     """Return the distinct types of chunks."""
-    return list(dict.fromkeys((info.columns or (), info.labels or ()) for info in infos))
+    return _distinct((info.columns or (), info.labels or ()) for info in infos)
+
+
+def _order(dtype: Any) -> tuple[Any, ...]:
+    """Return categories in order, of which types without one are equal in any."""
+    return tuple(dtype.categories) if isinstance(dtype, pd.CategoricalDtype) else ()
+
+
+def _exact(types: Types) -> tuple[Any, ...]:
+    return types, tuple(_order(dtype) for side in types for dtype in side)
+
+
+def _distinct(types: Iterable[Types]) -> list[Types]:
+    return list({_exact(each): each for each in types}.values())
 
 
 def _types_of(obj: Any) -> Types:
@@ -141,13 +162,27 @@ def _concat_types(meta: Any, found: list[Types]) -> Any:
     of_columns, of_labels = zip(*found, strict=True)
     columns = tuple(_common(types, pd.Series) for types in zip(*of_columns, strict=True))
     labels = tuple(_common(types, pd.Index) for types in zip(*of_labels, strict=True))
-    return meta if (columns, labels) == _types_of(meta) else _with_types(meta, columns, labels)
+    return _of_types(meta, columns, labels)
+
+
+def _with_unused(meta: Any, found: list[Types]) -> Any:
+    """Return the meta with the categories of chunks without rows, too."""
+    if not _fit(meta, found):
+        return meta
+    sides = zip(_types_of(meta), zip(*found, strict=True), strict=True)
+    columns, labels = (
+        tuple(all_categories(others) or own for own, *others in zip(types, *several, strict=True))
+        for types, several in sides
+    )
+    return _of_types(meta, columns, labels)
 
 
 def _common(dtypes: Sequence[Any], kind: Any) -> Any:
-    distinct = list(dict.fromkeys(dtypes))
+    distinct = list({(dtype, _order(dtype)): dtype for dtype in dtypes}.values())
     if len(distinct) == 1:
         return distinct[0]
+    if (whole := all_categories(distinct)) is not None:
+        return whole
     return concat([kind(_values(dtype)) for dtype in distinct]).dtype
 
 
@@ -161,6 +196,12 @@ def _values(dtype: Any) -> Any:
         with suppress(TypeError, ValueError):
             return pd.Series([value], dtype=dtype)
     return column(dtype)[:1]
+
+
+def _of_types(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) -> Any:
+    """Return the meta with these types, or itself if it has them."""
+    unchanged = _exact((columns, labels)) == _exact(_types_of(meta))
+    return meta if unchanged else _with_types(meta, columns, labels)
 
 
 def _with_types(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) -> Any:
