@@ -192,13 +192,12 @@ from .manipulation.join import (
     rot90,
     split,
     stack,
-    tile,
     unstack,
     vsplit,
     vstack,
 )
 from .manipulation.pad import pad
-from .manipulation.repetition import repeat
+from .manipulation.repetition import repeat, tile
 from .manipulation.reshape import ravel, reshape
 from .manipulation.shape import (
     broadcast_arrays,

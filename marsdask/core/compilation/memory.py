@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,10 +142,10 @@ _INSTEAD = "reduce it, write it with to_zarr() or to_parquet(), or use a smaller
 def check_results(grids: Sequence[Grid], plan: Plan) -> None:
     """Raise if results are too large to keep or to fetch, before execution.
 
-    Views, existing results and results without a known bound are not counted.
+    Existing results and results without a known bound are not counted. Views keep what they are
+    views of; to fetch several chunks they are copied.
     """
-    made = dict.fromkeys(source for grid in grids for source in _selected(grid))
-    kept = sum(_whole(grid) for grid in made if not _is_elsewhere(grid))
+    kept = sum(_kept(source for grid in grids for source in _selected(grid)).values())
     largest = max(grids, key=_whole, default=None)
     name = "" if largest is None else _written(largest)
     memory, disk = plan.budget or 0, plan.spill or 0
@@ -154,8 +154,11 @@ def check_results(grids: Sequence[Grid], plan: Plan) -> None:
         settings = "options.spill_dirs and options.spill_limit, or a worker's --spill-dirs,"
         instead = f"{_INSTEAD}; {settings} give more room"
         raise ResultsTooLarge(name, kept, memory + disk, where, instead)
-    if plan.client is not None and kept > plan.client:
-        raise too_large_to_fetch(name, kept, plan.client)
+    if plan.client is None:
+        return
+    fetched = max(kept, sum(_whole(grid) for grid in grids if len(grid) > 1))
+    if fetched > plan.client:
+        raise too_large_to_fetch(name, fetched, plan.client)
 
 
 def too_large_to_fetch(name: str, nbytes: int, room: int) -> ResultsTooLarge:
@@ -175,6 +178,36 @@ def _selected(grid: Grid) -> Iterator[Grid]:
             )
         else:
             yield found
+
+
+def _kept(grids: Iterable[Grid]) -> dict[Grid, int]:
+    """Return the bytes that results surely keep of grids: of themselves, or of what they show."""
+    kept: dict[Grid, int] = {}
+    for grid in grids:
+        base, nbytes = _base(grid)
+        kept[base] = max(nbytes, kept.get(base, 0))
+    return kept
+
+
+def _base(grid: Grid) -> tuple[Grid, int]:
+    """Return the grid that the chunks of a grid are views of, and the bytes that they keep of it.
+
+    A constant or a range is made anew for each chunk.
+    """
+    base, nbytes = grid, _whole(grid)
+    while nbytes and may_be_views(base):
+        sources = base.rule.inputs
+        if len(sources) != 1 or type(sources[0].rule) is ResultKeys:
+            return base, 0
+        (base,) = sources
+        copies = len(grid) if _is_made_anew(base) else len(base)
+        nbytes = min(nbytes, _whole(base) * copies // max(1, len(base)))
+    return base, nbytes
+
+
+def _is_made_anew(grid: Grid) -> bool:
+    rule = grid.rule
+    return isinstance(rule, Blockwise) and rule.cheap and not rule.sources
 
 
 def is_kept(grid: Grid) -> bool:

@@ -15,8 +15,10 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known, numbers
 
 from ..chunks import whole_number
+from ..creation.from_shape import zeros
 from ..elementwise.ufuncs import apply, astype, remainder, subtract
 from ..manipulation.join import concatenate, length
+from ..manipulation.repetition import tile
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, to_change
@@ -68,9 +70,9 @@ def resize(a: Any, new_shape: Any) -> Node:
     count = int(np.prod(shape, dtype=np.intp))
     own = length(flat, 0)
     if count == 0 or own == 0:
-        return as_node(np.zeros(shape, flat.meta.dtype))
+        return as_node(zeros.node(shape, flat.meta.dtype))
     repeats = -(-count // own)
-    return reshape.node(getitem.node(concatenate.node([flat] * repeats), slice(count)), shape)
+    return reshape.node(getitem.node(tile.node(flat, repeats), slice(count)), shape)
 
 
 @public
@@ -90,7 +92,7 @@ def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     if a._view is not None:
         a._view.leaving(a, force=not refcheck)
     if count > own:
-        flat = concatenate.node([flat, np.zeros(count - own, flat.meta.dtype)])
+        flat = concatenate.node([flat, zeros.node(count - own, flat.meta.dtype)])
     rebind(a, as_node(reshape.node(getitem.node(flat, slice(count)), shape)))
 
 

@@ -17,14 +17,13 @@ from ..indexing.assignment import into
 from ..indexing.getitem import getitem
 from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
-from ..memory_order import in_order_of
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public, public_view, view_face
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .concatenation import Concatenate
 from .reshape import ravel, reshape
-from .shape import broadcast_to, expand_dims, normalize_axes, normalize_axis, transpose, view
+from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
 
 if TYPE_CHECKING:
     pass
@@ -360,40 +359,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
             halves = [part(result, where, x) for x in (range(cut, size), range(cut))]
             result = concatenate.node(halves, where, dtype=node.meta.dtype)
     return result
-
-
-#: Of more repetitions chunks are not told apart.
-MANY = 1000
-
-
-def _repeated(node: Node, axis: int, count: int) -> Node:
-    """Return many repetitions along an axis: a new axis, which is merged with it."""
-    ndim = len(node.chunks)
-    shape = [length(node, i) for i in range(ndim)]
-    wide = view(node, [*range(axis), None, *range(axis, ndim)])
-    spread = broadcast_to.node(wide, (*shape[:axis], count, *shape[axis:]))
-    shape[axis] *= count
-    return as_node(reshape.node(spread, tuple(shape)))
-
-
-@public
-def tile(A: Any, reps: Any) -> Node:
-    """Repeat a tensor along each axis. See numpy.tile."""
-    counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
-    node = as_node(A)
-    ndim = max(len(counts), len(node.chunks))
-    counts = [1] * (ndim - len(counts)) + counts
-    result: Node = view(node, [*[None] * (ndim - len(node.chunks)), *range(len(node.chunks))])
-    for axis, count in enumerate(counts):
-        if count < 0:
-            raise ValueError("negative dimensions are not allowed")
-        if count == 0:
-            result = part(result, axis, range(0))
-        elif count > MANY:
-            result = _repeated(result, axis, count)
-        elif count > 1:
-            result = concatenate.node([result] * count, axis, dtype=node.meta.dtype)
-    return result if set(counts) == {1} else in_order_of(result, "C")
 
 
 @public

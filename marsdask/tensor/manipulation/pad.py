@@ -31,8 +31,8 @@ from ..quantile.exact import median
 from ..reduction import reductions
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
-from .join import concatenate, length, tile
-from .repetition import repeat
+from .join import concatenate, length
+from .repetition import repeat, tile
 from .shape import broadcast_to, normalize_axis, view
 
 #: Modes that repeat elements: NumPy says which.

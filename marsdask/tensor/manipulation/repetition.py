@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +14,20 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node, PartOf, Taken
-from marsdask.core.sizes import Chunks, Index, Size, Unknown, borders, known, numbers
+from marsdask.core.sizes import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
 
+from ..chunks import MOST_CHUNKS, regular, store_limit
+from ..chunkwise.rechunk import recut
 from ..indexing.advanced import Take
 from ..indexing.outer_cuts import MOST_POINTS
+from ..memory_order import in_order_of
 from ..operands import as_node
 from ..sparse.blocks import is_sparse, to_csr
 from ..typing import public
 from .deletion import along, as_positions, is_run
-from .join import length
+from .join import concatenate, length, part
 from .reshape import ravel
-from .shape import normalize_axis
+from .shape import normalize_axis, view
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,3 +200,109 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     if (counts < 0).any():
         raise ValueError("repeats may not contain negative values.")
     return RepeatEach(node, counts, axis)
+
+
+@dataclass(frozen=True, eq=False)
+class Tiled(Node):
+    """An array repeated along an axis, of which each chunk has many repetitions."""
+
+    a: Node
+    count: int
+    axis: int
+
+    @property
+    def label(self) -> str:
+        return "tile"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._longer(self.a.chunks)
+
+    def _longer(self, chunks: Chunks) -> Chunks:
+        length = sum(numbers(chunks[self.axis]))
+        others = (*chunks[: self.axis], *chunks[self.axis + 1 :])
+        width = math.prod(max(map(upper, sizes), default=0) or 1 for sizes in others)
+        room = int(store_limit()) // max(1, length * width * self.meta.dtype.itemsize)
+        step = max(1, room, -(-self.count // MOST_CHUNKS))
+        sizes = tuple(length * n for n in regular(self.count, min(step, self.count)))
+        return (*chunks[: self.axis], sizes, *chunks[self.axis + 1 :])
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        cut, length = taken[self.axis], self.a.shape[self.axis]
+        below: list[range | None] = [*taken]
+        below[self.axis] = None
+        a = part(self.a, tuple(below))
+        if cut is None or not length:
+            return self.replaced(a=a)
+        if not cut:
+            return part(a, along(self.axis, len(taken), range(0)))
+        low, high = sorted((cut[0], cut[-1]))
+        if not is_run(cut, high - low):
+            points = as_positions(cut) % length
+            return Take(a, (points,), (self.axis,), self.axis)
+        first = low // length
+        fewer = self.replaced(a=a, count=high // length + 1 - first)
+        start = cut.start - first * length
+        own = range(start, start + len(cut) * cut.step, cut.step)
+        return part(fewer, along(self.axis, len(taken), own))
+
+    def tile(self, a: Grid) -> Grid:
+        chunks = self._longer(a.chunks)
+        length = sum(numbers(a.chunks[self.axis]))
+        whole = (*a.chunks[: self.axis], (length,), *a.chunks[self.axis + 1 :])
+        axes = tuple(None if i == self.axis else i for i in range(a.ndim))
+        return blockwise(
+            tiled_block,
+            [(recut(a, whole), axes)],
+            chunks=chunks,
+            meta=self.meta,
+            varying=SizeAt(self.axis, chunks[self.axis]),
+            kwargs={"axis": self.axis},
+        )
+
+
+@dataclass(frozen=True)
+class SizeAt:
+    """Gives each chunk its length along an axis."""
+
+    axis: int
+    sizes: Sizes
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        return (self.sizes[index[self.axis]],)
+
+
+@kernel(scratch=0.0)
+def tiled_block(block: Any, size: int, axis: int) -> Any:
+    """Repeat a block along an axis up to a length."""
+    counts = [1] * block.ndim
+    counts[axis] = size // max(1, block.shape[axis])
+    return np.tile(block, counts)
+
+
+#: Of more repetitions chunks are not told apart.
+MANY = 1000
+
+
+@public
+def tile(A: Any, reps: Any) -> Node:
+    """Repeat a tensor along each axis. See numpy.tile."""
+    counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
+    node = as_node(A)
+    ndim = max(len(counts), len(node.chunks))
+    counts = [1] * (ndim - len(counts)) + counts
+    result: Node = view(node, [*[None] * (ndim - len(node.chunks)), *range(len(node.chunks))])
+    for axis, count in enumerate(counts):
+        if count < 0:
+            raise ValueError("negative dimensions are not allowed")
+        if count == 0:
+            result = part(result, axis, range(0))
+        elif count > MANY:
+            result = Tiled(result, count, axis)
+        elif count > 1:
+            result = concatenate.node([result] * count, axis, dtype=node.meta.dtype)
+    return result if set(counts) == {1} else in_order_of(result, "C")

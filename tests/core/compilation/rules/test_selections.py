@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import marsdask.tensor as mt
 from marsdask.core.compilation.passes import run_passes
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.config import option_context
+from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
 from marsdask.core.graph import Graph
 from marsdask.core.node import MultiOutput
 
@@ -135,6 +137,51 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "setitem": (lambda: assigned(mt.arange(N), slice(3, None, 2), 7)[2:6], [2, 7, 4, 7]),
     "take": (lambda: mt.take(mt.arange(N), [5, -1]), [5, N - 1]),
 }
+
+
+#: All elements of huge arrays, of every kind that is not computed, but lent or put together.
+WHOLE: dict[str, Callable[[], Any]] = {
+    "ones": lambda: mt.ones((B, B)),
+    "broadcast_to": lambda: mt.broadcast_to(mt.arange(B), (B, B)),
+    "meshgrid-views": lambda: mt.meshgrid(mt.arange(B), mt.arange(B), copy=False)[0],
+    "transpose": lambda: mt.ones((B, B)).T,
+    "rot90": lambda: mt.rot90(mt.ones((B, B))),
+    "flip": lambda: mt.arange(N)[::-1],
+    "reshape": lambda: mt.arange(N).reshape(B, B),
+    "tile": lambda: mt.tile(mt.arange(10), N // 10),
+    "resize": lambda: mt.resize(mt.arange(10), N),
+    "roll": lambda: mt.roll(mt.arange(N), 2),
+    "repeat": lambda: mt.repeat(mt.arange(10), N),
+    "repeat-each": lambda: mt.repeat(mt.arange(3), [N, 2, N]),
+    "pad": lambda: mt.pad(mt.arange(5), N),
+    "pad-wrap": lambda: mt.pad(mt.arange(5), N, "wrap"),
+    "pad-ramp": lambda: mt.pad(mt.arange(5), N, "linear_ramp"),
+    "insert": lambda: mt.insert(mt.arange(N), 2, 3),
+    "delete": lambda: mt.delete(mt.arange(N), 2),
+    "cumsum": lambda: mt.cumsum(mt.arange(N)),
+    "diff": lambda: mt.diff(mt.arange(N)),
+    "kron": lambda: mt.kron(mt.arange(B), mt.arange(B)),
+    "outer": lambda: mt.outer(mt.arange(B), mt.arange(B)),
+    "diag": lambda: mt.diag(mt.arange(B)),
+    "tril": lambda: mt.tril(mt.ones((B, B))),
+    "indices": lambda: mt.indices((B, B)),
+    "concatenate": lambda: mt.concatenate([mt.arange(N), mt.arange(N)]),
+    "sum": lambda: mt.ones(10**15).sum(),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_huge_arrays_are_refused_before_anything_is_made(name):
+    """The error names the limit; the client has allocated little by then."""
+    with option_context({"memory_limit": 2**31}):
+        tracemalloc.start()
+        try:
+            with pytest.raises((MemoryBudgetError, ResultsTooLarge)):
+                WHOLE[name]().compute()
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < 100 * 2**20
 
 
 def planned(collection):
