@@ -88,6 +88,8 @@ class RowsEstimator(Twinned):
 
     #: Whether samples may be sparse, as far as scikit-learn's class takes them.
     _takes_sparse: ClassVar[bool] = False
+    _keeps_half: ClassVar[bool] = False
+    """Whether samples of float16 stay so, as in scikit-learn; others become float64."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -112,7 +114,7 @@ class RowsEstimator(Twinned):
         """Return the samples as the node of a tensor of floats; ``reset`` stores their columns."""
         if not is_lazy(X):
             finite = "allow-nan" if allow_nan else True
-            kinds = [np.float64, np.float32]
+            kinds = [np.float64, np.float32, *([np.float16] if self._keeps_half else [])]
             taken = validate_data(
                 self,
                 X,
@@ -122,7 +124,7 @@ class RowsEstimator(Twinned):
                 accept_sparse="csr" if self._takes_sparse else False,
             )
             return as_node(tensor(taken), sparse=True) if issparse(taken) else in_memory(taken)
-        rows = as_rows(X, sparse=self._takes_sparse)
+        rows = self._as_rows(X)
         meta = X.node.meta
         columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
         validate_data(self, columns, reset=reset, skip_check_array=True)
@@ -134,6 +136,9 @@ class RowsEstimator(Twinned):
                 )
         return rows
 
+    def _as_rows(self, X: Any) -> Node:
+        return as_rows(X, sparse=self._takes_sparse, half=self._keeps_half)
+
     def _finite(self, X: Any, *, allow_nan: bool = False) -> Node:
         """Return lazy samples to transform, whose values are checked when they are computed."""
         return FiniteBlocks(self._samples(X, reset=False), allow_nan)
@@ -141,7 +146,7 @@ class RowsEstimator(Twinned):
     def _predictions(self, method: str, X: Any) -> Any:
         """Return the lazy tensor of what a method of scikit-learn's estimator gives."""
         backward = method == "inverse_transform"
-        rows = as_rows(X, sparse=self._takes_sparse) if backward else self._samples(X, reset=False)
+        rows = self._as_rows(X) if backward else self._samples(X, reset=False)
         sample = np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype)
         sample = to_csr(sample) if is_sparse(rows.meta) else sample
         return predictions(self._twin_of_arrays(), method, rows, sample)

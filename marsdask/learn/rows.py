@@ -292,8 +292,11 @@ def held(*nodes: Node | None) -> tuple[Any, ...]:
     )
 
 
-def as_rows(X: Any, *, sparse: bool = False) -> Node:
-    """Return lazy samples as the node of a tensor of floats; the errors are scikit-learn's."""
+def as_rows(X: Any, *, sparse: bool = False, half: bool = False) -> Node:
+    """Return lazy samples as the node of a tensor of floats; the errors are scikit-learn's.
+
+    Float16 becomes float64 but with ``half``.
+    """
     meta = X.node.meta
     if is_sparse(meta) and not sparse:
         raise TypeError(
@@ -307,8 +310,8 @@ def as_rows(X: Any, *, sparse: bool = False) -> Node:
             "contains a single sample."
         )
     if isinstance(meta, pd.DataFrame):
-        return Values(X.node, _float_of(meta.dtypes))
-    if meta.dtype in (np.float32, np.float64):
+        return Values(X.node, _float_of(meta.dtypes, half=half))
+    if meta.dtype in (np.float32, np.float64) or (half and meta.dtype == np.float16):
         return as_node(X, sparse=sparse)
     return as_node(astype(X, _float_of([meta.dtype])), sparse=sparse)
 
@@ -356,8 +359,8 @@ def check_weights(largest: float) -> None:
         raise ValueError("Sample weights must contain at least one non-zero number.")
 
 
-def _float_of(dtypes: Any) -> np.dtype[Any]:
-    """Return the dtype of the computation: float32 only if all columns are."""
+def _float_of(dtypes: Any, *, half: bool = False) -> np.dtype[Any]:
+    """Return the dtype of the computation: float32, or float16, only if all columns are."""
     for dtype in dtypes:
         # Texts and categories may be numbers.
         texts = pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
@@ -366,5 +369,7 @@ def _float_of(dtypes: Any) -> np.dtype[Any]:
             raise ValueError(f"could not convert columns of dtype {dtype} to float")
         if pd.api.types.is_complex_dtype(dtype):
             raise ValueError("Complex data not supported")
-    alike = all(dtype == np.float32 for dtype in dtypes)
-    return np.dtype(np.float32 if alike and len(dtypes) else np.float64)
+    for narrow in (np.float32, *([np.float16] if half else [])):
+        if len(dtypes) and all(dtype == narrow for dtype in dtypes):
+            return np.dtype(narrow)
+    return np.dtype(np.float64)

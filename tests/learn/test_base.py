@@ -8,13 +8,16 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import cluster, decomposition, preprocessing
+from sklearn import cluster, decomposition, impute, preprocessing
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.learn import decomposition as our_parts
+from marsdask.learn import impute as our_impute
+from marsdask.learn import preprocessing as our_preprocessing
 from marsdask.learn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_lazy
 from marsdask.learn.cluster import KMeans
 from marsdask.learn.decomposition import PCA
@@ -199,3 +202,41 @@ def test_values_that_are_refused(model, method, bad):
         found = value(getattr(fitted, method)(lazy))
         if method != "fit":
             np.testing.assert_allclose(found, expected)
+
+
+def transformers():
+    """Yield each transformer of samples that we share with scikit-learn, by name."""
+    modules = ((our_preprocessing, preprocessing), (our_impute, impute), (our_parts, decomposition))
+    special = {"FunctionTransformer", "LabelBinarizer", "LabelEncoder", "TargetEncoder"}
+    for ours, theirs in modules:
+        for name in sorted(set(vars(ours)) & set(vars(theirs)) - special):
+            kind = getattr(ours, name)
+            if isinstance(kind, type) and hasattr(kind, "transform"):
+                yield name, kind, getattr(theirs, name)
+
+
+TRANSFORMERS = list(transformers())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "bool"])
+@pytest.mark.filterwarnings("ignore")
+def test_types_of_transformed_samples(dtype):
+    """Each transformer declares and gives scikit-learn's type for samples of each type."""
+    numbers = np.random.default_rng(0).integers(1, 5, (12, 3))
+    samples = numbers > 2 if dtype == "bool" else numbers.astype(dtype)
+    few = {"n_components": 2, "random_state": 0, "n_quantiles": 5, "sparse_output": False}
+    for name, kind, their_kind in TRANSFORMERS:
+        taken = {key: few[key] for key in few if key in kind().get_params()}
+        wanted = their_kind(**taken).fit(samples).transform(samples)
+        model = kind(**taken).fit(mt.tensor(samples, chunk_size=5))
+        found = model.transform(mt.tensor(samples, chunk_size=5))
+        assert (found.dtype, value(found).dtype) == (wanted.dtype, wanted.dtype), name
+        if "components_" not in vars(model):
+            accuracy = 4 * np.finfo(wanted.dtype).eps if wanted.dtype.kind == "f" else 0
+            np.testing.assert_allclose(value(found), wanted, accuracy, accuracy, err_msg=name)
+
+
+def test_names_of_transformers():
+    """The table of types has the transformers that keep float16, and others."""
+    names = {name for name, _, _ in TRANSFORMERS}
+    assert names >= {"StandardScaler", "PolynomialFeatures", "Normalizer", "SimpleImputer", "PCA"}

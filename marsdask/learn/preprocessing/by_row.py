@@ -38,6 +38,7 @@ class Normalizer(RowsEstimator, Stateless, preprocessing.Normalizer):
     array([[0.6, 0.8]])
     """
 
+    _keeps_half = True
     _takes_sparse = True
 
 
@@ -52,6 +53,7 @@ class Binarizer(RowsEstimator, Stateless, preprocessing.Binarizer):
            [1.]])
     """
 
+    _keeps_half = True
     _takes_sparse = True
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
@@ -75,6 +77,7 @@ class PolynomialFeatures(RowsEstimator, Stateless, preprocessing.PolynomialFeatu
     array([[1., 2., 3., 4., 6., 9.]])
     """
 
+    _keeps_half = True
     _takes_sparse = True
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect, compute, execute
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.rows import FiniteBlocks, as_rows, held
+from marsdask.learn.rows import FiniteBlocks, held
 from marsdask.learn.runs import check_some
 from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import refuse_sparse
@@ -35,6 +35,7 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
     array([-1. , -0.5,  0. ,  0.5,  1. ])
     """
 
+    _keeps_half = True
     _takes_sparse = True
     center_: Any
     scale_: Any
@@ -75,7 +76,7 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().inverse_transform(X)
-        rows = collect(as_rows(X))
+        rows = collect(self._as_rows(X))
         if self.with_scaling:
             rows = rows * self.scale_.astype(rows.dtype)
         return rows + self.center_.astype(rows.dtype) if self.with_centering else rows
@@ -108,6 +109,7 @@ class QuantileTransformer(RowsEstimator, preprocessing.QuantileTransformer):
     array([0. , 0.5, 1. ])
     """
 
+    _keeps_half = True
     _takes_sparse = True
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -14,7 +14,7 @@ from marsdask.core.collection import collect
 from marsdask.core.compilation.costs import kernel
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import refuse
-from marsdask.learn.rows import as_rows, fold, tiles
+from marsdask.learn.rows import fold, tiles
 from marsdask.learn.runs import check_some
 from marsdask.learn.stand_ins import like_columns
 from marsdask.tensor.elementwise.ufuncs import clip
@@ -81,6 +81,8 @@ class MinMaxScaler(RowsEstimator, OfExtremes, preprocessing.MinMaxScaler):
     array([0.  , 0.25, 1.  ])
     """
 
+    _keeps_half = True
+
     def transform(self, X: Any) -> Any:
         """Scale samples."""
         check_is_fitted(self)
@@ -95,7 +97,7 @@ class MinMaxScaler(RowsEstimator, OfExtremes, preprocessing.MinMaxScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().inverse_transform(X)
-        rows = collect(as_rows(X))
+        rows = collect(self._as_rows(X))
         return (rows - self.min_.astype(rows.dtype)) / self.scale_.astype(rows.dtype)
 
 
@@ -112,6 +114,7 @@ class MaxAbsScaler(RowsEstimator, OfExtremes, preprocessing.MaxAbsScaler):
     array([ 0.25, -1.  ,  0.5 ])
     """
 
+    _keeps_half = True
     _takes_sparse = True
 
     def transform(self, X: Any) -> Any:
@@ -132,5 +135,5 @@ class MaxAbsScaler(RowsEstimator, OfExtremes, preprocessing.MaxAbsScaler):
             return super().inverse_transform(X)
         if is_sparse(X.node.meta):
             return self._predictions("inverse_transform", X)
-        rows = collect(as_rows(X))
+        rows = collect(self._as_rows(X))
         return rows * self.scale_.astype(rows.dtype)

@@ -13,7 +13,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import Moments, merge_squares
-from marsdask.learn.rows import FiniteBlocks, as_rows, as_weights, check_weights
+from marsdask.learn.rows import FiniteBlocks, as_weights, check_weights
 from marsdask.learn.runs import check_length
 from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
@@ -39,6 +39,7 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
     array([-1.,  1.])
     """
 
+    _keeps_half = True
     _takes_sparse = True
 
     mean_: Any
@@ -122,7 +123,7 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         check_is_fitted(self)
         if not is_lazy(X):
             return super().inverse_transform(X, copy)
-        rows = as_rows(X, sparse=True)
+        rows = self._as_rows(X)
         self._refuse_centering(rows, "uncenter")
         if is_sparse(rows.meta):
             return self._predictions("inverse_transform", X)

@@ -92,7 +92,7 @@ def _with_norms(X: Any, norm: str, axis: int, return_norm: bool) -> Any:
     """Scale rows or columns by norms that are wanted, or need all rows."""
     if norm not in _NORMS or axis not in (0, 1):
         raise ValueError(f"{norm!r} is not a supported norm, or {axis!r} not a supported axis")
-    rows = collect(FiniteBlocks(as_rows(X), allow_nan=False))
+    rows = collect(FiniteBlocks(as_rows(X, half=True), allow_nan=False))
     norms = _NORMS[norm](rows, axis)
     divisors = where(norms == 0, rows.dtype.type(1), norms)
     scaled = rows / (divisors[:, np.newaxis] if axis == 1 else divisors)
