@@ -18,10 +18,11 @@ from marsdask.tensor.tensor import method
 from . import batches, protocols
 from .display import html, representation
 from .elementwise.filter import Filter
+from .elementwise.rowwise import rowwise
 from .io import dask_frames
 from .rows import alignment, cut_rows, recut_rows
 from .schemas.dtypes import cast_chunks, concat_chunks, meta_from_infos
-from .tensors import to_tensor
+from .tensors import in_utc, to_tensor
 
 if TYPE_CHECKING:
     from marsdask.core.session import Session
@@ -136,8 +137,9 @@ class Rows(Collection):
 
     @property
     def values(self) -> Tensor:
-        """The values as a tensor."""
-        return to_tensor(self)
+        """The values as a tensor; times with a zone are those of UTC."""
+        zoned = self._node.meta.ndim == 1 and isinstance(self._node.meta.dtype, pd.DatetimeTZDtype)
+        return to_tensor(rowwise(in_utc, self) if zoned else self)
 
     def to_tensor(self) -> Tensor:
         """Return the values as a tensor.

@@ -66,7 +66,7 @@ class DataFrame(FrameBase):
     ``pd.DataFrame.from_arrow(df)``.
     """
 
-    __slots__ = ()
+    __slots__ = ("_labels",)
 
     def __init__(
         self,
@@ -83,7 +83,20 @@ class DataFrame(FrameBase):
         if not isinstance(data, Node):
             made = make_frame(data, index, columns, dtype, chunk_size, num_partitions, copy=copy)
             data = made.node
+        self._labels: tuple[Node, pd.Index[Any]] | None = None
         super().__init__(data, session)
+
+    @property
+    def node(self) -> Node:
+        """The operation behind it: columns have the names that were set on their labels."""
+        node = super().node if self._own is None else self._own
+        if self._labels is not None:
+            of, labels = self._labels
+            if of is node and labels.names != node.meta.columns.names:
+                self._labels = None
+                self.columns = labels
+                node = super().node
+        return node
 
     @classmethod
     def from_dict(
@@ -107,8 +120,10 @@ class DataFrame(FrameBase):
     @property
     def columns(self) -> pd.Index[Any]:
         """The column labels."""
-        labels: pd.Index[Any] = self._node.meta.columns
-        return labels
+        node = self.node
+        if self._labels is None or self._labels[0] is not node:
+            self._labels = node, node.meta.columns
+        return self._labels[1]
 
     @columns.setter
     def columns(self, labels: Any) -> None:

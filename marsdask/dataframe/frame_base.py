@@ -156,11 +156,11 @@ class FrameBase(Rows):
     ) -> T:
         """Return what a function of the object returns. See pandas.DataFrame.pipe."""
         if not isinstance(func, tuple):
-            return func(self, *args, **kwargs)
+            return func(self.copy(), *args, **kwargs)
         call, target = func
         if target in kwargs:
             raise ValueError(f"{target} is both the pipe target and a keyword argument")
-        return call(*args, **{target: self}, **kwargs)
+        return call(*args, **{target: self.copy()}, **kwargs)
 
     asof: Final = method(times.asof)
     asfreq: Final = method(times.asfreq)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -12,10 +15,14 @@ from pandas.api.extensions import ExtensionArray
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.snapshots.functions import function_name
+from marsdask.tensor.protocols import scalar_operators
 
+from .create import series_from_tensor
 from .elementwise.operands import aligned_tensor, operand
 from .elementwise.rowwise import rowwise
 from .frame_node import dtypes_of
+from .reduction.aggregate import scalar_of
+from .reduction.fold import assembled
 from .rows import alignment
 from .tensors import to_tensor
 
@@ -29,6 +36,73 @@ REDUCTIONS: dict[Any, str] = {
     np.add: "sum",
     np.multiply: "prod",
 }
+
+
+#: The operators of times, by NumPy's names.
+OPERATORS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+}
+
+
+#: What an object may be of which only values tell the zone.
+OBJECTS = (pd.Timestamp(0, tz="UTC"), pd.Timedelta(1))
+
+
+def _of_times(name: str, a: Any, b: Any) -> Any:
+    """Apply an operator to a tensor of at most one axis and a time or an offset, as pandas does."""
+    first = isinstance(a, Collection)
+    tensor, other = (a, b) if first else (b, a)
+    if name not in OPERATORS or tensor.ndim > 1:
+        return NotImplemented
+    call = OPERATORS[name] if first else _Reflected(OPERATORS[name])
+    if tensor.ndim:
+        return to_tensor(call(series_from_tensor(tensor), other))
+    meta = tensor.node.meta
+    like = _like(meta[()] if meta.dtype == object else np.ones((), meta.dtype)[()], call, other)
+    if isinstance(like, pd.Timedelta) or (isinstance(like, pd.Timestamp) and like.tz is None):
+        like = like.to_numpy()
+    return assembled(with_time, [tensor], like, title=name, call=call, other=other)
+
+
+def _like(sample: Any, call: Callable[[Any, Any], Any], other: Any) -> Any:
+    """Return what an operator gives for a sample, of the kind of objects that it takes."""
+    if not isinstance(sample, pd.Timestamp | pd.Timedelta | np.datetime64 | np.timedelta64):
+        for value in OBJECTS:
+            with suppress(TypeError):
+                return call(value, other)
+    return with_time(sample, call=call, other=other)
+
+
+@dataclass(frozen=True)
+class _Reflected:
+    """Calls an operator with its operands in the other order."""
+
+    func: Callable[[Any, Any], Any]
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        return self.func(b, a)
+
+
+def with_time(value: Any, call: Callable[[Any, Any], Any], other: Any) -> Any:
+    """Apply an operator to a computed scalar, as pandas has it, and a time or an offset."""
+    value = scalar_of(value)
+    kinds = {np.datetime64: pd.Timestamp, np.timedelta64: pd.Timedelta}
+    return call(kinds.get(type(value), lambda same: same)(value), other)
+
+
+scalar_operators.update(
+    dict.fromkeys((pd.offsets.BaseOffset, pd.Timedelta, pd.Timestamp), _of_times)
+)
 
 
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:

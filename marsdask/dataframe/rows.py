@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
@@ -52,7 +53,7 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
     if len(blocks) == 1:
         return blocks[0]
     if isinstance(blocks[0], pd.Index):
-        return blocks[0].append(blocks[1:])
+        return _joined_labels(blocks)
     # The dtype of an empty block may be wrong: it counts only if all are empty.
     blocks = _of_all_categories(blocks)
     filled = [block for block in blocks if len(block)] or [blocks[0]]
@@ -67,7 +68,33 @@ def _of_types(joined: Any, blocks: list[Any]) -> Any:
     types = dtypes_of(blocks[0].index)
     if dtypes_of(joined.index) == types or any(dtypes_of(one.index) != types for one in blocks):
         return joined
+    if types == (np.dtype(object),):
+        return joined.set_axis(_joined_labels([block.index for block in blocks]))
     return joined.set_axis(cast_labels(joined.index, blocks[0].index))
+
+
+def _joined_labels(parts: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
+    """Join labels; those of objects stay what they are, where pandas would infer a type."""
+    joined = parts[0].append(list(parts[1:]))
+    if joined.nlevels > 1 or joined.dtype == object or any(one.dtype != object for one in parts):
+        return joined
+    values = np.concatenate([np.asarray(one, dtype=object) for one in parts])
+    return pd.Index(values, dtype=object, name=joined.name)
+
+
+def without_ellipsis(key: Any, ndim: int) -> Any:
+    """Return a key of ``loc`` or ``iloc`` with full slices in place of an ellipsis."""
+    if key is Ellipsis:
+        return slice(None)
+    if not isinstance(key, tuple) or not any(part is Ellipsis for part in key):
+        return key
+    at = next(place for place, part in enumerate(key) if part is Ellipsis)
+    before, after = key[:at], key[at + 1 :]
+    if at and len(key) > ndim:
+        return key  # too many, as in pandas
+    if any(part is Ellipsis for part in after):
+        raise pd.errors.IndexingError("indexer may only contain one '...' entry")
+    return (*before, *(slice(None),) * (ndim - len(key) + 1), *after)
 
 
 def level_at(index: Any, number: int) -> Any:

@@ -91,7 +91,7 @@ class Series(FrameBase):
     def __getitem__(self, key: Any) -> Series | Tensor:
         if isinstance(key, tuple) and len(key) == 1 and isinstance(key[0], slice):
             (key,) = key  # as in pandas, a slice in a tuple is one
-        key = label_in_memory(key)
+        key = label_in_memory(slice(None) if key is Ellipsis else key)
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):
@@ -101,6 +101,7 @@ class Series(FrameBase):
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = slice(None) if key is Ellipsis else key
         if isinstance(key, slice):
             if key != slice(None):
                 raise NotImplementedError(

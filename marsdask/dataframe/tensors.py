@@ -61,6 +61,11 @@ def to_numpy(block: Any, dtype: Any = None) -> Any:
     return values.astype(dtype)
 
 
+def in_utc(block: Any) -> Any:
+    """Return times with a zone as those of UTC, without one."""
+    return (block if isinstance(block, pd.Index) else block.dt).tz_convert(None)
+
+
 def to_tensor(obj: Any) -> Tensor:
     """Return the values of a frame, a series or an index as a tensor."""
     tensor: Tensor = wrap(ToTensor(obj.node))

@@ -11,6 +11,7 @@ import dask.config
 import numpy as np
 from dask.utils import parse_bytes
 
+from marsdask.core.collection import Collection
 from marsdask.core.config import options
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.sizes import (
@@ -46,6 +47,10 @@ def whole_number(length: Any) -> int:
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of ints; floats and negatives raise NumPy's errors."""
+    if isinstance(shape, Collection) and shape.node.chunks:
+        shape = shape.compute()
+    if not isinstance(shape, Sequence | np.ndarray) and np.ndim(shape) == 1:
+        shape = np.asarray(shape)  # such as a series
     items = shape if isinstance(shape, Sequence | np.ndarray) and np.ndim(shape) else (shape,)
     if isinstance(shape, Sequence) and not shape:
         return ()

@@ -263,7 +263,8 @@ def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None, order: An
             raise NotImplementedError(
                 "masked tensors are not supported here; use tensor.ma, x.filled() or x.data"
             )
-        return obj.node
+        # Lazy rows are arrays to functions of tensors.
+        return obj.to_tensor().node if obj.handles_ufuncs else obj.node  # type: ignore[attr-defined]
     if isinstance(obj, Node):
         return obj
     if is_dask_array(obj):

@@ -54,11 +54,28 @@ def operand_of(obj: Any) -> bool:
     return not hasattr(obj, "__array_ufunc__")
 
 
+#: Scalars of other packages that NumPy has no type for, such as offsets of times, and what applies
+#: an operator's function to two operands of which one is such a scalar.
+scalar_operators: dict[type, Callable[[str, Any, Any], Any]] = {}
+
+
+def _applied(func: Callable[..., Any], a: Any, b: Any, other: Any) -> Any:
+    """Apply an operator's function to a tensor and another operand, in their order."""
+    if type(other) not in _PLAIN:
+        for kind, apply_to in scalar_operators.items():
+            if isinstance(other, kind):
+                return apply_to(func.__name__, a, b)
+    return func(a, b) if operand_of(other) else NotImplemented
+
+
+_PLAIN = {int, float, complex, bool, np.ndarray}
+
+
 def binary(func: Callable[..., R]) -> Callable[[Any, ArrayLike], R]:
     """Return the operator ``self <func> other``."""
 
     def call(self: Any, other: Any) -> Any:
-        return func(self, other) if operand_of(other) else NotImplemented
+        return _applied(func, self, other, other)
 
     return call
 
@@ -67,7 +84,7 @@ def reflected(func: Callable[..., R]) -> Callable[[Any, ArrayLike], R]:
     """Return the operator ``other <func> self``."""
 
     def call(self: Any, other: Any) -> Any:
-        return func(other, self) if operand_of(other) else NotImplemented
+        return _applied(func, other, self, other)
 
     return call
 

@@ -299,3 +299,31 @@ def test_other_functions_of_the_tensor_package_take_rows_for_arrays():
     target = mt.zeros(5)
     assert mt.add(lazy.u, 1, target) is target
     assert target.compute().tolist() == (frame.u + 1).tolist()
+
+
+OF_TIMES = {
+    "BDay": lambda x: x + pd.offsets.BDay(3),
+    "reflected": lambda x: pd.offsets.Day(1) + x,
+    "MonthBegin": lambda x: x - pd.offsets.MonthBegin(1),
+    "Timedelta": lambda x: x - pd.Timedelta("1h"),
+    "comparison": lambda x: x > x - pd.Timedelta("1h"),
+    "ratio": lambda x: (x - (x - pd.Timedelta("1D"))) / pd.Timedelta("1h"),
+}
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("name", OF_TIMES)
+def test_scalars_of_times(name, zone):
+    """A lazy time takes offsets and differences of times, as a pandas time does."""
+    times = pd.date_range("2024-01-01", periods=3, tz=zone)
+    assert OF_TIMES[name](md.Index(times)[-1]).compute() == OF_TIMES[name](times[-1])
+
+
+def test_values_of_zones():
+    """The values of times with a zone are those of UTC, as in pandas."""
+    times = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Europe/Berlin"))
+    wanted = times.dt.tz_convert(None).to_numpy()
+    for rows in (md.Series(times), md.Index(times)):
+        found = rows.values.compute()
+        assert found.dtype == wanted.dtype
+        assert (found == wanted).all()

@@ -21,7 +21,7 @@ from marsdask.core.sizes import Chunks, unknown_sizes
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import NewLabels, rowwise
 from ..frame_node import FrameNode, S
-from ..rows import concat, without_levels
+from ..rows import concat, without_ellipsis, without_levels
 from .assignment import assign_iloc, assign_loc
 from .index_methods import is_sorted
 from .index_times import finest
@@ -205,6 +205,7 @@ class Loc(Generic[S]):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         obj: Any = self._obj
+        key = without_ellipsis(key, obj.node.meta.ndim)
         if obj.node.meta.index.nlevels > 1 and isinstance(key, tuple):
             found = _of_levels(obj, key)
             if found is not None:
@@ -230,7 +231,7 @@ class Loc(Generic[S]):
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
-        assign_loc(self._obj, key, value)
+        assign_loc(self._obj, without_ellipsis(key, self._obj.node.meta.ndim), value)
 
 
 def _of_levels(obj: Any, key: tuple[Any, ...]) -> Any:

@@ -33,7 +33,7 @@ from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order
 from ..reduction.reductions import one_row
 from ..relations.relation import FirstRows, Table
-from ..rows import concat, take
+from ..rows import concat, take, without_ellipsis
 from .row_numbers import ResetIndex, row_counts
 
 
@@ -267,6 +267,7 @@ class ILoc(Generic[S]):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         obj: Any = self._obj
+        key = without_ellipsis(key, obj.node.meta.ndim)
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
             obj, key = _columns_at(obj, in_memory(columns)), rows
@@ -288,7 +289,7 @@ class ILoc(Generic[S]):
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
-        assign_iloc(self._obj, key, value)
+        assign_iloc(self._obj, without_ellipsis(key, self._obj.node.meta.ndim), value)
 
 
 def _two_parts(obj: Any, key: tuple[Any, ...]) -> tuple[Any, Any]:

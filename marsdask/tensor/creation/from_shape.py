@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from marsdask.core.arguments import plain_values
 from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
@@ -318,7 +319,7 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     named = [extra.pop(name, None) for name in ("start", "stop", "step")]
     if len(args) == 4:
         *args, dtype = args  # type: ignore[assignment]
-    start, stop, step = _range(tuple(args), named)
+    start, stop, step = map(_number, plain_values(list(_range(tuple(args), named))))
     dates = (np.datetime64, np.timedelta64)
     if any(isinstance(item, dates) for item in (start, stop, step)) or np.dtype(dtype).kind in "mM":
         # NumPy deprecates a plain number as the step of dates.
@@ -337,6 +338,11 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     return create_node(
         arange_block, (length,), dtype, chunk_size, extra, "arange", first=first, second=second
     )
+
+
+def _number(item: Any) -> Any:
+    """Return the number in an array without axes; other objects as they are."""
+    return item[()] if isinstance(item, np.ndarray) and not item.ndim else item
 
 
 _RANGE = optional(("start", "stop", "step", "dtype", "chunk_size"))

@@ -189,7 +189,10 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Node:
 def expand_dims(a: Any, axis: Any) -> Node:
     """Insert axes of length one. See numpy.expand_dims."""
     node = as_node(a)
-    count = len(axis) if isinstance(axis, tuple | list) else 1
+    if isinstance(axis, Collection):
+        axis = axis.compute()
+    axis = tuple(axis) if np.iterable(axis) else axis
+    count = len(axis) if isinstance(axis, tuple) else 1
     ndim = len(node.chunks) + count
     new = normalize_axes(axis, ndim)
     rest = iter(range(len(node.chunks)))

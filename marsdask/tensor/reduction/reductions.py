@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter
 from typing import Any, Final
@@ -359,6 +359,7 @@ def average(
 ) -> Any:
     """Return the weighted average. See numpy.average."""
     node = as_node(a)
+    axis = tuple(axis) if isinstance(axis, Iterator) else axis  # which can be read once
     axes = as_axes(axis, node.meta.ndim)
     if 0 in [n for i, n in enumerate(node.shape) if i not in axes]:
         raise ZeroDivisionError("the average along an axis of an array that has no elements")
