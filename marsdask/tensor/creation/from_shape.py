@@ -19,7 +19,15 @@ from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.node import MemoryOrder, Node, PartOf, Taken, lacks_detail
-from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known, known_chunks, numbers
+from marsdask.core.sizes import (
+    Chunks,
+    Sizes,
+    UnknownShapeError,
+    known,
+    known_chunks,
+    numbers,
+    total,
+)
 
 from ..chunks import as_shape, check_device, check_order, normalize_chunks
 from ..chunkwise.rechunk import rechunk
@@ -170,6 +178,11 @@ def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any, letter: Any) 
     if dtype is not None:
         node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
     chunks = normalize_chunks(chunk_size, shape, node.meta.dtype)
+    missing = len(chunks) - len(node.chunks)
+    if missing >= 0 and known(node.shape):
+        pairs = zip(node.chunks, chunks[missing:], strict=True)
+        cut = tuple(new if total(new) == total(old) else old for old, new in pairs)
+        node = node if cut == node.chunks else rechunk.node(node, cut)
     return in_order_of(broadcast_to.node(node, shape, chunks=chunks), letter)
 
 
