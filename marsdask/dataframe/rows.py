@@ -75,7 +75,7 @@ def _of_types(joined: Any, blocks: list[Any]) -> Any:
 
 def _joined_labels(parts: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     """Join labels; those of objects stay what they are, where pandas would infer a type."""
-    joined = parts[0].append(list(parts[1:]))
+    joined: pd.Index[Any] = parts[0].append(list(parts[1:]))
     if joined.nlevels > 1 or joined.dtype == object or any(one.dtype != object for one in parts):
         return joined
     values = np.concatenate([np.asarray(one, dtype=object) for one in parts])
