@@ -253,7 +253,7 @@ class Index(Rows):
 
     diff: Final = methods.through_column("diff")
     drop_duplicates: Final = methods.through_column("drop_duplicates")
-    dropna: Final = methods.through_column("dropna")
+    dropna: Final = methods.through_column("dropna", checked=True)
     fillna: Final = methods.through_column("fillna")
     infer_objects: Final = methods.through_column("infer_objects")
     map: Final = methods.through_column("map")

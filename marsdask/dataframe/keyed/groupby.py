@@ -661,6 +661,10 @@ def groupby(
     """
     if level is None and by is None:
         raise TypeError("You have to supply one of 'by' and 'level'")
+    if level is not None and by is not None:
+        raise NotImplementedError(
+            "groupby(by=, level=) is not supported; use one of them, after rename(index=by)"
+        )
     source, node = obj, obj.node
     selection: Any = ...
     series: tuple[Any, ...] = ()

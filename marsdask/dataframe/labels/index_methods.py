@@ -70,10 +70,15 @@ def labels_of(data: Any, dtype: Any, name: Hashable) -> Index:
     return found if name is None else rename(found, name)
 
 
-def through_column(name: str) -> Callable[..., Index]:
-    """Return the method of a column of that name as one of an Index."""
+def through_column(name: str, *, checked: bool = False) -> Callable[..., Index]:
+    """Return the method of a column of that name as one of an Index.
+
+    With ``checked``, an Index without labels takes the arguments first.
+    """
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if checked:
+            getattr(self.node.meta, name)(*args, **kwargs)  # raises at once, as in pandas
         return as_index(getattr(column(self), name)(*args, **kwargs))
 
     call.__name__ = name
@@ -124,6 +129,7 @@ def astype(index: Index, dtype: Any, copy: bool = True) -> Index:
 
 def rename(index: Index, name: Any) -> Index:
     """Return the labels under another name. See pandas.Index.rename."""
+    index.node.meta.rename(name)  # raises at once, as in pandas
     found: Index = rowwise(labels_renamed, index, names=name)
     return found
 
@@ -132,7 +138,8 @@ def set_names(index: Index, names: Any, *, level: Any = None) -> Index:
     """Return the labels under other names. See pandas.Index.set_names."""
     if level is not None:
         raise NotImplementedError("set_names(level=) is not supported; name all levels")
-    return rename(index, names)
+    renamed: Index = rowwise(labels_renamed, index, names=names)
+    return renamed
 
 
 def to_series_of(labels: Index, index: Any = None, name: Hashable = None) -> Series:
@@ -192,8 +199,14 @@ def _named(found: Index, index: Any, other: Any) -> Index:
     return without
 
 
+def _check_sort(sort: Any) -> None:
+    if sort not in (None, True, False):
+        raise ValueError(f"sort is None, True or False, not {sort!r}")
+
+
 def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
     """Return the distinct labels that others lack. See pandas.Index.difference."""
+    _check_sort(sort)
     labels = _labels_at_hand(other, "difference")
     rows = column(index)
     found = rows[~rows.isin(labels)].drop_duplicates()
@@ -202,6 +215,7 @@ def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
 
 def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
     """Return the distinct labels that others have, too. See pandas.Index.intersection."""
+    _check_sort(sort)
     labels = _labels_at_hand(other, "intersection")
     rows = column(index)
     found = rows[rows.isin(labels)].drop_duplicates()
@@ -213,6 +227,7 @@ def symmetric_difference(index: Index, other: Any, sort: bool | None = None) -> 
 
     Looks which ones both have.
     """
+    _check_sort(sort)
     labels = _labels_at_hand(other, "symmetric_difference")
     rows = column(index)
     mine = rows[~rows.isin(labels)].drop_duplicates()
@@ -226,6 +241,7 @@ def union(index: Index, other: Any, sort: bool | None = None) -> Index:
     See pandas.Index.union. Looks which ones both have. Differs from pandas: labels that repeat stay
     where they are with ``sort=False``.
     """
+    _check_sort(sort)
     labels = _labels_at_hand(other, "union")
     met = _met(index, labels).value_counts(dropna=False)
     here = met.reindex(labels).fillna(0).to_numpy()

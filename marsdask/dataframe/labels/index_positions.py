@@ -175,6 +175,8 @@ def insert(index: Index, loc: int, item: Any) -> Index:
     Computes an unknown number of labels.
     """
     count = len(index)
+    if isinstance(loc, bool):
+        raise TypeError(f"loc is an integer, not {loc}")
     if not -count <= loc <= count:
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {count}")
     loc = loc + count if loc < 0 else loc

@@ -68,6 +68,8 @@ def insert(
         raise NotImplementedError(
             "insert(allow_duplicates=True) is not supported; use another label"
         )
+    if isinstance(loc, bool) or not isinstance(loc, int | np.integer):
+        raise TypeError(f"loc must be int, not {loc!r}")
     if column in frame.columns:
         raise ValueError(f"cannot insert {column}, already exists")
     if not 0 <= loc <= len(frame.columns):
@@ -82,6 +84,8 @@ def insert(
 @keeps_lazy("arguments")
 def isetitem(frame: DataFrame, loc: int, value: Any) -> None:
     """Replace the column at a position, in place. See pandas.DataFrame.isetitem."""
+    if not isinstance(loc, int | np.integer):
+        raise NotImplementedError("isetitem(loc=) takes one position; call it for each of several")
     if not frame.columns.is_unique:
         raise NotImplementedError(
             "isetitem() of columns of equal labels is not supported; use set_axis(axis=1) first"
@@ -91,6 +95,8 @@ def isetitem(frame: DataFrame, loc: int, value: Any) -> None:
 
 def get_row(series: Series, key: Any, default: Any = None) -> object:
     """Return the value of a label, or a default if there is none. See pandas.Series.get."""
+    if isinstance(key, dict | set):
+        raise TypeError(f"get(key=) takes a label or a list of them, not a {type(key).__name__}")
     try:
         found: object = series.loc[key]
         return found
@@ -107,6 +113,8 @@ def drop_rows(
     Looks which labels there are, unless ``errors="ignore"``.
     """
     axis_number(series.node.meta, axis)
+    if labels is not None and index is not None:
+        raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
     chosen = index if labels is None else labels
     if chosen is None:
         raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
@@ -342,10 +350,16 @@ def reindex(
     Differs from pandas: a label that occurs twice raises only if it is in the list.
     """
     options = {name: one for name, one in options.items() if one is not None}
+    if "axis" in options and (index is not None or columns is not None):
+        raise TypeError("Cannot specify both 'axis' and any of 'index' or 'columns'")
     by_column = axis_number(obj.node.meta, options.pop("axis", 0)) == 1
     # pandas does not look at names where labels are the first argument of a frame's method.
     spreads = obj.ndim == 1 or index is not None
     if labels is not None:
+        if index is not None and (columns is not None or obj.ndim == 1):
+            raise TypeError("Cannot specify 'labels' beside all of 'index' and 'columns'")
+        # Beside the labels of rows, labels are those of columns.
+        by_column = by_column or index is not None
         index, columns = (index, labels) if by_column else (labels, columns)
     if set(options) - {"fill_value"}:
         raise NotImplementedError(

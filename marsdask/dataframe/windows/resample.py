@@ -440,7 +440,7 @@ def resample(
 
     ``level=`` is not supported, nor are periods.
     """
-    del convention, group_keys  # of periods, and of functions of the user
+    del group_keys  # of functions of the user
     meta = obj.node.meta
     if level is not None:
         raise NotImplementedError("resample(level=) is not supported; use reset_index() and on=")
@@ -457,7 +457,8 @@ def resample(
             f"'{type(labels).__name__}'"
         )
     given = {"rule": rule, "closed": closed, "label": label, "origin": origin, "offset": offset}
-    pd.Series(0, index=labels[:0]).resample(**given)  # raises and warns at once, as in pandas
+    # Raises and warns at once, as in pandas; the convention is of periods alone.
+    pd.Series(0, index=labels[:0]).resample(**given, convention=convention)
     given |= ends_of_bins(given)
     if not has_origin(rule, labels.tz if isinstance(labels, pd.DatetimeIndex) else None):
         given |= {"origin": "start_day", "offset": None}  # they take no effect

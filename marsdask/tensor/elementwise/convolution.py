@@ -122,7 +122,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Node:
 
     Every task reads the whole shorter vector.
     """
-    if mode not in _MODES:
+    if isinstance(mode, bool) or mode not in _MODES:
         raise ValueError(f"mode is 'full', 'same' or 'valid', not {mode!r}")
     a, v = _vectors(a, v)
     long, short = (a, v) if a.size >= v.size else (v, a)

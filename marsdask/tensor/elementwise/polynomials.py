@@ -90,7 +90,8 @@ def polyfit(
         return found
     errors = total(square.node(absolute.node(subtract.node(right, matmul.node(left, c)))), axis=0)
     if full:
-        return found, errors, total.node(kept), s, rcond  # as NumPy: the last is a number
+        rank = astype(total.node(kept), np.int32)
+        return found, errors, rank, s, rcond  # as NumPy: the last is a number
     spread = (matmul(multiply.node(vt.T, square.node(inverse[:, 0])), vt) / (scale * scale[:, 0]))[
         :, :, None
     ]

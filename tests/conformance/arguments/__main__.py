@@ -16,7 +16,7 @@ from tests.conformance.arguments.subjects import SUBJECTS
 from tests.conformance.arguments.values import candidates, value_of
 
 #: How many values of a parameter a table has: of those that are taken, and of those refused.
-TAKEN, REFUSED = 2, 1
+TAKEN, REFUSED = 1, 1
 
 
 def effects(case: Case, parameter: str) -> Iterator[tuple[str, Any]]:
@@ -71,13 +71,17 @@ def main() -> None:
         for case in cases():
             if options.names and not {title, case.name} & set(options.names):
                 continue
+
+            def wants(parameter: str, name: str = case.name) -> bool:
+                return not options.check and not reason(name, parameter)
+
             plain = case.wanted()
             if isinstance(plain, Exception):
                 print(f"{case.name} needs other arguments: {plain!r}"[:300], flush=True)
             elif options.check:
                 check(case)
             rows[case.name] = {
-                parameter: () if options.check else chosen(case, parameter)
+                parameter: chosen(case, parameter) if wants(parameter) else ()
                 for parameter in case.parameters()
             }
         if rows and not options.check:

@@ -21,6 +21,9 @@ POOL = (
     *("np.array([1, 0])", "object()", "{}"),
 )
 
+#: Values that are tried first for some parameters.
+SPECIAL = {"sample_weight": ("np.linspace(0.5, 2.0, 24)",)}
+
 
 def value_of(text: str) -> Any:
     """Return the value that Python reads in a text of a table."""
@@ -29,7 +32,7 @@ def value_of(text: str) -> Any:
 
 def candidates(func: Any, parameter: str) -> list[str]:
     """Return the texts of the values that are tried for a parameter of a function."""
-    return list(dict.fromkeys([*_words(func, parameter), *POOL]))
+    return list(dict.fromkeys([*SPECIAL.get(parameter, ()), *_words(func, parameter), *POOL]))
 
 
 def _words(func: Any, parameter: str) -> list[str]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.conformance.arguments.case import Case
-from tests.conformance.arguments.subjects import frames, grouped, tensors, texts
+from tests.conformance.arguments.subjects import (
+    estimators,
+    frames,
+    grouped,
+    numbers,
+    tables,
+    tensors,
+    texts,
+)
 
 SUBJECTS: dict[str, Callable[[], list[Case]]] = {
     "frames": frames.frames,
@@ -14,5 +22,11 @@ SUBJECTS: dict[str, Callable[[], list[Case]]] = {
     "accessors": texts.accessors,
     "groups": grouped.groups,
     "windows": grouped.windows,
+    "tables": tables.functions,
+    "readers": tables.readers,
     "tensors": tensors.functions,
+    "arrays": tensors.array_methods,
+    "random": numbers.random,
+    "algebra": numbers.algebra,
+    "estimators": estimators.estimators,
 }

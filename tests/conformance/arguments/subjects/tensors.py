@@ -154,10 +154,20 @@ LEFT_OUT = {
     *("set_printoptions", "seterr", "shares_memory", "typename", "empty", "empty_like"),
 }
 #: The arguments that methods of tensors need.
-NEEDED: dict[str, dict[str, Any]] = {}
+NEEDED: dict[str, dict[str, Any]] = {
+    "argpartition": {"kth": 1},
+    "partition": {"kth": 1},
+    "astype": {"dtype": "float32"},
+    "clip": {"min": 2.0},
+    "compress": {"condition": [True, False]},
+    "dot": {"b": np.ones((3, 2))},
+    "put": {"indices": [0, 2], "values": [7, 8]},
+    "repeat": {"repeats": 2},
+    "take": {"indices": [0, 2]},
+}
 METHOD_LEFT_OUT = {
     *("item", "tolist", "tobytes", "tofile", "dump", "dumps", "getfield", "setflags", "view"),
-    *("to_device", "resize"),
+    *("to_device", "resize", "choose", "fill", "reshape", "swapaxes", "searchsorted"),
 }
 
 
