@@ -75,7 +75,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> No
     if callable(mode):
         return _by_function(node, widths, mode, kwargs)
     # NumPy names the invalid arguments.
-    np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)
+    np.pad(np.zeros((1,) * ndim, node.meta.dtype), 0, mode=mode, **kwargs)
     for axis, pair in enumerate(widths):
         if any(pair):
             before, after = _ends(node, axis, pair, mode, kwargs)
@@ -102,7 +102,8 @@ def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[l
 
 def _own(values: Any, node: Node, axis: int) -> Any:
     """Return the two values for the ends of an axis."""
-    return np.broadcast_to(np.asarray(values), (len(node.chunks), 2))[axis].tolist()
+    # Items keep their type: a time has a unit.
+    return list(np.broadcast_to(np.asarray(values), (len(node.chunks), 2))[axis])
 
 
 def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Node]]:

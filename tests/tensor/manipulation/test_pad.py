@@ -68,3 +68,22 @@ def test_long_odd_reflections_are_refused() -> None:
     with pytest.raises(NotImplementedError, match=r"use pad\(\) twice"):
         mt.pad(mt.ones(3), 3, mode="reflect", reflect_type="odd")
     assert_same(mt.pad(mt.ones(1), 3, mode="reflect", reflect_type="odd"), np.ones(7))
+
+
+@pytest.mark.parametrize(
+    ("values", "constant"),
+    [
+        (np.array(["x", "words"]), "abc"),
+        (np.array([b"ab"]), b"xyz"),
+        (np.array(["2000-01-01"], "M8[D]"), np.datetime64("2001-01-01T00", "ns")),
+        (np.array([1], "m8[s]"), np.timedelta64(2, "m")),
+        (np.array(["q", None], object), "zz"),
+    ],
+    ids=str,
+)
+def test_constants_of_other_types(values: Any, constant: Any) -> None:
+    """Texts are padded with texts, times with times of any unit."""
+    found = mt.pad(mt.tensor(values, chunk_size=1), 2, constant_values=constant).compute()
+    wanted = np.pad(values, 2, constant_values=constant)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
