@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.arguments import keeps_lazy
-from marsdask.core.collection import Collection
+from marsdask.core.collection import Collection, rebind
 from marsdask.core.public import public_methods, returns_itself
 from marsdask.tensor.tensor import method
 
@@ -70,6 +70,10 @@ class FrameBase(Rows):
         """The lazy row labels."""
         labels: Index = rowwise(index_of, self)
         return labels
+
+    @index.setter
+    def index(self, labels: Any) -> None:
+        rebind(self, names.set_axis(self, labels).node)
 
     @property
     def empty(self) -> bool:

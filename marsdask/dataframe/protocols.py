@@ -38,6 +38,10 @@ REDUCTIONS: dict[Any, str] = {
 }
 
 
+#: Ufuncs of truth values.
+LOGICAL = {np.logical_and, np.logical_or, np.logical_xor}
+
+
 #: The operators of times, by NumPy's names.
 OPERATORS = {
     "add": operator.add,
@@ -174,6 +178,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         raise NotImplementedError(
             f"{ufunc.__name__}() of rows is not supported; use to_tensor() first"
         )
+    if method != "__call__" and ufunc in LOGICAL:
+        _check_no_times(self, ufunc)
     if method == "__call__":
         return _call_ufunc(self, ufunc, inputs, kwargs)
     if method == "reduce":
@@ -183,6 +189,15 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     raise NotImplementedError(
         f"{ufunc.__name__}.{method}() of rows is not supported; use to_tensor() first"
     )
+
+
+def _check_no_times(self: Any, ufunc: np.ufunc) -> None:
+    """Raise pandas's error: times have no truth values."""
+    for dtype in dtypes_of(self.node.meta) or ():
+        if getattr(dtype, "kind", "O") in "mM":
+            raise TypeError(
+                f"Object with dtype {dtype} cannot perform the numpy op {ufunc.__name__}"
+            )
 
 
 def _call_ufunc(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.extensions import no_default
 
 from marsdask.core.arguments import keeps_lazy
-from marsdask.core.collection import Collection, register_collection
+from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods, returns_itself
 from marsdask.core.session import Session
@@ -87,6 +87,10 @@ class Series(FrameBase):
         """The label of the column."""
         name: Hashable = self._node.meta.name
         return name
+
+    @name.setter
+    def name(self, label: Hashable) -> None:
+        rebind(self, names.with_name(self, label).node)
 
     def __getitem__(self, key: Any) -> Series | Tensor:
         if isinstance(key, tuple) and len(key) == 1 and isinstance(key[0], slice):

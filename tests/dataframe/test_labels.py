@@ -164,3 +164,16 @@ def test_levels_named_by_numbers(name: str, mode: str) -> None:
     call = NUMBERED[name]
     with planned(mode):
         equal(call(md.DataFrame(frame, chunk_size=1)), call(frame))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.date_range("2020", periods=4), pd.timedelta_range("1s", periods=4), pd.RangeIndex(4)],
+    ids=lambda values: str(values.dtype),
+)
+def test_labels_of_objects_stay_objects(values):
+    """Where chunks are joined they are not taken for times or numbers again."""
+    frame = pd.DataFrame({"v": range(4)}, index=values.astype(object))
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.index, frame.index)
+    equal(lazy[lazy.v > 0], frame[frame.v > 0])

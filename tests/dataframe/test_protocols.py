@@ -327,3 +327,13 @@ def test_values_of_zones():
         found = rows.values.compute()
         assert found.dtype == wanted.dtype
         assert (found == wanted).all()
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_times_are_no_truth_values(zone, name):
+    """Neither are all of them reduced, nor run by run."""
+    times = md.Series(pd.date_range("2024", periods=3, tz=zone), chunk_size=2)
+    for method in ("reduce", "accumulate"):
+        with pytest.raises(TypeError, match=name):
+            getattr(getattr(np, name), method)(times)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from ..rows import empty_rows
 from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
 from .row_series import apply_to_rows
-from .rowwise import Unsettled, rowwise, with_columns
+from .rowwise import Unsettled, relabelled, rowwise, with_columns
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -46,9 +48,20 @@ class UserCall(Unsettled):
     def called(self, block: Any) -> Any:
         """Return what pandas returns for some rows."""
         kwargs = dict(self.kwargs)
+        if self.name == "map" and hasattr(self.args[0], "__missing__"):
+            return block.map(_with_missing_key(self.args[0]), **kwargs)
         if kwargs.get("axis") == 1 and not kwargs["raw"]:
             return apply_to_rows(block, *self.args, **kwargs)
         return getattr(block, self.name)(*self.args, **kwargs)
+
+
+def _with_missing_key(mapping: Any) -> Any:
+    """Return a dict with the one object that pandas looks up for missing values as their key."""
+    missing = [key for key in mapping if isinstance(key, float) and np.isnan(key)]
+    if missing:  # a copy of nan is another key
+        mapping = copy(mapping)
+        mapping[np.nan] = mapping.pop(missing[0])
+    return mapping
 
 
 def _conformed(found: Any, meta: Any) -> Any:
@@ -74,7 +87,12 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     """Return what a pandas method with a user's function gives, chunk by chunk."""
     node = obj.node
     call = UserCall(name, args, tuple(kwargs.items()), None)
-    found = _guessed(call, node.meta) if meta is None else declared(meta, node.meta)
+    if meta is not None:
+        found = declared(meta, node.meta)
+    elif not any(node.chunks[0]):
+        found = call.called(node.meta)  # pandas has types of its own for no rows
+    else:
+        found = _guessed(call, node.meta)
     call = UserCall(name, args, tuple(kwargs.items()), without_rows(found, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
     return rowwise(call, obj if node.settled or is_row(node) else OneType(node))
@@ -187,10 +205,15 @@ def apply_values(
     if isinstance(func, np.ufunc) and not (args or kwargs):
         applied: Series = rowwise(func, series)
         return applied
-    if by_row is False or not callable(func):
+    if isinstance(func, list | tuple | dict | pd.Series):
         raise NotImplementedError(
-            "apply() of a function to a whole column is not supported; use func(column)"
+            "apply() of several functions is not supported; use agg() or transform()"
         )
+    if not callable(func):
+        raise TypeError(f"{type(func).__name__!r} object is not callable")
+    if by_row is False:
+        whole: Series = func(series, *args, **kwargs)
+        return whole
     found: Series = user_call(series, "apply", func, args=args, meta=meta, **kwargs)
     return found
 
@@ -214,31 +237,38 @@ def map_values(
 
 @keeps_lazy("arguments")
 def transform(obj: S, func: Any, axis: int | str = 0, *args: Any, **kwargs: Any) -> S:
-    """Call a function that returns as many rows. See pandas.DataFrame.transform.
+    """Call functions that return as many rows. See pandas.DataFrame.transform.
 
     A function of a frame's columns is called with lazy columns, one of a series with each value.
     """
+    if isinstance(func, list | tuple | dict) and not _are_given(func):
+        raise ValueError("No transform functions were provided")
     found: S = _transformed(obj, func, axis_number(obj.node.meta, axis), args, kwargs)
     return found
 
 
+def _are_given(functions: Any) -> bool:
+    """Tell whether there are functions, for each column if they are by column."""
+    by_column = functions.values() if isinstance(functions, dict) else ()
+    return len(functions) > 0 and all(np.ndim(several) == 0 or several for several in by_column)
+
+
 def _transformed(obj: Any, func: Any, number: int, args: Any, kwargs: Any) -> Any:
-    if isinstance(func, dict) and obj.ndim == 2 and number == 0:
-        return _by_column(obj, func, args, kwargs)
     if isinstance(func, list | tuple | dict):
-        raise NotImplementedError(
-            "transform() by several functions is not supported; use assign() with one at a time"
-        )
+        if number == 1:
+            raise NotImplementedError(
+                "transform(axis=1) by several functions is not supported; use assign() with one at "
+                "a time"
+            )
+        return _by_several(obj, func, args, kwargs)
     if isinstance(func, str):
         along = {"axis": 1} if number else {}
-        if not callable(getattr(obj, func, None)):
-            raise ValueError("Transform function failed")
-        return _of_rows(obj, getattr(obj, func)(*args, **along, **kwargs))
+        return _of_rows(obj, _function_named(obj, func)(*args, **along, **kwargs))
     if obj.ndim == 1:
-        return _of_rows(obj, apply_values(obj, func, args, **kwargs))
+        return _column_transformed(obj, func, args, kwargs)
     if number == 1:
         return _of_rows(obj, apply_rows(obj, func, 1, args=args, **kwargs))
-    return _by_column(obj, dict.fromkeys(obj.columns, func), args, kwargs)
+    return _by_column(obj, func, args, kwargs)
 
 
 def _of_rows(obj: Any, found: Any) -> Any:
@@ -247,12 +277,63 @@ def _of_rows(obj: Any, found: Any) -> Any:
     return found
 
 
-def _by_column(frame: Any, functions: dict[Any, Any], args: Any, kwargs: Any) -> Any:
-    columns = {
-        name: _of_rows(frame[name], transform(frame[name], func, 0, *args, **kwargs))
-        if isinstance(func, str)
-        else _of_rows(frame[name], func(frame[name], *args, **kwargs))
-        for name, func in functions.items()
-    }
-    chosen = frame[list(functions)]
-    return rowwise(with_columns, chosen, *columns.values(), names=tuple(columns))
+def _by_several(obj: Any, func: Any, args: Any, kwargs: Any) -> DataFrame:
+    """Call functions of a list, or of a dict by column; of a series the dict has their names."""
+    if not isinstance(func, dict):
+        func = dict.fromkeys(obj.columns, func) if obj.ndim == 2 else _by_name(func)
+    missing = [label for label in func if obj.ndim == 2 and label not in obj.columns]
+    if missing:
+        raise KeyError(f"Label(s) {missing} do not exist")
+    calls = [
+        ((label, name), function)
+        for label, several in func.items()
+        for name, function in _by_name(np.atleast_1d(several).tolist()).items()
+    ]
+    columns = [
+        _column_transformed(obj[label] if obj.ndim == 2 else obj, function, args, kwargs)
+        for (label, _), function in calls
+    ]
+    if any(map(np.ndim, func.values())):
+        labels: Any = pd.MultiIndex.from_tuples([pair for pair, _ in calls])
+    else:
+        labels = pd.Index([label for (label, _), _ in calls])
+    bare = (obj if obj.ndim == 2 else obj.to_frame())[[]]
+    numbered = rowwise(with_columns, bare, *columns, names=tuple(range(len(columns))))
+    found: DataFrame = rowwise(relabelled, numbered, columns=labels)
+    return found
+
+
+def _by_name(functions: Any) -> dict[Any, Any]:
+    """Return functions by their names."""
+    named = {getattr(function, "__name__", function): function for function in functions}
+    if len(named) < len(functions):
+        raise pd.errors.SpecificationError(
+            "Function names must be unique if there is no new column names assigned"
+        )
+    return named
+
+
+def _function_named(obj: Any, name: str) -> Any:
+    """Return a method of a frame, or a function of NumPy's."""
+    function = getattr(obj, name, None)
+    if function is None and isinstance(ufunc := getattr(np, name, None), np.ufunc):
+        function = partial(rowwise, ufunc, obj)
+    if not callable(function):
+        raise ValueError("Transform function failed")
+    return function
+
+
+def _column_transformed(column: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function with each value of a column or, if it cannot, with the column."""
+    if isinstance(func, str):
+        return transform(column, func, 0, *args, **kwargs)
+    try:
+        values = apply_values(column, func, args, **kwargs)
+    except ValueError:
+        values = func(column, *args, **kwargs)
+    return _of_rows(column, values)
+
+
+def _by_column(frame: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    columns = [_of_rows(frame[name], func(frame[name], *args, **kwargs)) for name in frame.columns]
+    return rowwise(with_columns, frame, *columns, names=tuple(frame.columns))

@@ -130,6 +130,11 @@ def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Calla
 
     @keeps_lazy("arguments")
     def call(self: Any, other: Any) -> Any:
+        if func in LOGICAL and isinstance(other, list | tuple) and self.ndim == 1:
+            raise TypeError(
+                "Logical ops (and, or, xor) between Pandas objects and dtype-less sequences "
+                "(e.g. list, tuple) are not supported; use np.array(x)"
+            )
         other = operand(self, other)
         if func in COMPARISONS and isinstance(other, Collection):
             _check_comparable(self.node, other.node)
@@ -162,6 +167,9 @@ def columns_like(block: Any, columns: Any) -> Any:
     """Return the columns of some labels."""
     return block.reindex(columns=columns)
 
+
+#: Operators of truth values and bits.
+LOGICAL = {operator.and_, operator.or_, operator.xor}
 
 #: Operators for which pandas does not align labels.
 COMPARISONS = {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}

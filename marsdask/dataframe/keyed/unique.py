@@ -236,7 +236,7 @@ def column_nunique(frame: DataFrame, axis: Any = 0, dropna: bool = True) -> Seri
         rows: Series = rowwise(RowReduction("nunique"), frame, dropna=dropna)
         return rows
     counts = [nunique(column, dropna=dropna) for column in columns_of(frame)]
-    like = pd.Series(0, meta.columns)
+    like = meta.nunique()  # of no columns it is float64
     options = {"labels": meta.columns, "name": None, "dtype": like.dtype}
     found: Series = assembled(stacked, counts, like, title="nunique", row=True, **options)
     return found

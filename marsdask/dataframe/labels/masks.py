@@ -18,12 +18,20 @@ from .index_methods import is_sorted
 
 def has_label(block: Any, labels: Any) -> Any:
     """Tell of each row whether its label is among some."""
-    return pd.Series(block.index.isin(labels), index=block.index)
+    return pd.Series(_are_among(block.index, labels), index=block.index)
+
+
+def _are_among(index: Any, labels: Any) -> Any:
+    """Tell of each label whether it is among others: a truth value is no number."""
+    types = {getattr(item.dtype, "kind", "O") for item in (index, pd.Index(labels))}
+    if "b" in types and types & set("iufc"):
+        return np.zeros(len(index), dtype=bool)
+    return index.isin(labels)
 
 
 def has_first_level(block: Any, labels: Any) -> Any:
     """Tell of each row whether the first level of its label is among some."""
-    return pd.Series(level_at(block.index, 0).isin(labels), index=block.index)
+    return pd.Series(_are_among(level_at(block.index, 0), labels), index=block.index)
 
 
 def has_levels(block: Any, key: tuple[Any, ...]) -> Any:

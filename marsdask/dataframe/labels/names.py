@@ -200,9 +200,12 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
     """Give all rows or columns other labels. See pandas.DataFrame.set_axis."""
     del copy
     if axis_number(obj.node.meta, axis) == 1:
-        columns: S = rowwise(relabelled, obj, columns=as_labels(labels))
-        return columns
+        return rowwise(relabelled, obj, columns=as_labels(labels))
     complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"
+    if isinstance(labels, pd.MultiIndex):
+        levels = [labels.get_level_values(level).array for level in range(labels.nlevels)]
+        columns = [aligned_values(_first(obj), level, complaint) for level in levels]
+        return rowwise(NewLabels(with_levels), obj, *columns, names=tuple(labels.names))
     if isinstance(labels, Collection) and isinstance(labels.node.meta, np.ndarray):
         labels = aligned_tensor(_first(obj), labels, complaint).rename(None)
     if not isinstance(labels, Collection):
@@ -225,6 +228,12 @@ def with_labels(block: Any, labels: Any) -> Any:
     if not isinstance(labels, pd.Index):
         labels = pd.Index(labels.array, dtype=labels.dtype, name=labels.name)
     return block.set_axis(labels)
+
+
+@kernel(view=True)
+def with_levels(block: Any, *levels: Any, names: tuple[Hashable, ...]) -> Any:
+    """Return the rows with labels of several levels."""
+    return block.set_axis(pd.MultiIndex.from_arrays([level.array for level in levels], names=names))
 
 
 def rename_axis(obj: S, mapper: Any = no_default, *, axis: Any = 0, **options: Any) -> S:
@@ -310,6 +319,14 @@ def rename_series(series: Series, index: Any = None) -> Series:
     return found
 
 
+def with_name(series: Series, label: Hashable) -> Series:
+    """Return the series under another name."""
+    if not pd.api.types.is_hashable(label):
+        raise TypeError("Series.name must be a hashable type")
+    named: Series = rowwise(renamed, series, name=label)
+    return named
+
+
 def drop(
     frame: DataFrame,
     labels: Any = None,
@@ -376,10 +393,11 @@ def reindex(
 
 def _without_rows(obj: S, labels: Any, errors: str) -> S:
     labels = label_in_memory(labels)
-    several = isinstance(labels, list | tuple | set | np.ndarray | pd.Index | pd.Series)
-    gone = (
-        labels if isinstance(labels, pd.Index) else pd.Index(list(labels) if several else [labels])
-    )
+    if not isinstance(labels, pd.Index):
+        several = isinstance(labels, list | set | np.ndarray | pd.Series)  # a tuple is a label
+        is_level = obj.node.meta.index.nlevels > 1
+        labels = pd.Index(list(labels) if several else [labels], tupleize_cols=is_level)
+    gone = labels
     chosen = rowwise(has_label, obj, labels=gone)
     if errors != "ignore":
         missing = absent(gone, chosen[chosen].index.compute())

@@ -48,6 +48,10 @@ def info(
     Computes the counts, the ends of the labels and the bytes, in one run.
     """
     meta = obj.node.meta
+    if max_cols is not None and meta.ndim == 1:
+        raise ValueError(
+            "Argument `max_cols` can only be passed in DataFrame.info, not Series.info"
+        )
     steps = (ends_of, join_ends, finish_ends)
     ends: Any = collection_of(
         FrameFold(pd.Series([], dtype=object), 3, False, "info", obj.node, steps)

@@ -41,7 +41,17 @@ INTERNAL_FIXTURES = {"benchmark", "capsys", "httpserver", "monkeypatch", "s3_pub
 INTERNAL_NAMES = {
     *("__class__", "__dict__", "__finalize__", "__sizeof__", "SubclassedDataFrame", "attrs"),
     *("SubclassedSeries", "base", "boxplot", "core", "external_error_raised", "flags", "gc"),
-    *("getrefcount", "hist", "id", "may_share_memory", "memory_usage", "pickle", "plot", "plt"),
+    *(
+        "getrefcount",
+        "hist",
+        "id",
+        "is_",
+        "may_share_memory",
+        "memory_usage",
+        "pickle",
+        "plot",
+        "plt",
+    ),
     *("repr", "set_flags", "shares_memory", "sparse", "style", "use_numexpr", "weakref"),
 }
 #: Modules of pandas whose names users do not import.
@@ -110,7 +120,11 @@ def _computed(test: ast.expr) -> ast.expr:
         test.comparators = [_call(how, value) for value in test.comparators]
     else:
         for call in ast.walk(test):
-            if isinstance(call, ast.Call) and _name(call.func) in ("isinstance", "is_integer"):
+            if isinstance(call, ast.Call) and _name(call.func) in (
+                "isinstance",
+                "is_integer",
+                "is_scalar",
+            ):
                 call.args = [_call("fetch", argument) for argument in call.args]
         test = _call("fetch", test)
     return test

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,12 @@ from hypothesis import given
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, table, tables
 from tests.strategies import draws
+
+
+def double(value):
+    """Return twice a value."""
+    return value * 2
+
 
 CASES = {
     "rows": lambda d: d.apply(lambda r: r.k * 2, axis=1),
@@ -28,6 +36,12 @@ CASES = {
     "transform": lambda d: d[["k", "u"]].transform(lambda c: c - c.mean()),
     "transform values": lambda d: d.k.transform(lambda c: c + 1),
     "transform dict": lambda d: d.transform({"u": lambda c: c + 1, "k": "abs"}),
+    "transform by several": lambda d: d[["k", "u"]].transform(["abs", double]),
+    "transform by several of some": lambda d: d.transform({"u": ["abs", "sqrt"], "k": double}),
+    "transform values by several": lambda d: d.k.transform({"x": "abs", "y": double}),
+    "transform by NumPy's": lambda d: d[["u"]].transform("sqrt"),
+    "transform a column": lambda d: d.k.transform(lambda c: c - c.mean()),
+    "column": lambda d: d.k.apply(lambda c: c + c.max(), by_row=False),
     "transform rows": lambda d: d[["k", "u"]].transform(lambda r: r * 2, axis=1),
 }
 
@@ -65,9 +79,9 @@ def test_what_cannot_be_done_in_chunks():
     """Is refused at the call, with the way out."""
     lazy = md.DataFrame(table(5), chunk_size=2)
     for error, words, call in [
-        (NotImplementedError, "func", lambda: lazy.k.apply(lambda c: c, by_row=False)),
+        (NotImplementedError, "agg", lambda: lazy.k.apply(["abs", "sum"])),
         (NotImplementedError, "merge", lambda: lazy.k.map(lazy.u)),
-        (NotImplementedError, "assign", lambda: lazy.transform(["abs"])),
+        (NotImplementedError, "assign", lambda: lazy.transform(["abs"], axis=1)),
         (ValueError, "meta=", lambda: lazy.k.apply(lambda v: v.nope)),
         (ValueError, "did not transform", lambda: lazy[["k"]].transform("sum")),
         (ValueError, "pipe target", lambda: lazy.pipe((len, "x"), x=1)),
@@ -77,9 +91,41 @@ def test_what_cannot_be_done_in_chunks():
             call()
 
 
+EMPTY = {
+    "numbers": pd.DataFrame({"a": [1], "b": [2.0]}).iloc[:0],
+    "objects": pd.DataFrame(columns=["a", "b"]),
+    "nothing": pd.DataFrame(),
+}
+
+
+@pytest.mark.parametrize("frame", EMPTY.values(), ids=EMPTY)
+@pytest.mark.parametrize("result_type", [None, "reduce", "expand", "broadcast"])
+def test_frames_without_rows(frame, result_type):
+    """What comes of them is what pandas makes of them, whatever the function returns for rows."""
+    for function in (max, double, lambda row: row["a"], lambda row: pd.Series([1, 2])):
+        found = md.DataFrame(frame).apply(function, axis=1, result_type=result_type)
+        equal(found, frame.apply(function, axis=1, result_type=result_type))
+
+
+@pytest.mark.parametrize("functions", [[], {}, {"k": []}, {"k": "abs", "u": []}])
+def test_no_functions(functions):
+    """They are an error, as in pandas."""
+    with pytest.raises(ValueError, match="No transform functions were provided"):
+        md.DataFrame(table(3)).transform(functions)
+
+
 def test_chunks_that_are_of_another_form_are_refused():
     """Columns that no sample showed."""
     lazy = md.DataFrame({"k": [1, 2, 3]}, chunk_size=1)
     wide = lazy.apply(lambda r: pd.Series({"a" if r.k < 3 else "z": 1}), axis=1)
     with pytest.raises(ValueError, match="meta="):
         wide.compute()
+
+
+def test_dicts_with_defaults():
+    """Missing values are looked up, and what is in the dict for them is taken."""
+    rows = pd.Series([1, np.nan, 2])
+    for mapping in (defaultdict(int, {1: 10, np.nan: 42}), defaultdict(int, {1: 10})):
+        for action in (None, "ignore"):
+            found = md.Series(rows, chunk_size=2).map(mapping, na_action=action)
+            equal(found, rows.map(mapping.copy(), na_action=action))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -105,3 +107,16 @@ def test_objects_of_truth_values():
     lazy: Any = md.Series(series, chunk_size=2)
     equal(lazy | lazy, series | series)
     equal(lazy & True, series & True)
+
+
+@pytest.mark.parametrize("values", [[True, False], (True, False), []], ids=repr)
+@pytest.mark.parametrize("symbol", ["and_", "or_", "xor"])
+def test_logical_operators_take_no_lists(symbol, values):
+    """As in pandas, they are an error on either side, and an array is none."""
+    lazy = md.Series([True, False], chunk_size=1)
+    function = getattr(operator, symbol)
+    for operands in ((lazy, values), (values, lazy)):
+        with pytest.raises(TypeError, match="dtype-less"):
+            function(*operands)
+    if values:
+        equal(function(lazy, np.array(values)), function(lazy.compute(), np.array(values)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -86,3 +87,22 @@ def test_masks_of_columns(mask):
         equal(lazy.loc[lambda d: d.a > 1, columns], rows.loc[lambda d: d.a > 1, columns])
     with pytest.raises(IndexError, match="wrong length: 2 instead of 3"):
         lazy.loc[:, mask[:2]]
+
+
+@pytest.mark.parametrize(
+    "labels", [[False, True], [0, 1], [0.0, 1.0]], ids=["bool", "int", "float"]
+)
+@pytest.mark.parametrize("wanted", [[True], [1], [1.0], True], ids=repr)
+def test_truth_values_are_no_numbers(labels, wanted):
+    """A label of one kind is not found among the other, though they are equal in Python."""
+    rows = pd.Series([5, 6], index=labels)
+    lazy = md.Series(rows, chunk_size=1)
+    several = np.atleast_1d(wanted).tolist()
+    equal(lazy.reindex(several), rows.reindex(several))
+    try:
+        expected = rows.drop(wanted)
+    except KeyError:
+        with pytest.raises(KeyError):
+            lazy.drop(wanted)
+    else:
+        equal(lazy.drop(wanted), expected)

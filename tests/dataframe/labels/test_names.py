@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -139,3 +140,54 @@ def test_a_column_as_a_frame(options, name):
     lazy = md.Series(series, chunk_size=2)
     equal(lazy.to_frame(**options), series.to_frame(**options))
     equal(lazy.index.to_frame(**options), series.index.to_frame(**options))
+
+
+def test_attributes_of_labels_are_set_in_place():
+    """A series has another name, rows have other labels, and what was made of them before stays."""
+    frame = table(5)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    before, column = lazy.k, lazy.u
+    lazy.index = frame.index = [*"abcde"]
+    column.name = "v"
+    equal(lazy, frame)
+    equal(column, table(5).u.rename("v"))
+    equal(before, table(5).k)
+    column.index = range(5)
+    equal(column, table(5).u.rename("v").set_axis(range(5)))
+    with pytest.raises(TypeError, match="hashable"):
+        column.name = []
+    with pytest.raises(ValueError, match="Length mismatch"):
+        lazy.index = [1]
+
+
+def test_labels_of_several_levels():
+    """They keep their levels, and the types of these."""
+    codes = np.arange(5, dtype="i4")
+    letters = pd.Categorical([*"abcde"], categories=[*"edcba"])
+    labels = pd.MultiIndex.from_arrays([codes, letters], names=["u", None])
+    equal(md.DataFrame(table(5), chunk_size=2).set_axis(labels), table(5).set_axis(labels))
+
+
+def test_a_tuple_is_one_label():
+    """It is dropped where rows have it, and is no list of labels."""
+    rows = pd.Series(range(3), index=[*"abc"])
+    for obj in (md.Series(rows, chunk_size=2), md.Series(rows, chunk_size=2).to_frame("v")):
+        with pytest.raises(KeyError, match="not found"):
+            obj.drop(index=("a",))
+    levels = rows.set_axis(pd.MultiIndex.from_product([[1], [*"abc"]]))
+    equal(md.Series(levels, chunk_size=2).drop((1, "b")), levels.drop((1, "b")))
+
+
+def test_labels_by_position_and_by_name():
+    """The other axis takes those by position; a series has none."""
+    frame = table(4)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.reindex([1, 9], columns=["k"]), frame.reindex([1, 9], columns=["k"]))
+    equal(lazy.reindex(["k"], index=[1, 9]), frame.reindex(["k"], index=[1, 9]))
+    for call in (
+        lambda: lazy.k.reindex([1], index=[2]),
+        lambda: lazy.reindex(["k"], axis=1, index=[1]),
+        lambda: lazy.reindex([1], index=[1], columns=["k"]),
+    ):
+        with pytest.raises(TypeError):
+            call()

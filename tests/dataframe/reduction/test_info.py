@@ -49,3 +49,9 @@ def test_short_summaries():
     lazy = md.DataFrame(FRAME, chunk_size=3)
     assert summary(lazy, verbose=False) == summary(FRAME, verbose=False)
     assert summary(lazy, max_cols=2) == summary(FRAME, max_cols=2)
+
+
+def test_a_series_has_no_number_of_columns():
+    """The argument of a frame's summary is an error."""
+    with pytest.raises(ValueError, match="max_cols"):
+        md.Series([1]).info(max_cols=1)
