@@ -83,19 +83,21 @@ class DataFrame(FrameBase):
         if not isinstance(data, Node):
             made = make_frame(data, index, columns, dtype, chunk_size, num_partitions, copy=copy)
             data = made.node
-        self._labels: tuple[Node, pd.Index[Any]] | None = None
+        self._labels: tuple[str, pd.Index[Any]] | None = None
+        """The column labels that a user has, whose names may be set, and the node's name."""
         super().__init__(data, session)
 
     @property
     def node(self) -> Node:
-        """The operation behind it: columns have the names that were set on their labels."""
-        node = super().node if self._own is None else self._own
-        if self._labels is not None:
-            of, labels = self._labels
-            if of is node and labels.names != node.meta.columns.names:
-                self._labels = None
-                self.columns = labels
-                node = super().node
+        """The operation behind it; column labels have the names that a user gave them."""
+        node = super().node
+        if self._labels is None:
+            return node
+        name, labels = self._labels
+        if name == node.name and list(labels.names) != list(node.meta.columns.names):
+            self._labels = None
+            self.columns = labels
+            return super().node
         return node
 
     @classmethod
@@ -120,9 +122,9 @@ class DataFrame(FrameBase):
     @property
     def columns(self) -> pd.Index[Any]:
         """The column labels."""
-        node = self.node
-        if self._labels is None or self._labels[0] is not node:
-            self._labels = node, node.meta.columns
+        node = self._node
+        if self._labels is None or self._labels[0] != node.name:
+            self._labels = (node.name, node.meta.columns.view())
         return self._labels[1]
 
     @columns.setter

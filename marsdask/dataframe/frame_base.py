@@ -69,6 +69,7 @@ class FrameBase(Rows):
     def index(self) -> Index:
         """The lazy row labels."""
         labels: Index = rowwise(index_of, self)
+        labels._owner = self
         return labels
 
     @index.setter

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from marsdask.core.arguments import plain_values
-from marsdask.core.collection import Collection, register_collection
+from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods, returns_itself
 from marsdask.core.session import Session
@@ -34,6 +34,7 @@ from .tensors import to_tensor
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
+    from .frame_base import FrameBase
     from .series import Series
 
 
@@ -73,7 +74,7 @@ class Field:
 class Index(Rows):
     """Lazy row labels."""
 
-    __slots__ = ()
+    __slots__ = ("_owner",)
 
     def __init__(
         self,
@@ -91,6 +92,8 @@ class Index(Rows):
             labels = pd.Index(plain_values(data), dtype=dtype, name=name, copy=True)
             data = in_memory(labels, chunk_size, num_partitions, copy=True).node
         super().__init__(data, session)
+        self._owner: FrameBase | None = None
+        """The frame or series whose labels they are: names that are set are its names, too."""
 
     @property
     def _meta(self) -> Any:
@@ -108,6 +111,10 @@ class Index(Rows):
         name: Hashable = self._node.meta.name
         return name
 
+    @name.setter
+    def name(self, label: Hashable) -> None:
+        self.names = [label]
+
     @property
     def ndim(self) -> int:
         """The number of axes, 1."""
@@ -115,9 +122,16 @@ class Index(Rows):
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """The names of the levels, which cannot be changed."""
+        """The names of the levels."""
         names: Sequence[Hashable] = self._node.meta.names
         return names
+
+    @names.setter
+    def names(self, labels: Sequence[Hashable]) -> None:
+        old, owner = self._node.name, self._owner
+        rebind(self, methods.rename(self, labels[0] if self.nlevels == 1 else labels).node)
+        if owner is not None and owner.index.node.name == old:
+            rebind(owner, owner.rename_axis(index=list(labels)).node)
 
     @property
     def nlevels(self) -> int:

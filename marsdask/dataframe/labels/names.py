@@ -200,12 +200,15 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
     """Give all rows or columns other labels. See pandas.DataFrame.set_axis."""
     del copy
     if axis_number(obj.node.meta, axis) == 1:
-        return rowwise(relabelled, obj, columns=as_labels(labels))
+        columns: S = rowwise(relabelled, obj, columns=as_labels(labels))
+        return columns
+    rows: S
     complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"
     if isinstance(labels, pd.MultiIndex):
         levels = [labels.get_level_values(level).array for level in range(labels.nlevels)]
-        columns = [aligned_values(_first(obj), level, complaint) for level in levels]
-        return rowwise(NewLabels(with_levels), obj, *columns, names=tuple(labels.names))
+        operands = [aligned_values(_first(obj), level, complaint) for level in levels]
+        rows = rowwise(NewLabels(with_levels), obj, *operands, names=tuple(labels.names))
+        return rows
     if isinstance(labels, Collection) and isinstance(labels.node.meta, np.ndarray):
         labels = aligned_tensor(_first(obj), labels, complaint).rename(None)
     if not isinstance(labels, Collection):
@@ -213,7 +216,7 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
         if not isinstance(labels, list | np.ndarray | ExtensionArray):
             labels = pd.Index(labels)
         labels = aligned_values(_first(obj), labels, complaint).rename(name)
-    rows: S = rowwise(NewLabels(with_labels), obj, labels)
+    rows = rowwise(NewLabels(with_labels), obj, labels)
     return rows
 
 

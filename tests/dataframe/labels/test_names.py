@@ -155,7 +155,7 @@ def test_attributes_of_labels_are_set_in_place():
     column.index = range(5)
     equal(column, table(5).u.rename("v").set_axis(range(5)))
     with pytest.raises(TypeError, match="hashable"):
-        column.name = []
+        column.name = []  # type: ignore[assignment]  # it is refused
     with pytest.raises(ValueError, match="Length mismatch"):
         lazy.index = [1]
 
@@ -191,3 +191,37 @@ def test_labels_by_position_and_by_name():
     ):
         with pytest.raises(TypeError):
             call()
+
+
+def test_names_of_labels_are_set_in_place():
+    """Rows and columns of a frame have the names that its labels are given, and no others have."""
+    frame = table(4)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    before = lazy[["k"]]
+    frame.columns.name = lazy.columns.name = "c"
+    labels = lazy.index
+    frame.index.name = labels.name = "i"
+    equal(lazy, frame)
+    equal(labels, frame.index)
+    equal(before, table(4)[["k"]])
+    frame.columns.names, lazy.columns.names = ["d"], ["d"]
+    equal(lazy.sum(numeric_only=True).to_frame().T, frame.sum(numeric_only=True).to_frame().T)
+    column, series = lazy.u, frame.u.copy()
+    column.index.name = series.index.name = "j"
+    equal(column, series)
+    levels = pd.MultiIndex.from_product([[1, 2], [*"ab"]])
+    lazy.index = frame.index = levels
+    lazy.index.names = frame.index.names = ["x", "y"]
+    equal(lazy.execute(), frame)
+    lazy.columns.name = frame.columns.name = None
+    equal(lazy, frame)
+
+
+def test_names_of_labels_of_before():
+    """They are not the names of a frame that has others since."""
+    lazy = md.DataFrame(table(4), chunk_size=2)
+    labels, columns = lazy.index, lazy.columns
+    lazy["new"] = lazy.u + 1
+    lazy.index = [*"abcd"]
+    labels.name, columns.name = "i", "c"
+    assert (lazy.index.name, lazy.columns.name) == (None, None)
