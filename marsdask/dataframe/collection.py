@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_object_dtype
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, rebind, wrap
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import split_chunks
 from marsdask.core.public import public_methods, returns_itself
@@ -128,6 +128,10 @@ class Rows(Collection):
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         views = split_chunks(grid, chunks, cut_rows)
         return recut_rows(grid, chunks[0]) if views is None else views
+
+    def _become(self, other: Self) -> None:
+        """Be another object of the class in place."""
+        rebind(self, other.node)
 
     def __repr__(self) -> str:
         return representation(self) if self._is_executed() else self._describe()

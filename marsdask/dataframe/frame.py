@@ -224,9 +224,10 @@ class DataFrame(FrameBase):
             )
         if isinstance(value, set | frozenset):
             raise TypeError(f"{type(value).__name__!r} type is unordered")
-        if isinstance(value, tuple | range):
-            value = list(value)
-        if isinstance(value, list | np.ndarray | pd.Index | ExtensionArray):
+        if isinstance(value, list | tuple | range):
+            # Lists and arrays in it are values, not rows; of no values pandas makes floats.
+            value = pd.Series(list(value), dtype=None if len(value) else float).array
+        if isinstance(value, np.ndarray | pd.Index | ExtensionArray):
             return aligned_values(self, value, complaint)
         if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
             return aligned_tensor(self, value, complaint) if value.node.chunks else value

@@ -133,6 +133,9 @@ class Index(Rows):
         if owner is not None and owner.index.node.name == old:
             rebind(owner, owner.rename_axis(index=list(labels)).node)
 
+    def _become(self, other: Index) -> None:
+        self.names = other.names
+
     @property
     def nlevels(self) -> int:
         """The number of levels."""

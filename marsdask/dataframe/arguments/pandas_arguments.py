@@ -1,4 +1,4 @@
-"""Arguments of pandas's methods: names that nobody knows, and ``inplace=``, are refused."""
+"""Arguments of pandas's methods: unknown names, and changes in place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEYWORDS = inspect.CO_VARKEYWORDS
 
 
 def checked_arguments(*models: type) -> Callable[[T], T]:
-    """Let the methods of a class refuse ``inplace=True``, and names that pandas's do not take.
+    """Let the methods of a class take ``inplace=``, and refuse names that pandas's do not take.
 
     ``models`` are the classes of pandas whose methods have the same names.
     """
@@ -56,12 +56,15 @@ def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
 
     @wraps(method)
     def face(*args: Any, **kwargs: Any) -> Any:
+        changes = False
         if kwargs:
             if in_place and "inplace" in kwargs:
-                check_not_in_place(name, kwargs.pop("inplace"))
+                changes = kwargs.pop("inplace") or False
+                check_boolean("inplace", changes)
             if not anything and not kwargs.keys() <= known:
                 _refuse_unknown(name, kwargs, known)
-        return method(*args, **kwargs)
+        found = method(*args, **kwargs)
+        return _change(name, args[0], found) if changes else found
 
     return face
 
@@ -80,13 +83,21 @@ def check_names(name: str, given: Collection[str], model: Any) -> None:
         _refuse_unknown(name, given, _names(code))
 
 
-def check_not_in_place(name: str, inplace: Any) -> None:
-    """Raise for ``inplace=True``, and for what is no boolean."""
-    check_boolean("inplace", inplace)
-    if inplace:
-        raise NotImplementedError(
-            f"{name}(inplace=True) is not supported; use = to assign the result"
-        )
+#: Methods that return the object which they change in place; others return nothing.
+RETURNING = {"bfill", "clip", "ffill", "fillna", "interpolate", "mask", "replace", "where"}
+RETURNING_OF = {("Series", "rename")}
+
+
+def _change(name: str, obj: Any, found: Any) -> Any:
+    """Let an object be the result of its method."""
+    if type(found) is not type(obj):
+        if name == "eval":
+            raise ValueError("Cannot operate inplace if there is no assignment")
+        kinds = f"a {type(obj).__name__} to create a {type(found).__name__}"
+        raise TypeError(f"Cannot {name} inplace on {kinds}")
+    obj._become(found)
+    kind = type(obj).__name__
+    return obj if name in RETURNING or (kind, name) in RETURNING_OF else None
 
 
 def check_no_axes(axes: tuple[Any, ...]) -> None:

@@ -348,6 +348,8 @@ def drop(
         if index is not None or columns is not None:
             raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
         index, columns = (None, labels) if number == 1 else (labels, None)
+    elif number == 1 and (index is not None or columns is not None):
+        raise ValueError("Cannot specify both 'axis' and 'index'/'columns'")
     if index is None and columns is None:
         raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
     if columns is not None:

@@ -96,5 +96,5 @@ def test_labels_are_sorted_if_asked_for():
     equal(lazy.set_index("u", verify_integrity=True), FRAME.set_index("u"))
     with pytest.raises(ValueError, match="duplicate keys"):
         lazy.set_index("k", verify_integrity=True)
-    with pytest.raises(NotImplementedError, match="inplace"):
-        lazy.set_index("k", inplace=True)
+    lazy.set_index("k", inplace=True)
+    equal(lazy, FRAME.set_index("k"))

@@ -1,15 +1,17 @@
-"""Methods refuse ``inplace=True`` by name, and names that neither pandas nor they know."""
+"""Methods refuse names that neither pandas nor they know, and change objects in place."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from tests.dataframe.tables import equal
 
 FRAME = pd.DataFrame({"a": [3.0, 1.0, 3.0], "b": [1.0, 2.0, 1.0]}, index=[2, 0, 1])
 #: An object of each class, and that of pandas.
@@ -100,14 +102,32 @@ def test_the_table_is_pandass() -> None:
     assert {"fillna", "reset_index", "drop_duplicates"} <= {name for _, name in IN_PLACE}
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
 @pytest.mark.parametrize(("kind", "name"), IN_PLACE)
 def test_in_place(kind: str, name: str) -> None:
-    """It is refused by name, ``False`` changes nothing, and what is no boolean is an error."""
-    with pytest.raises(NotImplementedError, match=rf"{name}\(inplace=True\).*assign the result"):
-        call(kind, name, inplace=True)
+    """The object is what the method returns elsewhere, and what is no boolean is an error."""
     with pytest.raises(ValueError, match='"inplace" expected type bool, received type str'):
         call(kind, name, inplace="no")
     assert call(kind, name, inplace=False).node is not None
+    theirs, ours = (copy(obj) for obj in OBJECTS[kind])
+    arguments = arguments_of(kind, name)
+    try:
+        expected = getattr(theirs, name)(*arguments, inplace=True)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            getattr(ours, name)(*arguments, inplace=True)
+        return
+    found = getattr(ours, name)(*arguments, inplace=True)
+    assert (found is ours, found is None) == (expected is theirs, expected is None)
+    equal(ours, theirs)
+    equal(OBJECTS[kind][1], OBJECTS[kind][0])
+
+
+def test_labels_in_place() -> None:
+    """The names of labels are those of the rows that have them."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    lazy.index.rename("n", inplace=True)
+    equal(lazy, FRAME.rename_axis("n"))
 
 
 @pytest.mark.parametrize(("kind", "name"), CLOSED)

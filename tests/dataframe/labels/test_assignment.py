@@ -204,3 +204,24 @@ def test_columns_of_python_values():
     equal(lazy, frame)
     with pytest.raises(NotImplementedError, match="dict"):
         lazy["p"] = {0: 5}
+
+
+@pytest.mark.parametrize(
+    "item", [[1, 2], (1, 2), np.array([1, 2]), np.array(["a"], object)], ids=repr
+)
+def test_columns_of_lists(item):
+    """Each row has one of them: they are values, and not rows of an array."""
+    frame, lazy = table(3), md.DataFrame(table(3), chunk_size=2)
+    for d in (frame, lazy):
+        d["new"] = [item] * 3
+    assert lazy.new.dtype == object
+    assert [type(value) for value in lazy.new.compute()] == [type(item)] * 3
+    assert list(map(list, lazy.new.compute())) == list(map(list, frame.new))
+
+
+def test_columns_of_nothing():
+    """They are floats, as in pandas."""
+    frame, lazy = table(0), md.DataFrame(table(0))
+    for d in (frame, lazy):
+        d["new"] = []
+    equal(lazy, frame)

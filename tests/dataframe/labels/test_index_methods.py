@@ -138,7 +138,6 @@ def test_refusals():
     """What is not there says so."""
     lazy: Any = md.Index(NUMBERS, chunk_size=2)
     for call in (
-        lambda: lazy.rename("x", inplace=True),
         lambda: lazy.append(NUMBERS),
         lambda: lazy.set_names(["m"], level=0),
         lambda: lazy.to_series(index=[1]),

@@ -75,6 +75,13 @@ def test_columns_are_inserted_and_removed_in_place():
             call()
 
 
+@pytest.mark.parametrize("argument", ["index", "columns"])
+def test_labels_are_dropped_of_one_axis(argument):
+    """An axis beside the argument of another is an error, as in pandas."""
+    with pytest.raises(ValueError, match="Cannot specify both 'axis'"):
+        md.DataFrame(table(3)).drop(**{argument: "k"}, axis=1)
+
+
 def test_rows_are_dropped_by_labels_that_exist():
     """All rows of a label; one that is nowhere is a KeyError."""
     frame = table(9, index="text")

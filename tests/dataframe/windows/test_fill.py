@@ -86,7 +86,6 @@ def test_refusals():
         lambda: lazy.f.interpolate("cubic"),
         lazy.t.interpolate,
         lambda: lazy.f.set_axis([3, 1, 2, 5, 4]).interpolate("index"),
-        lambda: lazy.f.ffill(inplace=True),
     ):
         with pytest.raises(NotImplementedError):
             call()
