@@ -126,7 +126,7 @@ def test_in_place(kind: str, name: str) -> None:
 def test_labels_in_place() -> None:
     """The names of labels are those of the rows that have them."""
     lazy = md.DataFrame(FRAME, chunk_size=2)
-    lazy.index.rename("n", inplace=True)
+    lazy.index.rename("n", inplace=True)  # type: ignore[call-arg]  # which all methods take
     equal(lazy, FRAME.rename_axis("n"))
 
 
