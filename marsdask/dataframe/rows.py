@@ -79,7 +79,8 @@ def _joined_labels(parts: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     if joined.nlevels > 1 or joined.dtype == object or any(one.dtype != object for one in parts):
         return joined
     values = np.concatenate([np.asarray(one, dtype=object) for one in parts])
-    return pd.Index(values, dtype=object, name=joined.name)
+    objects: pd.Index[Any] = pd.Index(values, dtype=object)
+    return objects.rename(joined.name)
 
 
 def without_ellipsis(key: Any, ndim: int) -> Any:

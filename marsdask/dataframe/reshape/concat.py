@@ -264,4 +264,9 @@ def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool)
     for frame in frames[1:]:
         joined = join_frames(joined, frame, how=join, validate="1:1")
     joined = joined.sort_index() if sort else joined
+    names = [tuple(meta.index.names) for meta in metas]
+    if len(set(names)) > 1 and len(set(map(len, names))) == 1:
+        levels = [set(level) for level in zip(*names, strict=True)]
+        common = [level.pop() if len(level) == 1 else None for level in levels]
+        joined = joined.rename_axis(index=common)
     return rowwise(relabelled, joined, columns=columns)

@@ -145,3 +145,17 @@ def test_labels_of_other_types(above):
         lazy = md.concat([md.DataFrame(a, chunk_size=1), md.DataFrame(b, chunk_size=1)])
         for chosen in (lambda rows: rows, lambda rows: rows.head(1), lambda rows: rows.tail(1)):
             equal(chosen(lazy), chosen(wanted))
+
+
+@pytest.mark.parametrize("names", [("k", None), (None, "k"), ("k", "k"), ("k", "l")])
+def test_names_of_rows_beside(names):
+    """Rows beside others have a name if all have it."""
+    frames = [
+        pd.DataFrame({column: [1, 2]}, index=pd.Index([0, at], name=name))
+        for at, (column, name) in enumerate(zip("vw", names, strict=True), 1)
+    ]
+    options = {"axis": 1, "join": "inner"}
+    wanted = pd.concat(frames, **options)
+    assert list(wanted.index.names) == [names[0] if len(set(names)) == 1 else None]
+    found = md.concat(list(map(md.DataFrame, frames)), **options).compute()
+    pd.testing.assert_frame_equal(found, wanted)
