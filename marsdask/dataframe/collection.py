@@ -22,6 +22,7 @@ from .elementwise.rowwise import rowwise
 from .io import dask_frames
 from .rows import alignment, cut_rows, recut_rows
 from .schemas.dtypes import cast_chunks, concat_chunks, meta_from_infos
+from .schemas.frozen import thawed
 from .tensors import in_utc, to_tensor
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Rows(Collection):
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         del meta
         parts = list(blocks.values())
-        joined = concat_chunks(parts)
+        joined = thawed(concat_chunks(parts))
         return joined if owned or joined is not parts[0] else joined.copy()
 
     _settled = staticmethod(meta_from_infos)

@@ -110,6 +110,11 @@ class FrameNode(Node):
         chosen = self.meta.loc[:, [label in wanted for label in self.meta.columns]]
         return self.incomplete and any(map(lacks_detail, all_dtypes(chosen)))
 
+    @property
+    def row_labels(self) -> Any:
+        """The labels of one value per column, if they are known."""
+        return None
+
     def at_hand(self, session: Session) -> Any:
         return value_of(self, session)
 

@@ -1,210 +1,35 @@
 """Programs of some calls with keywords, drawn at random, run on NumPy or pandas and on ours.
 
 A program is text, so that what differs can be run again by hand: each line is an expression of
-``x``, the value of the line before. ``pd`` and ``np`` in it are the reference's or ours.
+``x``, the value of the line before, or changes ``x``. ``pd`` and ``np`` in it are the reference's
+or ours.
 """
 
 from __future__ import annotations
 
 import re
+import tempfile
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
+from marsdask.dataframe.rows import level_at
 from marsdask.scheduler.errors import MarsdaskError
+from tests.fuzzing.templates import HISTORIES, TEMPLATES, WORDS, WRITES
 
-#: What the braces of a line are replaced by. `column`, `number` and their plurals are labels of x.
-WORDS: dict[str, tuple[str, ...]] = {
-    "agg": (
-        *("'count'", "'first'", "'last'", "'max'", "'mean'", "'median'", "'min'", "'nunique'"),
-        *("'prod'", "'size'", "'std'", "'sum'", "'var'"),
-    ),
-    "axis": ("0", "1", "-1"),
-    "bool": ("True", "False"),
-    "by": ("['k']", "['k', 's']", "'c'", "['b', 'k']", "'s'", "['m']"),
-    "freq": ("'D'", "'2D'", "'W'", "'2W'", "'MS'", "'36h'"),
-    "float": ("0.5", "-1.25", "0.0", "2.0", "float('nan')"),
-    "how": ("'inner'", "'left'", "'right'", "'outer'"),
-    "int": ("-3", "-1", "0", "1", "2", "5"),
-    "keep": ("'first'", "'last'", "False"),
-    "mode": ("'constant'", "'edge'", "'reflect'", "'wrap'"),
-    "place": ("'first'", "'last'"),
-    "rank": ("'average'", "'min'", "'max'", "'first'", "'dense'"),
-    "side": ("'left'", "'right'"),
-    "some": ("1", "2", "3", "4"),
-    "text": ("'a'", "'bb'", "''", "'A'"),
-}
-
-FRAMES = (
-    "x[x[{number}] > {float}]",
-    "x[x[{column}].notna()]",
-    "x[{columns}]",
-    "x.assign(n=x[{number}] * {int})",
-    "x.drop(columns=[{column}])",
-    "x.rename(columns={{{column}: 'renamed'}})",
-    "x.sort_values({columns}, ascending={bool}, na_position={place}, kind='stable')",
-    "x.sort_values([{column}], ascending={bool}, ignore_index={bool}, kind='stable')",
-    "x.sort_index(ascending={bool}, na_position={place}, kind='stable')",
-    "x.drop_duplicates({columns}, keep={keep}, ignore_index={bool})",
-    "x.dropna(subset={columns}, how='any', ignore_index={bool})",
-    "x.reset_index(drop={bool})",
-    "x.head({int})",
-    "x.tail({int})",
-    "x.iloc[{int}:]",
-    "x.iloc[::{int}]",
-    "x.shift({int})",
-    "x[{numbers}].cumsum(skipna={bool})",
-    "x[{numbers}].diff({int})",
-    "x[{numbers}].fillna({int})",
-    "x[{numbers}].clip({int}, {some})",
-    "x[{numbers}].rank(method={rank}, ascending={bool}, pct={bool})",
-    "x[{numbers}].where(x[{number}] > {int}, {float})",
-    "x[{numbers}].rolling({some}, min_periods={bool} + 0).sum()",
-    "x[{numbers}].expanding(min_periods={some}).mean()",
-    "x[{numbers}].astype('float64')",
-    "x[{numbers}].agg([{agg}, 'sum'])",
-    "x[{numbers}].sum(skipna={bool}, min_count={some})",
-    "x[{numbers}].var(ddof={bool} + 0, skipna={bool})",
-    "x[{numbers}].quantile([0.25, 0.5], interpolation='linear')",
-    "x[{numbers}].describe(percentiles=[0.3])",
-    "x.groupby({by}, sort={bool}, dropna={bool}, observed={bool})[{numbers}].agg({agg})",
-    "x.groupby({by}, sort={bool}, as_index={bool}, observed=True)[{numbers}].sum(min_count={some})",
-    "x.groupby({by}, observed=True, dropna={bool})[{number}].transform({agg})",
-    "x.groupby({by}, observed=True)[{numbers}].shift({int})",
-    "x.groupby({by}, observed=True)[{numbers}].cumsum()",
-    "x.groupby({by}, observed=True)[{numbers}].rank(method={rank})",
-    "x.groupby({by}, observed=True).head({some})",
-    "x.groupby({by}, observed=True)[{number}].nlargest({some})",
-    "x.groupby({by}, observed=True).size()",
-    "x.merge(y, on='k', how={how}, suffixes=('', '_y'))",
-    "x.merge(y, left_on='k', right_on='m', how={how}, suffixes=('_x', '_y'))",
-    "x.merge(y[['k', 's']], how={how}, on=['k', 's'], indicator={bool})",
-    "pd.concat([x, y], ignore_index={bool}, sort={bool})",
-    "pd.concat([x, y[['k', 'f']]], join='inner')",
-    "x.melt(id_vars=['k'], value_vars={numbers})",
-    "x.pivot_table(index='k', columns='b', values='f', aggfunc={agg}, fill_value={int})",
-    "x.nlargest({some}, {number}, keep={place})",
-    "x.isin([{int}, {text}, None])",
-    "x.set_index({column}, drop={bool}, append={bool})",
-    "x[{numbers}].corr(min_periods={some})",
-    "x.duplicated({columns}, keep={keep})",
-    "x[{column}]",
-    "x.value_counts(subset=['k', 'b'], sort=False, normalize={bool}, dropna={bool})",
-    "x.nunique(axis=0, dropna={bool})",
-    "x.mask(x.isna(), {int})[{numbers}]",
-    "x.resample({freq}, closed={side}, label={side})[{numbers}].sum()",
-)
-
-SERIES = (
-    "x[x.notna()]",
-    "x.sort_values(ascending={bool}, na_position={place}, kind='stable')",
-    "x.sort_index(ascending={bool}, kind='stable')",
-    "x.value_counts(sort=False, dropna={bool}, normalize={bool})",
-    "x.drop_duplicates(keep={keep})",
-    "x.fillna({int})",
-    "x.shift({int})",
-    "x.isin([{int}, {text}, {float}])",
-    "x.astype('object')",
-    "x.rank(method={rank}, na_option='bottom')",
-    "x.cummax(skipna={bool})",
-    "x.to_frame({text})",
-    "x.reset_index(drop={bool})",
-    "x.reset_index(name='value')",
-    "x.where(x.notna(), {int})",
-    "x.map({{{int}: {float}}})",
-    "x.between({int}, {some}, inclusive={side})",
-    "x.groupby(x).agg({agg})",
-    "x.rolling({some}, min_periods=1).max()",
-    "x.replace({int}, {float})",
-    "x.str.upper()",
-    "x.str.len()",
-    "x.str.contains({text}, regex=False)",
-    "x.dt.day",
-    "x.dt.floor('2D')",
-    "x.diff({int})",
-    "x.unique()",
-    "x.mode(dropna={bool})",
-    "x.head({int})",
-    "x.iloc[::{int}]",
-    "x.nlargest({some})",
-    "x.agg([{agg}, 'max'])",
-    "x.duplicated(keep={keep})",
-    "x.factorize(sort={bool})[0]",
-    "x.describe()",
-    "x.autocorr({some})",
-    "x.quantile({float})",
-    "x.is_unique",
-)
-
-ARRAYS = (
-    "x + {int}",
-    "x * {float}",
-    "x % {some}",
-    "x // {some}",
-    "-x",
-    "x.T",
-    "x[::{int}]",
-    "x[..., {int}:]",
-    "x[x > {int}]",
-    "np.cumsum(x, axis={axis})",
-    "np.cumprod(x, axis={axis}, dtype='float64')",
-    "np.sort(x, axis={axis})",
-    "np.argsort(x, axis={axis}, kind='stable')",
-    "np.flip(x, {axis})",
-    "np.roll(x, {int}, axis={axis})",
-    "np.diff(x, {some}, axis={axis})",
-    "np.repeat(x, {some}, axis={axis})",
-    "np.tile(x, {some})",
-    "np.pad(x, {some}, mode={mode})",
-    "np.where(x > {int}, x, {float})",
-    "np.clip(x, {int}, {some})",
-    "np.concatenate([x, x], axis={axis})",
-    "np.stack([x, x + 1], axis={axis})",
-    "np.sum(x, axis={axis}, keepdims={bool}, dtype='float64')",
-    "np.mean(x, axis={axis}, keepdims={bool})",
-    "np.var(x, axis={axis}, ddof={bool} + 0)",
-    "np.max(x, axis={axis}, initial={int})",
-    "np.nanmin(x, axis={axis}, keepdims={bool})",
-    "np.median(x, axis={axis})",
-    "np.quantile(x, 0.3, axis={axis}, method='lower')",
-    "np.unique(x)",
-    "np.isin(x, [{int}, {some}], invert={bool})",
-    "np.searchsorted(np.sort(x.ravel()), x, side={side})",
-    "np.digitize(x, [0, 2, 4], right={bool})",
-    "np.take(x, [0, -1], axis={axis})",
-    "np.swapaxes(x, 0, -1)",
-    "np.reshape(x, -1)",
-    "np.expand_dims(x, {axis})",
-    "np.squeeze(x)",
-    "np.round(x, {int})",
-    "np.sqrt(np.abs(x))",
-    "np.broadcast_to(x, (2,) + x.shape)",
-    "np.tensordot(x, x, axes=0)",
-    "np.argmax(x, axis={axis}, keepdims={bool})",
-    "np.count_nonzero(x, axis={axis})",
-    "np.histogram(x, bins={some})[0]",
-    "np.bincount(np.abs(x.ravel()).astype('int64'))",
-    "np.nan_to_num(x, nan={float})",
-    "np.insert(x, 0, {int}, axis={axis})",
-    "np.delete(x, 0, axis={axis})",
-    "np.triu(x, {int})",
-    "np.partition(x, 0, axis={axis})[..., :1]",
-    "x.astype('float32')",
-    "x.astype('int8')",
-    "x.astype(bool)",
-    "np.gradient(x.astype('float64'), axis={axis})",
-    "np.ptp(x, axis={axis})",
-    "np.all(x > {int}, axis={axis}, keepdims={bool})",
-)
-
-TEMPLATES = {"frame": FRAMES, "series": SERIES, "array": ARRAYS}
+#: How often a line is drawn anew that the reference refuses.
+TRIES = 6
+#: Histories that the reference has, too: files are written and read by each side.
+ON_BOTH_SIDES = {"parquet", "csv", "copy"}
 
 
 @dataclass
@@ -221,7 +46,7 @@ class Difference:
 
 def frame_of(rng: Random) -> pd.DataFrame:
     """Return a small frame of many types, with gaps and repeated keys."""
-    rows = rng.randrange(13)
+    rows = rng.choice((0, *range(13)))
     draw = np.random.default_rng(rng.randrange(2**32))
     texts = np.array(["a", "bb", "A", None], dtype=object)
     frame = pd.DataFrame(
@@ -237,13 +62,19 @@ def frame_of(rng: Random) -> pd.DataFrame:
         }
     )
     frame.loc[draw.random(rows) < 0.2, "m"] = pd.NA
-    labels = rng.choice(("range", "numbers", "texts", "times"))
+    if rng.random() < 0.1:
+        frame["f"] = np.nan
+    labels = rng.choice(("range", "numbers", "texts", "times", "pairs"))
     if labels == "numbers":
         frame.index = pd.Index(draw.integers(0, 5, rows), name="row")
     elif labels == "texts":
         frame.index = pd.Index([f"r{n}" for n in draw.integers(0, 9, rows)], dtype="str")
     elif labels == "times":
         frame.index = pd.date_range("2024-01-30", periods=rows, freq="17h")
+    elif labels == "pairs":
+        frame.index = pd.MultiIndex.from_arrays(
+            [draw.integers(0, 3, rows), draw.choice(["p", "q"], rows)], names=["row", None]
+        )
     return frame
 
 
@@ -252,19 +83,10 @@ def array_of(rng: Random) -> Any:
     shape = tuple(rng.randrange(6) for _ in range(rng.choice((1, 1, 2, 2, 3))))
     draw = np.random.default_rng(rng.randrange(2**32))
     numbers = draw.integers(-4, 5, shape)
-    kind = rng.choice(("int64", "float64", "float32", "int8", "bool"))
+    kind = rng.choice(("int64", "float64", "float64", "float32", "int8", "bool", "complex128"))
     if kind == "float64":
         return np.where(draw.random(shape) < 0.1, np.nan, numbers / 4)
     return numbers.astype(kind)
-
-
-def line_of(rng: Random, value: Any) -> str:
-    """Return a line for a value of the reference."""
-    if isinstance(value, pd.DataFrame):
-        kind = "frame"
-    else:
-        kind = "series" if isinstance(value, pd.Series) else "array"
-    return fill(rng.choice(TEMPLATES[kind]), value, rng)
 
 
 def fill(template: str, value: Any, rng: Random) -> str:
@@ -276,14 +98,20 @@ def fill(template: str, value: Any, rng: Random) -> str:
         for label, dtype in dtypes.items()
         if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     ]
+    others = {
+        name: [repr(label) for label, dtype in dtypes.items() if dtype == kind]
+        for name, kind in (("text_column", "str"), ("time", "datetime64[us]"))
+    }
+    by = [f"[{label}]" for label in labels] + labels + [f"[{', '.join(labels[:2])}]"]
     pools = {"column": labels, "columns": labels, "number": numbers, "numbers": numbers}
+    pools |= {**others, "by": by if labels else []}
 
     def word(match: re.Match[str]) -> str:
         name = match[1]
         if name not in pools:
             return rng.choice(WORDS[name])
         among = pools[name] or ["'missing'"]
-        if not name.endswith("s"):
+        if name == "by" or not name.endswith("s"):
             return rng.choice(among)
         return f"[{', '.join(rng.sample(among, min(len(among), rng.randint(1, 3))))}]"
 
@@ -298,21 +126,47 @@ def compute(value: Any) -> Any:
 
 def check_equal(ours: Any, reference: Any) -> None:
     """Raise AssertionError if a value, a type, a label, a name or their order differs."""
-    if isinstance(reference, pd.DataFrame):
-        pd.testing.assert_frame_equal(ours, reference, check_freq=False)
-    elif isinstance(reference, pd.Series):
-        pd.testing.assert_series_equal(ours, reference, check_freq=False)
+    if isinstance(reference, pd.DataFrame | pd.Series):
+        assert type(ours) is type(reference), f"{type(ours)}, not {type(reference)}"
+        _check_labels(ours.index, reference.index)
+        plain = pd.RangeIndex(len(reference))
+        is_frame = isinstance(reference, pd.DataFrame)
+        check: Any = pd.testing.assert_frame_equal if is_frame else pd.testing.assert_series_equal
+        check(ours.set_axis(plain), reference.set_axis(plain))
+    elif isinstance(reference, pd.Index):
+        _check_labels(ours, reference)
     elif isinstance(reference, np.ndarray | np.generic):
-        assert np.asarray(ours).dtype == reference.dtype, f"{ours!r}, not {reference!r}"
-        loose = 1e-4 if reference.dtype == "float32" else 1e-7
-        if reference.dtype == object:
-            pd.testing.assert_series_equal(pd.Series(ours), pd.Series(reference))
-        elif reference.dtype.kind in "fc":
-            np.testing.assert_allclose(ours, np.asarray(reference), rtol=loose, atol=loose)
-        else:
-            np.testing.assert_array_equal(ours, reference)
-    elif not (pd.api.types.is_scalar(reference) and pd.isna(reference)):
+        _check_array(np.asarray(ours), np.asarray(reference))
+    elif pd.api.types.is_scalar(reference) and pd.isna(reference):
+        assert pd.isna(ours), f"{ours!r}, not {reference!r}"
+    else:
         assert np.all(ours == reference), f"{ours!r}, not {reference!r}"
+
+
+def _check_labels(ours: Any, reference: Any) -> None:
+    """Compare labels by values, types and names: not by what pandas has inferred before."""
+    assert ours.nlevels == reference.nlevels, f"{ours!r}, not {reference!r}"
+    assert ours.names == reference.names, f"{ours.names}, not {reference.names}"
+    for level in range(reference.nlevels):
+        pair = [
+            level_at(index, level) if isinstance(index, pd.MultiIndex) else index
+            for index in (ours, reference)
+        ]
+        assert pair[0].dtype == pair[1].dtype, f"labels {pair[0]!r}, not {pair[1]!r}"
+        values, wanted = (pd.Series(index.array).reset_index(drop=True) for index in pair)
+        pd.testing.assert_series_equal(values, wanted)
+
+
+def _check_array(ours: Any, reference: Any) -> None:
+    assert ours.dtype == reference.dtype, f"{ours!r}, not {reference!r}"
+    assert ours.shape == reference.shape, f"{ours!r}, not {reference!r}"
+    if reference.dtype == object:
+        pd.testing.assert_series_equal(pd.Series(ours.ravel()), pd.Series(reference.ravel()))
+    elif reference.dtype.kind in "fc":
+        loose = 1e-7 if reference.dtype in (np.float64, np.complex128) else 1e-3
+        np.testing.assert_allclose(ours, reference, rtol=loose, atol=loose)
+    else:
+        np.testing.assert_array_equal(ours, reference)
 
 
 def options_of(rng: Random) -> dict[str, Any]:
@@ -327,57 +181,144 @@ def options_of(rng: Random) -> dict[str, Any]:
     )
 
 
+@dataclass
+class Program:
+    """A program that is drawn while it runs: names of values, the reference's and ours."""
+
+    rng: Random
+    folder: Path
+    reference: dict[str, Any]
+    ours: dict[str, Any]
+    lines: list[str] = field(default_factory=list)
+    ends: bool = False
+
+    def step(self) -> str:
+        """Run one more line on both sides; return how they differ."""
+        chance = self.rng.random()
+        kind = kind_of(self.reference["x"])
+        if chance < 0.12:
+            return self._remember(self.rng.choice(sorted(HISTORIES)), kind)
+        lines = WRITES[kind] if chance < 0.27 else TEMPLATES[kind]
+        line, wanted = "", None
+        for _ in range(TRIES):
+            line = fill(self.rng.choice(lines), self.reference["x"], self.rng)
+            names = dict(self.reference)
+            if lines is WRITES[kind] and kind != "array":
+                names["x"] = names["x"].copy()
+            wanted = self._result(line, names)
+            if not isinstance(wanted, Exception):
+                break
+        self.lines.append(line)
+        if lines is WRITES[kind]:
+            return self._compare(wanted, self._result(line, self.ours), line)
+        return self._compare(wanted, self._result(line, dict(self.ours)), line)
+
+    def _remember(self, history: str, kind: str) -> str:
+        """Give the value a past, such as files that it was written to and read from."""
+        if kind != "frame" and history in ON_BOTH_SIDES - {"copy"}:
+            return ""
+        line = HISTORIES[history]
+        self.lines.append(line)
+        paths = (str(self.folder / f"{side}-{len(self.lines)}.{history}") for side in "ab")
+        names = {**self.reference, "path": next(paths)}
+        wanted = self._result(line, names) if history in ON_BOTH_SIDES else self.reference
+        self.ours["path"] = next(paths)
+        return self._compare(wanted, self._result(line, self.ours), line)
+
+    def _result(self, line: str, names: dict[str, Any]) -> Any:
+        """Return the names after a line, of which an expression is x; or the error."""
+        try:
+            code = compile(line, line, "eval")
+        except SyntaxError:
+            code = None
+        try:
+            if code is None:
+                exec(line, names)  # noqa: S102 - drawn from the templates
+            else:
+                names["x"] = eval(code, names)  # noqa: S307
+            values = {name: compute(names[name]) for name in ("x", "z") if name in names}
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            return error
+        return {**names, "values": values}
+
+    def _is_by_values(self, error: Exception) -> bool:
+        """Tell whether ours refuses what pandas takes only because of the values.
+
+        It takes keys for the values of few rows, and any value where none is assigned.
+        """
+        if isinstance(error, KeyError):
+            return len(self.reference["x"]) <= FEW_ROWS
+        return isinstance(error, TypeError) and str(error).startswith("Invalid value")
+
+    def _compare(self, wanted: Any, found: Any, line: str) -> str:
+        if isinstance(found, NotImplementedError | MarsdaskError):
+            self.ends = "=" in line and not isinstance(wanted, Exception)
+            return ""
+        if isinstance(wanted, Exception):
+            self.ends = True
+            if not isinstance(found, Exception):
+                return f"no error; the reference raises {type(wanted).__name__}: {wanted}"
+            same = isinstance(found, type(wanted)) or isinstance(wanted, type(found))
+            return "" if same else f"{found!r}, the reference raises {wanted!r}"
+        if isinstance(found, Exception):
+            if self._is_by_values(found):
+                self.ends = True
+                return ""
+            return f"raises {type(found).__name__}: {found}"
+        for name, value in wanted.get("values", {"x": wanted["x"]}).items():
+            try:
+                check_equal(found["values"][name], value)
+            except AssertionError as difference:
+                return f"{name}: {difference}"
+        self.reference, self.ours = (
+            {name: value for name, value in names.items() if name not in ("z", "values")}
+            for names in (wanted, found)
+        )
+        value, lazy = self.reference["x"], self.ours["x"]
+        goes_on = isinstance(value, pd.DataFrame | pd.Series | np.ndarray)
+        self.ends = not (goes_on and hasattr(lazy, "compute")) or value.size > SIZE
+        return ""
+
+
+#: As many rows as keys may be.
+FEW_ROWS = 3
+#: Larger values end a program.
+SIZE = 5_000
+
+
+def kind_of(value: Any) -> str:
+    """Return which lines a value has."""
+    if isinstance(value, pd.DataFrame):
+        return "frame"
+    return "series" if isinstance(value, pd.Series) else "array"
+
+
 def run(seed: str) -> Difference | None:
-    """Draw a program and run it until its end, or something that ours refuses or gets wrong."""
+    """Draw a program and run it until its end, or something that ours gets wrong."""
     rng = Random(seed)
-    if rng.random() < 0.6:
+    names = {"pickle": cloudpickle}
+    if rng.random() < 0.7:
         start, other = frame_of(rng), frame_of(rng)
-        ours: dict[str, Any] = {"pd": md, "np": mt}
-        ours |= {"x": md.DataFrame(start, chunk_size=rng.randint(1, 4))}
-        ours |= {"y": md.DataFrame(other, chunk_size=rng.randint(1, 4))}
+        ours: dict[str, Any] = {"pd": md, "np": np, **names}
+        ours |= {"x": md.DataFrame(start.copy(), chunk_size=rng.randint(1, 4))}
+        ours |= {"y": md.DataFrame(other.copy(), chunk_size=rng.randint(1, 4))}
     else:
         start, other = array_of(rng), None
-        ours = {"np": mt, "x": mt.tensor(start, chunk_size=rng.randint(1, 4))}
-    reference: dict[str, Any] = {"pd": pd, "np": np, "x": start, "y": other}
+        ours = {"pd": md, "np": mt, "x": mt.tensor(start.copy(), chunk_size=rng.randint(1, 4))}
+        ours |= names
+    reference: dict[str, Any] = {"pd": pd, "np": np, "x": start, "y": other, **names}
     options = options_of(rng)
-    lines = [str(options)]
-    with option_context(options), warnings.catch_warnings():
+    with (
+        option_context(options),
+        warnings.catch_warnings(),
+        tempfile.TemporaryDirectory() as folder,
+    ):
         warnings.simplefilter("ignore")
+        program = Program(rng, Path(folder), reference, ours, [str(options)])
         for _ in range(rng.randint(5, 10)):
-            lines.append(line_of(rng, reference["x"]))
-            how, stops = _step(lines[-1], reference, ours, rng)
+            how = program.step()
             if how:
-                return Difference(seed, lines, how)
-            if stops:
-                return None
+                return Difference(seed, program.lines, how)
+            if program.ends:
+                break
     return None
-
-
-def _step(
-    line: str, reference: dict[str, Any], ours: dict[str, Any], rng: Random
-) -> tuple[str, bool]:
-    """Run a line on both sides; return what differs, and whether the program ends."""
-    try:
-        wanted = eval(line, dict(reference))  # noqa: S307 - drawn from the templates above
-        error = None
-    except Exception as raised:  # noqa: BLE001 - whatever it is
-        wanted, error = None, raised
-    try:
-        lazy = eval(line, dict(ours))  # noqa: S307
-        value = compute(lazy)
-    except (NotImplementedError, MarsdaskError):
-        return "", True
-    except Exception as raised:  # noqa: BLE001
-        how = "" if error is not None else f"raises {type(raised).__name__}: {raised}"
-        return how, True
-    if error is not None:
-        return f"no error; the reference raises {type(error).__name__}: {error}", True
-    try:
-        check_equal(value, wanted)
-    except AssertionError as difference:
-        return str(difference), True
-    reference["x"], ours["x"] = wanted, lazy
-    if rng.random() < 0.2 and hasattr(lazy, "execute"):
-        lazy.execute()
-    goes_on = isinstance(wanted, pd.DataFrame | pd.Series | np.ndarray) and hasattr(lazy, "compute")
-    return "", not goes_on or getattr(wanted, "size", 0) > 10_000

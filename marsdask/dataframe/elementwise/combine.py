@@ -201,7 +201,7 @@ def compare(
 def cells_equal(block: Any, other: Any) -> Any:
     """Tell of each cell whether it is equal to another, or missing as that is."""
     same = (block == other) | (block.isna() & other.isna())
-    return same.astype(bool)
+    return same.fillna(False).astype(bool)
 
 
 @kernel(scratch=3.0)

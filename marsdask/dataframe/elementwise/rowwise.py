@@ -41,8 +41,15 @@ from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned
 from ..schemas.categories import over_all_categories
-from ..schemas.samples import sample, without_rows
+from ..schemas.samples import column, sample, without_rows
 from ..schemas.schema import result_of
+
+#: Functions of a frame that align one value per column by label.
+ARITHMETIC = {
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "divmod", "div"),
+    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rdiv"),
+    *("lt", "le", "gt", "ge", "eq", "ne"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +70,25 @@ class Rowwise(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return result_of(self.func, self.args, self.kwargs, self._found)
+        labels = tuple(tuple(row.row_labels) for row in self._labelled_rows)
+        return result_of(self.func, (*self.args, labels), self.kwargs, self._found)
+
+    @property
+    def _labelled_rows(self) -> list[Any]:
+        """The nodes of one value per column, if these are aligned by labels that are known."""
+        rows = [node for node in self.inputs if _is_several(node)]
+        aligned = rows and any(isinstance(node.meta, pd.DataFrame) for node in self.inputs)
+        aligned = aligned and function_name(self.func).strip("_") in ARITHMETIC
+        return [row for row in rows if aligned and getattr(row, "row_labels", None) is not None]
 
     def _found(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
+        rows = self._labelled_rows
+        if rows:
+            metas = [
+                _row_of(arg) if isinstance(arg, Node) and arg in rows else meta
+                for arg, meta in zip(self.args, metas, strict=True)
+            ]
         found = self.func(*metas, **dict(self.kwargs))
         if isinstance(self.func, Unsettled):
             return self.func.general(found, *metas, **dict(self.kwargs))
@@ -185,6 +207,12 @@ class Rowwise(FrameNode):
             rule = Blockwise(call, sources, axes, dict(self.kwargs))
         partitioning = kept(rows[0].partitioning, self._carry)
         return self.grid(rule, rows[0].chunks[0], partitioning=partitioning)
+
+
+def _row_of(node: Any) -> pd.Series[Any]:
+    """Return one value per column, with its labels."""
+    value = column(node.meta.dtype)[:1]
+    return pd.Series(value.iloc[[0] * len(node.row_labels)].array, node.row_labels)
 
 
 def _is_several(node: Node) -> bool:

@@ -292,7 +292,7 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
                 "groupby() by a function of labels of several levels is not supported; use a "
                 "Series of the same rows as the key"
             )
-        return None, None, rowwise(level_values, obj, level=0).map(key)
+        return None, meta.index.name, rowwise(level_values, obj, level=0).map(key)
     if isinstance(key, np.ndarray):
         return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Hashable) and key in columns:
@@ -325,7 +325,9 @@ def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def new_label(label: str, meta: pd.DataFrame) -> Any:
-    """Return a label that no column has, from one that few have."""
+    """Return a label that no column has, from one that few have; a number among numbers."""
+    if pd.api.types.is_integer_dtype(meta.columns) and len(meta.columns):
+        return int(meta.columns.max()) + 1
     while label in meta.columns:
         label += "\0"
     levels = meta.columns.nlevels

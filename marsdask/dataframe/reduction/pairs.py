@@ -200,7 +200,20 @@ def two_columns(a: Any, b: Any) -> pd.DataFrame:
 
 def _both(a: Any, b: Any, name: str) -> Any:
     check_aligned((a.node, b.node), name)
-    return numeric_columns(rowwise(two_columns, a, b), name, numeric_only=False)
+    numbers = [_as_floats(column) for column in (a, b)]
+    return numeric_columns(rowwise(two_columns, *numbers), name, numeric_only=False)
+
+
+def _as_floats(column: Any) -> Any:
+    """Return objects, texts and categories as the numbers that they hold, as pandas does."""
+    dtype = column.node.meta.dtype
+    other = not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM"
+    return rowwise(floats_of, column) if other else column
+
+
+def floats_of(block: Any) -> Any:
+    """Return values as floats; raise for those that are none."""
+    return pd.Series(block.to_numpy(float, na_value=np.nan), block.index, name=block.name)
 
 
 def _check_method(method: Any) -> None:

@@ -138,6 +138,11 @@ class FrameReduction(FrameNode):
         return True
 
     @property
+    def row_labels(self) -> Any:
+        meta = self.a.meta
+        return meta.columns if isinstance(meta, pd.DataFrame) else None
+
+    @property
     def chunks(self) -> Chunks:
         return self._form[1]
 

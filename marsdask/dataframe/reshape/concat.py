@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 from typing import cast as typed
 
-import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
@@ -29,7 +28,8 @@ from ..keyed.join import join as join_frames
 from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
 from ..schemas.dtypes import common_labels
-from ..schemas.schema import types_of
+from ..schemas.samples import row, without_rows
+from ..schemas.schema import result_of
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -98,7 +98,22 @@ class Concat(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return types_of(self, lambda: pd.concat([part.meta for part in self.parts]))
+        # Rows without columns are gaps in those of the others.
+        gaps = tuple(
+            part.meta.ndim == 2 and not len(part.meta.columns) and total(part.chunks[0]) != 0
+            for part in self.parts
+        )
+        return result_of(Concat, (self.parts, gaps), (), lambda: self._joined_types(gaps))
+
+    def _joined_types(self, gaps: tuple[bool, ...]) -> Any:
+        metas: list[Any] = [part.meta for part in self.parts]
+        if not any(gaps):
+            return pd.concat(metas)
+        rows = [
+            row(meta) if len(meta.columns) or gap else meta
+            for meta, gap in zip(metas, gaps, strict=True)
+        ]
+        return without_rows(pd.concat(rows), pd.concat(metas))
 
     @property
     def chunks(self) -> Chunks:
@@ -112,8 +127,8 @@ class Concat(FrameNode):
 
     def tile(self, *grids: Grid) -> Grid | Generator[Look, Any, Grid]:
         # Labels of other types are objects, unless parts have no rows: these do not count.
-        kinds = {dtypes_of(grid.meta.index) for grid in grids}
-        if len(kinds) > 1 and np.dtype(object) in (dtypes_of(self.meta.index) or ()):
+        kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
+        if len(kinds) > 1 and not all(map(is_numeric_dtype, itertools.chain(*kinds))):
             return self._looked(grids)
         return self._joined(grids, self.meta.index)
 
@@ -229,6 +244,11 @@ def _below(
     if len({type(part.node.meta) for part in parts}) > 1:
         # A series among frames is a column.
         parts = [part.to_frame() if part.ndim == 1 else part for part in parts]
+    if keys is not None and len({part.node.meta.index.nlevels for part in parts}) > 1:
+        raise NotImplementedError(
+            "concat(keys=) of labels of different numbers of levels is not supported; use "
+            "reset_index() of each"
+        )
     if keys is not None:
         parts = [
             rowwise(NewLabels(keyed), part, key=key, names=names)

@@ -22,6 +22,11 @@ def frozen(meta: Any) -> Any:
     return copy
 
 
+def thawed(obj: Any) -> Any:
+    """Return a frame or series that its owner may write to; other objects as they are."""
+    return obj.copy(deep=False) if isinstance(obj, _Frozen) else obj
+
+
 def _refuse(self: Any, *_args: Any, **_kwargs: Any) -> Never:
     """Refuse a write."""
     del self

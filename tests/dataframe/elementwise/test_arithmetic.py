@@ -120,3 +120,24 @@ def test_logical_operators_take_no_lists(symbol, values):
             function(*operands)
     if values:
         equal(function(lazy, np.array(values)), function(lazy.compute(), np.array(values)))
+
+
+@pytest.mark.parametrize("name", ["sub", "radd", "floordiv", "pow", "lt", "ne"])
+def test_lazy_values_of_columns(name):
+    """The declared columns keep their order, which is not that of the labels."""
+    frame = pd.DataFrame({"k": [1, 2, 3], "f": [0.5, 1.0, 2.0], "a": np.ones(3, "int8")})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for statistic in ("mean", "max", "count"):
+        row, wanted = getattr(lazy, statistic)(), getattr(frame, statistic)()
+        found, wanted = getattr(lazy, name)(row), getattr(frame, name)(wanted)
+        assert list(found.columns) == list(wanted.columns)
+        assert found.dtypes.equals(wanted.dtypes)
+        equal(found, wanted)
+    row, wanted = lazy.mean(), frame.mean()
+    equal(getattr(row, name)(row.shift(1)), getattr(wanted, name)(wanted.shift(1)))
+    assert list((lazy - lazy.mean()).columns) == ["k", "f", "a"]
+    if name not in ("lt", "ne"):  # comparisons by label have their own test
+        found = getattr(lazy[["k"]], name)(lazy[["f", "k"]].mean())
+        wanted = getattr(frame[["k"]], name)(frame[["f", "k"]].mean())
+        assert list(found.columns) == list(wanted.columns)
+        equal(found, wanted)

@@ -35,6 +35,10 @@ CALLS: dict[str, Any] = {
     "compare, below": lambda x: x.u.compare(x.u.where(x.u > 3, 0), align_axis=0),
     "compare, other names": lambda x: x.u.compare(x.k, 0, result_names=("a", "b")),
     "frames": lambda x: x.compare(x.assign(f=x.f.fillna(0), u=x.u.clip(2))),
+    "frames with masks": lambda x: (
+        x[["u"]].astype("Int64").compare(x[["u"]].astype("Int64").shift(1))
+    ),
+    "masks": lambda x: x.u.astype("Int64").compare(x.u.astype("Int64").shift(1)),
     "frames, all": lambda x: x[["s", "f"]].compare(x[["s", "f"]], keep_shape=True),
     "frames, equal ones": lambda x: x[["k", "u"]].compare(x[["k", "u"]].clip(1), keep_equal=True),
     "frames, below": lambda x: x[["k", "u", "s"]].compare(

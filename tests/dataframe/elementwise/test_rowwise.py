@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -174,3 +175,27 @@ def test_one_value_a_column_stays_that_when_it_is_executed(row):
         equal(found, plain - row(plain))
     with new_session("synchronous"):
         equal(lazy - values, plain - row(plain))
+
+
+#: Lists that are columns of two rows.
+LISTS: dict[str, list[Any]] = {
+    "of lists": [[1, 2], [3, 4]],
+    "of lists of other lengths": [[1], [2, 3]],
+    "of tuples": [(1, 2), (3, 4)],
+    "of dicts": [{"a": 1}, {}],
+    "of arrays": [np.arange(2), np.arange(2)],
+    "with gaps": [1, None],
+    "of texts": ["x", None],
+    "of none": [],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_a_column(name):
+    """Whatever it holds is a value, also lists as long as there are columns or rows."""
+    values = LISTS[name]
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})[: len(values)]
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.assign(c=values), frame.assign(c=values))
+    lazy["b"], frame["b"] = values, values
+    equal(lazy, frame)

@@ -202,3 +202,24 @@ def test_a_level_with_the_name_of_a_column(key):
     if not refused:
         equal(lazy.groupby(by(lazy)).v.sum(), frame.groupby(by(frame)).v.sum())
         equal(lazy.groupby(by(lazy)).head(1), frame.groupby(by(frame)).head(1))
+
+
+def test_numbers_as_labels_of_columns():
+    """Keys that are no columns leave the labels of the others numbers.
+
+    Functions of row labels keep their name.
+    """
+    frame = pd.DataFrame({0: [1, 2, 1], 5: [1.5, 1.0, 3.0]}, pd.Index(["a", "b", "a"], name="n"))
+    lazy = md.DataFrame(frame, chunk_size=2)
+    groups = {
+        "level": lambda rows: rows.groupby(level=0),
+        "column": lambda rows: rows.groupby(rows[0] * 2),
+        "both": lambda rows: rows.groupby(["n", rows[0] + 1]),
+        "function": lambda rows: rows.groupby(str.upper),
+        "dict": lambda rows: rows.groupby({"a": 7, "b": 8}),
+    }
+    for by in groups.values():
+        equal(by(lazy).sum(), by(frame).sum())
+        equal(by(lazy)[[5]].mean(), by(frame)[[5]].mean())
+        equal(by(lazy)[5].transform("max"), by(frame)[5].transform("max"))
+        equal(by(lazy).cumsum(), by(frame).cumsum())

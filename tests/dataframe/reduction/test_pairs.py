@@ -54,3 +54,17 @@ def test_truth_values_with_those_before():
     series = pd.Series([True, False, False, True, True])
     found = md.Series(series, chunk_size=2).autocorr().compute()
     np.testing.assert_allclose(found, series.autocorr(), atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "category", "boolean", "Int8"])
+def test_numbers_of_other_types(dtype):
+    """Two columns of objects, texts or categories that hold numbers are numbers, as in pandas."""
+    column = pd.Series([1, 0, 1, 1]).astype(dtype)
+    other = pd.Series([2.0, 1.0, 5.0, 1.0])
+    one, two = (md.Series(rows, chunk_size=2) for rows in (column, other))
+    assert np.isclose(one.corr(two).compute(), column.corr(other))
+    assert np.isclose(two.cov(one).compute(), other.cov(column))
+    assert np.isclose(one.autocorr(1).compute(), column.autocorr(1))
+    words = md.Series(["a", "b", "c", "d"], chunk_size=2)
+    with pytest.raises(ValueError, match="could not convert"):
+        words.corr(two).compute()

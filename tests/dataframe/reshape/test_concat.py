@@ -159,3 +159,14 @@ def test_names_of_rows_beside(names):
     assert list(wanted.index.names) == [names[0] if len(set(names)) == 1 else None]
     found = md.concat(list(map(md.DataFrame, frames)), **options).compute()
     pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_rows_without_columns():
+    """They are gaps in the columns of the others; without rows they are nothing."""
+    frame = pd.DataFrame({"k": [1, 2], "s": ["a", "b"]})
+    for rows in (frame[[]], frame[[]].iloc[:0]):
+        for order in (slice(None), slice(None, None, -1)):
+            wanted = pd.concat([rows, frame][order])
+            lazy = md.concat([md.DataFrame(rows, chunk_size=1), md.DataFrame(frame)][order])
+            assert lazy.dtypes.equals(wanted.dtypes)
+            equal(lazy, wanted)

@@ -132,3 +132,17 @@ def test_pandas_makes_ordinary_objects_of_it() -> None:
     with pytest.raises(TypeError, match="schema is shared"):
         again["z"] = 1
     assert frozen(meta) is meta
+
+
+@pytest.mark.parametrize("written", ["parquet", "csv"])
+def test_results_without_rows_are_the_users(tmp_path: Any, written: str) -> None:
+    """A frame or a column that was read without rows, and reshaped, can be written to."""
+    path = str(tmp_path / f"none.{written}")
+    keywords: dict[str, Any] = {} if written == "parquet" else {"index": False}
+    getattr(md.DataFrame(DATA.iloc[:0], chunk_size=1), f"to_{written}")(path, **keywords)
+    frame = getattr(md, f"read_{written}")(path)
+    lazy: Any
+    for lazy in (frame, frame.a, frame[["a", "b"]], frame.map_partitions(pd.DataFrame.copy)):
+        found = lazy.compute()
+        assert type(found) in (pd.DataFrame, pd.Series)
+        found["z"] = 1
