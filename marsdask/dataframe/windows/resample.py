@@ -458,7 +458,7 @@ def resample(
         )
     given = {"rule": rule, "closed": closed, "label": label, "origin": origin, "offset": offset}
     # Raises and warns at once, as in pandas; the convention is of periods alone.
-    pd.Series(0, index=labels[:0]).resample(**given, convention=convention)
+    pd.Series(0, index=labels[:0]).resample(**{**given, "convention": convention})
     given |= ends_of_bins(given)
     if not has_origin(rule, labels.tz if isinstance(labels, pd.DatetimeIndex) else None):
         given |= {"origin": "start_day", "offset": None}  # they take no effect

@@ -300,12 +300,12 @@ def _estimators() -> Iterator[Case]:
             if name == "preprocessing.FunctionTransformer" and not takes:
                 continue
             if takes != "T" and [x for x in names if x not in skipped]:
-                model, own = (
+                verbs = [
                     Verb(kind, needed, data, verb, own=kind is ours) for kind in (theirs, ours)
-                )
+                ]
                 signature = _without_data(method)
                 extra = NEEDED.get(f"{name}.{verb}", {})
-                yield Case(f"{name}.{verb}", model, own, signature, needed=extra, alike=alike)
+                yield Case(f"{name}.{verb}", *verbs, signature, needed=extra, alike=alike)
 
 
 def _without_data(method: Any) -> Any:

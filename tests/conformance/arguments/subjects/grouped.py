@@ -80,7 +80,7 @@ def groups() -> list[Case]:
     by = {"groupby": ({"by": "g"}, "sum")}
     return [
         *_makers("DataFrame", GROUPED, by),
-        *_makers("Gaps", GROUPED.assign(g=[1, None, 1, 2, None]), by),
+        *_makers("Gaps", GROUPED.assign(g=[1.0, np.nan, 1.0, 2.0, np.nan]), by),
         *_makers("Categories", GROUPED.assign(g=pd.Categorical(list("abaca"), list("zabc"))), by),
         *_makers("Levels", LEVELS, {"groupby": ({"level": 0}, "sum")}),
         *_makers("Timed", TIMED, {"resample": ({"rule": "12h"}, "sum")}),
