@@ -9,10 +9,10 @@ import pandas as pd
 
 from marsdask.core.arguments import in_memory, plain_arguments
 
+from ..elementwise.exemplars import by_values
 from ..elementwise.rowwise import Member, Method, rowwise
 from ..schemas.categories import with_all_categories
 from . import all_rows
-from .exemplars import by_values
 
 if TYPE_CHECKING:
     from ..series import Series

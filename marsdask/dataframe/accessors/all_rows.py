@@ -12,11 +12,11 @@ import pandas as pd
 from marsdask.core.collection import Collection, compute
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
+from ..elementwise.exemplars import by_values
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import Method, rowwise
 from ..reshape.flat_map import flat_map
 from ..tensors import to_tensor
-from .exemplars import by_values
 
 
 @dataclass(frozen=True)

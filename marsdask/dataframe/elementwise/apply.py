@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,7 @@ from ..reduction.column_functions import call_with_columns
 from ..rows import empty_rows
 from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
+from . import exemplars
 from .row_series import apply_to_rows
 from .rowwise import Unsettled, relabelled, rowwise, with_columns
 
@@ -43,7 +45,7 @@ class UserCall(Unsettled):
     def __call__(self, block: Any) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)
-        return _conformed(self.called(block), self.meta)
+        return _conformed(self.called(block), self.meta, callable(self.args[0]))
 
     def called(self, block: Any) -> Any:
         """Return what pandas returns for some rows."""
@@ -64,7 +66,24 @@ def _with_missing_key(mapping: Any) -> Any:
     return mapping
 
 
-def _conformed(found: Any, meta: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class ValueCall(UserCall):
+    """A call of a user's function with each value, whose results stay objects."""
+
+    def called(self, block: Any) -> Any:
+        func, *args = self.args
+        options = dict(self.kwargs)
+        skipped = options.pop("na_action", None) == "ignore"
+        args = [*args, *options.pop("args", ())]
+        results = (
+            value if skipped and missing else func(value, *args, **options)
+            for value, missing in zip(block, block.isna(), strict=True)
+        )
+        values = exemplars.objects_of(results, len(block))
+        return pd.Series(values, block.index, object, block.name)
+
+
+def _conformed(found: Any, meta: Any, by_function: bool) -> Any:
     """Return a chunk's result with the columns of the whole one."""
     kind: Any = pd.Series if isinstance(meta, pd.Series) else pd.DataFrame
     if not isinstance(found, kind):
@@ -73,14 +92,26 @@ def _conformed(found: Any, meta: Any) -> Any:
             f"{type(meta).__name__} was expected; pass meta="
         )
     if isinstance(meta, pd.Series):
-        missing = found.dtype == object and meta.dtype != object and bool(found.isna().all())
-        return (found.astype(meta.dtype) if missing else found).rename(meta.name)
+        return (without_values(found, meta.dtype) if by_function else found).rename(meta.name)
     if set(found.columns) - set(meta.columns):
         raise ValueError(
             f"the function returned the columns {list(found.columns)} for a chunk, and "
             f"{list(meta.columns)} were expected; pass meta="
         )
     return found if found.columns.equals(meta.columns) else found.reindex(columns=meta.columns)
+
+
+def without_values(found: Any, dtype: Any) -> Any:
+    """Return results in the type that missing ones have beside values of a type, if all are."""
+    of_times = isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM"
+    is_other_time = found.dtype.kind in "mM" and not of_times
+    if found.dtype == dtype or is_other_time or not found.isna().all():
+        return found
+    plain = isinstance(dtype, np.dtype)
+    if plain and dtype.kind in "Ob":  # beside truth values, what is missing stays what it is
+        return found.astype(object)
+    missing = np.float64 if plain and dtype.kind in "iu" else dtype
+    return pd.Series([None] * len(found), found.index, missing, found.name)
 
 
 def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
@@ -93,13 +124,54 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         found = call.called(node.meta)  # pandas has types of its own for no rows
     else:
         found = _guessed(call, node.meta)
-    call = UserCall(name, args, tuple(kwargs.items()), without_rows(found, node.meta))
+    by_values = meta is None and _tells_nothing(found, node.meta) and callable(args[0])
+    kind = ValueCall if by_values else UserCall
+    call = kind(name, args, tuple(kwargs.items()), without_rows(found, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
-    return rowwise(call, obj if node.settled or is_row(node) else OneType(node))
+    rows = rowwise(call, obj if node.settled or is_row(node) else OneType(node))
+    return exemplars.by_values(exemplars.inferred, rows) if by_values else rows
+
+
+def _tells_nothing(found: Any, meta: Any) -> bool:
+    """Tell whether results of made-up values do not show the type of other values."""
+    if not isinstance(found, pd.Series) or not isinstance(meta, pd.Series):
+        return False
+    return found.dtype == object and (meta.dtype == object or bool(found.isna().all()))
+
+
+#: Values of several kinds, for columns of objects.
+KINDS: tuple[Any, ...] = ("a", 1, 2.5)
 
 
 def _guessed(call: UserCall, meta: Any) -> Any:
-    rows = row(meta) if isinstance(meta, pd.DataFrame) else column(meta.dtype)[:1].rename(meta.name)
+    if isinstance(meta, pd.DataFrame) or not callable(call.args[0]):
+        return _tried(
+            call, row(meta) if meta.ndim > 1 else column(meta.dtype)[:1].rename(meta.name)
+        )
+    of_kinds = meta.dtype == object
+    values = pd.Series(KINDS, dtype=object) if of_kinds else column(meta.dtype)
+    first, *others = (values[at : at + 1].rename(meta.name) for at in range(len(values)))
+    results = []
+    with suppress(*(() if not of_kinds else (ValueError,))):
+        results.append(_tried(call, first))
+    for rows in others:
+        if of_kinds or not isinstance(results[-1], pd.Series) or _is_missing(results[-1]):
+            with suppress(ValueError):
+                results.append(_tried(call, rows))
+    if not results:
+        return _tried(call, first)  # raises
+    shown = [one for one in results if not _is_missing(one)] or results[:1]
+    first = shown[0]
+    columns = [one for one in shown if isinstance(one, pd.Series)]
+    alike = len(columns) < len(shown) or all(one.dtype == first.dtype for one in columns)
+    return first if alike else first.astype(object)
+
+
+def _is_missing(found: Any) -> bool:
+    return isinstance(found, pd.Series) and bool(found.isna().all())
+
+
+def _tried(call: UserCall, rows: Any) -> Any:
     try:
         return call.called(rows)
     except Exception as error:

@@ -10,6 +10,7 @@ from marsdask.core.collection import compute
 
 from ..frame_node import S, dtypes_of, is_row
 from ..schemas.dtypes import OneType
+from .exemplars import as_texts, is_time
 from .rowwise import Method, column_at, relabelled, rowwise
 
 
@@ -23,11 +24,24 @@ def astype(obj: S, dtype: Any, **options: Any) -> S:
     if places:
         categorical: S = _categorical(obj, dtype, places, options)
         return categorical
-    result: S = rowwise(Method("astype"), obj, dtype, **options)
     node = obj.node
-    if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(result.node.meta))):
+    result: S = rowwise(Method("astype"), obj, dtype, **options)
+    if is_row(node):
+        return result
+    dtypes = dtypes_of(result.node.meta)
+    if _writes_times(dtypes_of(node.meta), dtypes):
+        result = as_texts(Method("astype"), obj, dtype, **options)
+    elif not node.settled and any(map(_tells_types, dtypes)):
         result = rowwise(Method("astype"), OneType(node), dtype, **options)
     return result
+
+
+def _writes_times(given: list[Any], wanted: list[Any]) -> bool:
+    """Tell whether a cast makes texts of times, whose digits depend on all of them."""
+    return any(
+        is_time(old) and isinstance(new, pd.StringDtype)
+        for old, new in zip(given, wanted, strict=True)
+    )
 
 
 def _tells_types(dtype: Any) -> bool:

@@ -19,7 +19,8 @@ from ..reduction.reductions import collection_of
 from ..reshape.flat_map import flat_map
 from ..rows import alignment
 from ..schemas.samples import column, sample, without_rows
-from .apply import UserCall, user_call
+from . import exemplars
+from .apply import UserCall, user_call, without_values
 from .combination import Converted, rows_equal
 from .operands import aligned_tensor, aligned_values
 from .rowwise import Method, rowwise
@@ -36,7 +37,11 @@ class CombineCall(UserCall):
     def __call__(self, block: Any, other: Any = None) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)
-        return block.combine(other, *self.args)
+        if self.meta.dtype != object:
+            return without_values(block.combine(other, *self.args), self.meta.dtype)
+        results = (self.args[0](*pair) for pair in zip(block, other, strict=True))
+        values = exemplars.objects_of(results, len(block))
+        return pd.Series(values, block.index, object, self.meta.name)
 
 
 def combine_values(
@@ -55,12 +60,16 @@ def combine_values(
     metas = [typed.node.meta for typed in (series, other)]
     rows = [column(meta.dtype)[:1].rename(meta.name) for meta in metas]
     found = rows[0].combine(rows[1], func, fill_value)
+    found = found.astype(object) if metas[0].dtype == object else found
     if alignment(series.node) != alignment(other.node):
         whole = (("func", func), ("fill_value", fill_value))
         return _series(_in_one_task("combine", series, other, found.iloc[:0], whole, rows=None))
     like = without_rows(found, metas[0])
     call = CombineCall("combine", (func, fill_value), (), like)
-    return _series(rowwise(call, series, other))
+    combined_rows = rowwise(call, series, other)
+    if like.dtype != object:
+        return _series(combined_rows)
+    return _series(exemplars.by_values(exemplars.inferred, combined_rows))
 
 
 def _series(found: Any) -> Series:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
 
+from ..elementwise.exemplars import constructed, with_exemplars
+from ..elementwise.rowwise import Method
 from ..frame_node import S
 from ..ordered.row_numbers import reset_index
 from .flat_map import flat_map
@@ -15,36 +20,71 @@ from .flat_map import flat_map
 
 @kernel(scratch=2.0)
 def exploded(block: Any, column: Any = None) -> Any:
-    """Return a row for each item of the lists in some columns."""
+    """Return a row for each item of the lists in some columns; objects stay objects."""
     if column is None:
-        return block.explode()
+        return _as_before(block.explode(), block)
     found = block.explode(column)
-    # pandas infers the types of several columns again, here of one chunk.
-    objects = [one for one in column if block.dtypes[one] == "object"] if len(column) > 1 else []
+    objects = [one for one in column if block.dtypes[one] == "object"]
     return found.astype(dict.fromkeys(objects, object))
+
+
+def _as_before(found: Any, block: Any) -> Any:
+    return found.astype(object) if block.dtype == object else found
+
+
+@kernel(scratch=2.0)
+def exploded_texts(block: Any) -> Any:
+    """Return a row for each of the lists' texts."""
+    return block.explode().astype("str")
 
 
 def explode(frame: S, column: Any, ignore_index: bool = False) -> S:
     """Return a row for each item of the lists in some columns. See pandas.DataFrame.explode.
 
-    Differs from pandas: of several columns, texts in lists stay objects.
+    Looks at the items of all rows, whose type is that of the column.
     """
     frame.node.meta.explode(column)  # raises pandas's errors
     listed = column if isinstance(column, list) else [column]
     rows: S = flat_map(exploded, frame, column=listed, read=tuple(listed))
+    objects = tuple(one for one in listed if frame.node.meta.dtypes[one] == "object")
+    if objects:
+        rows = with_exemplars(constructed, rows, is_object_dtype, labels=objects)
     return reset_index(rows, drop=True) if ignore_index else rows
 
 
 def explode_series(series: S, ignore_index: bool = False) -> S:
-    """Return a row for each item of the lists. See pandas.Series.explode."""
-    rows: S = flat_map(exploded, series)
+    """Return a row for each item of the lists. See pandas.Series.explode.
+
+    Looks at the items of all rows, whose type is that of the column, unless they are known texts.
+    """
+    if _has_lists_of_texts(series.node):
+        rows: S = flat_map(exploded_texts, series)
+    else:
+        rows = flat_map(exploded, series)
+        rows = _constructed(rows)
     return reset_index(rows, drop=True) if ignore_index else rows
+
+
+def _constructed(rows: Any) -> Any:
+    is_object = is_object_dtype(rows.node.meta.dtype)
+    return with_exemplars(constructed, rows, is_object_dtype) if is_object else rows
+
+
+def _has_lists_of_texts(node: Node) -> bool:
+    """Tell whether a node splits texts."""
+    func = getattr(node, "func", None)
+    splits = isinstance(func, Method) and (func.accessor, func.name) in {
+        ("str", "split"),
+        ("str", "rsplit"),
+        ("str", "findall"),
+    }
+    return splits and isinstance(node.inputs[0].meta.dtype, pd.StringDtype)
 
 
 @kernel(scratch=2.0)
 def repeated(block: Any, repeats: int) -> Any:
     """Return each row several times."""
-    return block.repeat(repeats)
+    return _as_before(block.repeat(repeats), block)
 
 
 def repeat(series: S, repeats: int, axis: None = None) -> S:
@@ -61,4 +101,5 @@ def repeat(series: S, repeats: int, axis: None = None) -> S:
     if repeats < 0:
         raise ValueError("'repeats' should not be negative")
     rows: S = flat_map(repeated, series, times=int(repeats), repeats=int(repeats))
-    return rows
+    repeated_rows: S = _constructed(rows)
+    return repeated_rows

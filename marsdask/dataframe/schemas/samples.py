@@ -35,6 +35,8 @@ def column(dtype: Any) -> Any:
         values = [1.0, 0.0, np.nan, np.inf]
     elif kind in "mM" or (kind in "biuf" and not isinstance(dtype, pd.SparseDtype)):
         values = [1, None, 0, None]
+    elif isinstance(dtype, pd.PeriodDtype):
+        values = [pd.Period("1970", dtype.freq), None, pd.Period("2000", dtype.freq), None]
     elif isinstance(dtype, pd.StringDtype) or (plain and kind == "O"):
         values = ["a", None, "b", ""]
     elif isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):

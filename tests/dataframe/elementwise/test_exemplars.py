@@ -97,7 +97,7 @@ def written(value: Any) -> Any:
 @pytest.mark.parametrize("dtype", ["object", "category", "str"])
 def test_every_method(dtype: str) -> None:
     """Values, types and missing values equal pandas's in chunks of one row."""
-    columns = COLUMNS if dtype == "object" else TEXTS
+    columns = COLUMNS | TEXTS if dtype == "object" else TEXTS
     differences = []
     for (label, values), name in itertools.product(columns.items(), METHODS):
         rows = pd.Series(values, dtype=dtype, name="n", index=range(5, 5 + len(values)))
@@ -107,3 +107,29 @@ def test_every_method(dtype: str) -> None:
             if found != wanted:
                 differences.append(f"{label}: {name}{args}{kwargs}: {found}, not {wanted}")
     assert not differences, "\n".join(differences)
+
+
+#: Points of time, of which one needs more digits than the others.
+DIGITS = ["00:00:00", "00:00:01", "00:00:01.5", "00:00:01.500001", "00:00:01.000000001"]
+
+
+@pytest.mark.parametrize("time", DIGITS)
+def test_texts_of_times(time: str) -> None:
+    """All texts have the digits that one of them needs, whichever chunk it is in."""
+    points = ["2024-01-31T00:00:00", "NaT", f"2024-02-01T{time}"]
+    times: Any = pd.Series(pd.to_datetime(points, format="ISO8601"))
+    for rows in (times, times.dt.tz_localize("Europe/Berlin"), times - times[0]):
+        lazy: Any = md.Series(rows, chunk_size=1)
+        pd.testing.assert_series_equal(lazy.astype("str").compute(), rows.astype("str"))
+        frame = pd.DataFrame({"t": rows, "n": range(3)})
+        cast = md.DataFrame(frame, chunk_size=1).astype({"t": "string"})
+        pd.testing.assert_frame_equal(cast.compute(), frame.astype({"t": "string"}))
+
+
+def test_a_look_is_taken_where_values_tell() -> None:
+    """Texts of a type of their own need none, nor does one chunk."""
+    texts: Any = md.Series(pd.Series(["a", "b"]), chunk_size=1)
+    objects: Any = md.Series(pd.Series(["a", "b"], dtype=object), chunk_size=1)
+    whole: Any = md.Series(pd.Series(["a", "b"], dtype=object))
+    looks = [len(lazy.str.upper().node.inputs) - 1 for lazy in (texts, whole, objects)]
+    assert looks == [0, 0, 1]

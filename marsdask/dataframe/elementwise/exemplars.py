@@ -1,0 +1,218 @@
+"""Values that stand for all rows: with them pandas finds in a chunk what only all rows tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.compilation.costs import FunctionWrapper, kernel
+
+from ..frame_node import dtypes_of
+from ..reduction.fold import FrameFold
+from ..reduction.reductions import collection_of
+from ..schemas.dtypes import OneType
+from ..schemas.samples import sample, without_rows
+from .rowwise import Unsettled, depends_on_values, rowwise
+
+#: Exemplars of each column, ``()`` of columns that need none.
+Exemplars = tuple[tuple[Any, ...], ...]
+
+#: The ticks of a second, by the unit of times.
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def by_values(func: Callable[..., Any], rows: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``func`` of rows; from objects and categories pandas finds its types in the values.
+
+    Every chunk gets exemplars of all rows then, which costs a look at them.
+    """
+    return with_exemplars(func, rows, _tells_no_kind, *args, **kwargs)
+
+
+def itself(value: Any) -> Any:
+    """Return a value."""
+    return value
+
+
+def inferred(block: Any) -> Any:
+    """Return objects in the type that pandas finds for results of functions."""
+    return block.map(itself)
+
+
+def constructed(block: Any, labels: tuple[Any, ...] | None = None) -> Any:
+    """Return objects, or columns of them, in the types that new objects of pandas have."""
+    if block.ndim == 1:
+        return pd.Series(block.to_numpy(object), block.index, name=block.name)
+    block = block.copy(deep=False)
+    for label in labels or ():
+        block[label] = constructed(block[label])
+    return block
+
+
+def as_texts(func: Callable[..., Any], rows: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``func``, a cast to texts: those of times all have the digits that one needs."""
+    return with_exemplars(func, rows, is_time, *args, **kwargs)
+
+
+def with_exemplars(
+    func: Callable[..., Any],
+    rows: Any,
+    needs: Callable[[Any], bool],
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Return ``func`` of rows, with exemplars of the columns whose types need some."""
+    node = rows.node
+    places = tuple(at for at, dtype in enumerate(dtypes_of(node.meta)) if needs(dtype))
+    if not places or (len(node.chunks[0]) == 1 and node.settled):
+        return rowwise(func, rows, *args, **kwargs)
+    rows = rows if node.settled else type(rows)(OneType(node))
+    steps = (ExemplarsOf(places), join_exemplars, as_scalar)
+    exemplars = FrameFold(np.empty((), object), None, False, "exemplars", rows.node, steps)
+    return rowwise(WithExemplars(func), rows, collection_of(exemplars), *args, **kwargs)
+
+
+def _tells_no_kind(dtype: Any) -> bool:
+    return isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_object_dtype(dtype)
+
+
+def is_time(dtype: Any) -> bool:
+    """Tell whether values are points of time or durations, in ticks."""
+    return isinstance(dtype, np.dtype | pd.DatetimeTZDtype) and dtype.kind in "mM"
+
+
+@dataclass(frozen=True)
+class ExemplarsOf:
+    """Finds exemplars of some columns of a chunk."""
+
+    places: tuple[int, ...]
+
+    @property
+    def __name__(self) -> str:
+        return "exemplars"
+
+    def __call__(self, block: Any) -> Exemplars:
+        return tuple(
+            _exemplars(column) if at in self.places else ()
+            for at, column in enumerate(_columns(block))
+        )
+
+
+@kernel(scratch=0.0)
+def join_exemplars(a: Exemplars, b: Exemplars) -> Exemplars:
+    """Return the exemplars of two chunks."""
+    return tuple(
+        _exemplars(objects_of([*one, *two], len(one) + len(two)))
+        for one, two in zip(a, b, strict=True)
+    )
+
+
+def as_scalar(exemplars: Any) -> Any:
+    """Return exemplars as they are passed to every chunk."""
+    scalar = np.empty((), object)
+    scalar[()] = exemplars
+    return scalar
+
+
+def _columns(block: Any) -> Iterable[Any]:
+    return [block] if block.ndim == 1 else (block.iloc[:, at] for at in range(block.shape[1]))
+
+
+def objects_of(values: Iterable[Any], count: int) -> Any:
+    """Return an array of objects, of which some may be lists."""
+    return np.fromiter(values, object, count)
+
+
+def _exemplars(values: Any) -> tuple[Any, ...]:
+    """Return a value of each kind; of times the one that needs most digits."""
+    if is_time(values.dtype):
+        return _most_digits(values.dropna())
+    objects = np.asarray(values, object)
+    if {*map(type, objects)} in ({pd.Timestamp}, {pd.Timedelta}):
+        times = pd.Series(objects)
+        if is_time(times.dtype):  # of one zone
+            return _most_digits(times)
+    return _one_of_each(objects)
+
+
+def _most_digits(times: Any) -> tuple[Any, ...]:
+    ticks = (times.dt.tz_localize(None) if times.dtype.kind == "M" else times).astype("int64")
+    second = TICKS[times.dt.unit]
+    for step in (second // 10**6, second // 10**3, second, 86400 * second):
+        finer = ticks % step != 0 if step > 1 else None
+        if finer is not None and finer.any():
+            return (times[finer].iloc[0],)
+    return (times.iloc[0],) if len(times) else ()
+
+
+def _one_of_each(values: Any) -> tuple[Any, ...]:
+    """Return a value of each class; also the longest text or list, and the largest integer."""
+    missing = pd.isna(values)
+    present = values[~missing]
+    exemplars = [*_of_classes(values[missing]), *_of_classes(present)]
+    kinds = list(map(type, present))
+    for kind in dict.fromkeys(kinds):
+        size: Any = len if hasattr(kind, "__len__") else abs if issubclass(kind, int) else None
+        if size is not None:
+            alike = (one for one, other in zip(present, kinds, strict=True) if other is kind)
+            exemplars.append(max(alike, key=size))
+    return tuple(exemplars)
+
+
+def _of_classes(values: Any) -> Iterable[Any]:
+    return dict(zip(map(type, values[::-1]), values[::-1], strict=True)).values()
+
+
+@dataclass(frozen=True)
+class WithExemplars(FunctionWrapper, Unsettled):
+    """Calls a function of rows with exemplars behind them, whose results are dropped."""
+
+    def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
+        """Return the types that a sample of rows has."""
+        block, _, *args = metas
+        if not depends_on_values(self.func):
+            return found
+        try:
+            return without_rows(self.func(sample(block), *args, **kwargs), found)
+        except (TypeError, ValueError, AttributeError):
+            return found  # the sample may be invalid input
+
+    def __call__(self, block: Any, exemplars: Any, *args: Any, **kwargs: Any) -> Any:
+        columns = exemplars.item()
+        count = max(map(len, columns)) if isinstance(columns, tuple) else 0
+        if not len(block) or not count:
+            return self.func(block, *args, **kwargs)
+        rows = _extended(block, columns, count)
+        args = tuple(
+            pd.concat([arg, arg.iloc[[0] * count]], ignore_index=True).rename(arg.name)
+            if isinstance(arg, pd.Series)
+            else arg
+            for arg in args
+        )
+        found = self.func(rows, *args, **kwargs)
+        return found.iloc[: len(block)].set_axis(block.index)
+
+
+def _extended(block: Any, columns: Exemplars, count: int) -> Any:
+    """Return rows with exemplars behind them; other columns repeat a value of the chunk."""
+    if block.ndim == 1:
+        return _with_values(block, columns[0])
+    extended = {}
+    for at, (column, values) in enumerate(zip(_columns(block), columns, strict=True)):
+        first = values[:1] or (column.iloc[0],)
+        extended[at] = _with_values(column, (*values, *first * (count - len(values))))
+    return pd.DataFrame(extended).set_axis(block.columns, axis=1)
+
+
+def _with_values(column: Any, values: tuple[Any, ...]) -> Any:
+    dtype = column.dtype
+    if column.isna().all() and not (is_time(dtype) or isinstance(dtype, pd.CategoricalDtype)):
+        dtype = np.dtype(object)  # what is missing has another type in a chunk of its own
+    behind = pd.Series(objects_of(values, len(values)), dtype=dtype)
+    extended = pd.concat([column.astype(dtype), behind], ignore_index=True)
+    extended.name = column.name
+    return extended
