@@ -188,7 +188,7 @@ class WithExemplars(FunctionWrapper, Unsettled):
             return self.func(block, *args, **kwargs)
         rows = _extended(block, columns, count)
         args = tuple(
-            pd.concat([arg, arg.iloc[[0] * count]], ignore_index=True).rename(arg.name)
+            pd.concat([arg, arg.iloc[[0] * count]], ignore_index=True)
             if isinstance(arg, pd.Series)
             else arg
             for arg in args

@@ -36,7 +36,8 @@ def column(dtype: Any) -> Any:
     elif kind in "mM" or (kind in "biuf" and not isinstance(dtype, pd.SparseDtype)):
         values = [1, None, 0, None]
     elif isinstance(dtype, pd.PeriodDtype):
-        values = [pd.Period("1970", dtype.freq), None, pd.Period("2000", dtype.freq), None]
+        ends = pd.period_range("1970", periods=2, freq=dtype.freq)
+        values = [ends[0], None, ends[1], None]
     elif isinstance(dtype, pd.StringDtype) or (plain and kind == "O"):
         values = ["a", None, "b", ""]
     elif isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
