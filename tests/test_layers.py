@@ -132,6 +132,7 @@ WRAPS = {
     "marsdask/dataframe/keyed/unique.py": 1,
     "marsdask/dataframe/ordered/iloc.py": 3,
     "marsdask/dataframe/ordered/row_numbers.py": 1,
+    "marsdask/dataframe/ordered/rows_at_once.py": 1,
     "marsdask/dataframe/ordered/shift.py": 1,
     "marsdask/dataframe/ordered/sort_values.py": 1,
     "marsdask/dataframe/reduction/reductions.py": 1,

@@ -73,11 +73,6 @@ REFUSED: dict[str, tuple[Call, str]] = {
 
 #: Calls that pandas takes and we do not: what was asked, and what to use.
 NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
-    "concat beside": (
-        lambda xd, d: xd.concat([d.a, d.b[d.a > 1]], axis=1),
-        "different indexes",
-        "sort=True",
-    ),
     "concat levels": (lambda xd, d: xd.concat([d], verify_integrity=True), "concat(", "keys="),
     "dropna": (lambda xd, d: d.dropna(inplace=True), "dropna(inplace=True)", "the result"),
     "merge how": (
@@ -110,10 +105,8 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "computed from",
     ),
     "pandas column": (lambda xd, d: d.assign(z=pd.Series([1])), "a pandas Series", "md.Series(x)"),
-    "levels": (lambda xd, d: d.reset_index(level=0), "reset_index(level=)", "set_index()"),
     "limit": (lambda xd, d: d.fillna(0, limit=1), "fillna(limit=)", "fillna(value)"),
     "lazy values": (lambda xd, d: d.isin(d.a), "isin() of lazy values", "merge("),
-    "scan of text": (lambda xd, d: d.c.cumsum(), "cumsum() of str", "astype()"),
     "other rows": (
         lambda xd, d: d.a + xd.Series([1] * 4, index=[5, 6, 7, 8]),
         "different indexes",

@@ -45,8 +45,8 @@ class ChosenLabels(FrameNode):
     labels: Any = field(repr=False)
     with_gaps: bool
     """Whether labels that are not there become missing values."""
-    fill_value: Any = None
-    """What takes the place of missing values."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Keywords of ``reindex``: what takes the place of missing values."""
     spreads: bool = False
     """Whether labels of several levels take rows by one of them."""
 
@@ -59,7 +59,7 @@ class ChosenLabels(FrameNode):
         if not self.with_gaps:
             return self.a.meta
         # Types as with a label that is not there.
-        how = (True, self.fill_value, self.spreads)
+        how = (True, self.options, self.spreads)
         return rows_labelled([self.a.meta], self.labels[:1], *how).iloc[:0]
 
     @property
@@ -76,22 +76,26 @@ class ChosenLabels(FrameNode):
         return (wanted,)
 
     def tile(self, a: Grid) -> Grid:
-        names = ("labels", "with_gaps", "fill_value", "spreads")
+        names = ("labels", "with_gaps", "options", "spreads")
         kwargs = {name: getattr(self, name) for name in names}
         options = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": kwargs}
         return gather(rows_labelled, a, chunks=self.chunks, **options)
 
 
 def rows_labelled(
-    blocks: list[Any], labels: Any, with_gaps: bool, fill_value: Any, spreads: bool
+    blocks: list[Any],
+    labels: Any,
+    with_gaps: bool,
+    options: tuple[tuple[str, Any], ...],
+    spreads: bool,
 ) -> Any:
     """Return the rows of some labels, in their order."""
     rows = concat(blocks)
     if not with_gaps:
         # pandas takes an index with None for a mask, and a list for labels.
         return rows.loc[labels.tolist() if labels.dtype == object else labels]
-    options = {} if fill_value is None else {"fill_value": fill_value}
-    return rows.reindex(index=labels, **options) if spreads else rows.reindex(labels, **options)
+    how = dict(options)
+    return rows.reindex(index=labels, **how) if spreads else rows.reindex(labels, **how)
 
 
 def rows_of_label(obj: Any, label: Any) -> Any:
@@ -145,12 +149,13 @@ def rows_of_labels(
     labels: Any,
     *,
     with_gaps: bool = False,
-    fill_value: Any = None,
     spreads: bool = False,
+    **options: Any,
 ) -> S:
     """Return the rows of a list of labels, in its order, in one chunk.
 
-    With ``spreads`` labels of several levels take the rows of the level of the index's name.
+    With ``spreads`` labels of several levels take the rows of the level of the index's name. The
+    options are those of ``reindex``: a method looks at rows of other labels.
     """
     check_labels(obj, labels)
     own = obj.node.meta.index
@@ -160,7 +165,9 @@ def rows_of_labels(
         index = labels if isinstance(labels, pd.Index) else pd.Index(labels)
     if with_gaps and not isinstance(labels, pd.Index | pd.Series) and index.nlevels == own.nlevels:
         index = index.set_names(own.names)
-    if index.nlevels > own.nlevels:  # pandas finds them by the level of their name
+    if set(options) - {"fill_value"}:
+        rows = obj
+    elif index.nlevels > own.nlevels:  # pandas finds them by the level of their name
         by_level = spreads and own.names[0] in index.names
         level = index.get_level_values(own.names[0]) if by_level else index[:0].to_flat_index()
         rows = obj[rowwise(has_label, obj, labels=level)]
@@ -168,14 +175,19 @@ def rows_of_labels(
         rows = obj[rowwise(has_first_level, obj, labels=index)]
     else:
         rows = obj[rowwise(has_label, obj, labels=index)]
-    found: S = type(obj)(ChosenLabels(rows.node, index, with_gaps, fill_value, spreads))
-    return found
+    how = tuple(sorted(options.items()))
+    chosen: S = type(obj)(ChosenLabels(rows.node, index, with_gaps, how, spreads))
+    return chosen
 
 
 def rows_between(obj: Any, key: slice) -> Any:
     """Return the rows between two labels, both included, of labels that are known to rise."""
-    start, stop = slice_bounds(obj, key)
-    return obj[rowwise(is_between, obj, start=start, stop=stop)]
+    step = 1 if key.step is None else key.step
+    rows = obj
+    if key.start is not None or key.stop is not None:
+        start, stop = slice_bounds(obj, slice(*(key.start, key.stop)[:: 1 if step > 0 else -1]))
+        rows = obj[rowwise(is_between, obj, start=start, stop=stop)]
+    return rows if step == 1 else rows.iloc[::step]
 
 
 def rows_sliced(obj: S, key: slice) -> S:

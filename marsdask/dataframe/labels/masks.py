@@ -56,8 +56,6 @@ def is_between(block: Any, start: Any, stop: Any) -> Any:
 
 def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
     """Return the bounds of a slice of labels that rise, which is computed where it is not known."""
-    if key.step not in {None, 1}:
-        raise NotImplementedError("loc[::step] is not supported; use iloc[::step]")
     labels = obj.node.meta.index
     traits = obj.node.traits
     rising = any(traits.is_sorted([SortKey(Level(), na_first=first)]) for first in (None, False))

@@ -383,16 +383,15 @@ def reindex(
         # Beside the labels of rows, labels are those of columns.
         by_column = by_column or index is not None
         index, columns = (index, labels) if by_column else (labels, columns)
-    if set(options) - {"fill_value"}:
-        raise NotImplementedError(
-            f"reindex({', '.join(options)}=) is not supported; use reindex(), then fillna()"
-        )
-    if columns is not None:
+    options.pop("copy", None)
+    if columns is not None and (index is None or set(options) <= {"fill_value"}):
         obj = rowwise(Method("reindex"), obj, columns=columns, **options)
     if index is None:
         return obj
     if isinstance(index, Collection):
         raise NotImplementedError("reindex() by lazy labels is not supported; use merge()")
+    if columns is not None and not set(options) <= {"fill_value"}:
+        options["columns"] = columns
     return rows_of_labels(obj, index, with_gaps=True, spreads=spreads, **options)
 
 

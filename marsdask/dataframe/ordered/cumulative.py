@@ -20,6 +20,7 @@ from marsdask.core.grids.scan import scan
 from ..elementwise.rowwise import Method, rowwise
 from ..frame_node import SameKind, SameRows, dtypes_of, is_masked
 from ..tensors import to_tensor
+from .rows_at_once import at_once
 
 if TYPE_CHECKING:
     from ..series import Series
@@ -140,7 +141,8 @@ def cumulative(name: str) -> SameKind:
         getattr(self.node.meta, name)(axis, skipna, **given)  # raises at once
         if axis not in ROWS:
             return rowwise(Method(name), self, axis=1, skipna=skipna)
-        _check_numeric(self, name)
+        if not all(map(_is_number, dtypes_of(self.node.meta))):
+            return at_once(self, name, Method(name), skipna=skipna)
         return wrap(RowScan(self.node, name, skipna))
 
     call.__name__ = call.__qualname__ = name
@@ -190,14 +192,6 @@ def _is_number(dtype: Any) -> bool:
 def _is_plain(dtype: Any) -> bool:
     """Tell whether a type is numeric, and NumPy's."""
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
-
-
-def _check_numeric(rows: Any, name: str) -> None:
-    for dtype in dtypes_of(rows.node.meta):
-        if not _is_number(dtype):
-            raise NotImplementedError(
-                f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy"
-            )
 
 
 #: pandas's names of the axis of scans.

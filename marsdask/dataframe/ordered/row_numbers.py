@@ -19,6 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
+from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..frame_node import FrameNode, S
 from ..keyed.keys import comparable, numbered_rows
 from ..relations.relation import Table
@@ -161,18 +162,23 @@ def number_rows(
 
 
 @overload
-def reset_index(obj: S, *, drop: Literal[True], **options: Any) -> S: ...
+def reset_index(obj: S, level: Any = None, *, drop: Literal[True], **options: Any) -> S: ...
 @overload
-def reset_index(obj: Any, *, drop: Literal[False] = False, **options: Any) -> Any: ...
-def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
+def reset_index(
+    obj: Any, level: Any = None, *, drop: Literal[False] = False, **options: Any
+) -> Any: ...
+def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: Any) -> Any:
     """Label the rows from 0; the old labels become columns unless they are dropped.
 
-    See pandas.DataFrame.reset_index.
+    With ``level`` only some levels do, and the rows keep the others as their labels. See
+    pandas.DataFrame.reset_index.
     """
-    if "level" in options:
-        raise NotImplementedError(
-            "reset_index(level=) is not supported; use reset_index(), then set_index()"
-        )
+    labels = obj.node.meta.index
+    levels = range(labels.nlevels) if level is None else level
+    levels = levels if isinstance(levels, list | tuple | range) else [levels]
+    if {labels._get_level_number(item) for item in levels} < set(range(labels.nlevels)):
+        taken = Method("reset_index")
+        return rowwise(NewLabels(taken), obj, level=list(levels), drop=drop, **options)
     return wrap(ResetIndex(obj.node, drop, tuple(options.items())))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pandas.api.types import is_float, is_integer
+import pandas as pd
+from pandas.api.types import is_float, is_integer, is_list_like
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
@@ -159,12 +160,44 @@ def _with_edge(found: Any, edge: Any, periods: int) -> Any:
 
 
 def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> S:
-    """Shift the rows by ``periods``, or their times by ``freq``. See pandas.DataFrame.shift."""
-    if options.get("suffix") is not None:
-        raise NotImplementedError("shift(suffix=) is not supported; use add_suffix() of the result")
+    """Shift the rows by ``periods``, or their times by ``freq``. See pandas.DataFrame.shift.
+
+    Several periods give the columns of each, side by side; ``freq`` is not supported with them.
+    """
+    suffix = options.pop("suffix", None)
+    if is_list_like(periods):
+        return _shift_each(obj, list(periods), freq, axis, suffix, options)
+    if suffix:
+        raise ValueError("Cannot specify `suffix` if `periods` is an int.")
     if freq is not None:
         return _shift_labels(obj, periods, freq, axis, options)
     return _shift_rows(obj, "shift", periods, axis, options)
+
+
+def _shift_each(
+    obj: Any, periods: list[Any], freq: Any, axis: Any, suffix: str | None, options: dict[str, Any]
+) -> Any:
+    """Return the columns shifted by each of several periods."""
+    if axis_number(obj.node.meta, axis) == 1:
+        raise ValueError("If `periods` contains more than one shift, `axis` cannot be 1.")
+    if not periods:
+        raise ValueError("If `periods` is an iterable, it cannot be empty.")
+    if freq is not None:
+        raise NotImplementedError(
+            "shift(freq=) by several periods is not supported; use one call for each"
+        )
+    if wrong := [one for one in periods if not is_integer(one)]:
+        raise TypeError(f"Periods must be integer, but {wrong[0]} is {type(wrong[0])}.")
+    frame = obj.to_frame() if obj.ndim == 1 else obj
+    parts = [_shift_rows(frame, "shift", one, 0, options) for one in periods]
+    titles = [f"{suffix}_{one}" if suffix else f"_{one}" for one in periods]
+    return rowwise(columns_with_suffixes, *parts, suffixes=titles)
+
+
+def columns_with_suffixes(*blocks: Any, suffixes: Sequence[str]) -> Any:
+    """Return columns side by side, with a suffix for those of each block."""
+    parts = zip(blocks, suffixes, strict=True)
+    return pd.concat([block.add_suffix(suffix) for block, suffix in parts], axis=1)
 
 
 def _shift_labels(obj: S, periods: Any, freq: Any, axis: Any, options: dict[str, Any]) -> S:
@@ -184,10 +217,6 @@ def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
 
 
 def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> S:
-    if isinstance(periods, list | tuple):
-        raise NotImplementedError(
-            f"{name}() by several periods is not supported; use one call for each"
-        )
     if is_float(periods) and not periods.is_integer():
         raise TypeError(f"{name}() periods must be an integer, not {periods!r}")
     periods = operator.index(int(periods) if is_float(periods) else periods)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
     """Return statistics of the values, or of each column. See pandas.DataFrame.describe.
 
-    Quantiles are exact, and cost two passes.
+    Quantiles are exact, and cost two passes. All rows meet in one task if a column has lengths of
+    time or pyarrow's numbers.
     """
     meta = obj.node.meta
     sample = _sample(meta)
@@ -32,6 +33,9 @@ def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: An
     shares = [0.25, 0.5, 0.75] if percentiles is None else sorted(np.asarray(percentiles).tolist())
     if meta.ndim == 2:
         obj = _chosen(obj, include, exclude)
+    if not all(_has_parts(column.node.meta.dtype) for column in columns_of(obj)):
+        how = {"percentiles": percentiles, "include": include, "exclude": exclude}
+        return assembled(described_at_once, [obj], like, title="describe", typed=False, **how)
     kinds, parts, counts = [], [], []
     for column in columns_of(obj):
         kind = _kind(column.node.meta.dtype)
@@ -39,7 +43,7 @@ def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: An
         kinds.append(kind)
         parts.extend(found)
         counts.append(len(found))
-    how: Any = {"kinds": tuple(kinds), "counts": tuple(counts), "shares": tuple(shares)}
+    how = {"kinds": tuple(kinds), "counts": tuple(counts), "shares": tuple(shares)}
     how |= {"dtypes": tuple(column.node.meta.dtype for column in columns_of(obj))}
     labels = like.columns if meta.ndim == 2 else like.name
     return assembled(described, parts, like, title="describe", labels=labels, **how)
@@ -79,11 +83,13 @@ def _kind(dtype: Any) -> str:
         return "numbers"
     if isinstance(pd.Series([], dtype=dtype).array, IntegerArray | FloatingArray):
         return "masked"
-    if is_numeric_dtype(dtype) or getattr(dtype, "kind", "O") == "m":
-        raise NotImplementedError(
-            f"describe() of {dtype} is not supported; use astype() to a numeric type of NumPy"
-        )
     return "values"
+
+
+def _has_parts(dtype: Any) -> bool:
+    """Tell whether the description of a column is put together from those of its chunks."""
+    others = _kind(dtype) == "values" and not is_bool_dtype(dtype) and is_numeric_dtype(dtype)
+    return not others and getattr(dtype, "kind", "O") != "m"
 
 
 def _quantiles(column: Any, shares: list[float]) -> Any:
@@ -112,6 +118,11 @@ def _of_values(column: Series, shares: list[float]) -> list[Any]:
 
 #: The lazy parts of the description of a column, by its kind.
 PARTS = {"numbers": _of_numbers, "masked": _of_masked, "times": _of_times, "values": _of_values}
+
+
+def described_at_once(rows: Any, **options: Any) -> Any:
+    """Return the description of all rows."""
+    return rows.describe(**options)
 
 
 def described(

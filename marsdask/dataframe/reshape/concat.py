@@ -187,11 +187,12 @@ def concat(
     levels: None = None,
     names: Any = None,
     verify_integrity: bool = False,
-    sort: bool = False,
+    sort: bool | None = None,
 ) -> S:
     """Concatenate objects along their rows, or their columns. See pandas.concat.
 
-    Columns of rows with other labels are joined by them: the labels then must be unique.
+    Columns of rows with other labels are joined by them: the labels then must be unique. Times are
+    sorted unless ``sort=False`` is given, as by pandas.
     """
     if isinstance(objs, Mapping):
         keys = list(objs) if keys is None else keys
@@ -219,7 +220,7 @@ def concat(
         options = {"ignore_index": ignore_index, "keys": keys, "names": names}
         found: S = _beside(parts, join, options, sort=sort)
     else:
-        found = _below(parts, join, keys, names, ignore_index=ignore_index, sort=sort)
+        found = _below(parts, join, keys, names, ignore_index=ignore_index, sort=bool(sort))
     return found
 
 
@@ -262,27 +263,33 @@ def _below(
     return reset_index(result, drop=True) if ignore_index else result
 
 
-def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool) -> Any:
+def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool | None) -> Any:
     """Return the columns of several objects, joined by their labels unless these are equal."""
+    if sort is None:
+        times = all(isinstance(part.node.meta.index, pd.DatetimeIndex) for part in parts)
+        sort = join == "outer" and times and len({alignment(part.node) for part in parts}) > 1
     if len({alignment(part.node) for part in parts}) == 1:
         found = rowwise(columns_beside, *parts, **options)
-        return found.sort_index() if sort and len(parts) > 1 else found
-    if join == "outer" and not sort:
-        raise NotImplementedError(
-            "concat(axis=1) of objects with different indexes is not supported without order; use "
-            "sort=True, join='inner', or reset_index(drop=True) on each"
-        )
+        return found.sort_index() if sort else found
     metas: Any = [part.node.meta for part in parts]
     columns = pd.concat(metas, axis=1, join=typed("Any", join), **options).columns
-    frames, first = [], 0
+    in_order = join == "outer" and not sort
+    frames, places, first = [], [], 0
     for part in parts:
         frame = part.to_frame() if part.ndim == 1 else part
         labels = pd.RangeIndex(first, first + len(frame.columns))
         frames.append(rowwise(relabelled, frame, columns=labels))
         first += len(labels)
+        if in_order:
+            places.append(f"place {len(places)}")
+            frames[-1] = rowwise(columns_beside, frames[-1], row_numbers(part, places[-1]))
     joined = frames[0]
     for frame in frames[1:]:
         joined = join_frames(joined, frame, how=join, validate="1:1")
+    if in_order:
+        order = rowwise(first_places, joined[places])
+        joined = rowwise(columns_beside, joined.drop(columns=places), order)
+        joined = joined.sort_values(["part", "place"]).drop(columns=["part", "place"])
     joined = joined.sort_index() if sort else joined
     names = [tuple(meta.index.names) for meta in metas]
     if len(set(names)) > 1 and len(set(map(len, names))) == 1:
@@ -290,3 +297,21 @@ def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool)
         common = [level.pop() if len(level) == 1 else None for level in levels]
         joined = joined.rename_axis(index=common)
     return rowwise(relabelled, joined, columns=columns)
+
+
+def row_numbers(rows: Any, name: str) -> Any:
+    """Return for each row its number, from 1 on, as a column."""
+    return rowwise(counted, rows, name=name).cumsum()
+
+
+def counted(block: Any, name: str) -> Any:
+    """Return one for each row."""
+    return pd.Series(1, index=block.index, name=name)
+
+
+def first_places(places: Any) -> Any:
+    """Return for each row the first object that has its label, and its number there."""
+    known = places.notna().to_numpy(bool)
+    part = known.argmax(axis=1)
+    place = places.to_numpy(float)[np.arange(len(places)), part]
+    return pd.DataFrame({"part": part, "place": place}, index=places.index)

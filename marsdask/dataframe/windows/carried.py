@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from marsdask.core.compilation.costs import FunctionWrapper
-from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
-from marsdask.core.sizes import total
 
 from ..frame_node import SameRows
-from ..rows import as_one_chunk, recut_rows
 
 
 class Carry(NamedTuple):
@@ -89,23 +86,3 @@ class StepFrom(FunctionWrapper):
     ) -> Any:
         state = states[position] if states and position else None
         return self.func(block, state, **kwargs)
-
-
-@dataclass(frozen=True, eq=False)
-class RowsAtOnce(SameRows):
-    """A function of all rows in one chunk; the result is cut as they were."""
-
-    func: Callable[..., Any]
-    kwargs: tuple[tuple[str, Any], ...] = field(default=())
-
-    @property
-    def meta(self) -> Any:
-        return self.func(self.a.meta, **dict(self.kwargs))
-
-    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
-        if len(a) == 1:
-            return self.mapped(self.func, a, kwargs=dict(self.kwargs))
-        (a,) = yield from resolved(a)
-        chunks = ((total(a.chunks[0]),),)
-        whole = self.mapped(self.func, as_one_chunk(a), chunks=chunks, kwargs=dict(self.kwargs))
-        return recut_rows(whole, a.chunks[0])

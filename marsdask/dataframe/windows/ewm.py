@@ -8,12 +8,17 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import ExponentialMovingWindow as PandasWindow
 
+from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 
+from ..elementwise.operands import aligned_values
+from ..elementwise.rowwise import rowwise
 from ..frame_node import S
-from .carried import CarriedRows, Carry, RowsAtOnce
+from ..ordered.rows_at_once import RowsAtOnce
+from ..reduction.reductions import collection_of
+from .carried import CarriedRows, Carry
 from .expanding import floats
 from .window import OF_PAIRS, Options, Windows, statistic, window_values
 
@@ -130,14 +135,25 @@ def weigh_from(block: Any, state: Weighted | None, how: Options, name: str, leas
 class ExponentialMovingWindow(Windows[S]):
     """Each row with all rows before it, whose weights fall with their distance.
 
-    Means and sums take two passes over chunks. For the other statistics all rows meet in one task.
+    Means and sums take two passes over chunks. For the other statistics, and with times, all rows
+    meet in one task.
     """
 
     kind: ClassVar[str] = "ewm"
     _theirs: ClassVar[type] = PandasWindow
 
+    @property
+    def _settings(self) -> Options:
+        return tuple((key, NO_TIMES if key == "times" else value) for key, value in self._how)
+
     def _node(self, source: Node, name: str, kwargs: Options) -> Node:
         given = dict(self._how)
+        if "times" in given:
+            column = source.meta.name if isinstance(source.meta, pd.Series) else None
+            series = isinstance(source.meta, pd.Series)
+            rows = rowwise(with_times, collection_of(source), given["times"])
+            how = (*kwargs, ("series", series), ("column", column))
+            return RowsAtOnce(rows.node, name, values_at_times, how, all_columns=True)
         if name == "sum" and not given["adjust"]:
             raise NotImplementedError("sum is not implemented with adjust=False; use adjust=True")
         called = dict(kwargs)
@@ -160,6 +176,27 @@ class ExponentialMovingWindow(Windows[S]):
     std: Final = statistic("std", "ExponentialMovingWindow")
     corr: Final = statistic("corr", "ExponentialMovingWindow")
     cov: Final = statistic("cov", "ExponentialMovingWindow")
+
+
+#: The times of no rows.
+NO_TIMES = np.empty(0, "M8[ns]")
+NO_TIMES.flags.writeable = False
+
+
+def with_times(block: Any, times: Any) -> Any:
+    """Return rows with their times as the last column."""
+    frame = block.to_frame() if block.ndim == 1 else block
+    label = frame.columns[0] if len(frame.columns) else None  # columns keep their type
+    return pd.concat([frame, times.set_axis(frame.index).rename(label)], axis=1)
+
+
+@kernel(scratch=3.0)
+def values_at_times(block: Any, series: bool, column: Any, how: Options, **kwargs: Any) -> Any:
+    """Return a statistic of the windows of rows, whose last column are their times."""
+    rows, times = block.iloc[:, :-1], block.iloc[:, -1]
+    rows = rows.iloc[:, 0].rename(column) if series else rows
+    given = {**dict(how), "times": times.to_numpy() if len(times) else NO_TIMES}
+    return window_values(rows, how=tuple(given.items()), **kwargs)
 
 
 def _alpha(com: Any, span: Any, halflife: Any, alpha: Any) -> float:
@@ -185,14 +222,21 @@ def ewm(
 ) -> ExponentialMovingWindow[S]:
     """Return for each row the window of all rows up to it, with weights that fall.
 
-    See pandas.DataFrame.ewm. ``times`` and ``method="table"`` are not supported.
+    See pandas.DataFrame.ewm. ``times`` may be lazy; ``method="table"`` is not supported.
     """
-    if times is not None or method != "single":
-        raise NotImplementedError(
-            "ewm(times=) and ewm(method='table') are not supported; use resample() to equal "
-            "distances, or one column at a time"
-        )
+    if method != "single":
+        raise NotImplementedError("ewm(method='table') is not supported; use one column at a time")
     given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
     given |= {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
-    obj.node.meta.ewm(**given)  # raises at once, as in pandas
+    if times is None:
+        obj.node.meta.ewm(**given)  # raises at once, as in pandas
+        return ExponentialMovingWindow(obj, tuple(given.items()))
+    obj.node.meta.ewm(**given, times=NO_TIMES)
+    if not isinstance(times, Collection):
+        if getattr(np.asarray(times), "dtype", None).kind != "M":
+            raise ValueError("times must be datetime64 dtype.")
+        complaint = "times must be the same length as the object."
+        first = obj if obj.ndim == 1 else obj[[]]
+        times = aligned_values(first, times, complaint)
+    given["times"] = times
     return ExponentialMovingWindow(obj, tuple(given.items()))

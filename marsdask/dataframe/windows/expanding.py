@@ -14,7 +14,8 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 
 from ..frame_node import S
-from .carried import CarriedRows, Carry, RowsAtOnce
+from ..ordered.rows_at_once import RowsAtOnce
+from .carried import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, statistic, window_values
 
 

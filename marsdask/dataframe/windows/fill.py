@@ -12,6 +12,7 @@ from marsdask.core.compilation.costs import kernel
 from ..elementwise.rowwise import Method, rowwise
 from ..frame_node import S, axis_number, dtypes_of
 from ..labels.index_methods import is_sorted
+from ..ordered.rows_at_once import at_once
 from ..ordered.shift import RowStencil
 from ..rows import concat
 from .carried import CarriedRows, Carry
@@ -114,12 +115,13 @@ def pct_change(
 ) -> S:
     """Return how much rows differ from earlier ones, as a share. See pandas.DataFrame.pct_change.
 
-    ``freq`` is not supported.
+    With ``freq`` all rows meet in one task.
     """
     if fill_method is not None:
         raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
     if freq is not None:
-        raise NotImplementedError("pct_change(freq=) is not supported; use asfreq() first")
+        how = {"periods": periods, "freq": freq, **options}
+        return at_once(obj, "pct_change", Method("pct_change"), **how)
     found: S = obj / obj.shift(periods, **options) - 1
     return found
 

@@ -16,6 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 
 from ..frame_node import S
+from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
 from ..rows import concat
 from .carried import CarriedRows, Carry
@@ -64,6 +65,14 @@ class Rolling(Windows[S]):
     _theirs: ClassVar[type] = PandasRolling
     narrows: ClassVar[bool] = False
 
+    @property
+    def _settings(self) -> Options:
+        return tuple((key, value) for key, value in self._how if key != "step")
+
+    def _stepped(self, values: Any) -> Any:
+        step = dict(self._how)["step"]
+        return values if step is None else values.iloc[::step]
+
     def _node(self, source: Node, name: str, kwargs: Options) -> Node:
         given = dict(self._how)
         whole = given["on"] is not None or name in OF_PAIRS
@@ -72,6 +81,8 @@ class Rolling(Windows[S]):
         elif isinstance(given["window"], FixedForwardWindowIndexer):
             size: int = vars(given["window"])["window_size"]
             depth = (0, max(0, size - 1))
+        elif given["center"] or isinstance(given["window"], BaseIndexer):
+            return RowsAtOnce(source, name, window_values, kwargs, all_columns=whole)
         else:
             carry = Carry(last_rows, more_rows, roll_from)
             return CarriedRows(source, name, carry, kwargs, all_columns=whole)
@@ -117,11 +128,9 @@ def rolling(
 ) -> Rolling[S]:
     """Return windows of a number of rows, or of a span of time. See pandas.DataFrame.rolling.
 
-    The rows of a span before each chunk meet in one task. ``step`` and ``method="table"`` are not
-    supported, nor windows of time around rows.
+    The rows of a span before each chunk meet in one task. All rows do for windows of time around
+    rows, and for those of an indexer. ``method="table"`` is not supported.
     """
-    if step is not None:
-        raise NotImplementedError("rolling(step=) is not supported; use iloc[::step] of the result")
     if method != "single":
         raise NotImplementedError(
             "rolling(method='table') is not supported; use one column at a time"
@@ -130,14 +139,8 @@ def rolling(
     by_time = isinstance(window, str | dt.timedelta | np.timedelta64 | pd.offsets.BaseOffset)
     if isinstance(window, np.timedelta64):
         window = pd.Timedelta(window)
-    forward = isinstance(window, FixedForwardWindowIndexer)
-    if (by_time and center) or (isinstance(window, BaseIndexer) and not forward):
-        raise NotImplementedError(
-            "rolling() by time with center=True, or by an indexer of one's own, is not supported; "
-            "use a number of rows, or center=False"
-        )
     given = {"window": int(window) if by_rows else window, "min_periods": min_periods}
-    given |= {"center": center, "win_type": win_type, "on": on, "closed": closed}
+    given |= {"center": center, "win_type": win_type, "on": on, "closed": closed, "step": step}
     meta = obj.node.meta
     meta.rolling(**given)  # raises at once, as in pandas
     dtype = (meta.index if on is None else meta[on]).dtype

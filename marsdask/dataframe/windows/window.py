@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection
@@ -72,8 +73,13 @@ class Windows(Generic[S]):
         raise NotImplementedError
 
     @property
+    def _settings(self) -> Options:
+        """What kernels give pandas."""
+        return self._how
+
+    @property
     def _meta(self) -> Any:
-        return windows_of(self._obj.node.meta, self.kind, self._how, self._selection)
+        return windows_of(self._obj.node.meta, self.kind, self._settings, self._selection)
 
     def __getitem__(self, key: Hashable | list[Any]) -> Self:
         """Return the windows of some columns."""
@@ -112,7 +118,7 @@ class Windows(Generic[S]):
             return self._narrowed(options)._statistic(name, args, options)
         kwargs = self._kwargs(name, self._selection, args, options)
         self._check_types(name, options)
-        return self._made(self._node(self._source(), name, kwargs))
+        return self._stepped(self._made(self._node(self._source(), name, kwargs)))
 
     def _narrowed(self, options: dict[str, Any]) -> Self:
         """Return the windows of the chosen columns only."""
@@ -124,12 +130,16 @@ class Windows(Generic[S]):
     def _kwargs(self, name: str, selection: Any, args: Any, options: dict[str, Any]) -> Options:
         values = (args, tuple(sorted(options.items())))
         keys = ("kind", "how", "selection", "name", "args", "options")
-        return tuple(zip(keys, (self.kind, self._how, selection, name, *values), strict=True))
+        return tuple(zip(keys, (self.kind, self._settings, selection, name, *values), strict=True))
 
     def _made(self, node: Node) -> Any:
         series = isinstance(node.meta, pd.Series)
         column = self._obj if self._obj.ndim == 1 else rowwise(first_column, self._obj)
         return type(column if series else self._obj)(node)
+
+    def _stepped(self, values: Any) -> Any:
+        """Return the values of those windows that are asked for."""
+        return values
 
     def _source(self) -> Node:
         node: Node = self._obj.node
@@ -145,7 +155,7 @@ class Windows(Generic[S]):
             chosen = chosen.drop(columns=times)
         for dtype in dtypes_of(chosen):
             # Objects may be numbers: chunks tell.
-            if not pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "O":
+            if not pd.api.types.is_numeric_dtype(dtype) and dtype != np.dtype(object):
                 raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {dtype}")
 
     def _of_pairs(self, name: str, other: Any = None, pairwise: Any = None, **options: Any) -> Any:
@@ -163,7 +173,8 @@ class Windows(Generic[S]):
             return beside(list(columns.values()), pd.Index(list(columns)))
         pair = rowwise(joined_columns, own, other, columns=pd.RangeIndex(2))
         node = self._node(pair.node, name, self._kwargs(name, None, (), options))
-        return type(own)(node).rename(own.name if own.name == rows.name else None)
+        values = self._stepped(type(own)(node))
+        return values.rename(own.name if own.name == rows.name else None)
 
     def _chosen(self) -> Any:
         key = self._selection

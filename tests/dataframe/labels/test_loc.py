@@ -19,6 +19,11 @@ NUMBERED: dict[str, Any] = {
     "slice": lambda d: d.loc[1:3],
     "slice of sorted": lambda d: d.set_index("u").sort_index().loc[2:5, "k":"s"],
     "open slice": lambda d: d.loc[2:],
+    "every second": lambda d: d.loc[::2],
+    "backwards": lambda d: d.loc[::-1],
+    "every second of a column": lambda d: d.loc[::2, "u"],
+    "steps of a slice": lambda d: d.loc[1:7:2],
+    "steps back of a slice": lambda d: d.loc[7:2:-2],
     "mask": lambda d: d.loc[d.k > 0, "u"],
     "function": lambda d: d.loc[lambda x: x.k > 0],
     "flags": lambda d: d.loc[[i % 2 == 0 for i in range(len(d))]],
@@ -73,8 +78,7 @@ def test_times_and_levels_as_labels():
     equal(lazy.loc[[day]], frame.loc[[day]])
     with pytest.raises(NotImplementedError, match="text of a time"):
         lazy.set_index("k", append=True).loc["1970-01-03"]
-    with pytest.raises(NotImplementedError, match="iloc"):
-        lazy.loc["1970-01-03"::2]
+    equal(lazy.loc["1970-01-03"::2], frame.loc["1970-01-03"::2])
 
 
 #: Keys of labels of two levels, of which a pair is there twice.

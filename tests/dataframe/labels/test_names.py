@@ -43,6 +43,27 @@ CASES: dict[str, Any] = {
 }
 
 
+METHODS: dict[str, dict[str, object]] = {
+    "before": {"method": "ffill"},
+    "after": {"method": "bfill"},
+    "nearest": {"method": "nearest"},
+    "within": {"method": "ffill", "tolerance": 1},
+    "at most": {"method": "ffill", "limit": 1},
+    "filled": {"method": "bfill", "fill_value": 0},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_near_labels(name):
+    """Labels that are not there take the rows before, behind or next to them."""
+    frame = table(7)[["k", "u", "f"]]
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    how: Any = METHODS[name]
+    for labels in ([0.5, 4.5], [0, 1.5, 3, 9], pd.Index([-1.0, 2.0], name="near")):
+        equal(lazy.reindex(labels, **how), frame.reindex(labels, **how))
+        equal(lazy.u.reindex(labels, **how), frame.u.reindex(labels, **how))
+
+
 @draws(3)
 @given(both=tables(min_rows=1))
 def test_labels(both):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,18 @@ def test_shift(both, periods):
         if name in FILLS:
             options = {"fill_value": FILLS[name]}
             equal(lazy[name].shift(periods, **options), frame[name].shift(periods, **options))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_several_periods(size):
+    """Their columns lie side by side, with the periods in their labels."""
+    frame = table(7)
+    lazy: Any = md.DataFrame(frame, chunk_size=size)
+    for periods, options in (([1, -2], {}), ((0, 3), {"suffix": "by"}), ([2], {"fill_value": 0})):
+        numbers = ["k", "u"]
+        equal(lazy[numbers].shift(periods, **options), frame[numbers].shift(periods, **options))
+        equal(lazy.u.shift(periods, **options), frame.u.shift(periods, **options))
+    equal(lazy.groupby("k").u.shift([1, 2]), frame.groupby("k").u.shift([1, 2]))
 
 
 @given(both=states(SUBTRACTED), periods=PERIODS)
@@ -107,12 +121,20 @@ def test_refusals():
     lazy = md.DataFrame(table(5), chunk_size=2)
     for call in (
         lambda: lazy.shift(1, freq="infer"),
-        lambda: lazy.shift([1, 2]),
+        lambda: lazy.shift([1, 2], freq="D"),
         lambda: lazy.shift(1, freq="D", axis=1),
-        lambda: lazy.shift(1, suffix="_before"),
     ):
         with pytest.raises(NotImplementedError):
             call()
+    for message, periods, options in (
+        ("cannot be empty", [], {}),
+        ("axis", [1, 2], {"axis": 1}),
+        ("suffix", 1, {"suffix": "_before"}),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lazy.shift(periods, **options)
+    with pytest.raises(TypeError, match="Periods must be integer"):
+        lazy.shift([1.5])
     with pytest.raises(TypeError):
         lazy.s.diff().compute()
     with pytest.raises(ValueError, match="axis"):

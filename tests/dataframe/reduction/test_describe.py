@@ -43,11 +43,27 @@ def test_masked_numbers(dtype):
     equal(md.Series(series[1:2]).describe(), series[1:2].describe())
 
 
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_columns_that_are_described_at_once(size):
+    """Lengths of time and pyarrow's numbers, alone and beside others."""
+    frame = pd.DataFrame(
+        {
+            "span": pd.to_timedelta([3, 1, 2, None], unit="h"),
+            "arrow": pd.array([1, 3, None, 2], dtype="int64[pyarrow]"),
+            "time": pd.to_datetime(["2024-01-03", "2024-01-01", None, "2024-01-02"]),
+            "text": list("abca"),
+        }
+    )
+    lazy = md.DataFrame(frame, chunk_size=size)
+    equal(lazy.span.describe(), frame.span.describe())
+    equal(lazy.arrow.describe([0.1]), frame.arrow.describe([0.1]))
+    equal(lazy.describe(), frame.describe())
+    equal(lazy.describe(include="all"), frame.describe(include="all"))
+
+
 def test_refused_at_the_call():
-    """What is not supported names the way out."""
+    """Wrong arguments are pandas's errors."""
     lazy = md.DataFrame(table(5), chunk_size=2)
-    with pytest.raises(NotImplementedError, match="astype"):
-        md.Series(pd.to_timedelta(pd.Series([1, 2]))).describe()
     with pytest.raises(ValueError, match="exclude"):
         lazy.describe(include="all", exclude=["number"])
     with pytest.raises(ValueError, match="percentiles"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -25,6 +26,38 @@ def test_rows_follow_rows(one, two):
         md.concat([x, filtered(y)]).groupby("k").u.sum(),
         pd.concat([a, filtered(b)]).groupby("k").u.sum(),
     )
+
+
+SHORTER = [5, 1, 3, 2], [7, 1, 0], [9, 7]
+LABELS: dict[str, Any] = {
+    "numbers": lambda numbers: pd.Index(numbers, name="i"),
+    "texts": lambda numbers: pd.Index([f"r{number}" for number in numbers]),
+    "floats": lambda numbers: pd.Index([number / 2 if number else np.nan for number in numbers]),
+    "levels": lambda numbers: pd.MultiIndex.from_tuples([(n % 2, n) for n in numbers]),
+    "periods": lambda numbers: pd.PeriodIndex([pd.Period("2024-01") + n for n in numbers]),
+    "times": lambda numbers: pd.DatetimeIndex([f"2024-01-{number + 1:02d}" for number in numbers]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sorting by default")
+@pytest.mark.parametrize("sort", [None, False, True])
+@pytest.mark.parametrize("labels", LABELS)
+def test_columns_of_other_rows(labels, sort):
+    """Rows come in the order in which labels occur; times are sorted, as by pandas."""
+    objects = [
+        pd.Series(range(4), index=LABELS[labels](SHORTER[0]), name="a"),
+        pd.DataFrame({"b": [1, 2, 3], "c": list("xyz")}, index=LABELS[labels](SHORTER[1])),
+        pd.Series([0.5, 1.5], index=LABELS[labels](SHORTER[2]), name="a"),
+    ]
+    if labels == "floats" and sort:
+        objects = objects[:1]  # pandas sorts no missing labels here
+    how: dict[str, Any] = {"axis": 1} if sort is None else {"axis": 1, "sort": sort}
+    lazy = [
+        (md.Series if each.ndim == 1 else md.DataFrame)(each, chunk_size=2)  # type: ignore[arg-type]
+        for each in objects
+    ]
+    for count in range(1, len(objects) + 1):
+        equal(md.concat(lazy[:count], **how), pd.concat(objects[:count], **how))
 
 
 def test_other_columns():

@@ -63,12 +63,14 @@ def test_refusals():
     """What is not there says so, and what pandas refuses is refused at the call."""
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
     for call in (
-        lambda: lazy.f.ewm(halflife="1D", times=lazy.t),
         lambda: lazy.f.ewm(span=2, method="table"),
         lambda: lazy.f.ewm(span=2, adjust=False).sum(),
     ):
         with pytest.raises(NotImplementedError):
             call()
+    for times, message in ((pd.date_range("2024", periods=3), "length"), (range(5), "datetime64")):
+        with pytest.raises(ValueError, match=message):
+            lazy.f.ewm(halflife="1D", times=times)
     with pytest.raises(ValueError, match="span, halflife"):
         lazy.f.ewm()
     with pytest.raises(ValueError, match="alpha"):

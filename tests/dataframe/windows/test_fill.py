@@ -82,7 +82,6 @@ def test_refusals():
     """What is not there says so, and what pandas refuses is refused at the call."""
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
     for call in (
-        lambda: lazy.f.pct_change(freq="D"),
         lambda: lazy.f.interpolate("cubic"),
         lazy.t.interpolate,
         lambda: lazy.f.set_axis([3, 1, 2, 5, 4]).interpolate("index"),

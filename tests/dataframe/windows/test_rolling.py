@@ -120,9 +120,7 @@ def test_refusals():
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
     timed = lazy[["t", "u", "f"]]
     for call in (
-        lambda: lazy.rolling(2, step=2),
         lambda: lazy.rolling(2, method="table"),
-        lambda: timed.rolling("2D", on="t", center=True),
         lambda: timed.rolling("2D", on="t").agg(["sum"]),
         lambda: lazy[["u", "f"]].rolling(2).corr(),
         lambda: lazy.u.rolling(2).sum(engine="numba"),
