@@ -166,7 +166,8 @@ def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: 
     """
     suffix = options.pop("suffix", None)
     if is_list_like(periods):
-        return _shift_each(obj, list(periods), freq, axis, suffix, options)
+        several: S = _shift_each(obj, list(periods), freq, axis, suffix, options)
+        return several
     if suffix:
         raise ValueError("Cannot specify `suffix` if `periods` is an int.")
     if freq is not None:

@@ -274,7 +274,8 @@ def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool 
     metas: Any = [part.node.meta for part in parts]
     columns = pd.concat(metas, axis=1, join=typed("Any", join), **options).columns
     in_order = join == "outer" and not sort
-    frames, places, first = [], [], 0
+    places: list[str] = []
+    frames, first = [], 0
     for part in parts:
         frame = part.to_frame() if part.ndim == 1 else part
         labels = pd.RangeIndex(first, first + len(frame.columns))

@@ -152,8 +152,8 @@ class ExponentialMovingWindow(Windows[S]):
             column = source.meta.name if isinstance(source.meta, pd.Series) else None
             series = isinstance(source.meta, pd.Series)
             rows = rowwise(with_times, collection_of(source), given["times"])
-            how = (*kwargs, ("series", series), ("column", column))
-            return RowsAtOnce(rows.node, name, values_at_times, how, all_columns=True)
+            timed = (*kwargs, ("series", series), ("column", column))
+            return RowsAtOnce(rows.node, name, values_at_times, timed, all_columns=True)
         if name == "sum" and not given["adjust"]:
             raise NotImplementedError("sum is not implemented with adjust=False; use adjust=True")
         called = dict(kwargs)
@@ -233,7 +233,7 @@ def ewm(
         return ExponentialMovingWindow(obj, tuple(given.items()))
     obj.node.meta.ewm(**given, times=NO_TIMES)
     if not isinstance(times, Collection):
-        if getattr(np.asarray(times), "dtype", None).kind != "M":
+        if np.asarray(times).dtype.kind != "M":
             raise ValueError("times must be datetime64 dtype.")
         complaint = "times must be the same length as the object."
         first = obj if obj.ndim == 1 else obj[[]]

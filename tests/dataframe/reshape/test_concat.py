@@ -29,7 +29,7 @@ def test_rows_follow_rows(one, two):
 
 
 SHORTER = [5, 1, 3, 2], [7, 1, 0], [9, 7]
-LABELS: dict[str, Any] = {
+LABELS_OF_KINDS: dict[str, Any] = {
     "numbers": lambda numbers: pd.Index(numbers, name="i"),
     "texts": lambda numbers: pd.Index([f"r{number}" for number in numbers]),
     "floats": lambda numbers: pd.Index([number / 2 if number else np.nan for number in numbers]),
@@ -41,13 +41,13 @@ LABELS: dict[str, Any] = {
 
 @pytest.mark.filterwarnings("ignore:Sorting by default")
 @pytest.mark.parametrize("sort", [None, False, True])
-@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("labels", LABELS_OF_KINDS)
 def test_columns_of_other_rows(labels, sort):
     """Rows come in the order in which labels occur; times are sorted, as by pandas."""
     objects = [
-        pd.Series(range(4), index=LABELS[labels](SHORTER[0]), name="a"),
-        pd.DataFrame({"b": [1, 2, 3], "c": list("xyz")}, index=LABELS[labels](SHORTER[1])),
-        pd.Series([0.5, 1.5], index=LABELS[labels](SHORTER[2]), name="a"),
+        pd.Series(range(4), index=LABELS_OF_KINDS[labels](SHORTER[0]), name="a"),
+        pd.DataFrame({"b": [1, 2, 3], "c": list("xyz")}, index=LABELS_OF_KINDS[labels](SHORTER[1])),
+        pd.Series([0.5, 1.5], index=LABELS_OF_KINDS[labels](SHORTER[2]), name="a"),
     ]
     if labels == "floats" and sort:
         objects = objects[:1]  # pandas sorts no missing labels here
