@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
