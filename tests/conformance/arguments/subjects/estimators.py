@@ -300,12 +300,12 @@ def _estimators() -> Iterator[Case]:
             if name == "preprocessing.FunctionTransformer" and not takes:
                 continue
             if takes != "T" and [x for x in names if x not in skipped]:
-                verbs = [
-                    Verb(kind, needed, data, verb, own=kind is ours) for kind in (theirs, ours)
-                ]
+                their_verb = Verb(theirs, needed, data, verb, own=False)
+                our_verb = Verb(ours, needed, data, verb, own=True)
                 signature = _without_data(method)
                 extra = NEEDED.get(f"{name}.{verb}", {})
-                yield Case(f"{name}.{verb}", *verbs, signature, needed=extra, alike=alike)
+                title = f"{name}.{verb}"
+                yield Case(title, their_verb, our_verb, signature, needed=extra, alike=alike)
 
 
 def _without_data(method: Any) -> Any:
