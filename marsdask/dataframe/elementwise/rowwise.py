@@ -79,7 +79,8 @@ class Rowwise(FrameNode):
         rows = [node for node in self.inputs if _is_several(node)]
         aligned = rows and any(isinstance(node.meta, pd.DataFrame) for node in self.inputs)
         aligned = aligned and function_name(self.func).strip("_") in ARITHMETIC
-        return [row for row in rows if aligned and getattr(row, "row_labels", None) is not None]
+        rows = [row for row in rows if isinstance(row, FrameNode)] if aligned else []
+        return [row for row in rows if row.row_labels is not None]
 
     def _found(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
