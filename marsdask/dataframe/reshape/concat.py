@@ -195,6 +195,8 @@ def concat(
     Columns of rows with other labels are joined by them: the labels then must be unique. Times are
     sorted unless ``sort=False`` is given, as by pandas.
     """
+    if not isinstance(sort, bool | None):
+        raise ValueError(f"sort is True or False, not {sort!r}")
     if isinstance(objs, Mapping):
         keys = list(objs) if keys is None else keys
         objs = [objs[key] for key in keys]
