@@ -63,7 +63,8 @@ def to_numpy(block: Any, dtype: Any = None) -> Any:
 
 def in_utc(block: Any) -> Any:
     """Return times with a zone as those of UTC, without one."""
-    return (block if isinstance(block, pd.Index) else block.dt).tz_convert(None)
+    times: Any = block if isinstance(block, pd.Index) else block.dt
+    return times.tz_convert(None)
 
 
 def to_tensor(obj: Any) -> Tensor:

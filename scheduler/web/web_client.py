@@ -30,11 +30,7 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
     options: dict[str, Any] = {}
     pinned: str | None = None
     if token is not None and (known := token.join) is not None:
-        if not address.startswith("https://"):
-            raise ValueError(
-                f"the token is of a cluster that encrypts its ports, and {address} does not: give "
-                "https://"
-            )
+        _check_encrypted(address)
         token = Token(known.secret)
         pinned = pinned_authority(address.rstrip("/"), known.fingerprint)
     if token is not None:
@@ -48,6 +44,21 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
         # The addresses of a cluster's own certificate are not known when it is made.
         context.check_hostname = ca_file is None and pinned is None
         arguments["extra_conn_args"]["ssl_options"] = context
+    _ask(address, token, context)
+    return security
+
+
+def _check_encrypted(address: str) -> None:
+    """Raise ValueError if a token would travel as plain text that proves the use of TLS."""
+    if not address.startswith("https://"):
+        raise ValueError(
+            f"the token is of a cluster that encrypts its ports, and {address} does not: give "
+            "https://"
+        )
+
+
+def _ask(address: str, token: Token | None, context: ssl.SSLContext | None) -> None:
+    """Raise the errors that the connection itself would report worse."""
     request = urllib.request.Request(  # noqa: S310 - the caller has checked the scheme
         f"{address.rstrip('/')}/api/cluster/versions",
         headers={} if token is None else {"Authorization": token.header},
@@ -76,4 +87,3 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
             raise InvalidAddress(address, reason) from None
     except OSError:
         pass  # the connection itself reports the error better
-    return security

@@ -55,7 +55,8 @@ def purge(paths: Iterable[str]) -> None:
 
 
 def _new_folder(path: str) -> WorkDir:
-    return WorkSpace(private_folder.within(path)).new_work_dir(prefix="spill-")
+    folder: WorkDir = WorkSpace(private_folder.within(path)).new_work_dir(prefix="spill-")
+    return folder
 
 
 class Directories(MutableMapping[Any, Any]):

@@ -206,9 +206,9 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
         for key, error in lost.items():
             ts = self.state.tasks.get(key)
             if ts is not None and not any(dep.state in _READING for dep in ts.dependents):
-                self._drop(key, error)
+                self._drop_result(key, error)
 
-    def _drop(self, key: Any, error: OSError) -> None:
+    def _drop_result(self, key: Any, error: OSError) -> None:
         logger.warning("dropping the spilled result %s: %s", key, error)
         stimulus = f"mars-unreadable-{time.time()}"
         self.handle_stimulus(RemoveReplicasEvent(keys=[key], stimulus_id=stimulus))
@@ -229,7 +229,7 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
                 needed = ts is None or any(dep.state not in _ELSEWHERE for dep in ts.dependents)
                 if needed or error.errno in _SCARCE:
                     raise
-                self._drop(key, error)
+                self._drop_result(key, error)
 
     async def send_results(
         self, comm: Any, keys: Collection[Any], client: str, place: dict[str, Any]

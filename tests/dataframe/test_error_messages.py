@@ -74,7 +74,6 @@ REFUSED: dict[str, tuple[Call, str]] = {
 #: Calls that pandas takes and we do not: what was asked, and what to use.
 NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "concat levels": (lambda xd, d: xd.concat([d], verify_integrity=True), "concat(", "keys="),
-    "dropna": (lambda xd, d: d.dropna(inplace=True), "dropna(inplace=True)", "the result"),
     "merge how": (
         lambda xd, d: d.merge(d, "leftsemi", left_on="a", right_index=True),
         "how='leftsemi'",

@@ -22,7 +22,6 @@ import pandas as pd
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
-from marsdask.dataframe.rows import level_at
 from marsdask.scheduler.errors import MarsdaskError
 from tests.fuzzing.templates import HISTORIES, TEMPLATES, WORDS, WRITES
 
@@ -149,7 +148,7 @@ def _check_labels(ours: Any, reference: Any) -> None:
     assert ours.names == reference.names, f"{ours.names}, not {reference.names}"
     for level in range(reference.nlevels):
         pair = [
-            level_at(index, level) if isinstance(index, pd.MultiIndex) else index
+            index.get_level_values(level) if isinstance(index, pd.MultiIndex) else index
             for index in (ours, reference)
         ]
         assert pair[0].dtype == pair[1].dtype, f"labels {pair[0]!r}, not {pair[1]!r}"
@@ -182,7 +181,7 @@ def options_of(rng: Random) -> dict[str, Any]:
 
 
 @dataclass
-class Program:
+class DrawnProgram:
     """A program that is drawn while it runs: names of values, the reference's and ours."""
 
     rng: Random
@@ -314,7 +313,7 @@ def run(seed: str) -> Difference | None:
         tempfile.TemporaryDirectory() as folder,
     ):
         warnings.simplefilter("ignore")
-        program = Program(rng, Path(folder), reference, ours, [str(options)])
+        program = DrawnProgram(rng, Path(folder), reference, ours, [str(options)])
         for _ in range(rng.randint(5, 10)):
             how = program.step()
             if how:

@@ -203,8 +203,10 @@ def _extended(block: Any, columns: Exemplars, count: int) -> Any:
         return _with_values(block, columns[0])
     extended = {}
     for at, (column, values) in enumerate(zip(_columns(block), columns, strict=True)):
-        first = values[:1] or (column.iloc[0],)
-        extended[at] = _with_values(column, (*values, *first * (count - len(values))))
+        if values:
+            extended[at] = _with_values(column, (*values, *values[:1] * (count - len(values))))
+        else:
+            extended[at] = column.iloc[[*range(len(column)), *[0] * count]].reset_index(drop=True)
     return pd.DataFrame(extended).set_axis(block.columns, axis=1)
 
 

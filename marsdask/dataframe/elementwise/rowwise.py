@@ -74,13 +74,13 @@ class Rowwise(FrameNode):
         return result_of(self.func, (*self.args, labels), self.kwargs, self._found)
 
     @property
-    def _labelled_rows(self) -> list[Any]:
+    def _labelled_rows(self) -> list[FrameNode]:
         """The nodes of one value per column, if these are aligned by labels that are known."""
         rows = [node for node in self.inputs if _is_several(node)]
         aligned = rows and any(isinstance(node.meta, pd.DataFrame) for node in self.inputs)
         aligned = aligned and function_name(self.func).strip("_") in ARITHMETIC
-        rows = [row for row in rows if isinstance(row, FrameNode)] if aligned else []
-        return [row for row in rows if row.row_labels is not None]
+        known = [row for row in rows if isinstance(row, FrameNode)] if aligned else []
+        return [row for row in known if row.row_labels is not None]
 
     def _found(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]

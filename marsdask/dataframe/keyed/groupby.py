@@ -27,12 +27,11 @@ from ..labels.group_labels import (
     TimeBins,
     beside_times,
     column_of_series,
-    key_of,
     keys_of,
     needs_order,
-    new_label,
     result_of_call,
     with_empty_groups,
+    with_key_columns,
 )
 from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
@@ -674,16 +673,7 @@ def groupby(
             raise TypeError("as_index=False only valid with DataFrame")
         selection, series = column_of_series(node.meta.name)
         obj = obj.to_frame(name=selection)
-    labels: list[Any] = []
-    names: list[Any] = []
-    for position, key in enumerate(keys):
-        label, name, values = key_of(source, key)
-        if values is not None:
-            # A column of its own, since one of the same name may hold other values.
-            label = new_label(f"by {position}", obj.node.meta)
-            obj = rowwise(with_columns, obj, values, names=(label,))
-        labels.append(label)
-        names.append(name)
+    obj, labels, names = with_key_columns(source, obj, keys)
     columns = ... if selection is not ... else beside_times(source, keys, labels)
     obj, *empty = with_empty_groups(source, obj, keys, labels, observed=observed)
     if isinstance(by, pd.Grouper) and not isinstance(by, TimeGrouper):

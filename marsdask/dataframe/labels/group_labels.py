@@ -312,6 +312,23 @@ def _key_of_column(obj: Any, label: Any) -> tuple[Any, Any, Any]:
     return (None, label, obj[label]) if named_alike else (label, label, None)
 
 
+def with_key_columns(
+    source: Any, obj: Any, keys: Sequence[Any]
+) -> tuple[Any, list[Any], list[Any]]:
+    """Return rows with the values of keys as columns, and the keys' labels and names."""
+    labels: list[Any] = []
+    names: list[Any] = []
+    for position, key in enumerate(keys):
+        label, name, values = key_of(source, key)
+        if values is not None:
+            # A column of its own, since one of the same name may hold other values.
+            label = new_label(f"by {position}", obj.node.meta)
+            obj = rowwise(with_columns, obj, values, names=(label,))
+        labels.append(label)
+        names.append(name)
+    return obj, labels, names
+
+
 def level_values(block: Any, level: int) -> Any:
     """Return a level of the row labels as values."""
     return pd.Series(level_at(block.index, level), index=block.index)

@@ -209,13 +209,7 @@ def concat(
         raise NotImplementedError(
             "concat(levels=, verify_integrity=) is not supported; use keys= and names="
         )
-    if keys is not None and ignore_index:
-        raise ValueError("Cannot set ignore_index=True and specify keys. Either should be used.")
-    if keys is not None and len(keys) != len(objs):
-        raise ValueError(
-            f"The length of the keys ({len(keys)}) must match the length of the objects to "
-            f"concatenate ({len(objs)})"
-        )
+    _check_keys(keys, objs, ignore_index=ignore_index)
     given = [(at, one) for at, one in enumerate(objs) if one is not None]
     keys = None if keys is None else [keys[at] for at, _ in given]
     parts = _checked([one for _, one in given], objs)
@@ -225,6 +219,18 @@ def concat(
     else:
         found = _below(parts, join, keys, names, ignore_index=ignore_index, sort=bool(sort))
     return found
+
+
+def _check_keys(keys: list[Any] | None, objs: list[Any], *, ignore_index: bool) -> None:
+    if keys is None:
+        return
+    if ignore_index:
+        raise ValueError("Cannot set ignore_index=True and specify keys. Either should be used.")
+    if len(keys) != len(objs):
+        raise ValueError(
+            f"The length of the keys ({len(keys)}) must match the length of the objects to "
+            f"concatenate ({len(objs)})"
+        )
 
 
 def _checked(parts: list[Any], objs: list[Any]) -> list[Any]:

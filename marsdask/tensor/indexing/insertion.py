@@ -19,8 +19,8 @@ from ..elementwise.nodes import cast
 from ..elementwise.ufuncs import apply
 from ..manipulation.concatenation import Concatenate
 from ..manipulation.deletion import (
+    InsertedPositions,
     Positions,
-    PositionsAt,
     along,
     as_positions,
     count_before,
@@ -119,7 +119,7 @@ class Insertion(Node):
             [(a, own), (values, (*own[:axis], via, *own[axis + 1 :]))],
             chunks=self._longer(a.chunks),
             meta=self.meta,
-            varying=PositionsAt(
+            varying=InsertedPositions(
                 self.name, axis, self.places, borders(numbers(a.chunks[axis])), bounds
             ),
             kwargs={"axis": axis},

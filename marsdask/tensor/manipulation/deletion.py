@@ -64,7 +64,7 @@ def along(axis: int, ndim: int, cut: range) -> tuple[range | None, ...]:
 
 
 @dataclass(frozen=True)
-class PositionsAt:
+class InsertedPositions:
     """Gives each chunk the positions within it."""
 
     name: str
@@ -153,7 +153,7 @@ class Deletion(Node):
             [(a, tuple(range(a.ndim)))],
             chunks=self._shorter(a.chunks),
             meta=self.meta,
-            varying=PositionsAt(self.name, self.axis, self.gone, starts, bounds),
+            varying=InsertedPositions(self.name, self.axis, self.gone, starts, bounds),
             kwargs={"axis": self.axis},
         )
 

@@ -225,14 +225,17 @@ class Tiled(Node):
     def _longer(self, chunks: Chunks) -> Chunks:
         length = sum(numbers(chunks[self.axis]))
         others = (*chunks[: self.axis], *chunks[self.axis + 1 :])
-        width = math.prod(max(map(upper, sizes), default=0) or 1 for sizes in others)
+        width = math.prod(
+            max((upper(size) or 0 for size in sizes), default=0) or 1 for sizes in others
+        )
         room = int(store_limit()) // max(1, length * width * self.meta.dtype.itemsize)
         step = max(1, room, -(-self.count // MOST_CHUNKS))
-        sizes = tuple(length * n for n in regular(self.count, min(step, self.count)))
+        counts = numbers(regular(self.count, min(step, self.count)))
+        sizes = tuple(length * count for count in counts)
         return (*chunks[: self.axis], sizes, *chunks[self.axis + 1 :])
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        cut, length = taken[self.axis], self.a.shape[self.axis]
+        cut, (length,) = taken[self.axis], numbers(self.a.shape[self.axis : self.axis + 1])
         below: list[range | None] = [*taken]
         below[self.axis] = None
         a = part(self.a, tuple(below))

@@ -37,7 +37,7 @@ LEVELS: dict[str, Any] = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_levels(name):
     """Some levels become columns or are dropped; the others stay labels."""
-    labels = {"a": list("xyxyxyx"), "b": [1, 2, 2, 1, 3, 3, 0], "c": range(7)}
+    labels: dict[str, Any] = {"a": list("xyxyxyx"), "b": [1, 2, 2, 1, 3, 3, 0], "c": range(7)}
     frame = table(7).drop(columns="b").assign(**labels).set_index(["a", "b", "c"])
     options = LEVELS[name]
     lazy = md.DataFrame(frame, chunk_size=3)

@@ -17,7 +17,7 @@ TIMED = pd.DataFrame(
 )
 KINDS = pd.DataFrame(
     {
-        "time": pd.to_datetime(["2024-01-03", "2024-01-01", None, "2024-01-02", "2024-02-01"]),
+        "time": pd.to_datetime(["2024-01-03", "2024-01-01", "NaT", "2024-01-02", "2024-02-01"]),
         "zone": pd.date_range("2024-03-30", periods=5, tz="Europe/Berlin")[::-1],
         "span": pd.to_timedelta([3, 1, 2, None, 4], unit="h"),
         "arrow": pd.array([1, 3, None, 2, 0], dtype="int64[pyarrow]"),
@@ -25,13 +25,13 @@ KINDS = pd.DataFrame(
         "period": pd.period_range("2024-01", periods=5, freq="M"),
     }
 )
-MONTHS = VariableOffsetWindowIndexer(index=TIMED.index, offset=pd.offsets.Day())
+MONTHS = VariableOffsetWindowIndexer(index=pd.DatetimeIndex(TIMED.index), offset=pd.offsets.Day())
 
 
 class Centered(BaseIndexer):
     """Windows of the row and its neighbours."""
 
-    def get_window_bounds(  # type: ignore[no-untyped-def]
+    def get_window_bounds(
         self, num_values=0, min_periods=None, center=None, closed=None, step=None
     ):
         """Return where windows begin and end."""

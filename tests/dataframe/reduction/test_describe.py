@@ -50,7 +50,7 @@ def test_columns_that_are_described_at_once(size):
         {
             "span": pd.to_timedelta([3, 1, 2, None], unit="h"),
             "arrow": pd.array([1, 3, None, 2], dtype="int64[pyarrow]"),
-            "time": pd.to_datetime(["2024-01-03", "2024-01-01", None, "2024-01-02"]),
+            "time": pd.to_datetime(["2024-01-03", "2024-01-01", "NaT", "2024-01-02"]),
             "text": list("abca"),
         }
     )

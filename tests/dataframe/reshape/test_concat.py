@@ -44,7 +44,7 @@ LABELS_OF_KINDS: dict[str, Any] = {
 @pytest.mark.parametrize("labels", LABELS_OF_KINDS)
 def test_columns_of_other_rows(labels, sort):
     """Rows come in the order in which labels occur; times are sorted, as by pandas."""
-    objects = [
+    objects: list[Any] = [
         pd.Series(range(4), index=LABELS_OF_KINDS[labels](SHORTER[0]), name="a"),
         pd.DataFrame({"b": [1, 2, 3], "c": list("xyz")}, index=LABELS_OF_KINDS[labels](SHORTER[1])),
         pd.Series([0.5, 1.5], index=LABELS_OF_KINDS[labels](SHORTER[2]), name="a"),
@@ -52,10 +52,7 @@ def test_columns_of_other_rows(labels, sort):
     if labels == "floats" and sort:
         objects = objects[:1]  # pandas sorts no missing labels here
     how: dict[str, Any] = {"axis": 1} if sort is None else {"axis": 1, "sort": sort}
-    lazy = [
-        (md.Series if each.ndim == 1 else md.DataFrame)(each, chunk_size=2)  # type: ignore[arg-type]
-        for each in objects
-    ]
+    lazy = [(md.Series if each.ndim == 1 else md.DataFrame)(each, chunk_size=2) for each in objects]
     for count in range(1, len(objects) + 1):
         equal(md.concat(lazy[:count], **how), pd.concat(objects[:count], **how))
 
@@ -187,7 +184,7 @@ def test_names_of_rows_beside(names):
         pd.DataFrame({column: [1, 2]}, index=pd.Index([0, at], name=name))
         for at, (column, name) in enumerate(zip("vw", names, strict=True), 1)
     ]
-    options = {"axis": 1, "join": "inner"}
+    options: dict[str, Any] = {"axis": 1, "join": "inner"}
     wanted = pd.concat(frames, **options)
     assert list(wanted.index.names) == [names[0] if len(set(names)) == 1 else None]
     found = md.concat(list(map(md.DataFrame, frames)), **options).compute()

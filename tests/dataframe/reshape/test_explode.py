@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -48,3 +49,11 @@ def test_rows_repeat():
         lazy.repeat(-1)
     with pytest.raises(NotImplementedError, match="explode"):
         lazy.repeat([1, 2, 3])
+
+
+def test_columns_beside_lists():
+    """They keep their types, also in a chunk that has only gaps of them."""
+    frame = pd.DataFrame({"f": [1.0, np.nan, 2.0], "lists": [[1, "a"], [2], [None]]})
+    found = md.DataFrame(frame, chunk_size=1).explode("lists")
+    equal(found, frame.explode("lists"))
+    assert set(found.f.map_partitions(lambda rows: [rows.dtype.kind]).compute()) == {"f"}

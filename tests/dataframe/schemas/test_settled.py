@@ -111,7 +111,8 @@ def sources(folder: Any) -> Iterator[tuple[str, Any]]:
     for name in ("x", "y"):
         yield name, md.read_csv(str(folder / f"{name}.csv"), chunk_bytes=16, dtype={"i": str})
     (folder / "p").mkdir()
-    for number, values in enumerate(([1, 2], [3, None])):
+    rows: list[list[Any]] = [[1, 2], [3, None]]
+    for number, values in enumerate(rows):
         pd.DataFrame({"i": pd.array(values, "Int64"), "s": ["a", None]}).to_parquet(
             folder / "p" / f"{number}.parquet"
         )

@@ -87,8 +87,9 @@ class Calls:
 
 def test_a_stack_runs_no_code(tmp_path: Path) -> None:
     """Numbers and dtypes of NumPy are read; whatever else a pickle names is refused."""
-    info = {"chunks": ((2,), (np.int64(6),)), "dtype": np.dtype([("a", "M8[s]")]), "axis": 0}
-    np.save(tmp_path / "0.npy", np.zeros((2, 6), info["dtype"]))
+    dtype = np.dtype([("a", "M8[s]")])
+    info: dict[str, Any] = {"chunks": ((2,), (np.int64(6),)), "dtype": dtype, "axis": 0}
+    np.save(tmp_path / "0.npy", np.zeros((2, 6), dtype))
     (tmp_path / "info").write_bytes(pickle.dumps(info))
     assert mt.from_npy_stack(tmp_path).shape == (2, 6)
     for function in (os.mkdir, np.load, np.lib.npyio.NpzFile):

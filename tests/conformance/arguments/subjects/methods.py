@@ -10,7 +10,7 @@ from tests.conformance.arguments.case import Case
 
 
 @dataclass(frozen=True)
-class Method:
+class ComparedMethod:
     """A method of an object that is made anew for each call, for it may change it."""
 
     make: Callable[[], Any]
@@ -38,8 +38,8 @@ def methods(
         if not isinstance(_attribute(own, name), Exception):
             yield Case(
                 f"{title}.{name}",
-                Method(model, name),
-                Method(ours, name),
+                ComparedMethod(model, name),
+                ComparedMethod(ours, name),
                 getattr(theirs, name),
                 needed=needed.get(f"{title}.{name}", needed.get(name, {})),
             )
