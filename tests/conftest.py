@@ -25,7 +25,7 @@ os.environ.setdefault("MARSDASK_VERIFY", "1")
 # worst only (make test-fast).
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=10, suppress_health_check=QUIET
+    "ci", derandomize=True, deadline=None, max_examples=7, suppress_health_check=QUIET
 )
 settings.register_profile("long", deadline=None, max_examples=200, suppress_health_check=QUIET)
 settings.register_profile(

@@ -56,4 +56,5 @@ def test_columns_beside_lists():
     frame = pd.DataFrame({"f": [1.0, np.nan, 2.0], "lists": [[1, "a"], [2], [None]]})
     found = md.DataFrame(frame, chunk_size=1).explode("lists")
     equal(found, frame.explode("lists"))
-    assert set(found.f.map_partitions(lambda rows: [rows.dtype.kind]).compute()) == {"f"}
+    types = found.f.map_partitions(lambda rows: pd.Series([str(rows.dtype)]), meta=("f", "str"))
+    assert set(types.compute()) == {"float64"}
