@@ -324,13 +324,20 @@ def _columns(obj: Any) -> Iterator[Any]:
         for level in obj.levels:
             yield from _columns(level)
         return
-    for _, column in obj.items() if isinstance(obj, pd.DataFrame) else [(None, obj)]:
+    for column in _typed_columns(obj) if isinstance(obj, pd.DataFrame) else [obj]:
         yield column
         if isinstance(column.dtype, pd.CategoricalDtype):
             yield from _columns(column.dtype.categories)
     for name in ("index", "columns"):
         if (labels := getattr(obj, name, None)) is not None:
             yield from _columns(labels)
+
+
+def _typed_columns(frame: pd.DataFrame) -> Iterator[Any]:
+    """Yield the columns but those of NumPy's plain types, whose values tell all."""
+    for at, dtype in enumerate(frame.dtypes):
+        if not isinstance(dtype, np.dtype) or dtype.kind == "O":
+            yield frame.iloc[:, at]
 
 
 def _column_token(column: Any) -> str:

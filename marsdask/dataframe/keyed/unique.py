@@ -28,6 +28,7 @@ from ..elementwise.filter import Filter
 from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
 from ..frame_node import FrameNode, S, axis_number, is_masked
 from ..ordered.row_numbers import reset_index
+from ..reduction.column_blocks import PandasCall, by_blocks
 from ..reduction.fold import assembled
 from ..reduction.quantiles import columns_of, stacked
 from ..reduction.reductions import RowReduction, collection_of
@@ -235,8 +236,12 @@ def column_nunique(frame: DataFrame, axis: Any = 0, dropna: bool = True) -> Seri
     if axis_number(meta, axis) == 1:
         rows: Series = rowwise(RowReduction("nunique"), frame, dropna=dropna)
         return rows
-    counts = [nunique(column, dropna=dropna) for column in columns_of(frame)]
     like = meta.nunique()  # of no columns it is float64
+    call = PandasCall("nunique", options=(("dropna", dropna),))
+    blocks: Series | None = by_blocks(frame, call, like, row=True)
+    if blocks is not None:
+        return blocks
+    counts = [nunique(column, dropna=dropna) for column in columns_of(frame)]
     options = {"labels": meta.columns, "name": None, "dtype": like.dtype}
     found: Series = assembled(stacked, counts, like, title="nunique", row=True, **options)
     return found

@@ -13,9 +13,10 @@ from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
 from ..frame_node import axis_number, dtypes_of, is_masked
 from ..ordered.sort_values import sort_values
 from ..reduction.aggregate import scalar_of
+from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
 from ..reduction.fold import FrameFold, assembled
 from ..reduction.quantiles import columns_of
-from ..reduction.reductions import collection_of
+from ..reduction.reductions import collection_of, one_row
 from .groupby import groupby
 
 if TYPE_CHECKING:
@@ -200,6 +201,12 @@ def row_counts(
             "value_counts() of rows with categories is not supported, since it counts pairs that "
             "do not occur; use groupby(columns, sort=False).size()"
         )
+    how = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+    like = one_row(rows.node.meta).value_counts(**how)
+    call = PandasCall("value_counts", options=tuple(how.items()))
+    if len(column_blocks(rows)) == 1:
+        together: Series = of_all_rows(rows, call, like)
+        return together
     counts = groupby(rows, by, sort=False, dropna=dropna).size()
     if several and len(by) == 1:
         counts = rowwise(NewLabels(labelled_by_one), counts)

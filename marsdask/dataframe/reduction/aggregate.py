@@ -14,6 +14,7 @@ from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import column_at, rowwise
 from ..frame_node import axis_number, is_masked
+from .column_blocks import PandasCall, by_blocks
 from .column_functions import call_with_columns
 from .custom_reduction import CustomReduction
 from .fold import assembled
@@ -182,6 +183,11 @@ def aggregate(
         )
     like: Any = one_row(meta).agg(func, 0, *args, **kwargs)
     if isinstance(func, list | tuple):
+        if all(isinstance(one, str) for one in func):
+            call = PandasCall("agg", (list(func), 0, *args), tuple(kwargs.items()))
+            blocks: DataFrame | None = by_blocks(frame, call, like, typed=False)
+            if blocks is not None and len(like.columns) == len(meta.columns):
+                return blocks
         # As in pandas, the functions of a list take the arguments, those of a dict do not.
         wanted = list(_wanted(like, func, kwargs))
         return _put_together(frame, wanted, like, args, kwargs)

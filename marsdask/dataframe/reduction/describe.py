@@ -14,6 +14,7 @@ from ..keyed.value_counts import value_counts
 from ..schemas.samples import column as values_of
 from . import times
 from .aggregate import scalar_of
+from .column_blocks import PandasCall, by_blocks
 from .fold import assembled
 from .quantiles import columns_of, quantile_of
 
@@ -33,6 +34,9 @@ def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: An
     shares = [0.25, 0.5, 0.75] if percentiles is None else sorted(np.asarray(percentiles).tolist())
     if meta.ndim == 2:
         obj = _chosen(obj, include, exclude)
+        call = PandasCall("describe", (percentiles,), (("include", "all"),))
+        if (blocks := by_blocks(obj, call, like, typed=False)) is not None:
+            return blocks
     if not all(_has_parts(column.node.meta.dtype) for column in columns_of(obj)):
         how = {"percentiles": percentiles, "include": include, "exclude": exclude}
         return assembled(described_at_once, [obj], like, title="describe", typed=False, **how)

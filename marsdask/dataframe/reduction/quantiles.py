@@ -17,6 +17,7 @@ from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import Method, column_at, rowwise
 from ..frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
+from .column_blocks import PandasCall, by_blocks
 from .fold import assembled
 from .reductions import RowReduction, collection_of, one_row
 
@@ -182,11 +183,16 @@ def median(
         across: Series = rowwise(RowReduction("median"), obj, **how)
         return across
     obj = numeric_columns(obj, "median", numeric_only=numeric_only)
-    found = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     if isinstance(meta, pd.Series):
-        tensor: Tensor = _missing_as_na(found[0], meta.dtype)
+        middle = selected(obj, 0.5, MIDDLE, skipna=skipna)
+        tensor: Tensor = _missing_as_na(middle, meta.dtype)
         return tensor
     like = one_row(obj.node.meta).median(skipna=skipna)
+    call = PandasCall("median", options=(("skipna", skipna),))
+    blocks: Series | None = by_blocks(obj, call, like, row=True)
+    if blocks is not None:
+        return blocks
+    found = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     options = {"labels": like.index, "name": None, "dtype": like.dtype}
     medians: Series = assembled(stacked, found, like, title="median", row=True, **options)
     return medians
@@ -221,8 +227,12 @@ def quantile(
     frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
-    found = [_quantiles(column, q, interpolation) for column in columns_of(frame)]
+    call = PandasCall("quantile", (q,), (("interpolation", interpolation),))
     typed = not any(map(is_masked, dtypes_of(frame.node.meta)))
+    blocks: Any = by_blocks(frame, call, like, row=np.ndim(q) == 0, typed=typed)
+    if blocks is not None:
+        return blocks  # type: ignore[no-any-return]
+    found = [_quantiles(column, q, interpolation) for column in columns_of(frame)]
     if np.ndim(q) == 0 and typed:
         named = {"labels": like.index, "name": like.name, "dtype": like.dtype}
         row: Series = assembled(stacked, found, like, title="quantile", row=True, **named)

@@ -172,10 +172,12 @@ class FrameReduction(FrameNode):
 def one_row(meta: Any) -> Any:
     """Return one row of the meta's dtypes: ones, or missing values for other types."""
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
-    columns = {}
+    columns: dict[int, Any] = {}
     for position, dtype in enumerate(frame.dtypes):
         plain = getattr(dtype, "kind", "O") in "biufcmM"
-        if isinstance(dtype, pd.IntervalDtype):
+        if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
+            columns[position] = np.ones(1, dtype)
+        elif isinstance(dtype, pd.IntervalDtype):
             columns[position] = column(dtype)[:1]  # those of integers cannot be missing
         else:
             columns[position] = pd.Series([1 if plain else None], dtype=dtype)

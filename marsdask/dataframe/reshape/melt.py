@@ -8,10 +8,12 @@ import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.public import public_call
+from marsdask.core.sizes import total
 
 from ..elementwise.rowwise import Method, NewLabels, relabelled, rowwise
 from ..frame_node import as_node, dtypes_of
 from ..ordered.row_numbers import reset_index
+from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
 from .concat import concat
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ def melt(
     if value_vars is None or not (kept or chosen):
         chosen = list(range(len(meta.columns)))
     places = [at for at in chosen if at not in kept]
+    if places and (blocks := column_blocks(frame)):
+        return _of_blocks(frame, kept, places, len(blocks[0]), wanted, names, ignore_index)
     # Of no columns there are no rows.
     rows = frame if places else frame.iloc[:0]
     parts = [
@@ -63,6 +67,30 @@ def melt(
     if dtypes_of(found.node.meta) != dtypes_of(wanted):
         found = rowwise(Method("astype"), found, dtypes)
     return reset_index(found, drop=True) if ignore_index else found
+
+
+def _of_blocks(
+    frame: DataFrame,
+    kept: list[int],
+    places: list[int],
+    width: int,
+    like: Any,
+    names: dict[str, Any],
+    ignore_index: bool,
+) -> DataFrame:
+    """Let pandas melt blocks of columns, all rows of each in one task."""
+    meta, lengths = as_node(frame).meta, total(as_node(frame).chunks[0])
+    runs = [places[start : start + width] for start in range(0, len(places), width)]
+    alone = len(runs) == 1
+    options = tuple({**names, "ignore_index": ignore_index and alone}.items())
+    parts = []
+    for run in runs:
+        labels = tuple(list(meta.columns[at]) for at in (kept, run))
+        rows = lengths * len(run) if isinstance(lengths, int) else None
+        part = frame.iloc[:, [*kept, *run]]
+        parts.append(of_all_rows(part, PandasCall("melt", labels, options), like, rows))
+    found: DataFrame = parts[0] if alone else concat(parts)
+    return reset_index(found, drop=True) if ignore_index and not alone else found
 
 
 def _places(labels: Any, columns: pd.Index) -> list[int]:
