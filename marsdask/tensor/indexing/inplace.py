@@ -16,6 +16,7 @@ from marsdask.core.sizes import UnknownShapeError, known, numbers
 
 from ..chunks import whole_number
 from ..creation.from_shape import zeros
+from ..elementwise.nodes import native
 from ..elementwise.ufuncs import apply, astype, remainder, subtract
 from ..manipulation.join import concatenate, length
 from ..manipulation.repetition import tile
@@ -72,7 +73,7 @@ def resize(a: Any, new_shape: Any) -> Node:
     if count == 0 or own == 0:
         return as_node(zeros.node(shape, flat.meta.dtype))
     repeats = -(-count // own)
-    return reshape.node(getitem.node(tile.node(flat, repeats), slice(count)), shape)
+    return reshape.node(native(getitem.node(tile.node(flat, repeats), slice(count))), shape)
 
 
 @public

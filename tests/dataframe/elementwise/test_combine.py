@@ -107,7 +107,6 @@ def test_errors():
         (lambda: lazy.u.case_when([(FRAME.b, 1)]), NotImplementedError, "md.Series"),
         (lambda: lazy.u.clip(FRAME.u), NotImplementedError, "md.Series"),
         (lambda: lazy[["u"]].clip([1, 2], axis=0), ValueError, "length must be 9: given 2"),
-        (lambda: lazy.u.clip(1, inplace=True), NotImplementedError, "inplace"),
     ):
         with pytest.raises(error, match=match):
             call()

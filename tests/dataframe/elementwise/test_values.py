@@ -48,9 +48,6 @@ def test_what_is_not_supported():
     """Is refused at the call, with the way out."""
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
     for error, words, call in [
-        (NotImplementedError, "the result", lambda: lazy.k.where(lazy.b, 1, inplace=True)),
-        (NotImplementedError, "the result", lambda: lazy.k.replace(1, 2, inplace=True)),
-        (NotImplementedError, "the result", lambda: lazy.k.clip(1, inplace=True)),
         (NotImplementedError, "md.Series", lambda: lazy.k.mask(pd.Series([True] * 5))),
         (NotImplementedError, "compute", lambda: lazy.k.replace(lazy.k, 1)),
         (ValueError, "same shape", lambda: lazy.k.where([True])),

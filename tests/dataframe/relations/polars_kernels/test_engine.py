@@ -154,8 +154,7 @@ SHIFTS: dict[str, tuple[Any, bool]] = {
     "groups": (lambda d: d.assign(z=d.i.shift(1)).groupby("b").z.sum(), True),
     "of groups": (lambda d: d.groupby("u").f.sum().shift(1), True),
     "integers of a column": (lambda d: d.u.shift(1) + d.i.shift(1), True),
-    # A frame without rows keeps their types.
-    "integers of a frame": (lambda d: d[["f", "i"]].shift(1), False),
+    "integers of a frame": (lambda d: d[["f", "i"]].shift(1), True),
     "truth values": (lambda d: d.b.shift(1), False),
     "differences of integers": (lambda d: d.i.diff(), False),
     "filled": (lambda d: d.i.shift(1, fill_value=5), False),
