@@ -23,7 +23,7 @@ from marsdask.core.compilation.tiling import Compilation
 from marsdask.scheduler.base import Stage
 from marsdask.scheduler.inprocess.inline import InlineScheduler
 
-SHORT, LONG = 30, 60
+SHORT, LONG = 60, 120
 
 FAMILIES: dict[str, Family] = ARRAYS | SHAPES | TABLES
 

@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
+from pandas.api.types import is_dict_like
 
 from marsdask.scheduler.errors import did_you_mean
 
@@ -59,12 +60,15 @@ def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
         changes = False
         if kwargs:
             if in_place and "inplace" in kwargs:
-                changes = kwargs.pop("inplace") or False
+                changes = kwargs.pop("inplace")
                 check_boolean("inplace", changes)
             if not anything and not kwargs.keys() <= known:
                 _refuse_unknown(name, kwargs, known)
         found = method(*args, **kwargs)
-        return _change(name, args[0], found) if changes else found
+        if not changes:
+            return found
+        _change(name, args[0], found)
+        return args[0] if _returns_itself(name, *args, **kwargs) else None
 
     return face
 
@@ -85,10 +89,16 @@ def check_names(name: str, given: Collection[str], model: Any) -> None:
 
 #: Methods that return the object which they change in place; others return nothing.
 RETURNING = {"bfill", "clip", "ffill", "fillna", "interpolate", "mask", "replace", "where"}
-RETURNING_OF = {("Series", "rename")}
 
 
-def _change(name: str, obj: Any, found: Any) -> Any:
+def _returns_itself(name: str, obj: Any, index: Any = None, *_: Any, **__: Any) -> bool:
+    """Tell whether a method returns the object: rename does if it is given a name."""
+    if name == "rename" and type(obj).__name__ == "Series":
+        return not (callable(index) or is_dict_like(index))
+    return name in RETURNING
+
+
+def _change(name: str, obj: Any, found: Any) -> None:
     """Let an object be the result of its method."""
     if type(found) is not type(obj):
         if name == "eval":
@@ -96,8 +106,6 @@ def _change(name: str, obj: Any, found: Any) -> Any:
         kinds = f"a {type(obj).__name__} to create a {type(found).__name__}"
         raise TypeError(f"Cannot {name} inplace on {kinds}")
     obj._become(found)
-    kind = type(obj).__name__
-    return obj if name in RETURNING or (kind, name) in RETURNING_OF else None
 
 
 def check_no_axes(axes: tuple[Any, ...]) -> None:

@@ -221,9 +221,7 @@ def quantile(
             raise NotImplementedError(
                 "quantile(axis=1) of several q is not supported; use one at a time"
             )
-        how = {"numeric_only": numeric_only, "interpolation": interpolation}
-        across: Series = rowwise(RowReduction("quantile"), frame, q=q, **how)
-        return across
+        return _across(frame, q, numeric_only=numeric_only, interpolation=interpolation)
     frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
@@ -245,6 +243,12 @@ def quantile(
         return first
     rows: DataFrame = assembled(beside, found, like, **labels)
     return rows
+
+
+def _across(frame: Any, q: Any, **how: Any) -> Series:
+    """Return a quantile of each row."""
+    across: Series = rowwise(RowReduction("quantile"), frame, q=q, **how)
+    return across
 
 
 def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:

@@ -46,7 +46,6 @@ def test_what_needs_all_rows_names_the_way_out():
         ("astype", lambda: md.to_numeric(lazy.u, downcast="float")),
         ("format", lambda: md.to_datetime(lazy.s)),
         ("Series", lambda: md.to_timedelta(lazy)),
-        ("reset_index", lambda: md.concat([lazy.k, lazy.u[lazy.u > 1]], axis=1)),
     ]:
         with pytest.raises(NotImplementedError, match=words):
             call()
