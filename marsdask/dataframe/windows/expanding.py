@@ -35,11 +35,11 @@ def floats(block: Any) -> pd.DataFrame:
     """Return the columns as numbers of pandas's windows: the infinite is missing."""
     frame = block.to_frame() if block.ndim == 1 else block
     try:
-        found = frame.astype(float)
+        numbers = frame.astype(float)
     except (TypeError, ValueError) as error:
         raise pd.errors.DataError("No numeric types to aggregate") from error
-    found = found.set_axis(range(frame.shape[1]), axis=1).reset_index(drop=True)
-    values: pd.DataFrame = found.replace([np.inf, -np.inf], np.nan)
+    numbers = numbers.set_axis(range(frame.shape[1]), axis=1).reset_index(drop=True)
+    values: pd.DataFrame = numbers.replace([np.inf, -np.inf], np.nan)
     return values
 
 
