@@ -21,7 +21,7 @@ from .elementwise.filter import Filter
 from .elementwise.rowwise import rowwise
 from .io import dask_frames
 from .rows import alignment, cut_rows, recut_rows
-from .schemas.dtypes import cast_chunks, concat_chunks, meta_from_infos
+from .schemas.dtypes import cast_chunks, concat_chunks, in_one_type, meta_from_infos
 from .schemas.frozen import thawed
 from .tensors import in_utc, to_tensor
 
@@ -246,5 +246,5 @@ class Rows(Collection):
                 "a mask with another index is not supported; use one computed from the object that "
                 "it filters, or from an object of equal index"
             )
-        rows: Self = wrap(Filter(self._node, mask.node))
+        rows: Self = wrap(Filter(in_one_type(self._node), mask.node))
         return rows

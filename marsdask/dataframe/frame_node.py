@@ -104,6 +104,14 @@ class FrameNode(Node):
         opened = self.opens_types or any(child.incomplete for child in self.inputs)
         return opened and self._lacks_detail
 
+    @property
+    def types_by_rows(self) -> bool:
+        """Whether a chunk may have other types than all rows together, as after a join.
+
+        Whoever chooses some of the rows has to make the types equal before: see ``in_one_type``.
+        """
+        return any(isinstance(child, FrameNode) and child.types_by_rows for child in self.inputs)
+
     def incomplete_in(self, wanted: Columns) -> bool:
         if wanted is None or not isinstance(self.meta, pd.DataFrame):
             return self.incomplete

@@ -42,6 +42,11 @@ class UserCall(Unsettled):
     def __name__(self) -> str:
         return self.name
 
+    @property
+    def by_rows(self) -> bool:
+        # A user's function has the types that it declares, or those of its first values.
+        return not callable(self.args[0])
+
     def __call__(self, block: Any) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)

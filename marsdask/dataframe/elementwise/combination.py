@@ -191,6 +191,10 @@ def _dot(obj: Any, other: Any) -> Any:
 class Converted(FunctionWrapper, Unsettled):
     """Calls a method whose types depend on all values of a chunk."""
 
+    @property
+    def by_rows(self) -> bool:
+        return True
+
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         return self.func(block, *args, **kwargs)
 

@@ -171,6 +171,10 @@ def _of_classes(values: Any) -> Iterable[Any]:
 class WithExemplars(FunctionWrapper, Unsettled):
     """Calls a function of rows with exemplars behind them, whose results are dropped."""
 
+    @property
+    def by_rows(self) -> bool:
+        return depends_on_values(self.func)
+
     def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
         """Return the types that a sample of rows has."""
         block, _, *args = metas

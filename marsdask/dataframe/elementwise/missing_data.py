@@ -13,6 +13,7 @@ from marsdask.core.collection import wrap
 from ..arguments.pandas_arguments import check_boolean
 from ..frame_node import S, axis_number
 from ..labels.masks import has_label
+from ..schemas.dtypes import in_one_type
 from .filter import Filter
 from .rowwise import relabelled, rowwise
 
@@ -66,7 +67,7 @@ def _rows(obj: Any, limit: dict[str, Any], subset: list[Any] | None) -> Any:
         if missing:
             raise KeyError(missing)
     mask = rowwise(complete, obj, subset=subset, **limit)
-    return wrap(Filter(obj.node, mask.node))
+    return wrap(Filter(in_one_type(obj.node), mask.node))
 
 
 def complete(block: Any, subset: Any, how: str | None = None, thresh: Any = None) -> Any:

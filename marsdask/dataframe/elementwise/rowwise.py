@@ -121,6 +121,23 @@ class Rowwise(FrameNode):
         return isinstance(self.func, Unsettled)
 
     @property
+    def types_by_rows(self) -> bool:
+        wide = any(getattr(dtype, "kind", "") in ("f", "O") for dtype in dtypes_of(self.meta))
+        return self._has_types_of_values or (wide and super().types_by_rows)
+
+    @property
+    def _has_types_of_values(self) -> bool:
+        """Whether the function gives other types where values are missing or divided by zero."""
+        if isinstance(self.func, Unsettled):
+            return self.func.by_rows
+        if not depends_on_values(self.func):
+            return False
+        if function_name(self.func) == "replace":
+            return True  # the new values may be of any type
+        metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
+        return dtypes_of(self.func(*metas, **dict(self.kwargs))) != dtypes_of(self.meta)
+
+    @property
     def keeps_types(self) -> bool:
         return self.func in KEEPING
 
@@ -243,6 +260,11 @@ class NewLabels(FunctionWrapper):
 
 class Unsettled:
     """A function whose results show their types only when they are computed."""
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether values that are missing in some rows decide the types of all."""
+        return False
 
     def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
         """Return the types to announce, given those of no rows: the most general ones."""

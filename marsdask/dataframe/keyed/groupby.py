@@ -39,6 +39,7 @@ from ..ordered.row_numbers import reset_index
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
 from ..rows import without_levels
+from ..schemas.dtypes import in_one_type
 from ..schemas.floats import narrow_floats
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, in_doubles, meta_of_groups
@@ -232,7 +233,7 @@ class GroupBy(Generic[R, C]):
     def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Return the rows of the source that a method of pandas selects."""
         mask = self._rows(self._call(RowMask, method, args, kwargs))
-        return _lazy(Filter(self._in_order()._source.node, mask.node))
+        return _lazy(Filter(in_one_type(self._in_order()._source.node), mask.node))
 
     @overload
     def agg(self, func: str) -> R: ...
@@ -543,7 +544,7 @@ class GroupBy(Generic[R, C]):
             column = frame[label]
             found = column.isna() if pd.isna(value) else column == value
             mask = found if mask is None else mask & found
-        return _lazy(Filter(self._source.node, mask.node))
+        return _lazy(Filter(in_one_type(self._source.node), mask.node))
 
     def __iter__(self) -> Iterator[tuple[Any, R]]:
         listed = self._flags["listed"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
@@ -18,7 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits
 
-from ..frame_node import FrameNode
+from ..frame_node import FrameNode, dtypes_of
 from ..ordered.row_numbers import without_numbers
 from ..relations.joins import join, right_join
 from ..relations.relation import Table
@@ -208,6 +209,14 @@ class Merge(FrameNode):
     @property
     def settled(self) -> bool:
         return self.how.how == "inner" and all(child.settled for child in self.inputs)
+
+    @property
+    def types_by_rows(self) -> bool:
+        """Whether numbers become floats, or truth values objects, if a row has no match."""
+        without = {"left": (self.right,), "right": (self.left,), "outer": (self.left, self.right)}
+        dtypes = [one for side in without.get(self.how.how, ()) for one in dtypes_of(side.meta)]
+        plain = any(isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in dtypes)
+        return plain or super().types_by_rows
 
     @property
     def chunks(self) -> Chunks:

@@ -64,6 +64,10 @@ class MergeAsOf(FrameNode):
         return False
 
     @property
+    def types_by_rows(self) -> bool:
+        return True
+
+    @property
     def traits(self) -> Traits:
         return Traits(self.name)
 

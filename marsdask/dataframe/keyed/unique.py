@@ -35,6 +35,7 @@ from ..reduction.reductions import RowReduction, collection_of
 from ..relations.aggregates import distinct as distinct_of
 from ..relations.relation import Table
 from ..rows import concat
+from ..schemas.dtypes import in_one_type
 from ..tensors import to_tensor
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_rows import GroupedRows, RowMask
@@ -200,10 +201,10 @@ def drop_duplicates(
         _labels_in(obj.node.meta, subset)
     if keep is False:
         mask = duplicated(obj, subset, keep) if several else duplicated_values(obj, keep)
-        result: S = collection_of(Filter(obj.node, (~mask).node))
+        result: S = collection_of(Filter(in_one_type(obj.node), (~mask).node))
     else:
         options = {"keep": keep} | ({} if subset is None else {"subset": subset})
-        result = wrap(DropDuplicates(obj.node, tuple(options.items())))
+        result = wrap(DropDuplicates(in_one_type(obj.node), tuple(options.items())))
     return reset_index(result, drop=True) if ignore_index else result
 
 

@@ -19,6 +19,7 @@ from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode, S, axis_number, row_bytes
 from ..rows import concat
+from ..schemas.dtypes import in_one_type
 
 #: The most bytes of rows that are chosen one by one, into one chunk.
 LARGEST = 2**28
@@ -101,7 +102,7 @@ def rows_in_order(obj: S, positions: Sequence[Any]) -> S:
         raise IndexError("positional indexers are out-of-bounds")
     # What is counted from the end is told from the start, so that equal rows have equal names.
     at = [int(x) + rows if x < 0 and isinstance(rows, int) else int(x) for x in positions]
-    found: S = type(obj)(ListedRows(obj.node, tuple(at)))
+    found: S = type(obj)(ListedRows(in_one_type(obj.node), tuple(at)))
     return found
 
 

@@ -22,6 +22,7 @@ from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import NewLabels, rowwise
 from ..frame_node import FrameNode, S
 from ..rows import concat, without_ellipsis, without_levels
+from ..schemas.dtypes import in_one_type
 from .assignment import assign_iloc, assign_loc
 from .index_methods import is_sorted
 from .index_times import finest
@@ -176,7 +177,7 @@ def rows_of_labels(
     else:
         rows = obj[rowwise(has_label, obj, labels=index)]
     how = tuple(sorted(options.items()))
-    chosen: S = type(obj)(ChosenLabels(rows.node, index, with_gaps, how, spreads))
+    chosen: S = type(obj)(ChosenLabels(in_one_type(rows.node), index, with_gaps, how, spreads))
     return chosen
 
 

@@ -34,6 +34,7 @@ from ..labels.by_position import rows_in_order
 from ..reduction.reductions import one_row
 from ..relations.relation import FirstRows, Table
 from ..rows import concat, take, without_ellipsis
+from ..schemas.dtypes import in_one_type
 from .row_numbers import ResetIndex, row_counts
 
 
@@ -180,10 +181,10 @@ def positions(obj: S, rows: slice) -> S:
     """Return some rows by position."""
     if rows.step == 0:
         raise ValueError("slice step cannot be zero")
-    node, chosen = obj.node, Positions(obj.node, rows)
+    node, chosen = obj.node, Positions(in_one_type(obj.node), rows)
     if isinstance(node, ResetIndex) and chosen.from_start and not known(node.chunks[0]):
         # The first rows have the first numbers, so the others need not be counted.
-        found: S = wrap(node.replaced(a=Positions(node.a, rows)))
+        found: S = wrap(node.replaced(a=Positions(in_one_type(node.a), rows)))
     else:
         found = wrap(chosen)
     return found
@@ -314,4 +315,4 @@ def _row(obj: Any, at: int) -> Any:
     if known(sizes) and not -sum(numbers(sizes)) <= at < sum(numbers(sizes)):
         raise IndexError("single positional indexer is out-of-bounds")
     rows = slice(at, at + 1 if at != -1 else None)
-    return wrap(Row(Positions(obj.node, rows), at))
+    return wrap(Row(Positions(in_one_type(obj.node), rows), at))

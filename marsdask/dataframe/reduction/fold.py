@@ -45,6 +45,10 @@ class SmallResult(FrameNode):
         return self.row
 
     @property
+    def types_by_rows(self) -> bool:
+        return False
+
+    @property
     def chunks(self) -> Chunks:
         if isinstance(self.like, np.ndarray):
             return ()

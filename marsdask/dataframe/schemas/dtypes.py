@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -87,13 +87,25 @@ class OneType(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
 
+    @property
+    def types_by_rows(self) -> bool:
+        return False
+
     def tile(self, a: Grid) -> Generator[Grid, Any, Grid]:
+        if len(a) == 1:
+            return replace(a, meta=None)
         infos = yield a
         grid = cast_chunks(a, meta_from_infos(self.meta, infos), infos)
         return grid if grid is a else Grid(grid.rule, grid.chunks, None, grid.itemsize)
 
     def tile_blind(self, a: Grid) -> Grid:
         return a
+
+
+def in_one_type(node: Node) -> Node:
+    """Return a node some of whose rows have the types that pandas gives all of them."""
+    by_rows = isinstance(node, FrameNode) and node.types_by_rows
+    return OneType(node) if by_rows else node
 
 
 def concat_chunks(blocks: list[Any]) -> Any:

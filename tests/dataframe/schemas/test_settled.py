@@ -11,12 +11,14 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.collection import collect
+from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.dataframe import collection as collections
 from marsdask.dataframe.frame_node import FrameNode
 from marsdask.dataframe.keyed.merge import Merge
 from marsdask.scheduler.base import all_dtypes
 from tests.dataframe import one_mode
+from tests.dataframe.tables import equal
 
 _coalesce = one_mode.as_given
 
@@ -57,6 +59,7 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "compared": lambda f, o: f.i > f.f,
     "sum of columns": lambda f, o: f.i + f.f,
     "converted": lambda f, o: f[["i", "f"]].convert_dtypes(),
+    "differences": lambda f, o: f[["i"]].compare(f[["z"]].set_axis(["i"], axis=1)),
     "inner": lambda f, o: f.merge(o, on="k"),
     "left": lambda f, o: f.merge(o, on="k", how="left"),
     "right": lambda f, o: f.merge(o, on="k", how="right"),
@@ -188,3 +191,45 @@ def test_each_claim_is_made(tmp_path: Any) -> None:
     claims = {kind for kind in overriding(FrameNode) if kind.__module__.startswith("marsdask.")}
     missing = {kind for kind in claims if not any(issubclass(each, kind) for each in made)}
     assert not missing
+
+
+#: Programs whose first rows have another type than all rows together.
+BY_ROWS = (
+    *("left", "right", "outer", "as of", "where", "mask", "clip", "divided", "modulo"),
+    *("replaced", "mapped", "numbers", "texts", "assigned", "converted", "differences"),
+)
+#: What chooses some of the rows.
+CHOICES: dict[str, Callable[[Any], Any]] = {
+    "first": lambda f: f.head(1),
+    "last": lambda f: f.tail(1),
+    "slice": lambda f: f.iloc[1:2],
+    "listed": lambda f: f.iloc[[0]],
+    "complete": lambda f: f.dropna(),
+    "filtered": lambda f: f[f.w.notna()],
+    "labelled": lambda f: f.loc[[0]],
+    "one row": lambda f: f[["k", "w"]].iloc[0],
+    "distinct": lambda f: f.drop_duplicates("w"),
+    "single": lambda f: f.drop_duplicates("w", keep=False),
+    "first of groups": lambda f: f.groupby("b").head(1),
+    "largest": lambda f: f.nlargest(1, "w"),
+    "numbered": lambda f: f.sort_values("k").reset_index(drop=True).head(1),
+}
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_first_rows_have_the_types_of_all(name):
+    """Numbers are floats if a value is missing in any row, also in one that is not chosen."""
+    rows = PROGRAMS[name](md.DataFrame(ROWS, chunk_size=2), md.DataFrame(OTHERS, chunk_size=2))
+    found, wanted = rows.head(1).compute(), rows.compute().head(1)
+    assert [*all_dtypes(found)] == [*all_dtypes(wanted)]
+
+
+@pytest.mark.parametrize("kernels", ["pandas", "polars"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_chosen_rows_have_the_types_of_all(name, kernels):
+    """Whatever chooses rows of a join gives them the types of all its rows."""
+    choose = CHOICES[name]
+    rows = md.DataFrame(ROWS[["k", "b"]], chunk_size=2)
+    with option_context({"dataframe.kernels": kernels}):
+        found = choose(rows.merge(md.DataFrame(OTHERS), on="k", how="left"))
+        equal(found, choose(ROWS[["k", "b"]].merge(OTHERS, on="k", how="left")))
