@@ -139,7 +139,8 @@ class Concat(FrameNode):
         first, like = grids[0].meta.index, self.meta.index
         if like.nlevels == 1 and {index.nlevels for index in filled} == {first.nlevels}:
             like = without_names(first) if first.nlevels > 1 else like
-        return self._joined(grids, common_labels(filled, like))
+        every = [grid.meta.index for grid in grids]
+        return self._joined(grids, common_labels(filled, like, every))
 
     def tile_blind(self, *grids: Grid) -> Grid:
         return self._joined(grids, self.meta.index)
@@ -150,7 +151,8 @@ class Concat(FrameNode):
 
     def _labelled(self, grid: Grid, like: pd.Index) -> Grid:
         own = grid.meta.index
-        if dtypes_of(own) == dtypes_of(like) and own.names == like.names:
+        same = same_types(dtypes_of(own) or (), dtypes_of(like) or ())
+        if same and own.names == like.names:
             return grid
         kwargs = {"like": like, "own": dtypes_of(own)}
         meta = grid.meta
@@ -201,7 +203,8 @@ def concat(
         keys = list(objs) if keys is None else keys
         objs = [objs[key] for key in keys]
     objs = list(objs)
-    keys = None if keys is None else list(keys)
+    if keys is not None:
+        keys, names = _listed_keys(keys, names)
     beside = axis_number(pd.DataFrame(), axis) == 1
     if join not in {"outer", "inner"}:
         raise ValueError("Only can inner (intersect) or outer (union) join the other axis")
@@ -219,6 +222,13 @@ def concat(
     else:
         found = _below(parts, join, keys, names, ignore_index=ignore_index, sort=bool(sort))
     return found
+
+
+def _listed_keys(keys: Any, names: Any) -> tuple[list[Any], Any]:
+    """Return keys in a list, and the names of their levels: those of an index unless given."""
+    if names is None and isinstance(keys, pd.Index) and any(keys.names):
+        names = list(keys.names)
+    return list(keys), names
 
 
 def _check_keys(keys: list[Any] | None, objs: list[Any], *, ignore_index: bool) -> None:

@@ -41,7 +41,7 @@ def crosstab(
     keys = [*rows, *others]
     parts = [*keys, *([] if values is None else [values])]
     named: list[Any] = [rowwise(renamed, one, name=at) for at, one in enumerate(parts)]
-    frame: Any = concat(named, axis=1)
+    frame: Any = concat(named, axis=1, join="inner")
     groups = frame.groupby(list(range(len(keys))), dropna=dropna)
     found = groups.size() if values is None else groups[len(keys)].agg(aggfunc)
     counts = found.rename("values").reset_index().compute()

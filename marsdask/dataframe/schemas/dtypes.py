@@ -56,13 +56,36 @@ def common_meta(blocks: Sequence[Any]) -> Any:
     return _concat_types(first, found) if _fit(first, found) else first
 
 
-def common_labels(indexes: Sequence[pd.Index], like: pd.Index) -> pd.Index:
-    """Return ``like`` with the types that joining filled indexes gives; pandas infers objects."""
-    types = [dtypes_of(index) or () for index in indexes]
+def common_labels(
+    filled: Sequence[pd.Index], like: pd.Index, every: Sequence[pd.Index]
+) -> pd.Index:
+    """Return ``like`` with the types that joining filled indexes gives; pandas infers objects.
+
+    Labels are categories if all indexes have the same ones, also those without rows.
+    """
+    types = [dtypes_of(index) or () for index in filled]
     if not types or any(len(own) != like.nlevels for own in types):
         return like
-    common = tuple(_common(level, pd.Index) for level in zip(*types, strict=True))
+    common = tuple(map(_common_of_objects, zip(*types, strict=True)))
+    whole = [dtypes_of(index) or () for index in every]
+    if {*map(len, whole)} == {len(common)}:
+        common = tuple(map(_same_categories, common, zip(*whole, strict=True)))
     return _empty_labels(like, common)
+
+
+def _common_of_objects(dtypes: Sequence[Any]) -> Any:
+    """Return the type of labels of several objects: other categories are no categories."""
+    if {type(dtype) for dtype in dtypes} == {pd.CategoricalDtype}:
+        first, *others = [pd.Index(_values(dtype)) for dtype in dtypes]
+        return first.append(others).dtype
+    return _common(dtypes, pd.Index)
+
+
+def _same_categories(dtype: Any, dtypes: Sequence[Any]) -> Any:
+    """Return the first of equal categories, or else the type of the values."""
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return dtype
+    return dtypes[0] if len({*dtypes}) == 1 else dtype.categories.dtype
 
 
 @dataclass(frozen=True, eq=False)

@@ -173,7 +173,7 @@ class Resampler(Generic[S]):
             return found.set_axis(pd.Index(list(PRICES)), axis=1)
         names = list(PRICES) * (len(labels) // len(PRICES))
         pairs = zip(labels.get_level_values(0), names, strict=True)
-        return found.set_axis(pd.MultiIndex.from_tuples(pairs), axis=1)
+        return found.set_axis(pd.MultiIndex.from_tuples(pairs, names=labels.names), axis=1)
 
     def _upsampled(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         obj: Any = self._obj

@@ -159,8 +159,13 @@ LABELS: dict[str, pd.Index] = {
     "gaps": pd.Index(["x", None], dtype="str"),
     "times": pd.DatetimeIndex(["2020-01-01", "2021-01-01"], name="t"),
     "pairs": pd.MultiIndex.from_tuples([(1, "x"), (2, "y")], names=["a", "b"]),
-    "others": pd.MultiIndex.from_tuples([(0.5, "z"), (1.5, "y")], names=["a", "c"]),
+    "other pairs": pd.MultiIndex.from_tuples([(0.5, "z"), (1.5, "y")], names=["a", "c"]),
+    "categories": pd.CategoricalIndex(["x", "y"], name="s"),
+    "in another order": pd.CategoricalIndex(["x", "y"], ["y", "x"]),
+    "other categories": pd.CategoricalIndex(["y", "z"], name="s"),
+    "of numbers": pd.CategoricalIndex([1, 2]),
     "none": pd.Index([], dtype="str"),
+    "no categories": pd.CategoricalIndex([], ["x", "y"]),
     "no times": pd.DatetimeIndex([], name="t"),
 }
 
@@ -175,6 +180,18 @@ def test_labels_of_other_types(above):
         lazy = md.concat([md.DataFrame(a, chunk_size=1), md.DataFrame(b, chunk_size=1)])
         for chosen in (lambda rows: rows, lambda rows: rows.head(1), lambda rows: rows.tail(1)):
             equal(chosen(lazy), chosen(wanted))
+
+
+@pytest.mark.parametrize("names", [None, ["r"], ["r", "s"]])
+def test_names_of_keys(names):
+    """Levels of keys have the names of an index of keys, unless others are given."""
+    frame = table(3)[["k", "f"]]
+    pairs = pd.MultiIndex.from_tuples([("u", 1), ("v", 2)], names=["p", "q"])
+    for keys in (pd.Index(["u", "v"], name="p"), ["u", "v"], pairs)[: 2 if names == ["r"] else 3]:
+        for axis in (0, 1):
+            options = {"keys": keys, "names": names, "axis": axis}
+            lazy = [md.DataFrame(frame, chunk_size=2)] * 2
+            equal(md.concat(lazy, **options), pd.concat([frame] * 2, **options))
 
 
 @pytest.mark.parametrize("names", [("k", None), (None, "k"), ("k", "k"), ("k", "l")])

@@ -37,6 +37,16 @@ def test_counts_equal_pandas(rows, keys):
         equal(found, pd.crosstab(*KEYS[keys](frame), **options))
 
 
+def test_rows_with_other_labels():
+    """Rows that a column lacks do not count; columns without common rows keep their types."""
+    one, other = pd.Series([1, 2, 3], [1, 2, 3]), pd.Series([4, 5, 6], [2, 3, 7])
+    for labels in (other.index, [7, 8, 9]):
+        two = other.set_axis(labels)
+        lazy = md.Series(one, chunk_size=2), md.Series(two, chunk_size=2)
+        for dropna in (True, False):
+            equal(md.crosstab(*lazy, dropna=dropna), pd.crosstab(one, two, dropna=dropna))
+
+
 def test_values_and_names():
     """Values are aggregated; the levels have the names that are given."""
     frame = table(25, 3)

@@ -76,7 +76,8 @@ def test_several_and_prices(both, rule):
     for d, e in (both, map(filtered, both)):
         if not len(d):
             continue
-        found, wanted = (one[["u", "f"]].resample(rule) for one in (e, d))
+        pair = d[["u", "f"]].rename_axis(columns="c"), e[["u", "f"]].rename_axis(columns="c")
+        wanted, found = (one.resample(rule) for one in pair)
         for how in ("sum", ["sum", "max"], {"u": "sum", "f": ["min", "count"]}, {"f": "mean"}):
             equal(found.agg(how), wanted.agg(how))
         equal(found.size(), wanted.size())
