@@ -278,7 +278,7 @@ def xs(
 def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:
     """Return the columns of a label, or of a label of a level."""
     labels = frame.columns
-    if level is None and labels.nlevels == 1:
+    if level is None and labels.nlevels == 1 and drop_level:
         return frame[key]
     places = pd.DataFrame([range(len(labels))], columns=labels)
     chosen = places.xs(key, axis=1, level=level, drop_level=drop_level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import operator
+import re
 import sys
 import tokenize
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ import pandas as pd
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_call
 
-from .rowwise import rowwise, to_series, with_columns
+from .rowwise import level_values, rowwise, to_series, with_columns
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -33,6 +34,8 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -58,6 +61,12 @@ FUNCTIONS = {
 #: What stands for ``@`` and for names in backticks in Python's grammar.
 LOCAL, QUOTED = "_local_", "_quoted_"
 
+#: Comments, texts and names in backticks, in which two backticks are one.
+QUOTES = re.compile(r"""#[^\n]*|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`((?:[^`]|``)*)`""")
+
+#: What ``parser="python"`` has not.
+NOT_IN_PYTHON = (ast.BoolOp, ast.Not, ast.In, ast.NotIn)
+
 
 @dataclass
 class Evaluation:
@@ -66,21 +75,26 @@ class Evaluation:
     frame: Any
     variables: dict[str, Any]
     """What names after ``@`` mean."""
+    parser: str = "pandas"
     quoted: list[str] = field(default_factory=list)
+    repeated: bool = False
+    """Whether a name means several columns."""
 
     def parsed(self, text: str) -> list[ast.stmt]:
-        """Parse a text: ``&`` and ``|`` are ``and`` and ``or``, as in pandas."""
+        """Parse a text: ``&`` and ``|`` are ``and`` and ``or`` in pandas's grammar."""
+        if not text.strip():
+            raise ValueError("expr cannot be an empty string")
+        text, self.quoted = _without_quoted_names(text)
         return ast.parse(tokenize.untokenize(list(self._words(text)))).body
 
     def _words(self, text: str) -> Iterator[tuple[Any, str]]:
         tokens = iter(_tokens(text))
         for kind, word in tokens:
+            if word == "@" and self.parser == "python":
+                raise SyntaxError("The '@' prefix is only supported by the pandas parser")
             if word == "@":
                 yield tokenize.NAME, LOCAL + next(tokens)[1]
-            elif kind == QUOTED:
-                self.quoted.append(word)
-                yield tokenize.NAME, f"{QUOTED}{len(self.quoted) - 1}"
-            elif word in {"&", "|"}:
+            elif word in {"&", "|"} and self.parser == "pandas":
                 yield tokenize.NAME, {"&": "and", "|": "or"}[word]
             else:
                 yield kind, word
@@ -88,7 +102,7 @@ class Evaluation:
     def value(self, node: ast.AST) -> Any:
         """Return the value of a part of an expression."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if method is None:
+        if method is None or (self.parser == "python" and isinstance(node, NOT_IN_PYTHON)):
             raise NotImplementedError(
                 f"'{type(node).__name__}' nodes are not implemented in expressions; use columns, "
                 "as in df[df.a > 1]"
@@ -107,13 +121,21 @@ class Evaluation:
         name = node.id
         if name.startswith(LOCAL):
             return self.variables[name.removeprefix(LOCAL)]
+        label: Any = name
         if name.startswith(QUOTED):
             name = self.quoted[int(name.removeprefix(QUOTED))]
+            # Of labels with the same text, as 1 and "1", the last one counts, as in pandas.
+            label = next((one for one in self.frame.columns[::-1] if str(one) == name), name)
         labels = self.frame.node.meta.index
-        if name in self.frame.columns:
-            return self.frame[name]
+        if label in self.frame.columns:
+            column = self.frame[label]
+            self.repeated |= column.ndim == 2
+            return column
         if labels.nlevels == 1 and name in {"index", "ilevel_0", labels.name}:
             return rowwise(to_series, self.frame.index, name=None)
+        for at, level in enumerate(labels.names if labels.nlevels > 1 else ()):
+            if name == (f"ilevel_{at}" if level is None else level):
+                return rowwise(level_values, self.frame, level=at)
         raise pd.errors.UndefinedVariableError(name)
 
     def _boolop(self, node: ast.BoolOp) -> Any:
@@ -121,6 +143,7 @@ class Evaluation:
         return reduce(func, map(self.value, node.values))
 
     def _unaryop(self, node: ast.UnaryOp) -> Any:
+        self._check_operator(node.op)
         return UNARY[type(node.op)](self.value(node.operand))
 
     def _binop(self, node: ast.BinOp) -> Any:
@@ -129,7 +152,23 @@ class Evaluation:
             raise NotImplementedError(f"'{type(node.op).__name__}' nodes are not implemented")
         return func(self.value(node.left), self.value(node.right))
 
+    def _check_operator(self, op: ast.AST, *operands: Any) -> None:
+        """Raise for what pandas lacks with ``parser="python"``, where ``==`` of texts is ``in``."""
+        among = isinstance(op, ast.Eq | ast.NotEq) and any(
+            isinstance(one, str | list) for one in operands
+        )
+        if self.parser == "python" and (among or isinstance(op, NOT_IN_PYTHON)):
+            raise NotImplementedError(
+                f"'{type(op).__name__}' nodes of texts or lists are not implemented in expressions "
+                "with parser='python'; use the default parser"
+            )
+
     def _compare(self, node: ast.Compare) -> Any:
+        if self.parser == "python" and len(node.ops) > 1:
+            raise NotImplementedError(
+                "'BoolOp' nodes are not implemented in expressions with parser='python'; use the "
+                "default parser"
+            )
         nodes = (node.left, *node.comparators)
         values = list(map(self.value, nodes))
         found = [
@@ -141,6 +180,8 @@ class Evaluation:
         return reduce(operator.and_, found)
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any, node: ast.expr) -> Any:
+        self._check_operator(op, left, right)
+        left, right = _as_time(left, right), _as_time(right, left)
         among = isinstance(op, ast.In | ast.NotIn)
         if among and _is_rows(left) and isinstance(right, list) and any(map(_is_rows, right)):
             _check_names(node, right)
@@ -163,9 +204,21 @@ class Evaluation:
 
     def _call(self, node: ast.Call) -> Any:
         known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
+        if not isinstance(node.func, ast.Name) and (
+            not isinstance(node.func, ast.Attribute) or node.func.attr == "__call__"
+        ):
+            raise TypeError("Only named functions are supported")
         func = getattr(np, node.func.id) if known else self.value(node.func)  # type: ignore[attr-defined]
         options = {one.arg: self.value(one.value) for one in node.keywords if one.arg}
         return func(*map(self.value, node.args), **options)
+
+
+def _as_time(value: Any, other: Any) -> Any:
+    """Return a number that is compared with times as one: 20240131 is a day, as in pandas."""
+    dtype = getattr(other.node.meta, "dtype", None) if isinstance(other, Collection) else None
+    times = pd.api.types.is_datetime64_any_dtype(dtype)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return pd.Timestamp(str(value)) if times and is_number else value
 
 
 def _is_rows(value: Any) -> bool:
@@ -200,20 +253,29 @@ def _is_in(left: Any, right: Any) -> Any:
     return column.isin(values)
 
 
+def _without_quoted_names(text: str) -> tuple[str, list[str]]:
+    """Return a text with identifiers in place of the names in backticks, and these names."""
+    names: list[str] = []
+
+    def identifier(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        names.append(match[1].replace("``", "`"))
+        return f"{QUOTED}{len(names) - 1}"
+
+    lines = QUOTES.sub(identifier, text).splitlines()
+    return "\n".join(map(str.strip, lines)), names
+
+
 def _tokens(text: str) -> Iterator[tuple[Any, str]]:
-    """Yield the tokens of a text; names in backticks are one token each."""
-    for number, part in enumerate(text.split("`")):
-        if number % 2:
-            yield QUOTED, part
-            continue
-        for token in tokenize.generate_tokens(io.StringIO(part.strip(" ")).readline):
-            if token.type not in {tokenize.ENDMARKER, tokenize.NEWLINE} or token.string:
-                yield token.type, token.string
+    """Yield the tokens of a text without names in backticks."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        yield token.type, token.string
 
 
 def names_in(text: str) -> set[str]:
     """Return the names after ``@`` in an expression."""
-    words = [word for _, word in _tokens(text)]
+    words = [word for _, word in _tokens(_without_quoted_names(text)[0])]
     return {word for before, word in pairwise(words) if before == "@"}
 
 
@@ -264,10 +326,6 @@ def check_engine(parser: Any, engine: Any) -> None:
         raise KeyError(f"Invalid engine '{engine}' passed, valid engines are numexpr and python")
     if parser not in {"pandas", "python"}:
         raise KeyError(f"Invalid parser '{parser}' passed, valid parsers are pandas and python")
-    if parser == "python":
-        raise NotImplementedError(
-            "expressions with parser='python' are not supported; use columns, as in df[df.a > 1]"
-        )
 
 
 @public_call
@@ -284,14 +342,14 @@ def evaluate_variables(
 ) -> Any:
     """Evaluate an expression of frames, series and numbers by the names of variables.
 
-    See pandas.eval. Other parsers, ``resolvers`` and assignments to a ``target`` are not supported.
+    See pandas.eval. ``resolvers`` and assignments to a ``target`` are not supported.
 
     Parameters
     ----------
     expr : str
         The expression.
     parser : str
-        Only ``"pandas"``.
+        ``"pandas"`` or ``"python"``, whose ``&`` binds as in Python.
     engine : str, optional
         pandas's argument, which changes nothing.
     local_dict, global_dict : dict, optional
@@ -317,11 +375,11 @@ def evaluate_variables(
     >>> md.eval("a > b").compute().tolist()
     [False, True]
     """
-    check_engine("pandas", engine)
-    if parser != "pandas" or len(resolvers) or level or target is not None or inplace:
+    check_engine(parser, engine)
+    if len(resolvers) or level or target is not None or inplace:
         raise NotImplementedError(
-            "eval() with a parser, resolvers, level or target is not supported; use local_dict=, "
-            "or eval() of a frame"
+            "eval() with resolvers, level or target is not supported; use local_dict=, or eval() "
+            "of a frame"
         )
     if "@" in expr:
         raise SyntaxError(
@@ -329,7 +387,7 @@ def evaluate_variables(
             "without it"
         )
     options = {"local_dict": local_dict, "global_dict": global_dict}
-    evaluation = VariableEvaluation(None, {}, scopes=scopes_of_caller(options))
+    evaluation = VariableEvaluation(None, {}, parser, scopes=scopes_of_caller(options))
     lines = evaluation.parsed(expr.strip())
     if len(lines) != 1 or not isinstance(lines[0], ast.Expr):
         raise NotImplementedError(
@@ -343,11 +401,22 @@ def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
 
     Each name is a lazy column, so that ``a - a.mean()`` is that of all rows.
     """
+    result: DataFrame | Series = _evaluated(evaluation_of(frame, expr, options), expr)
+    return result
+
+
+def evaluation_of(frame: Any, expr: str, options: dict[str, Any]) -> Evaluation:
+    """Return what evaluates an expression of a frame's columns."""
     if unknown := set(options) - {"local_dict", "global_dict", *CHANGING_NOTHING}:
         raise TypeError(f"eval() got an unexpected keyword argument {min(unknown)!r}")
-    check_engine(options.get("parser", "pandas"), options.get("engine"))
-    evaluation = Evaluation(frame, variables_of_caller(expr, options))
-    found: Any = frame
+    parser = options.get("parser", "pandas")
+    check_engine(parser, options.get("engine"))
+    return Evaluation(frame, variables_of_caller(expr, options), parser)
+
+
+def _evaluated(evaluation: Evaluation, expr: str) -> Any:
+    """Return the value of an expression, or the frame with what it assigns."""
+    found: Any = evaluation.frame
     for line in evaluation.parsed(expr.strip()):
         if isinstance(line, ast.Expr):
             found = evaluation.value(line.value)
@@ -358,16 +427,21 @@ def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
             evaluation.frame = found
         else:
             raise ValueError("an expression or assignments to columns are expected")
-    result: DataFrame = found
-    return result
+    return found
 
 
 def query(frame: DataFrame, expr: str, **options: Any) -> DataFrame:
     """Return the rows for which an expression of columns holds. See pandas.DataFrame.query."""
     if not isinstance(expr, str):
         raise ValueError(f"expr must be a string to be evaluated, {type(expr)} given")
-    mask = evaluate(frame, expr, **options)
+    evaluation = evaluation_of(frame, expr, options)
+    mask = _evaluated(evaluation, expr)
     if not isinstance(mask, Collection):
         raise NotImplementedError("query() of a constant is not supported; use the frame as it is")
+    if evaluation.repeated and isinstance(mask.node.meta, pd.DataFrame):
+        raise ValueError(
+            "expr referenced a duplicated column label, so that it is no mask of rows; use other "
+            "labels, or reduce it with .any(axis=1)"
+        )
     found: DataFrame = frame[mask]
     return found

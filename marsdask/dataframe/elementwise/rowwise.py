@@ -39,7 +39,7 @@ from ..relations import columns
 from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
-from ..rows import aligned_rows, as_one_chunk, check_aligned
+from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
 from ..schemas.categories import over_all_categories
 from ..schemas.samples import column, sample, without_rows
 from ..schemas.schema import result_of
@@ -439,6 +439,11 @@ def to_series(block: Any, name: Any) -> Any:
     return pd.Series(block, block, block.dtype, name)
 
 
+def level_values(block: Any, level: int) -> Any:
+    """Return a level of the row labels as values."""
+    return pd.Series(level_at(block.index, level), index=block.index)
+
+
 @kernel(view=True)
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
@@ -477,7 +482,14 @@ def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     """Return the frame with columns added or replaced."""
     block = block.copy(deep=False)
     for name, value in zip(names, values, strict=True):
-        block[name] = value
+        unique = block.columns.is_unique
+        places = [-1] if unique else block.columns.get_indexer_for([name])
+        if isinstance(value, pd.DataFrame) or -1 in places:
+            block[name] = value
+        else:
+            # By position: pandas spreads rows over columns of one label if they are as many.
+            for at in places:
+                block.isetitem(at, value)
     return block
 
 

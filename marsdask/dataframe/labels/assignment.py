@@ -93,9 +93,12 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
     labels: Any = None
     if obj.ndim == 2:
         if not obj.columns.is_unique:
-            raise NotImplementedError(
-                "iloc[] = of columns of equal labels is not supported; use set_axis(axis=1) first"
-            )
+            if isinstance(value, Collection) and is_row(value.node):
+                raise NotImplementedError(
+                    "iloc[] = of a row to columns of equal labels is not supported; use "
+                    "set_axis(axis=1) first"
+                )
+            return _by_number(obj, assign_iloc, key, value)
         chosen = obj.columns[columns]
         labels = list(chosen) if isinstance(chosen, pd.Index) else [chosen]
         value = _labelled(value, labels)
@@ -110,6 +113,13 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
     return _put(obj, aligned_values(obj, mask, MASK_LENGTH), labels, value, False, positions)
+
+
+def _by_number(frame: Any, assign: Any, key: Any, value: Any) -> None:
+    """Assign to columns while numbers are their labels, of which some are equal."""
+    numbered = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
+    assign(numbered, key, value)
+    rebind(frame, rowwise(relabelled, numbered, columns=frame.columns).node)
 
 
 def _labelled(value: Any, labels: list[Any]) -> Any:
@@ -148,10 +158,18 @@ def assign_columns(frame: Any, names: list[Any], value: Any) -> None:
         )
     if isinstance(value, list | tuple) and np.ndim(value) > 1:
         value = pd.DataFrame(value).to_numpy()  # the items are rows
+    places = frame.columns.get_indexer_for(pd.Index(names, dtype=object))
     if isinstance(value, Collection) and isinstance(value.node.meta, pd.DataFrame):
-        if len(lazy.columns) != len(names):
+        if len(lazy.columns) != len(places):
             raise ValueError("Columns must be same length as key")
-        values = [lazy.iloc[:, at] for at in range(len(names))]
+        values = [lazy[label] for label in lazy.columns[: len(names)]]
+    elif len(places) > len(names) and not pd.api.types.is_scalar(value):
+        if -1 in places:
+            raise NotImplementedError(
+                "assignment to new columns and to some of equal labels is not supported; use "
+                "assign() first"
+            )
+        return _by_number(frame, assign_columns, places.tolist(), value)
     elif isinstance(value, np.ndarray) and value.ndim == 2:
         if value.shape[1] != len(names):
             raise ValueError("Columns must be same length as key")

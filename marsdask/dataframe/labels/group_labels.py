@@ -20,12 +20,11 @@ from marsdask.core.sizes import Chunks, total, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
-from ..elementwise.rowwise import rowwise, with_columns
+from ..elementwise.rowwise import level_values, rowwise, with_columns
 from ..keyed.aggregation import GroupByCall, calls_user
 from ..keyed.keys import dtype_of_key
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
-from ..rows import level_at
 from ..windows.bins import Options, all_bins, bins_among, labels_of_bins
 
 #: Methods for which pandas itself has to see the groups without rows: it raises for some.
@@ -327,11 +326,6 @@ def with_key_columns(
         labels.append(label)
         names.append(name)
     return obj, labels, names
-
-
-def level_values(block: Any, level: int) -> Any:
-    """Return a level of the row labels as values."""
-    return pd.Series(level_at(block.index, level), index=block.index)
 
 
 def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -6,6 +6,7 @@ column. The partial of a chunk without rows is ``None``, so that it never decide
 
 from __future__ import annotations
 
+import numbers
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -234,14 +235,34 @@ def finish(
         result = result.astype(dtype)
     if isinstance(like, pd.DataFrame):
         objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))
-        return result.astype(object) if objects and result.dtype == float else result
-    scalar = result.iloc[0]
+        result = result.astype(object) if objects and result.dtype == float else result
+        least = dict(kwargs).get("min_count", 0)
+        return _with_none(result, like, partial[1] < least) if objects and least else result
+    scalar = np.nan if result.iloc[0] is None else result.iloc[0]
     return pd.NA if is_masked(like.dtype) and pd.isna(scalar) else scalar
+
+
+def _with_none(result: pd.Series, like: pd.DataFrame, short: pd.Series) -> pd.Series:
+    """Return ``None``, as pandas does, for columns of objects that hold too few values."""
+    values = list(result)
+    for at, dtype in enumerate(like.dtypes):
+        if is_object_dtype(dtype) and short.iloc[at]:
+            values[at] = None
+    return pd.Series(values, result.index, object, result.name)
 
 
 def add(a: Any, b: Any) -> Any:
     """Add partials, item by item."""
-    return tuple(x + y for x, y in zip(a, b, strict=True))
+    return tuple(by_items(operator.add, x, y) for x, y in zip(a, b, strict=True))
+
+
+def by_items(func: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Combine the values of columns; those of objects stay ``None`` if they are missing."""
+    if a.dtype != object:
+        return func(a, b)
+    pairs = zip(a, b, strict=True)
+    values = [None if x is None or y is None else func(x, y) for x, y in pairs]
+    return pd.Series(values, a.index, object)
 
 
 def map_sum(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> Any:
@@ -294,7 +315,15 @@ def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
     """Return means."""
     del skipna
     total, count = partial
+    if total.dtype == object:
+        total = total.map(_as_number)
     return total / count
+
+
+def _as_number(total: Any) -> Any:
+    """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does."""
+    other = isinstance(total, numbers.Number) and not isinstance(total, int | float | complex)
+    return float(total) if other else total  # type: ignore[arg-type]
 
 
 def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
@@ -406,7 +435,7 @@ def map_prod(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) ->
 
 def multiply(a: Any, b: Any) -> Any:
     """Multiply products, add counts."""
-    return a[0] * b[0], a[1] + b[1]
+    return by_items(operator.mul, a[0], b[0]), a[1] + b[1]
 
 
 RECIPES = {

@@ -31,6 +31,7 @@ CALLS: dict[str, Any] = {
     "infer_objects": lambda x: x.infer_objects(),
     "reindex_like": lambda x: x.reindex_like(x[["u", "k"]]),
     "xs": lambda x: x.xs("f", axis=1),
+    "xs of a frame": lambda x: x.xs("f", axis=1, drop_level=False),
     "xs of a row": lambda x: x.u.xs(3),
     "xs of a level": lambda x: x.set_index(["k", "u"]).xs(0, level="k"),
     "drop": lambda x: x.u.drop([1, 3]),

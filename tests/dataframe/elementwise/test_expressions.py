@@ -49,6 +49,7 @@ def test_expressions(both):
 
 
 LIMIT = 1
+LIMITS = [len]
 
 
 def test_names_of_the_caller():
@@ -70,6 +71,10 @@ def test_wrong_expressions_are_refused():
         (SyntaxError, "invalid", lambda: lazy.query("k >")),
         (ValueError, "must be a string", lambda: lazy.query(typed("str", 1))),
         (NotImplementedError, "not implemented", lambda: lazy.eval("[k for k in u]")),
+        (ValueError, "empty string", lambda: lazy.query("")),
+        (SyntaxError, "invalid syntax", lambda: lazy.query("5 < `u")),
+        (TypeError, "Only named functions", lambda: lazy.eval("@LIMITS[0]()")),
+        (TypeError, "Only named functions", lambda: lazy.eval("@LIMITS.__call__()")),
     ]:
         with pytest.raises(error, match=words):
             call()
@@ -91,7 +96,63 @@ def test_expressions_of_variables():
         (pd.errors.UndefinedVariableError, "nope", lambda: md.eval("nope + 1")),
         (SyntaxError, "not allowed", lambda: md.eval("@lazy + 1")),
         (NotImplementedError, "eval\\(\\) of a frame", lambda: md.eval("a = lazy")),
-        (NotImplementedError, "local_dict", lambda: md.eval("lazy", parser="python")),
+        (NotImplementedError, "local_dict", lambda: md.eval("lazy", resolvers=({},))),
     ]:
         with pytest.raises(error, match=words):
             call()
+
+
+#: Expressions of a frame whose columns have odd labels or equal ones; some are errors.
+ODD = {
+    "texts in quotes": "'`a b`' < `a b`",
+    "a backtick": "`a``b` < 2",
+    "a quote": "`it's` > 2",
+    "a quote and a comment": "`it's` > 2 # it's",
+    "a number": "`1` == 3",
+    "equal labels": "B > 4",
+    "equal labels as a mask": "A > 4",
+    "equal labels, reduced": "(A > 4).any(axis=1)",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_labels(name):
+    """Names in backticks are any text; of labels with the same text the last counts."""
+    labels = ["a b", "a`b", "it's", 1, "1", "A", "A", "B"]
+    frame = pd.DataFrame([["~", 1, 2, 3, 4, 5, 3, 5], ["`", 2, 3, 4, 3, 3, 6, 1]], columns=labels)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    try:
+        wanted = frame.query(ODD[name])
+    except ValueError:
+        with pytest.raises(ValueError, match="duplicated column label"):
+            lazy.query(ODD[name])
+    else:
+        equal(lazy.query(ODD[name]), wanted)
+
+
+#: Expressions with ``parser="python"``, some of which only pandas's own grammar has.
+IN_PYTHON = ["(k > 0) & (u < 5)", "(k > 0) | b", "u + 1 > k * 2", "k > 0 and b", "not b"]
+IN_PYTHON += ["0 < u < 5", "s == 'a'", "k == [1, 2]", "k in [1, 2]", "u > @LIMIT"]
+
+
+@pytest.mark.parametrize("text", IN_PYTHON)
+def test_expressions_of_python(text):
+    """With its order of operators, and without the words of pandas's grammar."""
+    frame = table(9)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    try:
+        wanted = frame.query(text, parser="python", engine="python")
+    except (NotImplementedError, SyntaxError) as error:
+        with pytest.raises(type(error)):
+            lazy.query(text, parser="python")
+    else:
+        equal(lazy.query(text, parser="python"), wanted)
+
+
+def test_labels_and_times_in_expressions():
+    """Levels of labels have names; numbers are times beside times."""
+    frame = table(9).set_index(["k", "s"]).rename_axis(index=["k", None])
+    lazy = md.DataFrame(table(9), chunk_size=4).set_index(["k", "s"])
+    lazy = lazy.rename_axis(index=["k", None])
+    for text in ("k > 0 and ilevel_1 == 'a'", "ilevel_1 != 'a'", "t < 19700104", "u > 2 and k < 2"):
+        equal(lazy.query(text), frame.query(text))

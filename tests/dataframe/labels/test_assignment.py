@@ -225,3 +225,44 @@ def test_columns_of_nothing():
     for d in (frame, lazy):
         d["new"] = []
     equal(lazy, frame)
+
+
+#: What is assigned to columns of which two have one label, by key and value.
+TO_EQUAL_LABELS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "its labels": ("b", lambda d: d.index),
+    "a column": ("b", lambda d: d["a"]),
+    "an array": ("b", lambda _: np.arange(5)),
+    "a value": ("b", lambda _: 3),
+    "a value a column": (["a", "b"], lambda _: [7, 8, 9]),
+    "an array of rows": (["b", "a"], lambda _: np.arange(15).reshape(5, 3)),
+    "a frame of these columns": (["a", "b"], lambda d: d[["a", "b"]] * 2),
+    "a frame of other columns": (["b"], lambda d: d.rename(columns={"a": "c"})[["c", "c"]]),
+    "a frame of too few": (["a", "b"], lambda d: d[["a"]]),
+    "too few values": (["a", "b"], lambda _: [7, 8]),
+}
+
+
+@pytest.mark.parametrize("name", TO_EQUAL_LABELS)
+@pytest.mark.parametrize("chunk_size", [2, 5])
+def test_columns_of_equal_labels(name, chunk_size):
+    """Each gets the value, also in chunks of as many rows as there are columns of the label."""
+    key, value = TO_EQUAL_LABELS[name]
+    frame = pd.DataFrame(np.arange(15).reshape(5, 3), columns=["a", "b", "b"])
+    lazy = md.DataFrame(frame, chunk_size=chunk_size)
+    if name.endswith(("too few", "too few values")):
+        with pytest.raises(ValueError, match="same length as key"):
+            lazy[key] = value(lazy)
+        return
+    for d in (frame, lazy):
+        d[key] = value(d)
+    equal(lazy, frame)
+
+
+@pytest.mark.parametrize("key", [(1, 2), (slice(1), [1, 2]), (slice(None), 1), ([0, 2], -1), 0])
+def test_columns_of_equal_labels_by_position(key):
+    """Only the chosen ones change."""
+    frame = pd.DataFrame(np.arange(15).reshape(5, 3), columns=["a", "b", "b"])
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for d in (frame, lazy):
+        d.iloc[key] = 99
+    equal(lazy, frame)

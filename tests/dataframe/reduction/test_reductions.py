@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -198,3 +199,24 @@ def test_objects_that_are_numbers(name):
     lazy: Any = md.DataFrame(frame, chunk_size=2)
     equal(getattr(lazy, name)(), getattr(frame, name)())
     equal(getattr(lazy.a, name)(), getattr(frame.a, name)())
+
+
+@pytest.mark.parametrize("name", ["sum", "prod"])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_sums_of_objects(name, missing):
+    """Are ``None``, whether values are missing or too few; those of numbers beside them are nan."""
+    frame = pd.DataFrame({"a": pd.Series([1, missing, 3], dtype=object), "b": [1.0, np.nan, 2]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    for options in ({"skipna": False}, {"min_count": 3}, {"skipna": False, "min_count": 4}):
+        if missing is pd.NA and "skipna" in options:
+            continue
+        found, wanted = getattr(lazy, name)(**options), getattr(frame, name)(**options)
+        assert list(map(str, found.compute())) == list(map(str, wanted))
+
+
+def test_means_of_decimals():
+    """Are floats, as in pandas."""
+    frame = pd.DataFrame({"a": [Decimal(1), Decimal("2.5"), None, Decimal(7)]}, dtype=object)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.mean(), frame.mean())
+    equal(lazy.a.mean(), frame.a.mean())
