@@ -149,46 +149,50 @@ def assign_items(frame: Any, key: Any, value: Any) -> None:
 
 def assign_columns(frame: Any, names: list[Any], value: Any) -> None:
     """Assign several columns: those of a frame by position, or one value to each."""
-    lazy: Any = value
-    values: list[Any]
     if isinstance(value, list | tuple) and any(isinstance(item, Collection) for item in value):
         raise NotImplementedError(
             "assignment of a list of lazy columns is not supported, since pandas takes its items "
             "for rows; use assign(), or one column at a time"
         )
-    if isinstance(value, list | tuple) and np.ndim(value) > 1:
-        value = pd.DataFrame(value).to_numpy()  # the items are rows
+    framed = isinstance(value, Collection) and isinstance(value.node.meta, pd.DataFrame)
     places = frame.columns.get_indexer_for(pd.Index(names, dtype=object))
-    if isinstance(value, Collection) and isinstance(value.node.meta, pd.DataFrame):
-        if len(lazy.columns) != len(places):
-            raise ValueError("Columns must be same length as key")
-        values = [lazy[label] for label in lazy.columns[: len(names)]]
-    elif len(places) > len(names) and not pd.api.types.is_scalar(value):
+    if len(places) > len(names) and not framed and not pd.api.types.is_scalar(value):
         if -1 in places:
             raise NotImplementedError(
                 "assignment to new columns and to some of equal labels is not supported; use "
                 "assign() first"
             )
-        return _by_number(frame, assign_columns, places.tolist(), value)
-    elif isinstance(value, np.ndarray) and value.ndim == 2:
+        _by_number(frame, assign_columns, places.tolist(), value)
+    else:
+        changed = frame
+        for name, one in zip(names, _values_of_columns(names, len(places), value), strict=True):
+            changed = changed._with({name: one})
+        rebind(frame, changed.node)
+
+
+def _values_of_columns(names: list[Any], count: int, value: Any) -> list[Any]:
+    """Return the value of each name, of ``count`` columns in all."""
+    lazy: Any = value
+    if isinstance(value, list | tuple) and np.ndim(value) > 1:
+        value = pd.DataFrame(value).to_numpy()  # the items are rows
+    if isinstance(value, Collection) and isinstance(value.node.meta, pd.DataFrame):
+        if len(lazy.columns) != count:
+            raise ValueError("Columns must be same length as key")
+        return [lazy[label] for label in lazy.columns[: len(names)]]
+    if isinstance(value, np.ndarray) and value.ndim == 2:
         if value.shape[1] != len(names):
             raise ValueError("Columns must be same length as key")
-        values = list(value.T)
-    elif isinstance(value, list | tuple | np.ndarray):
+        return list(value.T)
+    if isinstance(value, list | tuple | np.ndarray):
         if len(value) != len(names):
             raise ValueError("Columns must be same length as key")
-        values = list(value)
-    elif isinstance(value, Collection | pd.Series | pd.DataFrame):
+        return list(value)
+    if isinstance(value, Collection | pd.Series | pd.DataFrame):
         raise NotImplementedError(
             "several columns of a pandas object or of a Series are not supported; use one column "
             "at a time, or md.DataFrame(x)"
         )
-    else:
-        values = [value] * len(names)
-    changed = frame
-    for name, one in zip(names, values, strict=True):
-        changed = changed._with({name: one})
-    rebind(frame, changed.node)
+    return [value] * len(names)
 
 
 def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
