@@ -203,19 +203,22 @@ class Evaluation:
         return self.value(node.value)[self.value(node.slice)]
 
     def _call(self, node: ast.Call) -> Any:
-        known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
-        if not isinstance(node.func, ast.Name) and (
-            not isinstance(node.func, ast.Attribute) or node.func.attr == "__call__"
+        func: Any
+        if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+            func = getattr(np, node.func.id)
+        elif isinstance(node.func, ast.Name) or (
+            isinstance(node.func, ast.Attribute) and node.func.attr != "__call__"
         ):
+            func = self.value(node.func)
+        else:
             raise TypeError("Only named functions are supported")
-        func = getattr(np, node.func.id) if known else self.value(node.func)  # type: ignore[attr-defined]
         options = {one.arg: self.value(one.value) for one in node.keywords if one.arg}
         return func(*map(self.value, node.args), **options)
 
 
 def _as_time(value: Any, other: Any) -> Any:
     """Return a number that is compared with times as one: 20240131 is a day, as in pandas."""
-    dtype = getattr(other.node.meta, "dtype", None) if isinstance(other, Collection) else None
+    dtype: Any = getattr(other.node.meta, "dtype", None) if isinstance(other, Collection) else None
     times = pd.api.types.is_datetime64_any_dtype(dtype)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return pd.Timestamp(str(value)) if times and is_number else value

@@ -323,7 +323,7 @@ def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
 def _as_number(total: Any) -> Any:
     """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does."""
     other = isinstance(total, numbers.Number) and not isinstance(total, int | float | complex)
-    return float(total) if other else total  # type: ignore[arg-type]
+    return float(total) if other else total
 
 
 def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:

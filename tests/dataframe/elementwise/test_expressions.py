@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from typing import cast as typed
 
 import pandas as pd
@@ -151,8 +152,8 @@ def test_expressions_of_python(text):
 
 def test_labels_and_times_in_expressions():
     """Levels of labels have names; numbers are times beside times."""
-    frame = table(9).set_index(["k", "s"]).rename_axis(index=["k", None])
-    lazy = md.DataFrame(table(9), chunk_size=4).set_index(["k", "s"])
-    lazy = lazy.rename_axis(index=["k", None])
+    names: list[Any] = ["k", None]
+    frame = table(9).set_index(["k", "s"]).rename_axis(index=names)
+    lazy = md.DataFrame(table(9), chunk_size=4).set_index(["k", "s"]).rename_axis(index=names)
     for text in ("k > 0 and ilevel_1 == 'a'", "ilevel_1 != 'a'", "t < 19700104", "u > 2 and k < 2"):
         equal(lazy.query(text), frame.query(text))
