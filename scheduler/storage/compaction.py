@@ -16,6 +16,8 @@ SMALL = 2**14
 _ELEMENT = 16
 #: How many times larger than a view its buffer is if the view is to be copied.
 _LARGER = 8
+#: Bytes of buffers of Arrow that may as well be kept: taking their elements costs more.
+_TINY = 2**10
 _CONTAINERS = (list, tuple)
 #: A container with more entries than this is left as it is.
 _MANY = 16
@@ -67,7 +69,7 @@ def _table(value: Any) -> Any:
 
 
 def copy_of_table(value: Any) -> Any:
-    """Return a copy of a DataFrame, Series or Index that shares no buffers with it."""
+    """Return a copy of a DataFrame, Series or Index that shares only tiny buffers with it."""
     kind = type(value)
     if hasattr(kind, "nlevels"):
         return _labels(value)
@@ -79,7 +81,10 @@ def copy_of_table(value: Any) -> Any:
     if value.ndim > 1:
         for place, dtype in enumerate(value.dtypes):
             if _is_arrow(dtype):
-                copied.isetitem(place, _elements(value.iloc[:, place].array))
+                array = value.iloc[:, place].array
+                elements = _elements(array)
+                if elements is not array:
+                    copied.isetitem(place, elements)
     copied.index = _labels(value.index)
     return copied
 
@@ -100,4 +105,7 @@ def _is_arrow(dtype: Any) -> bool:
 
 
 def _elements(array: Any) -> Any:
+    """Copy the elements of an array of Arrow, whose buffers nobody writes to, unless it is tiny."""
+    if array.__arrow_array__().get_total_buffer_size() <= _TINY:
+        return array
     return array.take(np.arange(len(array)))
