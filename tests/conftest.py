@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -22,18 +23,28 @@ from tests.subprocesses import children
 os.environ.setdefault("MARSDASK_VERIFY", "1")
 
 # `ci` says the same thing on every run; `long` looks for news (make test-long), `fast` for the
-# worst only (make test-fast).
+# worst only (make test-fast). Making a failure smaller takes minutes: `shrink` does what `ci` left
+# out, for the one test that failed.
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
+FOUND = [Phase.explicit, Phase.reuse, Phase.generate]
 settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=7, suppress_health_check=QUIET
+    "ci",
+    derandomize=True,
+    deadline=None,
+    max_examples=7,
+    phases=FOUND,
+    print_blob=True,
+    suppress_health_check=QUIET,
 )
+settings.register_profile("shrink", settings.get_profile("ci"), phases=list(Phase))
 settings.register_profile("long", deadline=None, max_examples=200, suppress_health_check=QUIET)
 settings.register_profile(
     "fast",
     derandomize=True,
     deadline=None,
     max_examples=3,
-    phases=[Phase.explicit, Phase.generate],  # a failure is told, not made smaller
+    phases=FOUND,
+    print_blob=True,
     suppress_health_check=QUIET,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -50,6 +61,17 @@ DEADLINE = 10.0
 
 #: Helpers that live as long as the process, by design of who starts them.
 LASTING_THREADS = ("Dask-Offload", "asyncio_", "IO loop", "Profile")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Keep modules and tests out of garbage collection: a million objects that live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def dask_pools() -> set[threading.Thread]:

@@ -1,4 +1,4 @@
-"""The check that nothing is left running really fails those who leave something."""
+"""The check that nothing is left running, and the profile of random examples."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.source import ROOT
 
 LEAKS = """
 import subprocess, sys, threading
+from hypothesis import given, strategies
 from tests import conftest
 
 conftest.DEADLINE = 0.2
@@ -26,11 +27,21 @@ def test_child():
 
 def test_daemon():
     threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+RUNS = []
+
+@given(strategies.lists(strategies.integers(), min_size=30))
+def test_property(numbers):
+    RUNS.append(numbers)
+    assert not numbers
+
+def test_failures_are_not_made_smaller():
+    assert len(RUNS) < 30
 """
 
 
 def test_what_a_test_leaves_behind_fails_it(tmp_path: Path) -> None:
-    """A non-daemon thread and a child process are reported by the test that left them."""
+    """The test that left a thread or a child process is told; a failed property is so at once."""
     (tmp_path / "test_leaks.py").write_text(LEAKS)
     options = ["-p", "tests.conftest", "--rootdir", str(tmp_path), "-c", "/dev/null", "-q", "-rE"]
     done = subprocess.run(
@@ -40,6 +51,7 @@ def test_what_a_test_leaves_behind_fails_it(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "4 passed, 2 errors" in done.stdout
+    assert "1 failed, 5 passed, 2 errors" in done.stdout
+    assert "@reproduce_failure(" in done.stdout
     assert "threads left behind: ['leaked']" in done.stdout
     assert "processes left behind and killed" in done.stdout

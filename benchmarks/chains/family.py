@@ -79,8 +79,6 @@ class Family(NamedTuple):
 
     start: Callable[[Vocabulary], Any]
     link: Callable[[Vocabulary, Any, int], Any]
-    #: How many links are planned where time is short: some operations are whole algorithms.
-    quick: int = 1000
 
     def built(self, system: Vocabulary, links: int) -> Any:
         """Return the end of a chain."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from marsdask.dataframe.keyed.aggregation import AGGREGATES
+from tests.dataframe.conftest import MODES as MODES_OF_FRAMES
 from tests.dataframe.tables import equal, filtered, planned, table, tables
 
 MODES = pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
@@ -43,14 +44,18 @@ CALLS = {
 
 @MODES
 @pytest.mark.parametrize("name", [*AGGREGATES, "nunique"])
-@given(both=tables(min_rows=1), by=st.sampled_from(["k", "s", ["b", "k"]]))
-def test_aggregations_equal_pandas(mode, name, both, by):
-    """Every aggregation, of whole tables and of filtered ones."""
+@given(
+    both=tables(min_rows=1),
+    by=st.sampled_from(["k", "s", ["b", "k"]]),
+    whole=st.permutations(["f", ["u"]]),
+)
+def test_aggregations_equal_pandas(mode, name, both, by, whole):
+    """Every aggregation, of a series and of a table, one of which is filtered."""
     frame, lazy = both
+    both = (frame, lazy), (filtered(frame), filtered(lazy))
     with planned(mode):
-        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
-            equal(getattr(e.groupby(by).f, name)(), getattr(d.groupby(by).f, name)())
-            equal(getattr(e.groupby(by)[["u"]], name)(), getattr(d.groupby(by)[["u"]], name)())
+        for (d, e), columns in zip(both, whole, strict=True):
+            equal(getattr(e.groupby(by)[columns], name)(), getattr(d.groupby(by)[columns], name)())
 
 
 @MODES
@@ -273,16 +278,23 @@ OF_GROUPS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", [None, ("a", "b"), 0], ids=str)
-def test_names_of_series(name):
-    """Results have the name of the series, be it none or no label of one column."""
-    times = pd.date_range("2024-01-01", periods=6)
-    rows = pd.Series([3.0, 1, 2, 2, 5, 1], times, name=name)
-    lazy = md.Series(rows, chunk_size=2)
-    for call in OF_GROUPS.values():
-        found, wanted = (call(one.groupby([1, 2, 1, 2, 1, 1])) for one in (lazy, rows))
-        equal(found, wanted, check_freq=False)
+#: Names of series that are no label of one column.
+NAMES = (None, ("a", "b"), 0)
+GROUPED: dict[str, Any] = {
+    "groups": lambda s: s.groupby([1, 2, 1, 2, 1, 1]),
+    "bins": lambda s: s.resample("2D"),
+    "groups of bins": lambda s: s.groupby(pd.Grouper(freq="2D")),
+}
+
+
+@pytest.mark.parametrize("how", GROUPED)
+def test_names_of_series(how, frame_mode):
+    """Results have the name of the series; each call has each mode and each name, in turn."""
+    rows = pd.Series([3.0, 1, 2, 2, 5, 1], pd.date_range("2024-01-01", periods=6))
+    turn = list(MODES_OF_FRAMES).index(frame_mode)
+    for number, call in enumerate((OF_GROUPS if how == "groups" else OF_SERIES).values()):
+        rows.name = NAMES[(number + turn) % len(NAMES)]
+        lazy = md.Series(rows, chunk_size=2)
+        found, wanted = (call(GROUPED[how](one)) for one in (lazy, rows))
+        equal(found, wanted, check_freq=how != "groups")
         assert found.node.meta.index.names == wanted.index.names
-    for call in OF_SERIES.values():
-        equal(call(lazy.resample("2D")), call(rows.resample("2D")))
-        equal(call(lazy.groupby(pd.Grouper(freq="2D"))), call(rows.groupby(pd.Grouper(freq="2D"))))
