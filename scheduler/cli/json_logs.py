@@ -8,6 +8,8 @@ import logging
 from collections.abc import Iterable
 from typing import Any, Final
 
+from .log_limit import LogLimit
+
 #: The value of ``--log-format`` that asks for it.
 NAME: Final = "json"
 
@@ -38,6 +40,9 @@ def configuration(loggers: Iterable[str], level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {NAME: {"class": f"{__name__}.{JsonFormatter.__qualname__}"}},
-        "handlers": {NAME: {"class": "logging.StreamHandler", "formatter": NAME}},
+        "filters": {NAME: {"()": f"{LogLimit.__module__}.{LogLimit.__qualname__}"}},
+        "handlers": {
+            NAME: {"class": "logging.StreamHandler", "formatter": NAME, "filters": [NAME]}
+        },
         "loggers": dict.fromkeys(loggers, one),
     }

@@ -11,6 +11,7 @@ from typing import Final
 
 from ..storage.private_folder import is_sticky, others_write
 from . import json_logs
+from .log_limit import LogLimit
 from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ def _use_format(form: str, level: str, environ: MutableMapping[str, str]) -> Non
             f"as {_FORMAT!r}"
         ) from None
     handler.setFormatter(formatter)
+    handler.addFilter(LogLimit())
     for name in LOGGERS:
         one = logging.getLogger(name)
         one.setLevel(level.upper())

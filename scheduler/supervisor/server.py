@@ -22,6 +22,7 @@ from ..cluster.arbiter import Arbiter
 from ..cluster.authority import Authority, check_role
 from ..cluster.environment import installed
 from ..cluster.failures import no_workers_timeout
+from ..cluster.idle_connections import LimitedServer
 from ..cluster.metrics import publish
 from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
@@ -58,7 +59,7 @@ def installed_version() -> str:
     return installed("marsdask")
 
 
-class Supervisor(PrivateServer, LineageScheduler):
+class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
     """A Dask scheduler that also accepts stock clients and workers.
 
     ``web`` is the host and port of the HTTP server, which also accepts clients (``ws://``).

@@ -13,6 +13,7 @@ from distributed.comm import CommClosedError
 from distributed.comm.tcp import set_tcp_timeout
 from distributed.comm.ws import WSHandler, WSHandlerComm
 
+from ..cluster.idle_connections import limit_idle_requests
 from . import home
 from .head_requests import answer_head_requests
 
@@ -117,11 +118,12 @@ def watch(connection: Any) -> None:
 
 
 def limit(server: Any) -> None:
-    """Limit the size and the duration of requests to an HTTP server."""
+    """Limit the size, the duration and the number of requests that an HTTP server waits for."""
     parameters = server.conn_params
     parameters.max_body_size = BODY
     parameters.body_timeout = _BODY_TIME
     parameters.header_timeout = _IDLE
+    limit_idle_requests(server)
 
 
 def serve_websockets(application: Any, server: Any) -> None:

@@ -20,6 +20,7 @@ from distributed.worker_memory import NannyMemoryManager
 
 from .. import clock, limits
 from ..cluster import hooks
+from ..cluster.idle_connections import LimitedServer
 from ..storage.server_folder import PrivateServer
 from ..storage.shared import own_memory
 from . import binding, directories
@@ -37,7 +38,7 @@ _REMEMBERED = 8
 _PURGE = 5.0
 
 
-class MarsNanny(PrivateServer, distributed.Nanny):
+class MarsNanny(PrivateServer, LimitedServer, distributed.Nanny):
     """A Dask nanny whose worker process is a :class:`.MarsWorker` by default.
 
     Without ``restart`` the nanny ends with its worker process.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import errno
 import logging
 import os
 import time
@@ -27,8 +25,10 @@ from tornado.ioloop import PeriodicCallback
 
 from .. import limits
 from ..cluster import hooks
+from ..cluster.descriptors import SCARCE
 from ..cluster.environment import environment, stacks
 from ..cluster.failures import FULL
+from ..cluster.idle_connections import LimitedServer
 from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
 from ..storage.server_folder import PrivateServer, forget_safe_path
@@ -53,14 +53,8 @@ from .state import MarsWorkerState, MemoryFreedEvent
 
 logger: Final = logging.getLogger(__name__)
 
-#: Requested maximum number of open files of a worker.
-_DESCRIPTORS = 1 << 16
-
 #: Seconds until a task that waits for other processes of the host is tried again.
 _RETRY = 0.05
-
-#: Errors of reading a file that end without another file.
-_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 #: States of tasks that read no inputs here.
 _ELSEWHERE = ("memory", "error", "released", "forgotten", "fetch", "flight", "missing")
@@ -72,7 +66,7 @@ _READING = ("executing", "long-running")
 SOFT = 0.75
 
 
-class MarsWorker(PrivateServer, ReconnectingWorker):
+class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
     """A Dask worker that also works with stock schedulers and clients.
 
     ``advertise`` is the host in the address that others use. The process is bound to the CPUs
@@ -126,7 +120,6 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
             binding.bind(cores, self.state.nthreads)
 
     def _share(self) -> SharedResults | None:
-        _allow_descriptors()  # also for spilled results, which are mapped
         if not isinstance(self.state, MarsWorkerState):
             return None
         limit = dask.config.get("marsdask.shared.limit", None)
@@ -197,7 +190,7 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
             try:
                 self._directories.check(ts.key)
             except OSError as error:
-                if error.errno not in _SCARCE:
+                if error.errno not in SCARCE:
                     lost[ts.key] = error
         return lost
 
@@ -227,7 +220,7 @@ class MarsWorker(PrivateServer, ReconnectingWorker):
             except OSError as error:
                 ts = self.state.tasks.get(key)
                 needed = ts is None or any(dep.state not in _ELSEWHERE for dep in ts.dependents)
-                if needed or error.errno in _SCARCE:
+                if needed or error.errno in SCARCE:
                     raise
                 self._drop_result(key, error)
 
@@ -473,14 +466,3 @@ def _set_apart(*, with_nanny: bool) -> None:
         # Ctrl-C and the end of a container reach the whole process group, but the nanny ends
         # its worker.
         os.setpgid(0, 0)
-
-
-def _allow_descriptors() -> None:
-    """Raise the limit of open files: before Python 3.13 each mapping keeps one open."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource  # Unix only
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft != resource.RLIM_INFINITY:
-            most = hard if hard != resource.RLIM_INFINITY else max(soft, _DESCRIPTORS)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, _DESCRIPTORS), most), hard))

@@ -146,7 +146,7 @@ def test_a_spilled_result_that_is_kept(reason, tmp_path, monkeypatch):
             x, path = await spilled(client, worker)
             gate, later = Gates.new("unreadable"), None
             if reason == "no file can be opened":
-                monkeypatch.setattr(servers, "_SCARCE", (errno.ENOENT,))
+                monkeypatch.setattr(servers, "SCARCE", (errno.ENOENT,))
             else:
                 later = client.submit(pass_gate, "unreadable", x)
                 await gate.started.acquire()
