@@ -37,6 +37,7 @@ from .base import (
     describe,
 )
 from .cluster.failures import clear
+from .cluster.roles import supervisors_only
 from .dask_graph import cull
 from .errors import FORKED, ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
@@ -278,7 +279,8 @@ async def _greet(address: str, seconds: float, security: Security) -> dict[str, 
     # distributed waits forever for the greeting of a server that accepts its connection. Where no
     # server listens, distributed reports the cause within its own timeout.
     async with asyncio.timeout(seconds + _GRACE):
-        peer = await connect(address, seconds, **security.get_connection_args("client"))
+        with supervisors_only():
+            peer = await connect(address, seconds, **security.get_connection_args("client"))
         await peer.write({"op": "identity", "n_workers": 0, "reply": True})
         told: dict[str, Any] = await peer.read()
     await peer.close()

@@ -23,7 +23,7 @@ from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
 
-#: The role of its certificate for connections to supervisors.
+#: The role of distributed whose certificate it shows to supervisors.
 _ROLE = "client"
 
 
@@ -88,7 +88,7 @@ class WebService:
         """Wait for a supervisor, then listen."""
         if self.settings.join is not None:
             known, token = self.settings.supervisors, self.settings.join
-            security = await find_supervisor.certified(known, token, _ROLE)
+            security = await find_supervisor.certified(known, token, "web")
             self.settings = replace(self.settings, security=security, join=None)
             self.relay = self._relay()
         settings = self.settings

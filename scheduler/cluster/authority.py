@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from distributed.security import Security
 
-#: The roles, by distributed's names of them.
-ROLES: Final = ("scheduler", "worker", "client")
+#: The roles of distributed, and that of ``mars-web``, which serves sessions but no workers.
+_DISTRIBUTED: Final = ("scheduler", "worker", "client")
+ROLES: Final = (*_DISTRIBUTED, "web")
 
 #: The beginning of the organizational unit that names a role.
-_UNIT: Final = "marsdask "
+UNIT: Final = "marsdask "
 
 #: How long certificates are valid: those of processes, and the longer one of an authority.
 _VALID: Final = dt.timedelta(days=1825)
@@ -82,7 +83,7 @@ class Authority:
         subject = x509.Name(
             [
                 x509.NameAttribute(names.COMMON_NAME, "marsdask"),
-                x509.NameAttribute(names.ORGANIZATIONAL_UNIT_NAME, f"{_UNIT}{role}"),
+                x509.NameAttribute(names.ORGANIZATIONAL_UNIT_NAME, f"{UNIT}{role}"),
             ]
         )
         limits = x509.BasicConstraints(ca=False, path_length=None)
@@ -94,7 +95,7 @@ class Authority:
     def security(self) -> Security:
         """Return new certificates for all roles, in memory."""
         options: dict[str, Any] = {}
-        for role in ROLES:
+        for role in _DISTRIBUTED:
             certificate, key = self.issue(role)
             options[f"tls_{role}_cert"] = certificate.decode()
             options[f"tls_{role}_key"] = key.decode()
@@ -122,29 +123,6 @@ def first_certificate(text: bytes) -> bytes:
     x509, _, serialization, _ = _cryptography()
     content: bytes = x509.load_pem_x509_certificate(text).public_bytes(serialization.Encoding.PEM)
     return content
-
-
-def role_of(comm: Any) -> str | None:
-    """Return the role in the certificate at the other end, ``None`` without one."""
-    comm = getattr(comm, "comm", comm)
-    stream = getattr(getattr(comm, "sock", comm), "stream", None)
-    getpeercert = getattr(getattr(stream, "socket", None), "getpeercert", None)
-    found = getpeercert() if getpeercert is not None else None
-    for part in (found or {}).get("subject", ()):
-        for name, value in part:
-            if name == "organizationalUnitName" and value.startswith(_UNIT):
-                return str(value.removeprefix(_UNIT))
-    return None
-
-
-def check_role(comm: Any, *roles: str) -> None:
-    """Raise ``PermissionError`` if the certificate at the other end names none of these roles."""
-    role = role_of(comm)
-    if role is not None and role not in roles:
-        wanted = " or ".join(roles)
-        raise PermissionError(
-            f"the certificate of {comm.peer_address} is for a {role}, not for a {wanted}"
-        )
 
 
 def _now() -> dt.datetime:

@@ -19,6 +19,7 @@ from typing import Any, Final
 from distributed.security import Security
 
 from .authority import fingerprint, first_certificate, new_request
+from .roles import WEB, expecting
 
 #: The path of the authority's certificate, and the one that signs certificates.
 AUTHORITY_PATH, JOIN_PATH = "/ca.pem", "/api/join"
@@ -105,7 +106,9 @@ def join(place: str, token: JoinToken, role: str = "worker") -> Security:
         data=json.dumps({"role": role, "request": request.decode()}).encode(),
         headers={"Authorization": f"Bearer {token.secret}", "Content-Type": "application/json"},
     )
-    certificate = json.loads(_answer(asked, pinned_context(authority)))["certificate"]
+    context = pinned_context(authority)
+    with expecting(context, WEB, address):
+        certificate = json.loads(_answer(asked, context))["certificate"]
     options: dict[str, Any] = {}
     for one in ("scheduler", "worker", "client"):
         options |= {f"tls_{one}_cert": certificate, f"tls_{one}_key": key.decode()}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import dask.config
@@ -20,6 +21,9 @@ from distributed.core import rpc
 from distributed.security import Security
 
 from . import tls_handshake, websocket_messages  # noqa: F401 - imported for their effect
+from .roles import WrongRole, supervisors_only
+
+logger: Final = logging.getLogger(__name__)
 
 #: Timeout for the answer of one supervisor, in seconds.
 PATIENCE = 5.0
@@ -109,8 +113,18 @@ def parse_role(identity: dict[str, Any], address: str) -> SupervisorRole:
 async def identify(
     address: str, connection_args: dict[str, Any], patience: float = PATIENCE
 ) -> dict[str, Any]:
-    """Return the identity of the scheduler at ``address``; ``OSError`` if none answers."""
+    """Return the identity of the scheduler at ``address``; ``OSError`` if none answers.
+
+    ``WrongRole`` is raised for another process with a certificate of the same authority.
+    """
     address = normalize_address(address)
+    with supervisors_only():
+        return await _identify(address, connection_args, patience)
+
+
+async def _identify(
+    address: str, connection_args: dict[str, Any], patience: float
+) -> dict[str, Any]:
     async with asyncio.timeout(patience):
         if address.startswith(_WEB):
             await probe(address)
@@ -123,8 +137,11 @@ async def identify(
 
 
 async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
-    async with rpc(address, connection_args=connection_args) as peer:
-        found: dict[str, Any] = await peer.identity(n_workers=0)
+    try:
+        async with rpc(address, connection_args=connection_args) as peer:
+            found: dict[str, Any] = await peer.identity(n_workers=0)
+    except WrongRole as error:  # distributed has put another message before
+        raise error.__cause__ or error from None
     return found
 
 
@@ -212,6 +229,8 @@ def _answer(task: asyncio.Future[SupervisorRole]) -> SupervisorRole | None:
     error = task.exception()
     if error is None:
         return task.result()
+    if isinstance(error, WrongRole):
+        logger.warning("this is no supervisor: %s", error)
     if isinstance(error, OSError):  # TimeoutError is one, and so is distributed's CommClosedError
         return None
     raise error

@@ -1,7 +1,8 @@
-"""Handles peers that disconnect before the TLS handshake; importing this patches distributed.
+"""The TLS handshake of connections that are made here; importing this patches distributed.
 
-tornado raises ``ValueError`` for such a closed stream, and distributed handles only ``OSError``. A
-worker that fetches a value would fail instead of using another worker.
+Peers with a certificate of another role are refused. For peers that disconnect before the handshake
+tornado raises ``ValueError``, and distributed handles only ``OSError``: a worker that fetches a
+value would fail instead of using another worker.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 from distributed.comm import CommClosedError
 from distributed.comm.tcp import TLSConnector
 from distributed.comm.ws import WSSConnector
+
+from .roles import checked
 
 _CLOSED = "IOStream is not idle"
 
@@ -29,7 +32,7 @@ def treat_closed_stream_as_closed() -> Iterator[None]:
 
 
 def _patch(connector: type[Any]) -> None:
-    connect = connector.connect
+    connect = checked(connector.connect)
 
     async def connected(self: Any, *args: Any, **options: Any) -> Any:
         with treat_closed_stream_as_closed():

@@ -20,7 +20,6 @@ from distributed.utils import LoopRunner
 from tornado.ioloop import PeriodicCallback
 
 from .. import clock
-from ..cluster.authority import check_role
 from ..cluster.leader import (
     SupervisorRole,
     find_leader,
@@ -30,6 +29,7 @@ from ..cluster.leader import (
     timeout,
     with_scheme,
 )
+from ..cluster.roles import supervisors_only
 from ..errors import NoSupervisor, ResultLost
 from .result_transfers import ResultTransfers
 
@@ -181,11 +181,8 @@ class ReconnectingClient(Client):
     async def _ensure_connected(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Connect; a supervisor that became a standby counts as lost."""
         try:
-            await super()._ensure_connected(timeout=timeout)
-            if self.scheduler_comm is not None:
-                comm = self.scheduler_comm.comm
-                # mars-web, which relays, is a client of the supervisor.
-                check_role(comm, "scheduler", *(("client",) if isinstance(comm, WS) else ()))
+            with supervisors_only():
+                await super()._ensure_connected(timeout=timeout)
         except ImportError as error:  # distributed raises it whenever a client is refused
             found = await query_role(self.scheduler.address, self.connection_args)
             if found.active:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from .rest import Api, ApiError, Routes
 
 #: The roles that a process may join in. A supervisor's certificate is never signed here.
-_ROLES: Final = ("worker", "client")
+_ROLES: Final = ("worker", "client", "web")
 
 
 async def authority(call: Api) -> str:

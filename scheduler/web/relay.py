@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from distributed.comm import get_address_host, unparse_host_port
@@ -23,6 +24,7 @@ from tornado.websocket import (
     websocket_connect,
 )
 
+from ..cluster.roles import expecting
 from ..cluster.tls_handshake import treat_closed_stream_as_closed
 from .authentication import Token, protect
 from .rest import ApiError, write_json_error
@@ -82,6 +84,10 @@ class Relay:
         sockets = netutil.bind_sockets(port, address=host.strip("[]"))
         self._server.add_sockets(sockets)
         self.port = sockets[0].getsockname()[1]
+
+    def supervisors_only(self) -> AbstractContextManager[None]:
+        """Have requests that begin meanwhile refuse certificates of other roles."""
+        return expecting(self.ssl_context, ("scheduler",), "the web service of a supervisor")
 
     async def url(self, scheme: str) -> str:
         """Return the address of the supervisor's web service."""
@@ -194,11 +200,12 @@ class _RelayHandler(WebSocketHandler):
             ssl_options=self._relay.ssl_context,
         )
         protocols = self.request.headers.get("Sec-WebSocket-Protocol", "")
-        self._other = await websocket_connect(
-            request,
-            max_message_size=_UNLIMITED,
-            subprotocols=[one.strip() for one in protocols.split(",")] if protocols else None,
-        )
+        with self._relay.supervisors_only():
+            self._other = await websocket_connect(
+                request,
+                max_message_size=_UNLIMITED,
+                subprotocols=[one.strip() for one in protocols.split(",")] if protocols else None,
+            )
 
     async def _pass_on(self, *args: Any, **kwargs: Any) -> None:
         await self._answered(self._fetch())
@@ -219,7 +226,8 @@ class _RelayHandler(WebSocketHandler):
         client = SimpleAsyncHTTPClient(force_instance=True)
         client.tcp_client = self._way
         try:
-            answer = await client.fetch(request, raise_error=False)
+            with self._relay.supervisors_only():
+                answer = await client.fetch(request, raise_error=False)
         finally:
             client.close()
         self._show(answer)

@@ -12,6 +12,7 @@ from typing import Any
 from distributed.security import Security
 
 from ..cluster.join import pinned_authority
+from ..cluster.roles import WEB, WrongRole, expecting
 from ..errors import InvalidAddress
 from .authentication import Token
 
@@ -66,8 +67,12 @@ def _ask(address: str, token: Token | None, context: ssl.SSLContext | None) -> N
     # The websocket does not use a proxy of this host either.
     handlers: list[Any] = [urllib.request.ProxyHandler({})]
     handlers.append(urllib.request.HTTPSHandler(context=context))
+    opener = urllib.request.build_opener(*handlers)
     try:
-        urllib.request.build_opener(*handlers).open(request, timeout=_PATIENCE).close()
+        with expecting(context, WEB, address):
+            opener.open(request, timeout=_PATIENCE).close()
+    except WrongRole:
+        raise
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 401:

@@ -24,8 +24,8 @@ from distributed.worker_state_machine import FreeKeysEvent
 from tornado.ioloop import PeriodicCallback
 
 from .. import clock
-from ..cluster.authority import check_role
 from ..cluster.leader import SupervisorRole, SupervisorTimeout, find_leader, retention, timeout
+from ..cluster.roles import check_role, supervisors_only
 from ..errors import NoSupervisor
 
 logger: Final = logging.getLogger(__name__)
@@ -161,11 +161,11 @@ class ReconnectingWorker(distributed.Worker):
         if self.scheduler.addr != found.address:
             self.scheduler = self.rpc(found.address)
         try:
-            comm = await connect(found.address, **self.connection_args)
+            with supervisors_only():
+                comm = await connect(found.address, **self.connection_args)
         except OSError:
             return False
         try:
-            check_role(comm, "scheduler")
             comm.name = "Worker->Scheduler"
             comm._server = weakref.ref(self)
             introduction = await self._introduction()
@@ -173,9 +173,7 @@ class ReconnectingWorker(distributed.Worker):
             async with asyncio.timeout(_PATIENCE):
                 await comm.write(introduction, serializers=["msgpack"])
                 response = await comm.read(deserializers=["msgpack"])
-        except OSError as error:  # TimeoutError is one
-            if isinstance(error, PermissionError):
-                logger.warning("refusing the supervisor at %s: %s", found.address, error)
+        except OSError:  # TimeoutError is one
             comm.abort()
             return False
         if response["status"] != "OK":

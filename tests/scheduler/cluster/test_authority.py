@@ -13,7 +13,8 @@ from distributed.comm import connect, listen
 from distributed.security import Security
 
 from marsdask.scheduler.cluster import authority as authority_module
-from marsdask.scheduler.cluster.authority import Authority, check_role, fingerprint, role_of
+from marsdask.scheduler.cluster.authority import Authority, fingerprint
+from marsdask.scheduler.cluster.roles import check_role, role_of
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from marsdask.scheduler.supervisor import Supervisor
@@ -137,9 +138,9 @@ def test_a_worker_is_no_supervisor(authority):
         run(main)
 
 
-@pytest.mark.parametrize("role", ["scheduler", "client", "worker"])
+@pytest.mark.parametrize("role", ["scheduler", "web", "client", "worker"])
 def test_a_worker_is_no_web_port(authority, tmp_path, role):
-    """Sessions refuse its certificate there, too; mars-web shows a client's."""
+    """Sessions refuse its certificate there, and a client's; mars-web has a role of its own."""
     certificate, key = authority.issue(role)
     (tmp_path / "cert").write_bytes(certificate + key)
     (tmp_path / "ca").write_bytes(authority.certificate)
@@ -157,8 +158,8 @@ def test_a_worker_is_no_web_port(authority, tmp_path, role):
                 asynchronous=True,
                 set_as_default=False,
             )
-            if role == "worker":
-                with pytest.raises(PermissionError, match="for a worker, not for a scheduler"):
+            if role in ("worker", "client"):
+                with pytest.raises(PermissionError, match=f"for a {role}, not for a scheduler"):
                     await client
             else:
                 async with client:
