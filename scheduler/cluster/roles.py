@@ -44,7 +44,8 @@ def role_of(comm: Any) -> str | None:
 
 def check_role(comm: Any, *roles: str) -> None:
     """Raise ``PermissionError`` if the certificate at the other end names none of these roles."""
-    if (problem := _problem(role_of(comm), roles, comm.peer_address)) is not None:
+    role = role_of(comm)
+    if role is not None and (problem := _problem(role, roles, comm.peer_address)) is not None:
         raise PermissionError(problem)
 
 
