@@ -112,4 +112,4 @@ def add_accept_handler(listening: socket.socket, accepted: _Accepted) -> Callabl
     return _Acceptor(listening, accepted).stop
 
 
-tcpserver.add_accept_handler = add_accept_handler
+tcpserver.add_accept_handler = add_accept_handler  # type: ignore[attr-defined, assignment]

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import logging
 import socket
+from typing import Any
 
 import pytest
 from tornado.tcpserver import TCPServer
@@ -23,7 +24,8 @@ class Greeter(TCPServer):
 @pytest.fixture
 def scarce(monkeypatch):
     """Have so many calls of accept fail."""
-    accept, left, failed = socket.socket.accept, [0], []
+    accept, left = socket.socket.accept, [0]
+    failed: list[asyncio.Event] = []
 
     def accepted(self):
         if left[0]:
@@ -78,7 +80,8 @@ def test_a_port_that_stops_while_it_pauses(scarce):
         server.listen(0, HOST)
         (listening,) = server._sockets.values()
         address = listening.getsockname()
-        timers = list(asyncio.get_running_loop()._scheduled)
+        loop: Any = asyncio.get_running_loop()
+        timers = list(loop._scheduled)
         left[0] = 1
         failed.append(paused := asyncio.Event())
         _, writer = await asyncio.open_connection(*address)
@@ -87,7 +90,7 @@ def test_a_port_that_stops_while_it_pauses(scarce):
         writer.close()
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection(*address)
-        assert asyncio.get_running_loop()._scheduled == timers
+        assert loop._scheduled == timers
 
     run(check)
 

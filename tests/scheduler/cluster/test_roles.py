@@ -84,6 +84,7 @@ async def by_rpc(address, authority):
         try:
             await peer.identity()
         except WrongRole as error:  # distributed has put another message before
+            assert error.__cause__ is not None
             raise error.__cause__ from None
 
 
@@ -186,10 +187,11 @@ def test_mars_web_sends_no_token(authority, tmp_path):
             async def find():
                 return f"tls://{HOST}:1", {"services": {"dashboard": port.port}}
 
-            relay = Relay(find, arguments(authority), token=Token("hush-hush-hush-hush"))
+            token = Token("hush-hush-hush-hush")
+            relay = Relay(find, arguments(authority), token=token)
             relay.listen(HOST, 0)
             reader, writer = await asyncio.open_connection(HOST, relay.port)
-            shown = f"Host: {HOST}\r\nAuthorization: {relay.token.header}\r\n\r\n"
+            shown = f"Host: {HOST}\r\nAuthorization: {token.header}\r\n\r\n"
             writer.write(b"GET /api HTTP/1.1\r\n" + shown.encode())
             answer = await reader.readuntil(b"\r\n")
             writer.close()
