@@ -36,8 +36,8 @@ from .base import (
     annotations_of,
     describe,
 )
+from .cluster.connections.roles import supervisors_only
 from .cluster.failures import clear
-from .cluster.roles import supervisors_only
 from .dask_graph import cull
 from .errors import FORKED, ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed

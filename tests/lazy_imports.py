@@ -54,5 +54,5 @@ LAZY_IMPORTS = {
     "scheduler/inprocess/worker_process.py": {"multiprocessing.connection": "is Windows's own"},
     "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},
     "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
-    "scheduler/worker/server.py": {"resource": "exists on Unix only"},
+    "scheduler/cluster/connections/descriptors.py": {"resource": "exists on Unix only"},
 }

@@ -10,8 +10,7 @@ from collections.abc import MutableMapping
 from typing import Final
 
 from ..storage.private_folder import is_sticky, others_write
-from . import json_logs
-from .log_limit import LogLimit
+from . import log_records
 from .sizes import ConfigError
 
 logger: Final = logging.getLogger(__name__)
@@ -48,8 +47,8 @@ def configure(
     trusted = found and _is_trusted(_DEFAULT)
     if conf is not None or trusted:
         _use_file(conf or _DEFAULT, environ)
-    elif form == json_logs.NAME:
-        config = json_logs.configuration(LOGGERS, chosen)
+    elif form == log_records.NAME:
+        config = log_records.configuration(LOGGERS, chosen)
         logging.config.dictConfig(config)
         # Dask's configuration reads literals of Python.
         environ["DASK_LOGGING"] = repr(config)
@@ -80,7 +79,7 @@ def _use_format(form: str, level: str, environ: MutableMapping[str, str]) -> Non
             f"as {_FORMAT!r}"
         ) from None
     handler.setFormatter(formatter)
-    handler.addFilter(LogLimit())
+    handler.addFilter(log_records.LogLimit())
     for name in LOGGERS:
         one = logging.getLogger(name)
         one.setLevel(level.upper())

@@ -19,7 +19,7 @@ from typing import Any, Final
 from distributed.security import Security
 
 from .authority import fingerprint, first_certificate, new_request
-from .roles import WEB, expecting
+from .connections.roles import WEB, expecting
 
 #: The path of the authority's certificate, and the one that signs certificates.
 AUTHORITY_PATH, JOIN_PATH = "/ca.pem", "/api/join"

@@ -20,8 +20,8 @@ from distributed.comm import get_address_host_port, normalize_address
 from distributed.core import rpc
 from distributed.security import Security
 
-from . import tls_handshake, websocket_messages  # noqa: F401 - imported for their effect
-from .roles import WrongRole, supervisors_only
+from .connections import tls_handshake, websocket_messages  # noqa: F401 - imported for their effect
+from .connections.roles import WrongRole, supervisors_only
 
 logger: Final = logging.getLogger(__name__)
 

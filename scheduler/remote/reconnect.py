@@ -20,6 +20,7 @@ from distributed.utils import LoopRunner
 from tornado.ioloop import PeriodicCallback
 
 from .. import clock
+from ..cluster.connections.roles import supervisors_only
 from ..cluster.leader import (
     SupervisorRole,
     find_leader,
@@ -29,7 +30,6 @@ from ..cluster.leader import (
     timeout,
     with_scheme,
 )
-from ..cluster.roles import supervisors_only
 from ..errors import NoSupervisor, ResultLost
 from .result_transfers import ResultTransfers
 

@@ -20,11 +20,11 @@ from ..cluster import autoscale, hooks
 from ..cluster import versions as compatible
 from ..cluster.arbiter import Arbiter
 from ..cluster.authority import Authority
+from ..cluster.connections.idle import LimitedServer
+from ..cluster.connections.roles import check_role
 from ..cluster.environment import installed
 from ..cluster.failures import no_workers_timeout
-from ..cluster.idle_connections import LimitedServer
 from ..cluster.metrics import publish
-from ..cluster.roles import check_role
 from ..cluster.scaling import Rescaling, Scaler
 from ..errors import VersionMismatch
 from ..storage.server_folder import PrivateServer

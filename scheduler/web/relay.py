@@ -24,8 +24,8 @@ from tornado.websocket import (
     websocket_connect,
 )
 
-from ..cluster.roles import expecting
-from ..cluster.tls_handshake import treat_closed_stream_as_closed
+from ..cluster.connections.roles import expecting
+from ..cluster.connections.tls_handshake import treat_closed_stream_as_closed
 from .authentication import Token, protect
 from .rest import ApiError, write_json_error
 from .websocket import is_page, watch

@@ -11,8 +11,8 @@ from typing import Any
 
 from distributed.security import Security
 
+from ..cluster.connections.roles import WEB, WrongRole, expecting
 from ..cluster.join import pinned_authority
-from ..cluster.roles import WEB, WrongRole, expecting
 from ..errors import InvalidAddress
 from .authentication import Token
 

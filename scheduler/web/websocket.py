@@ -13,7 +13,7 @@ from distributed.comm import CommClosedError
 from distributed.comm.tcp import set_tcp_timeout
 from distributed.comm.ws import WSHandler, WSHandlerComm
 
-from ..cluster.idle_connections import limit_idle_requests
+from ..cluster.connections.idle import limit_idle_requests
 from . import home
 from .head_requests import answer_head_requests
 

@@ -20,7 +20,7 @@ from distributed.worker_memory import NannyMemoryManager
 
 from .. import clock, limits
 from ..cluster import hooks
-from ..cluster.idle_connections import LimitedServer
+from ..cluster.connections.idle import LimitedServer
 from ..storage.server_folder import PrivateServer
 from ..storage.shared import own_memory
 from . import binding, directories

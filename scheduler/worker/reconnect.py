@@ -24,8 +24,8 @@ from distributed.worker_state_machine import FreeKeysEvent
 from tornado.ioloop import PeriodicCallback
 
 from .. import clock
+from ..cluster.connections.roles import check_role, supervisors_only
 from ..cluster.leader import SupervisorRole, SupervisorTimeout, find_leader, retention, timeout
-from ..cluster.roles import check_role, supervisors_only
 from ..errors import NoSupervisor
 
 logger: Final = logging.getLogger(__name__)

@@ -25,10 +25,10 @@ from tornado.ioloop import PeriodicCallback
 
 from .. import limits
 from ..cluster import hooks
-from ..cluster.descriptors import SCARCE
+from ..cluster.connections.descriptors import SCARCE
+from ..cluster.connections.idle import LimitedServer
 from ..cluster.environment import environment, stacks
 from ..cluster.failures import FULL
-from ..cluster.idle_connections import LimitedServer
 from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
 from ..storage.server_folder import PrivateServer, forget_safe_path

@@ -14,7 +14,7 @@ from distributed.security import Security
 
 from marsdask.scheduler.cluster import authority as authority_module
 from marsdask.scheduler.cluster.authority import Authority, fingerprint
-from marsdask.scheduler.cluster.roles import check_role, role_of
+from marsdask.scheduler.cluster.connections.roles import check_role, role_of
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from marsdask.scheduler.supervisor import Supervisor

@@ -9,8 +9,8 @@ import pytest
 from distributed.comm import connect, listen
 from tornado import httpserver, netutil, web
 
-from marsdask.scheduler.cluster import idle_connections
-from marsdask.scheduler.cluster.idle_connections import IdleConnections, limit_handshakes
+from marsdask.scheduler.cluster.connections import idle
+from marsdask.scheduler.cluster.connections.idle import IdleConnections, limit_handshakes
 from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.commands import Command, free_port, running
 from tests.cluster.loop import HOST, run
@@ -86,7 +86,7 @@ async def nothing(comm):
 @pytest.mark.parametrize("scheme", ["tcp", "tls"])
 def test_a_handshake_has_its_time(scheme, monkeypatch, tmp_path):
     """A silent peer is disconnected; one that has introduced itself may be silent."""
-    monkeypatch.setattr(idle_connections, "PATIENCE", 0.1)
+    monkeypatch.setattr(idle, "PATIENCE", 0.1)
     security = make(tmp_path).security if scheme == "tls" else None
     options = security.get_listen_args("worker") if security else {}
     arguments = security.get_connection_args("worker") if security else {}
@@ -108,8 +108,8 @@ def test_a_handshake_has_its_time(scheme, monkeypatch, tmp_path):
 
 def test_requests(monkeypatch):
     """Connections without a request give way, be it the first one or the next; others do not."""
-    monkeypatch.setattr(idle_connections, "_LEAST", 2)
-    monkeypatch.setattr(idle_connections, "_SHARE", 0)
+    monkeypatch.setattr(idle, "_LEAST", 2)
+    monkeypatch.setattr(idle, "_SHARE", 0)
     going = asyncio.Event()
 
     class Page(web.RequestHandler):
@@ -119,7 +119,7 @@ def test_requests(monkeypatch):
 
     async def check():
         server = httpserver.HTTPServer(web.Application([("/", Page)]))
-        idle_connections.limit_idle_requests(server)
+        idle.limit_idle_requests(server)
         sockets = netutil.bind_sockets(0, HOST)
         server.add_sockets(sockets)
 

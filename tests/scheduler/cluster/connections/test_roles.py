@@ -17,8 +17,8 @@ from distributed.core import rpc
 
 from marsdask.scheduler.cluster import join
 from marsdask.scheduler.cluster.authority import Authority
+from marsdask.scheduler.cluster.connections.roles import WrongRole, supervisors_only
 from marsdask.scheduler.cluster.leader import identify
-from marsdask.scheduler.cluster.roles import WrongRole, supervisors_only
 from marsdask.scheduler.web.authentication import Token
 from marsdask.scheduler.web.relay import Relay
 from marsdask.scheduler.web.web_client import web_security
@@ -113,7 +113,7 @@ def test_nothing_is_unpickled(authority, monkeypatch, tmp_path, ask, role):
     assert os.path.exists(path)
 
 
-class WebPort:
+class HttpsPort:
     """An HTTPS server that shows the certificate of a role, and keeps what it gets."""
 
     def __init__(self, authority: Authority, role: str, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_no_token_is_sent(authority, tmp_path, ask, role):
     """Whoever has stolen the key of a worker does not get the token of the cluster."""
 
     async def check():
-        async with WebPort(authority, role, tmp_path) as port:
+        async with HttpsPort(authority, role, tmp_path) as port:
             token = join.JoinToken("hush-hush-hush-hush", authority.fingerprint, port.port)
             asking = asyncio.to_thread(ask, f"{HOST}:{port.port}", token)
             if role == "web":
@@ -181,7 +181,7 @@ def test_mars_web_sends_no_token(authority, tmp_path):
     """It relays to supervisors only."""
 
     async def check():
-        async with WebPort(authority, "worker", tmp_path) as port:
+        async with HttpsPort(authority, "worker", tmp_path) as port:
 
             async def find():
                 return f"tls://{HOST}:1", {"services": {"dashboard": port.port}}

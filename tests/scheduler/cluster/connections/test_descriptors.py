@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tornado.tcpserver import TCPServer
 
-from marsdask.scheduler.cluster import descriptors
+from marsdask.scheduler.cluster.connections import descriptors
 from tests.cluster.loop import HOST, run
 
 

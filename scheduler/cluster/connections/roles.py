@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 from distributed.comm.core import FatalCommClosedError
 
-from .authority import UNIT
+from ..authority import UNIT
 
 #: The roles of web ports, and those of other ports: supervisors and workers serve each other.
 WEB: Final = ("scheduler", "web")

@@ -1,0 +1,1 @@
+"""Connections between processes: whom they admit, how they begin and end."""
