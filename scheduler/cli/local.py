@@ -37,7 +37,7 @@ class LocalServers:
 
     ``web`` is the port of the web service: 0 for a free port, ``None`` for no web service. The
     processes and the session have certificates of an authority of their own, so other users of the
-    host can use no port. The HTTP ports have a token instead, for browsers.
+    host can use no port. The web port has a token instead, for browsers.
     """
 
     def __init__(

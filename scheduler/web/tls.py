@@ -53,20 +53,25 @@ def verify_clients(
     return context
 
 
-def server_context(security: Any, token: Token | None) -> ssl.SSLContext | None:
-    """Return the TLS context of a separate web port, ``None`` without certificates.
+def joined_context(security: Any, role: str, token: Token | None) -> ssl.SSLContext | None:
+    """Return the TLS context of a web port with a certificate in memory, ``None`` without one.
 
-    Those in memory are of ``mars-web --join``, whose authority programs know by the token.
+    It is of a process that has joined, whose authority programs know by the token.
     """
+    context: ssl.SSLContext | None = security.get_listen_args(role).get("ssl_context")
+    if context is not None:
+        context.verify_mode = ssl.CERT_REQUIRED if token is None else ssl.CERT_NONE
+    return context
+
+
+def server_context(security: Any, token: Token | None) -> ssl.SSLContext | None:
+    """Return the TLS context of a separate web port, ``None`` without certificates."""
     certificates = dashboard_tls(security)
     config = {name: dask.config.get(f"{_SECTION}.{name}") for name in ("ca-file", "cert", "key")}
     for name, value in certificates.items():
         config[name.rpartition(".")[2]] = value
     if not config["cert"]:
-        joined: ssl.SSLContext | None = security.get_listen_args("scheduler").get("ssl_context")
-        if joined is not None:
-            joined.verify_mode = ssl.CERT_REQUIRED if token is None else ssl.CERT_NONE
-        return joined
+        return joined_context(security, "scheduler", token)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=config["ca-file"])
     context.load_cert_chain(config["cert"], config["key"])
     return verify_clients(context, token, security)

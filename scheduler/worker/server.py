@@ -37,7 +37,7 @@ from ..storage.shared_mappings import MAPPINGS, MOST
 from ..thread_frames import collector_paused
 from ..usage import Usage, count
 from ..web.authentication import Token, protect
-from ..web.tls import dashboard_tls, verify_clients
+from ..web.tls import dashboard_tls, joined_context, verify_clients
 from . import binding, memory_ledger
 from .admission import Admission
 from .connections import NAME, PeerConnections, introduction
@@ -385,11 +385,16 @@ class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
             state.admission.stuck = False
 
     def start_http_server(self, *args: Any, **options: Any) -> None:
-        """Serve metrics, for clients with the token; with TLS, else with a certificate."""
+        """Serve metrics, for clients with the token; with TLS, else with a certificate.
+
+        A worker that has joined by a token encrypts the port as all others.
+        """
         with dask.config.set(dashboard_tls(self.security, "worker")):
             super().start_http_server(*args, **options)
         server: Any = self.http_server
         server.ssl_options = verify_clients(server.ssl_options, self._token, self.security)
+        if server.ssl_options is None and self._token is not None:
+            server.ssl_options = joined_context(self.security, "worker", self._token)
         protect(self.http_application, self._token, server)
         publish(self, of_worker)
 

@@ -11,6 +11,7 @@ from distributed import Client
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.scheduler.cluster.join import pinned_authority, pinned_context
 from marsdask.scheduler.errors import Unreachable
 from tests.cluster.commands import Command, free_port, running
 
@@ -84,10 +85,15 @@ def test_without_the_token(cluster):
     joins.wait_for("needs --join")
     joins.kill()
     pages = next(line for line in cluster.commands[1].said if "dashboard at" in line)
-    page = f"http://{pages.rpartition(' ')[2]}/metrics"
+    place = f"{pages.rpartition(' ')[2]}/metrics"
+    with pytest.raises(OSError, match=r"closed|reset"):  # it encrypts, as all ports do
+        urllib.request.urlopen(f"http://{place}")
+    secret, digest, _ = cluster.token.split(".")
+    known = pinned_context(pinned_authority(cluster.urls["mars-supervisor"], digest))
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(page)
-    secret = cluster.token.partition(".")[0]
-    shown = urllib.request.Request(page, headers={"Authorization": f"Bearer {secret}"})
-    with urllib.request.urlopen(shown) as answer:
+        urllib.request.urlopen(f"https://{place}", context=known)
+    shown = urllib.request.Request(
+        f"https://{place}", headers={"Authorization": f"Bearer {secret}"}
+    )
+    with urllib.request.urlopen(shown, context=known) as answer:
         assert answer.status == 200
