@@ -37,5 +37,5 @@ def columns_labelled(frame: Any, labels: pd.Index) -> Any:
     """Return the columns of some labels; in the labels' order, if no column has that of another."""
     meta = frame.node.meta
     if has_unique_labels(meta):
-        return frame[list(labels)]
+        return rowwise(column_of, frame, key=list(labels))
     return frame.iloc[:, np.flatnonzero(meta.columns.isin(labels)).tolist()]

@@ -59,7 +59,12 @@ def combine_values(
         return _series(user_call(series, "combine", other, func, fill_value))
     metas = [typed.node.meta for typed in (series, other)]
     rows = [column(meta.dtype)[:1].rename(meta.name) for meta in metas]
-    found = rows[0].combine(rows[1], func, fill_value)
+    if not any(series.node.chunks[0]):
+        rows = metas  # pandas has a type of its own for no rows
+    try:
+        found = rows[0].combine(rows[1], func, fill_value)
+    except TypeError:  # of made-up values: chunks tell
+        found = rows[0].astype(object)
     found = found.astype(object) if metas[0].dtype == object else found
     if alignment(series.node) != alignment(other.node):
         whole = (("func", func), ("fill_value", fill_value))

@@ -447,6 +447,8 @@ def level_values(block: Any, level: int) -> Any:
 @kernel(view=True)
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
+    if isinstance(key, list) and all(isinstance(one, bool | np.bool_) for one in key):
+        return block.iloc[:, block.columns.get_indexer_for(key)]  # labels, and no mask
     return block[key]
 
 

@@ -397,7 +397,8 @@ def in_doubles(node: Node, call: GroupByCall) -> tuple[Node, Narrowing | None]:
     rows = Rowwise(with_columns, (node, *wide), (("names", tuple(columns)),))
     names = tuple(name if label in columns else None for label, name in pairs)
     sources = tuple(label for label, _ in pairs)
-    return rows, Narrowing(tuple(dtypes_of(like)), names, sources, how.is_one_sum, call.by)
+    groups = (call.by, call.sort, call.dropna)
+    return rows, Narrowing(tuple(dtypes_of(like)), names, sources, how.is_one_sum, *groups)
 
 
 def _short_columns(meta: pd.DataFrame) -> list[Any]:

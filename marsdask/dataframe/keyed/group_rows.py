@@ -89,6 +89,10 @@ class GroupedRows(FrameNode):
         return isinstance(self.call, RowMask)
 
     @property
+    def types_by_rows(self) -> bool:
+        return not self.settled
+
+    @property
     def traits(self) -> Traits:
         return self.a.traits.carried(comparable(self.meta, kept_labels))
 

@@ -407,7 +407,7 @@ class GroupBy(Generic[R, C]):
             keys = groupby(first, list(places), dropna=dropna)["at"].transform("min").to_frame(0)
             dropna = True
         found: Series = number_rows_by(keys, GroupNumbers(dropna))
-        return found if ascending else found.rsub(found.max())
+        return found if ascending else rowwise(numbered_down, found, found.max())
 
     def sample(
         self,
@@ -682,3 +682,8 @@ def groupby(
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index, "series": series}
     flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": listed}
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)
+
+
+def numbered_down(block: Any, last: Any) -> Any:
+    """Return numbers in descending order; of no rows there is no last one."""
+    return block.rsub(last) if len(block) else block

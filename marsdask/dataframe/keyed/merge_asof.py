@@ -124,11 +124,24 @@ def merge_asof(
     given |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}
     given |= {"allow_exact_matches": allow_exact_matches, "direction": direction}
     pd.merge_asof(sides[0].meta, sides[1].meta, **given)  # raises pandas's errors
+    _check_levels(sides, given)
     key: Any = Level() if left_index else _single(left_on if on is None else on)
     known = sides[0].traits.is_sorted([SortKey(key)])
     rises = None if known else monotonic(_keys(left, key), rising=True).node
     merged: DataFrame = collection_of(MergeAsOf(sides[0], sides[1], tuple(given.items()), rises))
     return merged if left_index or right_index else reset_index(merged, drop=True)
+
+
+def _check_levels(sides: list[Node], given: dict[str, Any]) -> None:
+    """Raise for keys that are no columns, but a level of the row labels."""
+    for side, own in zip(sides, ("left", "right"), strict=True):
+        for name in ("on", "by", f"{own}_on", f"{own}_by"):
+            labels = given[name] if isinstance(given[name], list) else [given[name]]
+            if any(one is not None and one not in side.meta.columns for one in labels):
+                raise NotImplementedError(
+                    f"merge_asof({name}={given[name]!r}) of a named level of the labels is not "
+                    f"supported; use {own}_index=True, or reset_index()"
+                )
 
 
 def _single(label: Any) -> Any:

@@ -66,6 +66,7 @@ def _counts(obj: Series, *, dropna: bool) -> Series:
     if obj.node.meta.dtype == object:
         return _counts_of_objects(obj, dropna=dropna)
     frame = obj.to_frame("values" if name is None else name)
+    frame = rowwise(NewLabels(without_label_names), frame)  # which would be keys, too
     found: Series = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
     return typed("Series", rowwise(unnamed_index, found)) if name is None else found
 
@@ -213,6 +214,11 @@ def row_counts(
     if normalize:
         counts = counts / counts.sum()
     return _ordered(counts, _title(normalize), sort=sort, ascending=ascending)
+
+
+def without_label_names(block: Any) -> Any:
+    """Return rows whose labels have no names."""
+    return block.set_axis(block.index.set_names([None] * block.index.nlevels))
 
 
 def labelled_by_one(block: Any) -> Any:

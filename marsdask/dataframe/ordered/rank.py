@@ -129,6 +129,10 @@ class NumberedRows(FrameNode):
         return isinstance(self.numbering, Ranks)
 
     @property
+    def types_by_rows(self) -> bool:
+        return not self.settled
+
+    @property
     def traits(self) -> Traits:
         return self.a.traits.carried(comparable(self.meta, kept_labels))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -108,11 +109,10 @@ def in_cells(*values: Any, cells: tuple[tuple[int, int], ...], form: pd.DataFram
     return pd.DataFrame(found).set_axis(index, axis=0).set_axis(columns, axis=1)
 
 
-def _several(func: Any, named: dict[str, Any]) -> dict[Any, Any]:
-    """Return the functions of a series by the labels of their results."""
-    if func is None:
-        return named
-    return func if isinstance(func, dict) else {_label(one): one for one in func}
+def _several(func: Any, named: dict[str, Any]) -> list[Any]:
+    """Return the functions of a series, of which some may be the same."""
+    func = named if func is None else func
+    return list(func.values()) if isinstance(func, dict) else list(func)
 
 
 def _label(func: Any) -> Any:
@@ -136,7 +136,7 @@ def aggregate_column(
     like: Any = one_row(series.node.meta).agg(func, 0, *args, **kwargs)
     # As in pandas, the functions of a list take the arguments, those of a dict do not.
     how = (args, kwargs) if isinstance(func, list | tuple) else ((), {})
-    values = [_value(series, one, *how) for one in _several(func, kwargs).values()]
+    values = [_value(series, one, *how) for one in _several(func, kwargs)]
     several: Series = assembled(in_column, values, like, title="agg", form=like)
     return several
 
@@ -194,6 +194,17 @@ def aggregate(
     return _put_together(frame, list(_wanted(meta, func, kwargs)), like)
 
 
+def _cells(like: Any, wanted: list[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
+    """Return the cells of columns and functions; a function that is there twice has two rows."""
+    seen: Counter[Any] = Counter()
+    cells = []
+    for column, label in wanted:
+        rows = like.index.get_indexer_for([label])
+        cells.append((int(rows[seen[column, label]]), like.columns.get_loc(column)))
+        seen[column, label] += 1
+    return tuple(cells)
+
+
 def _wanted(meta: Any, func: Any, named: dict[str, Any]) -> Iterable[tuple[Any, Any, Any]]:
     """Yield the column, the function and the label of the result's row."""
     if func is None:
@@ -223,9 +234,7 @@ def _put_together(
     if isinstance(like, pd.Series):
         series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series
-    cells = tuple(
-        (like.index.get_loc(label), like.columns.get_loc(column)) for column, _, label in wanted
-    )
+    cells = _cells(like, [(column, label) for column, _, label in wanted])
     how: Any = {"cells": cells, "form": like}
     several: DataFrame = assembled(in_cells, values, like, title="agg", **how)
     return several

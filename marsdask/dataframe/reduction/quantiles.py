@@ -57,7 +57,8 @@ def column_quantile_of_all(
 
 def selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
     """Return quantiles of a column as a tensor."""
-    if is_masked(column.node.meta.dtype):
+    dtype = column.node.meta.dtype
+    if is_masked(dtype) or (dtype.kind in "iu" and not column.node.settled):  # values may miss
         column = rowwise(Method("astype"), column, dtype="float64")
     values = to_tensor(column).node
     return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
@@ -194,8 +195,18 @@ def median(
         return blocks
     found = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     options = {"labels": like.index, "name": None, "dtype": like.dtype}
+    if found and like.dtype in (np.float16, np.float32):
+        found.append(columns_of(obj)[0].isna().count())
+        options |= {"title": "median", "row": True, "typed": False}
+        short: Series = assembled(short_medians, found, like, **options)
+        return short
     medians: Series = assembled(stacked, found, like, title="median", row=True, **options)
     return medians
+
+
+def short_medians(*values: Any, dtype: Any, **labels: Any) -> pd.Series:
+    """Return one value for each label; the last value is the number of rows."""
+    return stacked(*values[:-1], dtype=dtype if values[-1] else np.dtype(float), **labels)
 
 
 def quantile(

@@ -72,12 +72,23 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     Computes the quantiles at the call.
     """
     meta = _values(x, "qcut")
+    if meta.dtype == bool:
+        x, meta = x.astype("int64"), meta.astype("int64")
     shares = np.linspace(0, 1, q + 1) if np.ndim(q) == 0 else np.asarray(q)
-    edges = x.quantile(list(shares)).compute().to_numpy()
+    edges = x.quantile(list(shares)).compute().to_numpy(float, na_value=np.nan)
+    if np.isnan(edges).any():  # there is no value: pandas tells what comes of it
+        bins = pd.qcut(pd.Series([], dtype=float), q, retbins=True, **options)[1]
+        missing: Series = rowwise(Conversion("qcut"), rowwise(no_values, x), q=q, **options)
+        return (missing, bins) if retbins else missing
     options["include_lowest"] = True
     bins = pd.cut(meta, edges, retbins=True, **options)[1]
     intervals: Series = rowwise(Conversion("cut"), x, bins=edges, **options)
     return (intervals, bins) if retbins else intervals
+
+
+def no_values(block: Any) -> Any:
+    """Return a missing value for each row."""
+    return pd.Series(np.nan, block.index, float, block.name)
 
 
 @public_call
@@ -121,7 +132,9 @@ def get_dummies(
         # Columns are labelled by values, not by categories.
         values = as_node(data).meta.cat.categories
         values = values.insert(len(values), np.nan) if dummy_na else values
-        found: DataFrame = rowwise(relabelled, indicators, columns=values[int(drop_first) :])
+        values = values[int(drop_first) :]
+        labels = values if len(values) else pd.RangeIndex(0)
+        found: DataFrame = rowwise(relabelled, indicators, columns=labels)
         return found
     return indicators
 

@@ -48,11 +48,14 @@ def reindex_columns(block: Any, like: Any) -> Any:
 
 
 @kernel(scratch=2.0)
-def cast_columns(block: Any, like: Any, own: Any, settled: bool) -> Any:
+def cast_columns(
+    block: Any, like: Any, own: Any, settled: bool, absent: frozenset[Any] = frozenset()
+) -> Any:
     """Give a chunk the columns of the result, and their types.
 
     A column of another type than its object declares keeps it. For example, integers of a merge
     are floats if values turn out to be missing. Numbers beside such a column keep theirs, too.
+    Columns that are ``absent`` from a part get types that hold gaps, whether it has rows or not.
     """
     block = reindex_columns(block, like)
     if isinstance(like, pd.Series):
@@ -65,9 +68,17 @@ def cast_columns(block: Any, like: Any, own: Any, settled: bool) -> Any:
     for place, (label, dtype) in enumerate(like.dtypes.items()):
         old = block.dtypes[label]
         is_cast = label not in own.columns or _is_cast(old, like[label], own[label], settled)
-        if is_cast and not same_type(old, dtype):
-            block.isetitem(place, with_type(block.iloc[:, place], dtype))
+        new = dtype if is_cast else _with_gaps(old) if label in absent else old
+        if not same_type(old, new):
+            block.isetitem(place, with_type(block.iloc[:, place], new))
     return block
+
+
+def _with_gaps(dtype: Any) -> Any:
+    """Return the type that holds values of a type and missing ones."""
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iub":
+        return dtype
+    return np.dtype(object if dtype.kind == "b" else float)
 
 
 def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
@@ -117,6 +128,15 @@ class Concat(FrameNode):
         return without_rows(pd.concat(rows), pd.concat(metas))
 
     @property
+    def _absent(self) -> frozenset[Any]:
+        """The columns that some part with columns lacks."""
+        if self.meta.ndim == 1:
+            return frozenset()
+        labels = [frozenset(part.meta.columns) for part in self.parts if len(part.meta.columns)]
+        every = frozenset(self.meta.columns)
+        return every - every.intersection(*labels)
+
+    @property
     def chunks(self) -> Chunks:
         sizes = itertools.chain.from_iterable(part.chunks[0] for part in self.parts)
         return (tuple(sizes),)
@@ -159,11 +179,13 @@ class Concat(FrameNode):
         return map_blocks(conform_labels, grid, meta=meta, itemsize=row_bytes(meta), kwargs=kwargs)
 
     def _conformed(self, grid: Grid) -> Grid:
-        if grid.meta is self.meta:
+        may_lack_gaps = bool(self._absent) and not self.settled
+        if grid.meta is self.meta and not may_lack_gaps:
             return grid
-        alike = _are_alike(grid.meta, self.meta)
+        alike = not may_lack_gaps and _are_alike(grid.meta, self.meta)
         kwargs = {"like": self.meta}
-        kwargs |= {} if alike else {"own": grid.meta, "settled": self.settled}
+        if not alike:
+            kwargs |= {"own": grid.meta, "settled": self.settled, "absent": self._absent}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
 

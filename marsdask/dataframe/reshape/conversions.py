@@ -98,7 +98,7 @@ def to_datetime(arg: DataFrame | Series, errors: str = "raise", **options: Any) 
         return of_columns
     _column(arg, "to_datetime")
     text = isinstance(meta.dtype, pd.StringDtype) or meta.dtype == object
-    if text and options.get("format") is None:
+    if text and options.get("format") is None and options.get("unit") is None:
         options["format"] = _format_of(arg, dayfirst=options.get("dayfirst", False))
     times: Series = rowwise(Conversion("to_datetime"), arg, errors=errors, **options)
     return times

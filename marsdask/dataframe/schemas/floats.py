@@ -42,26 +42,37 @@ class Narrowing:
     """Whether columns of one type stay wide together."""
     keys: tuple[Hashable, ...]
     """The columns of the keys of groups."""
+    sort: bool = True
+    dropna: bool = True
 
     def rows(self, block: Any) -> tuple[Any, bool, frozenset[Any]]:
-        """Return the ends of the keys, whether they rise, and which columns have gaps."""
+        """Return some keys, whether the groups rise, and which columns have gaps."""
         keys = block[list(self.keys)]
         gaps = frozenset(
             dtype if self.together else at
             for at, (dtype, name) in enumerate(zip(self.dtypes, self.names, strict=True))
             if name is not None and block[self.sources[at]].isna().any()
         )
-        return keys.iloc[[0, -1]], _rise(keys), gaps
+        return self._ends(keys), self._rise(keys), gaps
 
     def joined(self, a: Any, b: Any) -> tuple[Any, bool, frozenset[Any]]:
         """Return the same of two runs of rows."""
         (first, rise, gaps), (last, others, more) = a, b
-        ends = pd.concat([first, last])
-        rise = rise and others and _rise(ends.iloc[1:3])
-        return ends.iloc[[0, -1]], rise, gaps | more
+        keys = pd.concat([first, last])
+        rise = rise and others and self._rise(keys)
+        return self._ends(keys) if rise else keys.iloc[:1], rise, gaps | more
+
+    def _rise(self, keys: Any) -> bool:
+        """Tell whether pandas's numbers of the groups never fall: -1 is that of no group."""
+        groups = keys.groupby(list(keys), sort=self.sort, dropna=self.dropna, observed=True)
+        return bool(groups.ngroup().fillna(-1).is_monotonic_increasing)
+
+    def _ends(self, keys: Any) -> Any:
+        """Return the rows that later keys are compared to."""
+        return keys.iloc[[0, -1]] if self.sort else keys.drop_duplicates()
 
     def wide_means(self, rows: Any) -> Any:
-        """Return the means that pandas computes of doubles: of sorted keys without gaps."""
+        """Return the means that pandas computes of doubles: of groups in order without gaps."""
         found = np.empty((), dtype=object)
         _, rise, gaps = rows or (None, False, frozenset())
         columns = enumerate(zip(self.dtypes, self.names, strict=True))
@@ -95,12 +106,6 @@ class Narrowing:
                 return column
             found.isetitem(at, column)
         return found
-
-
-def _rise(keys: Any) -> bool:
-    """Tell whether keys never fall, and none is missing."""
-    labels: Any = pd.MultiIndex.from_frame(keys) if keys.shape[1] > 1 else pd.Index(keys.iloc[:, 0])
-    return bool(labels.is_monotonic_increasing) and not keys.isna().any(axis=None)
 
 
 def _column(block: Any, at: int) -> Any:

@@ -16,7 +16,7 @@ from marsdask.core.public import public_methods
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import rowwise
-from ..frame_node import S, dtypes_of, is_row
+from ..frame_node import FrameNode, S, dtypes_of, is_row
 from ..missing_names import missing_name
 
 if TYPE_CHECKING:
@@ -149,7 +149,10 @@ class Windows(Generic[S]):
         """Raise at once for types for which pandas raises if there are rows."""
         if name == "count" or options.get("numeric_only"):
             return
-        chosen = self._chosen().node.meta
+        rows = self._chosen().node
+        if isinstance(rows, FrameNode) and rows.types_by_rows:
+            return  # chunks tell
+        chosen = rows.meta
         times = dict(self._how).get("on")
         if chosen.ndim == 2 and times in chosen.columns:
             chosen = chosen.drop(columns=times)
@@ -207,6 +210,10 @@ class Windows(Generic[S]):
         if isinstance(func, dict):
             return self._by_key(chosen, func, args, kwargs)
         labels = [one if isinstance(one, str) else function_name(one) for one in func]
+        if len(set(labels)) < len(labels):
+            raise pd.errors.SpecificationError(
+                "Function names must be unique if there is no new column names assigned"
+            )
         if chosen.ndim == 1:
             parts = [self._aggregate(one, args, kwargs) for one in func]
             return beside(parts, pd.Index(labels))

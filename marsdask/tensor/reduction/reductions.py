@@ -361,9 +361,9 @@ def average(
     node = as_node(a)
     axis = tuple(axis) if isinstance(axis, Iterator) else axis  # which can be read once
     axes = as_axes(axis, node.meta.ndim)
-    if 0 in [n for i, n in enumerate(node.shape) if i not in axes]:
-        raise ZeroDivisionError("the average along an axis of an array that has no elements")
     if weights is None:
+        if 0 in [n for i, n in enumerate(node.shape) if i not in axes]:
+            raise ZeroDivisionError("the average along an axis of an array that has no elements")
         value = mean.node(a, axis=axis, keepdims=keepdims)
         if not returned:
             return value

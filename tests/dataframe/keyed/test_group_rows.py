@@ -120,6 +120,7 @@ def test_no_rows():
     lazy = md.DataFrame(frame)
     equal(lazy.groupby("k").x.cumsum(), frame.groupby("k").x.cumsum())
     equal(lazy.groupby("k").head(1), frame.groupby("k").head(1))
+    equal(lazy.groupby("k").ngroup(ascending=False), frame.groupby("k").ngroup(ascending=False))
 
 
 @pytest.mark.parametrize("mode", ["usual", "shuffled"])

@@ -107,6 +107,14 @@ def test_nearest_errors():
         LAZY.merge_asof(lazy, md.DataFrame(RIGHT), on="t", direction="up")
 
 
+@pytest.mark.parametrize("how", [{"on": "t"}, {"left_on": "t", "right_on": "t"}])
+def test_levels_of_labels_are_refused(how):
+    """Pandas takes a named level of the labels for a key."""
+    lazy = md.DataFrame(LEFT.set_index("t"))
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        LAZY.merge_asof(lazy, md.DataFrame(RIGHT), **how)
+
+
 @pytest.mark.parametrize("name", ORDERED)
 def test_ordered(name):
     """In the order of the keys, with gaps filled or not."""

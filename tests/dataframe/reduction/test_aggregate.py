@@ -28,6 +28,8 @@ CALLS = {
     "rows": lambda d: d[["k", "u"]].aggregate("cumsum"),
     "of a column": lambda d: d.f.agg("sum"),
     "of a column, a list": lambda d: d.f.agg(["sum", np.mean, "count"]),
+    "of a column, twice": lambda d: d.f.agg(["max", "max", "min"]),
+    "twice": lambda d: d.agg({"k": ["max", "max", "min"]}),
     "of a column, a dict": lambda d: d.u.agg({"x": "min", "y": "max"}),
     "of a column, named": lambda d: d.u.agg(x="min", y="max"),
 }

@@ -39,6 +39,20 @@ def test_refusals():
         lazy.t.to_frame().median()
 
 
+def test_short_floats_of_no_rows():
+    """Their median is a double; one of missing values only is short."""
+    for values in ([], [None, None], [1, 2]):
+        frame = pd.DataFrame({"u": values, "v": values}, dtype="float32")
+        equal(md.DataFrame(frame).median(), frame.median())
+
+
+def test_numbers_that_may_be_missing():
+    """Quantiles of integers that values turn into floats."""
+    frame = pd.DataFrame({"f": [1, None, 2, 2]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.groupby("f").ngroup().quantile([0.5]), frame.groupby("f").ngroup().quantile([0.5]))
+
+
 def test_methods_and_types():
     """Of tables, objects and periods there are none."""
     frame = table(5)[["k", "u"]]

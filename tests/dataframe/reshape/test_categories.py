@@ -19,6 +19,9 @@ CASES: dict[str, Any] = {
     "intervals of times": lambda xd, d: xd.cut(d.t, 4, labels=False, right=False),
     "quantiles": lambda xd, d: xd.qcut(d.u, 3),
     "shares": lambda xd, d: xd.qcut(d.f, [0, 0.3, 1], duplicates="drop", precision=1),
+    "quantiles of no values": lambda xd, d: xd.qcut(d.f.where(d.f > 99), 2, duplicates="drop"),
+    "quantiles of truth": lambda xd, d: xd.qcut(d.u > 3, [0, 0.5, 1], duplicates="drop"),
+    "no indicators": lambda xd, d: xd.get_dummies(d.f.where(d.f > 99)),
     "indicators": lambda xd, d: xd.get_dummies(d),
     "of categories": lambda xd, d: xd.get_dummies(d.s.astype(KIND), dummy_na=True),
     "of texts": lambda xd, d: xd.get_dummies(d.s, dummy_na=True, drop_first=True, prefix="z"),
@@ -44,6 +47,7 @@ def test_edges_are_returned():
         lambda xd, d: xd.cut(d.u, [0, 2, 5, 9], retbins=True, labels=list("abc")),
         lambda xd, d: xd.cut(d.f, 3, retbins=True),
         lambda xd, d: xd.qcut(d.u, [0, 0.3, 1], retbins=True, labels=False),
+        lambda xd, d: xd.qcut(d.f * np.nan, 2, retbins=True, duplicates="drop"),
     ):
         (found, edges), (wanted, theirs) = call(md, lazy), call(pd, frame)
         equal(found, wanted)

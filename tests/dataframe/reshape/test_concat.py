@@ -217,3 +217,21 @@ def test_rows_without_columns():
             lazy = md.concat([md.DataFrame(rows, chunk_size=1), md.DataFrame(frame)][order])
             assert lazy.dtypes.equals(wanted.dtypes)
             equal(lazy, wanted)
+
+
+@pytest.mark.parametrize("column", ["i", "b", "f", "m", "s"])
+def test_columns_that_a_part_without_rows_lacks(column):
+    """They have a type that holds gaps, whether the other parts' types are known or not."""
+    rows = pd.DataFrame({"a": [1], "i": [2], "b": [True], "f": [0.5], "m": pd.array([1]), "s": "x"})
+    chosen = rows[["a", column]]
+    for lazy in (md.DataFrame(chosen), _merged(chosen)):
+        values = lazy.compute()
+        wanted = pd.concat([values, rows[["a"]][:0], values])
+        for other in (md.DataFrame(rows[["a"]]).query("a > 1"), md.DataFrame(rows[["a"]][:0])):
+            equal(md.concat([lazy, other, lazy]), wanted)
+
+
+def _merged(rows: pd.DataFrame) -> Any:
+    """Return the rows, of types that only values tell."""
+    found: Any = md.DataFrame(rows[["a"]]).merge(md.DataFrame(rows), how="left")
+    return found

@@ -17,6 +17,9 @@ CASES: dict[str, Any] = {
     "to_numeric of what is none": lambda xd, d: xd.to_numeric(d.s, errors="coerce"),
     "to_datetime": lambda xd, d: xd.to_datetime(d.t.dt.strftime("%d/%m/%Y"), format="%d/%m/%Y"),
     "to_datetime of numbers": lambda xd, d: xd.to_datetime(d.u, unit="D"),
+    "to_datetime of texts and a unit": lambda xd, d: xd.to_datetime(
+        d.s.where(d.s == "none"), unit="D"
+    ),
     "to_numeric in fewer bytes": lambda xd, d: xd.to_numeric(d.u * 1.0, downcast="unsigned"),
     "to_numeric as it is": lambda xd, d: xd.to_numeric(d.f, downcast="integer"),
     "to_datetime of guessed texts": lambda xd, d: xd.to_datetime(d.t.dt.strftime("%Y-%m-%d")),

@@ -48,6 +48,18 @@ def test_types_of_groups(name, dtype):
                 equal(call(lazy.groupby("k")), call(frame.groupby("k")), rtol=1e-5)
 
 
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("dropna", [True, False])
+def test_means_of_groups_in_order(sort, dropna):
+    """Pandas computes them of doubles if the numbers of the groups never fall."""
+    for keys in ([None, 1, 2, 2], [1, 2, None, None], [3, 1, 1, 2], [3, 1, 3, 2], [1, None, 2, 3]):
+        frame = pd.DataFrame({"k": keys, "v": np.arange(4, dtype="float32")})
+        how = {"sort": sort, "dropna": dropna}
+        for size in (1, 3):
+            found = md.DataFrame(frame, chunk_size=size).groupby("k", **how)[["v"]].mean()
+            equal(found, frame.groupby("k", **how)[["v"]].mean())
+
+
 def test_results_of_several_chunks_have_one_type():
     """One group that does not fit keeps the others wide."""
     frame = pd.DataFrame({"k": [3, 1, 2, 3], "v": np.array([0.1, 0.2, 9e7, 0.4], "float32")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import marsdask.dataframe as md
 from marsdask.dataframe.windows.window import SETTINGS
@@ -44,6 +45,11 @@ def test_several_statistics():
     for func in (["sum", "mean"], {"x": "sum", "y": "max"}):
         equal(e["f"].agg(func), d["f"].agg(func))
     equal(e[["f"]].agg(["sum"]), d[["f"]].agg(["sum"]))
+    for twice in (["sum", "sum"], {"u": ["max", "max"]}):
+        with pytest.raises(pd.errors.SpecificationError, match="unique"):
+            e.agg(twice)
+    mapped = lazy.u.map({99: "text"}).rolling(2, min_periods=1).max()  # no value is a text
+    equal(mapped, frame.u.map({99: "text"}).rolling(2, min_periods=1).max())
     equal(e.u.corr(lazy.f), d.u.corr(frame.f))
     equal(e["u"].cov(lazy.u, ddof=0), d["u"].cov(frame.u, ddof=0))
     equal(e.u.cov(lazy), d.u.cov(frame))
