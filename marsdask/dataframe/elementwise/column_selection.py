@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ..schemas.schema import once_a_schema
+from .rowwise import column_of, rowwise
 
 
 def columns_where(frame: Any, holds: Callable[[Any], bool]) -> Any:
