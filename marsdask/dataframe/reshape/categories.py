@@ -77,7 +77,8 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     shares = np.linspace(0, 1, q + 1) if np.ndim(q) == 0 else np.asarray(q)
     edges = x.quantile(list(shares)).compute().to_numpy(float, na_value=np.nan)
     if np.isnan(edges).any():  # there is no value: pandas tells what comes of it
-        bins = pd.qcut(pd.Series([], dtype=float), q, retbins=True, **options)[1]
+        none: Any = pd.Series([], dtype=float)
+        bins = pd.qcut(none, q, retbins=True, **options)[1]
         missing: Series = rowwise(Conversion("qcut"), rowwise(no_values, x), q=q, **options)
         return (missing, bins) if retbins else missing
     options["include_lowest"] = True
