@@ -171,6 +171,8 @@ class Node(ByReference, metaclass=_NodeType):
     values_tell: ClassVar[bool] = False
     """Whether its values decide how wide its texts are, which unit its times or which categories
     its columns have."""
+    holds_all: ClassVar[bool] = False
+    """Whether all of its elements must be kept at once before any is known, as in a sort."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, overload
 from typing import cast as typed
 
 import numpy as np
@@ -18,22 +18,27 @@ from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt, StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
 from marsdask.core.snapshots.snapshot import with_own_cells
 from marsdask.core.traits import Traits
-from marsdask.tensor.chunks import bytes_of, normalize_chunks
+from marsdask.tensor.chunks import MOST_CHUNKS, bytes_of, normalize_chunks
+from marsdask.tensor.creation.from_shape import arange
 from marsdask.tensor.manipulation.shape import whole
 
 from .frame_node import FrameNode, FromPandas, row_bytes
 from .keyed.keys import numbered_rows
-from .ordered.row_numbers import row_counts
+from .ordered.row_numbers import numbers_of, part_of_labels, row_counts
 
 if TYPE_CHECKING:
     from .frame import DataFrame
     from .index import Index
     from .series import Series
+
+
+#: Of longer ranges each chunk makes its own numbers.
+MOST_LISTED: Final = 2**24
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
@@ -52,7 +57,7 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
         limit = options.chunk_store_limit
         if chunk_size is not None and chunk_size != "auto":
             limit = bytes_of(chunk_size)
-        chunk_size = max(1, int(limit / max(1.0, row_bytes(meta))))
+        chunk_size = max(1, int(limit / max(1.0, row_bytes(meta))), -(-rows // MOST_CHUNKS))
     (sizes,) = normalize_chunks(chunk_size, (rows,), np.dtype("i1"))
     return numbers(sizes)
 
@@ -149,6 +154,8 @@ class FromTensor(FrameNode):
     columns: Any
     """Column labels; for a series its name."""
     kind: type
+    labels: range | None = field(default=None, kw_only=True)
+    """The row labels, if they are not those from 0 on."""
 
     @property
     def meta(self) -> Any:
@@ -164,12 +171,23 @@ class FromTensor(FrameNode):
     @property
     def traits(self) -> Traits:
         """Rows labelled from 0 are aligned if their numbers are equal."""
-        return numbered_rows(f"range:{total(self.a.chunks[0])}")
+        rows = total(self.a.chunks[0]) if self.labels is None else self.labels
+        return numbered_rows(f"range:{rows}")
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        (rows,) = taken
+        if rows is None:
+            return None
+        rest = (None,) * (len(self.a.chunks) - 1)
+        return self.replaced(
+            a=part(self.a, (rows, *rest)), labels=part_of_labels(self.labels, rows)
+        )
 
     def tile(self, a: Grid) -> Any:
         (a,) = yield from resolved(a)
         a, axes = self._whole_rows(a)
-        rule = Blockwise(to_pandas_rows, (a,), axes, self._kwargs, StartAt(a.chunks[0]))
+        kwargs = {**self._kwargs, "labels": self.labels}
+        rule = Blockwise(to_pandas_rows, (a,), axes, kwargs, StartAt(a.chunks[0]))
         return self.grid(rule, a.chunks[0])
 
     def tile_blind(self, a: Grid) -> Any:
@@ -193,9 +211,11 @@ def to_rows_among(block: Any, counts: list[int], position: int, **kwargs: Any) -
     return to_pandas_rows(block, sum(counts[:position]), **kwargs)
 
 
-def to_pandas_rows(block: Any, first: int, *, columns: Any, kind: type) -> Any:
-    """Return a block as a frame or a series labelled from ``first`` on."""
-    index = pd.RangeIndex(first, first + len(block))
+def to_pandas_rows(
+    block: Any, first: int, *, columns: Any, kind: type, labels: range | None = None
+) -> Any:
+    """Return a block as a frame or a series; its labels are those from position ``first`` on."""
+    index = numbers_of(labels, first, len(block))
     if kind is pd.DataFrame:
         return pd.DataFrame(block, index=index, columns=columns)
     return pd.Series(block, index=index, name=columns)
@@ -285,6 +305,11 @@ def make_series(
         series: Series = data
         return series if name is None else series.rename(name)
     data, index = map(plain_values, (data, index))
+    if isinstance(data, range) and len(data) > MOST_LISTED and index is None:
+        like = pd.Series(data[:0], dtype=dtype or np.int64)
+        sizes = row_sizes(len(data), like, chunk_size, num_partitions)
+        made = arange(data.start, data.stop, data.step, dtype=like.dtype, chunk_size=(sizes,))
+        return series_from_tensor(made, name)
     held = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
     lazy: Series = in_memory(held, chunk_size, num_partitions, copy=copy)
     return lazy

@@ -15,9 +15,9 @@ from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Columns, Node, Planner, lacks_detail
+from marsdask.core.node import Columns, Node, PartOf, Planner, Taken, lacks_detail
 from marsdask.core.results.stored import InMemoryBlocks
-from marsdask.core.sizes import Chunks, Index, Sizes, borders
+from marsdask.core.sizes import Chunks, Index, Sizes, borders, total
 from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 from marsdask.scheduler.base import all_dtypes
@@ -181,6 +181,21 @@ class SameRows(FrameNode):
     def traits(self) -> Traits:
         """The rows are those of the input."""
         return self.a.traits.carried(comparable(self.meta, kept_labels))
+
+    @property
+    def rows_behind(self) -> int | None:
+        """On how many rows behind it a row depends, at most; ``None`` if that is not known."""
+        return None
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        """Return some rows of a prefix: rows behind have no effect, those before may have one."""
+        (rows,), length, behind = taken, total(self.a.chunks[0]), self.rows_behind
+        if rows is None or behind is None or not isinstance(length, int):
+            return None
+        stop = 1 + max(rows[0], rows[-1]) + behind if rows else 0
+        if 2 * stop > length:
+            return None
+        return part(self.replaced(a=part(self.a, (range(stop),))), taken)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (None if self.all_columns else wanted,)

@@ -12,8 +12,10 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
+
+from .ordered.positions import part_of_rows
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -37,6 +39,13 @@ class ToTensor(Node):
     def _chunks(self, rows: Chunks) -> Chunks:
         meta = self.a.meta
         return (*rows, (len(meta.columns),)) if isinstance(meta, pd.DataFrame) else rows
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        # A selection of columns would choose among labels that may be equal.
+        if taken[0] is None or any(columns is not None for columns in taken[1:]):
+            return None
+        del part  # makes parts of tensors
+        return self.replaced(a=part_of_rows(self.a, taken[:1]))
 
     def tile(self, a: Grid) -> Grid:
         chunks = self._chunks(a.chunks)

@@ -15,6 +15,7 @@ from ..grids.blockwise import Blockwise, pick
 from ..grids.grid import Call, Grid, Ref, ResultKeys
 from ..grids.ownership import may_be_views
 from ..grids.select import Select
+from ..node import MultiOutput, Node
 from ..sizes import Index, known_chunks, numbers, upper
 from .costs import cost_of
 from .fusion import Template
@@ -148,16 +149,31 @@ def check_results(grids: Sequence[Grid], plan: Plan) -> None:
     kept = sum(_kept(source for grid in grids for source in _selected(grid)).values())
     largest = max(grids, key=_whole, default=None)
     name = "" if largest is None else _written(largest)
+    fetched = max(kept, sum(_whole(grid) for grid in grids if len(grid) > 1))
+    _check_bytes(name, kept, fetched, plan)
+
+
+def check_looking(nodes: Iterable[Node], roots: Sequence[Node], plan: Plan) -> None:
+    """Raise for too large values of nodes that look at their inputs, before these are made.
+
+    They are no views: a sort has memory of its own.
+    """
+    for node in nodes:
+        if isinstance(node, MultiOutput) or not known_chunks(node.chunks):
+            continue
+        if (node.holds_all or node in roots) and node.itemsize and _is_sized(node.meta):
+            nbytes = int(node.itemsize * math.prod(map(sum, map(numbers, node.chunks))))
+            _check_bytes(_described(node), nbytes, nbytes if node in roots else 0, plan)
+
+
+def _check_bytes(name: str, kept: int, fetched: int, plan: Plan) -> None:
     memory, disk = plan.budget or 0, plan.spill or 0
     if plan.spill is not None and kept > memory + disk:
         where = f"memory ({format_bytes(memory)}) and spill directories ({format_bytes(disk)})"
         settings = "options.spill_dirs and options.spill_limit, or a worker's --spill-dirs,"
         instead = f"{_INSTEAD}; {settings} give more room"
         raise ResultsTooLarge(name, kept, memory + disk, where, instead)
-    if plan.client is None:
-        return
-    fetched = max(kept, sum(_whole(grid) for grid in grids if len(grid) > 1))
-    if fetched > plan.client:
+    if plan.client is not None and fetched > plan.client:
         raise too_large_to_fetch(name, fetched, plan.client)
 
 
@@ -255,9 +271,11 @@ def refuse(chunks: Sequence[Ref], projection: Projection, budget: int) -> Memory
 
 def _written(grid: Grid) -> str:
     """Name the operation of a grid, and the user's line."""
-    node = grid.node
-    name = node.label if node is not None else grid.rule.label
-    return name if node is None or node.origin is None else f"{name} (written at {node.origin})"
+    return grid.rule.label if grid.node is None else _described(grid.node)
+
+
+def _described(node: Node) -> str:
+    return node.label if node.origin is None else f"{node.label} (written at {node.origin})"
 
 
 def _nbytes(ref: Ref) -> int:

@@ -22,7 +22,7 @@ from ..traits import Partitioning
 from .batches import Batch, Batches
 from .frontier import Frontier
 from .lowering import Lowering, Tasks, lower_again, lowered
-from .memory import check_results
+from .memory import check_looking, check_results
 from .passes import run_passes
 from .plan import Plan, current_plan
 from .rules.coalescing import shown
@@ -128,6 +128,8 @@ class Compilation:
         self._held.settle()
         self._tile_all()
         if self._paused:
+            if not self._started:
+                check_looking(self._paused, self.graph.roots, self.plan)
             refs = [ref for paused in self._paused.values() for ref in paused.look.run()]
         else:
             self._final = True

@@ -17,7 +17,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Columns, Node
+from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 from marsdask.core.snapshots.functions import function_name
 from marsdask.core.traits import Traits, kept
@@ -193,6 +193,12 @@ class Rowwise(FrameNode):
         labels = first.columns if isinstance(first, pd.DataFrame) else None
         found = translation(Operation(args, dict(self.kwargs), labels))
         return found if found and len(found.columns) == len(dtypes_of(self.meta)) else None
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        """Return the function of some rows; types that other rows decide stay those of all."""
+        if taken[0] is None or not self.settled or any(n.chunks != self.chunks for n in self._rows):
+            return None
+        return self.with_inputs({node: part(node, taken) for node in self._rows})
 
     def tile(self, *grids: Grid) -> Any:
         rows = [grid for grid, node in zip(grids, self.inputs, strict=True) if node in self._rows]

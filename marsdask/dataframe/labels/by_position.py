@@ -12,12 +12,16 @@ import pandas as pd
 from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, borders, known, total
 from marsdask.core.traits import Traits
+from marsdask.tensor.indexing.outer_cuts import MOST_RUNS, outer_cut
+from marsdask.tensor.indexing.slicing import is_small_part
 
 from ..frame_node import FrameNode, S, axis_number, row_bytes
+from ..ordered.positions import part_of_rows
 from ..rows import concat
 from ..schemas.dtypes import in_one_type
 
@@ -62,6 +66,19 @@ class ListedRows(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
 
+    def pushed_down(self) -> Node | None:
+        rows = total(self.a.chunks[0])
+        if not isinstance(rows, int) or not self.positions or not is_small_part(self.shape, self.a):
+            return None
+        cut = outer_cut(np.array(self.positions, dtype=np.intp))
+        if cut is None or len(cut.runs) > MOST_RUNS or cut.length > 16 * len(self.positions):
+            return None
+        parts = [self.a.sliced((run,), part_of_rows) for run in cut.runs]
+        if None in parts:
+            return None
+        a = parts[0] if len(parts) == 1 else ChosenRuns(tuple(parts))  # type: ignore[arg-type]
+        return self.replaced(a=a, positions=tuple(map(int, cut.local)))
+
     def tile(self, a: Grid) -> Generator[Any, Any, Grid]:
         if not known(a.chunks[0]):
             (a,) = yield from resolved(a)
@@ -80,6 +97,27 @@ class ListedRows(FrameNode):
         return gather(joined_at, pieces, chunks=self.chunks, **options)
 
 
+@dataclass(frozen=True, eq=False)
+class ChosenRuns(FrameNode):
+    """Runs of the rows of one object, one after the other."""
+
+    runs: tuple[Node, ...]
+
+    @property
+    def meta(self) -> Any:
+        return self.runs[0].meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return (tuple(size for run in self.runs for size in run.chunks[0]),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,) * len(self.runs)
+
+    def tile(self, *grids: Grid) -> Grid:
+        return concatenate_grids(grids, 0, self.meta)
+
+
 def rows_at(block: Any, positions: Any) -> Any:
     """Return the rows of a chunk at some positions."""
     return block.take(positions) if isinstance(block, pd.Index) else block.iloc[positions]
@@ -90,13 +128,18 @@ def joined_at(parts: list[Any], order: Any) -> Any:
     return rows_at(concat(parts), np.argsort(order, kind="stable"))
 
 
+def check_count(count: int, width: float) -> None:
+    """Raise for so many rows that one chunk of them would be too large."""
+    if count * width > LARGEST:
+        raise NotImplementedError(
+            f"{count} rows by position are not supported, since they are one chunk; use a mask, "
+            "or a slice"
+        )
+
+
 def rows_in_order(obj: S, positions: Sequence[Any]) -> S:
     """Return the rows at a list of positions."""
-    if len(positions) * row_bytes(obj.node.meta) > LARGEST:
-        raise NotImplementedError(
-            f"{len(positions)} rows by position are not supported, since they are one chunk; use a "
-            "mask, or a slice"
-        )
+    check_count(len(positions), row_bytes(obj.node.meta))
     rows = total(obj.node.chunks[0])
     if isinstance(rows, int) and any(not -rows <= one < rows for one in positions):
         raise IndexError("positional indexers are out-of-bounds")
@@ -115,6 +158,43 @@ def take(obj: S, indices: Any, axis: int | str = 0) -> S:
         found: S = obj.iloc[:, list(indices)]
         return found
     return rows_in_order(obj, list(indices))
+
+
+#: The most rows among which NumPy's old generators draw: they shuffle the positions of all.
+MOST_SHUFFLED = 2**28
+
+
+def drawn_positions(
+    rows: int,
+    width: float,
+    n: int | None,
+    frac: float | None,
+    replace: bool,
+    random_state: Any,
+) -> list[int]:
+    """Return the positions that pandas draws from so many rows.
+
+    It makes a list of all of them, so of very many the same generator draws here.
+    """
+    if rows <= MOST_SHUFFLED:
+        options = {"n": n, "frac": frac, "replace": replace, "random_state": random_state}
+        positions: list[int] = pd.Series(np.arange(rows)).sample(**options).tolist()
+        return positions
+    pd.Series([0]).sample(n and min(n, 1), frac, replace)  # checks the arguments
+    count = round(frac * rows) if frac is not None else 1 if n is None else n
+    if count > rows and not replace:
+        raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+    check_count(count, width)
+    source = np.random.default_rng() if random_state is None else random_state
+    if not isinstance(source, np.random.Generator | np.random.RandomState):
+        source = np.random.RandomState(source)
+    if not replace and isinstance(source, np.random.RandomState):
+        raise NotImplementedError(
+            f"sample() of {rows} rows by RandomState is not supported, since it shuffles the "
+            "positions of all; use random_state=np.random.default_rng()"
+        )
+    drawn: list[int] = source.choice(rows, size=count, replace=replace).tolist()
+    return drawn
 
 
 def sample(
@@ -136,7 +216,6 @@ def sample(
             "sample(weights=) and sample(axis=1) are not supported; use take() of positions"
         )
     options = {"n": n, "frac": frac, "replace": replace, "random_state": random_state}
-    at = pd.Series(np.arange(len(obj))).sample(**options)
-    found = rows_in_order(obj, at.tolist())
+    found = rows_in_order(obj, drawn_positions(len(obj), row_bytes(obj.node.meta), **options))
     result: S = found.reset_index(drop=True) if ignore_index else found
     return result

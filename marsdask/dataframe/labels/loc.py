@@ -16,7 +16,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_methods
-from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.core.sizes import Chunks, total, unknown_sizes
 
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import NewLabels, rowwise
@@ -24,6 +24,7 @@ from ..frame_node import FrameNode, S
 from ..rows import concat, without_ellipsis, without_levels
 from ..schemas.dtypes import in_one_type
 from .assignment import assign_iloc, assign_loc
+from .by_position import rows_in_order
 from .index_methods import is_sorted
 from .index_times import finest
 from .masks import (
@@ -269,16 +270,39 @@ def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
     return parts[0], parts[1] if len(parts) > 1 else slice(None)
 
 
+def _numbers(obj: Any) -> pd.RangeIndex | None:
+    """Return the labels of rows that are known to be numbered from 0: they tell positions."""
+    rows = total(obj.node.chunks[0])
+    plain = isinstance(rows, int) and isinstance(obj.node.meta.index, pd.RangeIndex)
+    return pd.RangeIndex(rows) if plain and obj.node.alignment == f"range:{rows}" else None
+
+
+def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:
+    """Return the positions of integers among numbers, ``None`` unless all are there."""
+    if numbers is None or pd.Index(labels).dtype.kind not in "iu":
+        return None
+    found = numbers.get_indexer(pd.Index(labels))
+    return found.tolist() if (found >= 0).all() else None
+
+
 def _rows(obj: Any, key: Any) -> Any:
     if isinstance(key, Collection | pd.Series):
         return obj[key]
+    numbers = _numbers(obj)
     if isinstance(key, slice):
-        return copy(obj) if key == slice(None) else rows_between(obj, key)
+        if key == slice(None):
+            return copy(obj)
+        if numbers is not None:
+            return obj.iloc[numbers.slice_indexer(key.start, key.stop, key.step)]
+        return rows_between(obj, key)
     if isinstance(key, list | np.ndarray | pd.Index):
         if _is_mask(key):
             complaint = "Boolean index has wrong length: {} instead of {}"
             return obj[aligned_values(obj, list(key), complaint)]
-        return rows_of_labels(obj, key)
+        positions = _positions(numbers, key)
+        return rows_of_labels(obj, key) if positions is None else rows_in_order(obj, positions)
+    if numbers is not None and isinstance(key, int | np.integer) and not isinstance(key, bool):
+        return obj.iloc[numbers.get_loc(key)]
     if isinstance(key, str) and isinstance(obj.node.meta.index, pd.DatetimeIndex):
         return rows_of_time(obj, key)
     return rows_of_label(obj, key)

@@ -47,6 +47,10 @@ class RowScan(SameRows):
     def meta(self) -> Any:
         return getattr(self.a.meta, self.title)(skipna=self.skipna)
 
+    @property
+    def rows_behind(self) -> int:
+        return 0
+
     def tile(self, a: Grid) -> Grid:
         kwargs = {"name": self.title, "skipna": self.skipna}
         return scan(

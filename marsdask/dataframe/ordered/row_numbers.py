@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import pandas as pd
@@ -15,7 +15,7 @@ from marsdask.core.grids.chunk_positions import ChunkAt, StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Columns, Node
+from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
@@ -59,6 +59,8 @@ class ResetIndex(FrameNode):
     a: Node
     drop: bool
     options: tuple[tuple[str, Any], ...] = ()
+    labels: range | None = field(default=None, kw_only=True)
+    """The row labels, if they are not those from 0 on."""
 
     def runs_inline(self) -> bool:
         return True
@@ -84,6 +86,8 @@ class ResetIndex(FrameNode):
     def traits(self) -> Traits:
         """Rows labelled from 0 are aligned if their numbers are equal."""
         rows = f"range:{total(self.a.chunks[0])!r}" if self._counted else f"number:{self._rows}"
+        if self.labels is not None:
+            rows = f"range:{self.labels}"
         return numbered_rows(rows).and_those(self.a.traits.carried(self.carry))
 
     def carry(self, key: Hashable) -> Hashable | None:
@@ -118,6 +122,12 @@ class ResetIndex(FrameNode):
         table = table.labelled()
         return Table(table.relation, (*table.labels, *table.columns))
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        (rows,) = taken
+        if rows is None or not self._counted:
+            return None
+        return self.replaced(a=part(self.a, (rows,)), labels=part_of_labels(self.labels, rows))
+
     def tile(self, a: Grid) -> Any:
         if len(a) > 1:
             (a,) = yield from resolved(a)
@@ -135,7 +145,21 @@ class ResetIndex(FrameNode):
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        return {"drop": self.drop, "options": self.options}
+        return {"drop": self.drop, "options": self.options, "labels": self.labels}
+
+
+def part_of_labels(labels: range | None, rows: range) -> range:
+    """Return the labels of some rows of those that have ``labels``, or their numbers."""
+    if labels is None:
+        return rows
+    start, step = labels.start + labels.step * rows.start, labels.step * rows.step
+    return range(start, start + step * len(rows), step)
+
+
+def numbers_of(labels: range | None, first: int, count: int) -> pd.RangeIndex:
+    """Return the labels of a run of rows that begins at position ``first``."""
+    run = range(first, first + count)
+    return pd.RangeIndex(run if labels is None else part_of_labels(labels, run))
 
 
 def row_counts(grid: Grid) -> Grid:
@@ -153,11 +177,15 @@ def number_chunk(block: Any, counts: list[int], position: int, **kwargs: Any) ->
 
 @kernel(scratch=0.0)
 def number_rows(
-    block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()
+    block: Any,
+    first: int,
+    drop: bool,
+    options: tuple[tuple[str, Any], ...] = (),
+    labels: range | None = None,
 ) -> Any:
-    """Label the rows of a chunk from ``first`` on."""
+    """Label the rows of a chunk by their numbers from ``first`` on, or by ``labels`` there."""
     block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
-    block.index = pd.RangeIndex(first, first + len(block))
+    block.index = numbers_of(labels, first, len(block))
     return block
 
 

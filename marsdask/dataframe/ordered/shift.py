@@ -41,6 +41,10 @@ class RowStencil(SameRows):
     def meta(self) -> Any:
         return self.func([self.a.meta], self.a.meta, 0, **dict(self.kwargs))
 
+    @property
+    def rows_behind(self) -> int | None:
+        return max(0, self.depth[1])
+
     def tile(self, a: Grid) -> Any:
         # The ends of all chunks would be as large as the chunks.
         return self._looked(a) if reaches_far(a.chunks[0], self.depth) else self.tile_blind(a)

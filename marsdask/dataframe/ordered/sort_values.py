@@ -36,6 +36,8 @@ from .row_numbers import reset_index
 class SortValues(FrameNode):
     """The sorted rows; equal ones keep their order."""
 
+    holds_all = True
+
     a: Node
     by: tuple[Any, ...] | None
     """Columns; ``()`` for the row labels, ``None`` for the values of a series."""

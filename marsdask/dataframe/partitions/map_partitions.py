@@ -399,6 +399,15 @@ def overlapped(
     return found.iloc[begin : begin + len(own)].set_axis(own.index, axis=0)
 
 
+@dataclass(frozen=True, eq=False)
+class Overlapped(RowStencil):
+    """A function of the user, who sees whole chunks."""
+
+    @property
+    def rows_behind(self) -> None:
+        return None
+
+
 @keeps_lazy("arguments")
 def map_overlap(
     obj: Any,
@@ -434,6 +443,6 @@ def map_overlap(
     call = {"func": func, "args": args, "kwargs": tuple(kwargs.items()), "like": found}
     depth = (int(before), int(after))
     mapped: DataFrame | Series = lazy(
-        RowStencil(node, "map_overlap", overlapped, depth, tuple(call.items()))
+        Overlapped(node, "map_overlap", overlapped, depth, tuple(call.items()))
     )
     return mapped

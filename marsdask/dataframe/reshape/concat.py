@@ -17,10 +17,10 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.select import concatenate_grids
-from marsdask.core.node import Columns, Node
+from marsdask.core.grids.select import concatenate_grids, cut_axis
+from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.public import public_call
-from marsdask.core.sizes import Chunks, total
+from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.scheduler.base import dtypes_of
 
 from ..elementwise.rowwise import NewLabels, relabelled, rowwise
@@ -145,6 +145,21 @@ class Concat(FrameNode):
         if wanted is None or not isinstance(self.meta, pd.DataFrame):
             return (None,) * len(self.parts)
         return tuple(wanted & frozenset(part.meta.columns) for part in self.parts)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        (rows,) = taken
+        lengths = [total(one.chunks[0]) for one in self.parts]
+        # Labels and columns of other types are cast to those that all rows decide.
+        alike = all(_are_alike(one.meta, self.meta) and one.settled for one in self.parts)
+        alike = alike and len({dtypes_of(one.meta.index) for one in self.parts}) == 1
+        if rows is None or not rows or not alike or not known(lengths):  # type: ignore[arg-type]
+            return None
+        cut = cut_axis(numbers(lengths), rows)  # type: ignore[arg-type]
+        runs = [
+            part(self.parts[at], (range(*own.indices(lengths[at])),))  # type: ignore[arg-type]
+            for at, own in zip(cut.positions, cut.parts, strict=True)
+        ]
+        return self.replaced(parts=tuple(runs))
 
     def tile(self, *grids: Grid) -> Grid | Generator[Look, Any, Grid]:
         # Labels of other types are objects, unless parts have no rows: these do not count.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -9,13 +10,26 @@ import pandas as pd
 from marsdask.core.public import public_call
 
 from ..create import in_memory
+from .many_labels import many_labels
 
 if TYPE_CHECKING:
     from ..index import Index
 
 
-def _lazy(labels: Any, chunk_size: Any) -> Index:
-    found: Index = in_memory(labels, chunk_size, None, copy=True)
+def _lazy(
+    make: Callable[..., Any],
+    start: Any,
+    end: Any,
+    periods: Any,
+    freq: Any,
+    chunk_size: Any,
+    options: dict[str, Any],
+) -> Index:
+    """Return the labels of pandas's function ``make``."""
+    found: Index | None = many_labels(make, start, end, periods, freq, chunk_size, dict(options))
+    if found is None:
+        given = {"start": start, "end": end, "periods": periods, "freq": freq, **options}
+        found = in_memory(make(**given), chunk_size, None, copy=True)
     return found
 
 
@@ -30,7 +44,7 @@ def date_range(
     **options: Any,
 ) -> Index:
     """Return regular dates. See pandas.date_range."""
-    return _lazy(pd.date_range(start, end, periods, freq, **options), chunk_size)
+    return _lazy(pd.date_range, start, end, periods, freq, chunk_size, options)
 
 
 @public_call
@@ -44,7 +58,7 @@ def bdate_range(
     **options: Any,
 ) -> Index:
     """Return business days. See pandas.bdate_range."""
-    return _lazy(pd.bdate_range(start, end, periods, freq, **options), chunk_size)
+    return _lazy(pd.bdate_range, start, end, periods, freq, chunk_size, options)
 
 
 @public_call
@@ -58,8 +72,7 @@ def timedelta_range(
     **options: Any,
 ) -> Index:
     """Return regular durations. See pandas.timedelta_range."""
-    named: Any = {"start": start, "end": end, "periods": periods, "freq": freq, **options}
-    return _lazy(pd.timedelta_range(**named), chunk_size)
+    return _lazy(pd.timedelta_range, start, end, periods, freq, chunk_size, options)
 
 
 @public_call
@@ -73,7 +86,7 @@ def period_range(
     chunk_size: Any = None,
 ) -> Index:
     """Return regular periods. See pandas.period_range."""
-    return _lazy(pd.period_range(start, end, periods, freq, name), chunk_size)
+    return _lazy(pd.period_range, start, end, periods, freq, chunk_size, {"name": name})
 
 
 @public_call
@@ -88,6 +101,5 @@ def interval_range(
     chunk_size: Any = None,
 ) -> Index:
     """Return regular intervals. See pandas.interval_range."""
-    given: Any = {"start": start, "end": end, "periods": periods, "freq": freq, "name": name}
-    given["closed"] = closed
-    return _lazy(pd.interval_range(**given), chunk_size)
+    options = {"name": name, "closed": closed}
+    return _lazy(pd.interval_range, start, end, periods, freq, chunk_size, options)

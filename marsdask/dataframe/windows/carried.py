@@ -40,6 +40,10 @@ class CarriedRows(SameRows):
     def meta(self) -> Any:
         return self.carry.step(self.a.meta, None, **dict(self.kwargs))
 
+    @property
+    def rows_behind(self) -> int | None:
+        return None if self.backward else 0
+
     def tile(self, a: Grid) -> Grid:
         kwargs = dict(self.kwargs)
         return scan(

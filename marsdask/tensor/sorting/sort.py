@@ -55,6 +55,8 @@ SORT_FROM = 6
 class Sort(Node):
     """The elements (or with ``indices`` their positions) in order along an axis."""
 
+    holds_all = True
+
     a: Node
     axis: int
     kind: str | None

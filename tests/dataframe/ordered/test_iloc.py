@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from marsdask.dataframe.ordered.iloc import pieces_of
+from marsdask.dataframe.ordered.positions import pieces_of
 from tests.core.recording import recording_session
 from tests.dataframe.tables import equal, filtered, table, tables
 
