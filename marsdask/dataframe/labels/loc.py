@@ -273,8 +273,9 @@ def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
 def _numbers(obj: Any) -> pd.RangeIndex | None:
     """Return the labels of rows that are known to be numbered from 0: they tell positions."""
     rows = total(obj.node.chunks[0])
-    plain = isinstance(rows, int) and isinstance(obj.node.meta.index, pd.RangeIndex)
-    return pd.RangeIndex(rows) if plain and obj.node.alignment == f"range:{rows}" else None
+    if not isinstance(rows, int) or not isinstance(obj.node.meta.index, pd.RangeIndex):
+        return None
+    return pd.RangeIndex(rows) if obj.node.alignment == f"range:{rows}" else None
 
 
 def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:

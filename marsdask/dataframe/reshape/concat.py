@@ -152,9 +152,9 @@ class Concat(FrameNode):
         # Labels and columns of other types are cast to those that all rows decide.
         alike = all(_are_alike(one.meta, self.meta) and one.settled for one in self.parts)
         alike = alike and len({dtypes_of(one.meta.index) for one in self.parts}) == 1
-        if rows is None or not rows or not alike or not known(lengths):  # type: ignore[arg-type]
+        if rows is None or not rows or not alike or not known(lengths):
             return None
-        cut = cut_axis(numbers(lengths), rows)  # type: ignore[arg-type]
+        cut = cut_axis(numbers(lengths), rows)
         runs = [
             part(self.parts[at], (range(*own.indices(lengths[at])),))  # type: ignore[arg-type]
             for at, own in zip(cut.positions, cut.parts, strict=True)

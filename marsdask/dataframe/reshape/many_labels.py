@@ -85,7 +85,8 @@ def labels_at(
     """Return the labels of some numbers, ``first`` being that of 0."""
     if isinstance(first, pd.Period):
         numbered = first.ordinal + step.n * np.arange(rows.start, rows.stop, rows.step)
-        return pd.PeriodIndex.from_ordinals(numbered, freq=step, **dict(options))
+        periods: Any = pd.PeriodIndex
+        return periods.from_ordinals(numbered, freq=step, **dict(options))
     start = first + rows.start * step
     return make(start=start, periods=len(rows), freq=rows.step * step, **dict(options))
 
@@ -107,7 +108,7 @@ def many_labels(
     whole = options.pop("inclusive", "both") == "both"
     if step is None or not whole or (step.n <= 0 and periods is None):
         return _unless_many(make, periods)
-    ends = [
+    ends: list[Any] = [
         None if one is None else make(start=one, periods=1, freq=step, **options)[0]
         for one in (start, end)
     ]
