@@ -38,7 +38,7 @@ from .errors import NotExecutedError, shortened
 from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
 from .mars_session import check_hints
-from .node import Node
+from .node import Node, Taken
 from .registry import class_of, register_collection
 from .results.known import Known
 from .results.stored import InMemoryBlocks, Stored
@@ -372,6 +372,11 @@ class Collection(HandsOn, ByReference):
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         """Return the grid in other chunks of known sizes."""
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks are cut")
+
+    @staticmethod
+    def _part_of(node: Node, taken: Taken) -> Node:
+        """Return the node of a part of another, one range an axis."""
+        raise NotImplementedError(f"nodes of {type(node).__name__} have no parts")
 
     @classmethod
     def _in_place(cls, node: Node, old: Node) -> Node:

@@ -20,6 +20,7 @@ from .display import html, representation
 from .elementwise.filter import Filter
 from .elementwise.rowwise import rowwise
 from .io import dask_frames
+from .ordered.positions import sliced_rows
 from .rows import alignment, cut_rows, recut_rows
 from .schemas.dtypes import cast_chunks, concat_chunks, in_one_type, meta_from_infos
 from .schemas.frozen import thawed
@@ -124,6 +125,7 @@ class Rows(Collection):
 
     _settled = staticmethod(meta_from_infos)
     _cast = staticmethod(cast_chunks)
+    _part_of = staticmethod(sliced_rows)
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:

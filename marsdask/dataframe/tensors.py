@@ -15,8 +15,6 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 
-from .ordered.positions import part_of_rows
-
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
@@ -44,8 +42,7 @@ class ToTensor(Node):
         # A selection of columns would choose among labels that may be equal.
         if taken[0] is None or any(columns is not None for columns in taken[1:]):
             return None
-        del part  # makes parts of tensors
-        return self.replaced(a=part_of_rows(self.a, taken[:1]))
+        return self.replaced(a=part(self.a, taken[:1]))
 
     def tile(self, a: Grid) -> Grid:
         chunks = self._chunks(a.chunks)

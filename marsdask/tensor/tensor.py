@@ -26,6 +26,7 @@ from .device import to_cpu, to_gpu
 from .elementwise import ufuncs
 from .indexing import boolean, getitem, inplace, setitem
 from .indexing import choose as choices
+from .indexing.slicing import sliced_tensor
 from .io import dask_arrays, hdf5_files, tiledb_arrays, zarr_arrays
 from .io import store as storage
 from .linalg import dot, matmul
@@ -111,6 +112,7 @@ class Tensor(Collection):
     _show = views_of.show
     _settled = staticmethod(blocks.meta_from_infos)
     _cast = staticmethod(blocks.cast_chunks)
+    _part_of = staticmethod(sliced_tensor)
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:

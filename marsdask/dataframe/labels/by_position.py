@@ -12,16 +12,14 @@ import pandas as pd
 from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import MOST_RUNS, is_small_part, outer_cut, part_of
 from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, borders, known, total
 from marsdask.core.traits import Traits
-from marsdask.tensor.indexing.outer_cuts import MOST_RUNS, outer_cut
-from marsdask.tensor.indexing.slicing import is_small_part
 
 from ..frame_node import FrameNode, S, axis_number, row_bytes
-from ..ordered.positions import part_of_rows
 from ..rows import concat
 from ..schemas.dtypes import in_one_type
 
@@ -73,7 +71,7 @@ class ListedRows(FrameNode):
         cut = outer_cut(np.array(self.positions, dtype=np.intp))
         if cut is None or len(cut.runs) > MOST_RUNS or cut.length > 16 * len(self.positions):
             return None
-        parts = [self.a.sliced((run,), part_of_rows) for run in cut.runs]
+        parts = [self.a.sliced((run,), part_of) for run in cut.runs]
         if None in parts:
             return None
         a = parts[0] if len(parts) == 1 else ChosenRuns(tuple(parts))  # type: ignore[arg-type]

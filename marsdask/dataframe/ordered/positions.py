@@ -11,12 +11,12 @@ from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import first_chunks, resolved
+from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
-from marsdask.tensor.indexing.slicing import is_small_part, part_of
 
 from ..frame_node import FrameNode, row_bytes
 from ..relations.relation import FirstRows, Table
@@ -115,7 +115,7 @@ class Positions(FrameNode):
         rows = total(self.a.chunks[0])
         if not isinstance(rows, int) or not is_small_part(self.shape, self.a):
             return None
-        found = self.a.sliced((range(rows)[self.rows],), part_of_rows)
+        found = self.a.sliced((range(rows)[self.rows],), part_of)
         # Rows are not cut anew: that costs more than what is saved.
         return found if found is None or found.chunks == self.chunks else None
 
@@ -167,14 +167,10 @@ def as_slice(rows: range) -> slice:
     return slice(rows.start, stop, rows.step) if rows else slice(0, 0)
 
 
-def part_of_rows(node: Node, taken: Taken) -> Node:
-    """Return the node of some rows, or of a part of a tensor that rows are made of."""
-    if not isinstance(node, FrameNode):
-        return part_of(node, taken)
+def sliced_rows(node: Node, taken: Taken) -> Node:
+    """Return the node of some rows of another."""
     (rows,) = taken
-    if rows is None or rows == range(total(node.chunks[0])):  # type: ignore[arg-type]
-        return node
-    return Positions(node, as_slice(rows))
+    return node if rows is None else Positions(node, as_slice(rows))
 
 
 def first_rows(block: Any, count: int) -> Any:

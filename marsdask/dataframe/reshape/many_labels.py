@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import wrap
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import cut_axis
@@ -99,15 +98,16 @@ def many_labels(
     freq: Any,
     chunk_size: Any,
     options: dict[str, Any],
-) -> Any:
-    """Return the labels of pandas's function ``make``, lazily; ``None`` if they may be listed."""
+) -> ManyLabels | None:
+    """Return the labels of pandas's function ``make``; ``None`` if they may be listed."""
     whole = isinstance(periods, int | np.integer)
     if periods is not None and not (whole and periods > MOST_LISTED):
         return None
     step = _step(make, start, end, freq)
     whole = options.pop("inclusive", "both") == "both"
     if step is None or not whole or (step.n <= 0 and periods is None):
-        return _unless_many(make, periods)
+        _check_count(make, periods)
+        return None
     ends: list[Any] = [
         None if one is None else make(start=one, periods=1, freq=step, **options)[0]
         for one in (start, end)
@@ -127,7 +127,7 @@ def many_labels(
     named = tuple(sorted(options.items()))
     meta = labels_at(range(1), make, first, step, named)
     sizes = row_sizes(len(rows), meta[:0], chunk_size, None)
-    return wrap(ManyLabels(make, first, step, rows, sizes, named))
+    return ManyLabels(make, first, step, rows, sizes, named)
 
 
 def _step(make: Callable[..., Any], start: Any, end: Any, freq: Any) -> Any:
@@ -142,11 +142,13 @@ def _step(make: Callable[..., Any], start: Any, end: Any, freq: Any) -> Any:
 
 
 def _count(difference: Any, step: Any) -> int:
-    """Return how many steps make a difference."""
-    return int(difference.n // step.n if hasattr(difference, "n") else difference // step)
+    """Return how many steps make a difference: of periods it is an offset."""
+    of_periods = isinstance(difference, pd.offsets.BaseOffset)
+    return int(difference.n // step.n if of_periods else difference // step)
 
 
-def _unless_many(make: Callable[..., Any], periods: Any) -> None:
+def _check_count(make: Callable[..., Any], periods: Any) -> None:
+    """Raise for more labels than may be listed: nobody makes them by chunks."""
     if periods is not None:
         raise NotImplementedError(
             f"{make.__name__}() of {periods} labels is supported for date_range, timedelta_range "

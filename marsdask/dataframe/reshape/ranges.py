@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from marsdask.core.collection import wrap
 from marsdask.core.public import public_call
 
 from ..create import in_memory
@@ -26,10 +27,11 @@ def _lazy(
     options: dict[str, Any],
 ) -> Index:
     """Return the labels of pandas's function ``make``."""
-    found: Index | None = many_labels(make, start, end, periods, freq, chunk_size, dict(options))
-    if found is None:
-        given = {"start": start, "end": end, "periods": periods, "freq": freq, **options}
-        found = in_memory(make(**given), chunk_size, None, copy=True)
+    many = many_labels(make, start, end, periods, freq, chunk_size, dict(options))
+    given = {"start": start, "end": end, "periods": periods, "freq": freq, **options}
+    found: Index = (
+        in_memory(make(**given), chunk_size, None, copy=True) if many is None else wrap(many)
+    )
     return found
 
 

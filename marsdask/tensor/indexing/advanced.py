@@ -15,6 +15,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import MOST_POINTS, is_small_part, outer_cut, part_of
 from marsdask.core.node import MemoryOrder, Node, PartOf
 from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, known, numbers, shape_of
@@ -27,8 +28,6 @@ from ..memory_order import indexed
 from ..operands import empty_like_kind
 from ..sparse.blocks import is_sparse
 from ..sparse.selection import merge_stored, take_stored
-from .outer_cuts import MOST_POINTS, outer_cut
-from .slicing import is_small_part, part_of
 
 Points = tuple[Any, ...]
 """One array of positions for each of some axes, all of one length; of diagonals, one range."""

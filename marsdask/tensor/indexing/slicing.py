@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis, prefix, slice_grid
 from marsdask.core.node import MemoryOrder, Node, PartOf
 from marsdask.core.node import Taken as Cut
-from marsdask.core.sizes import Chunks, Size, Sizes, Unknown, known, numbers, upper
+from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
 
 from ..chunkwise.rechunk import recut_as
 
@@ -108,27 +108,15 @@ class Slice(Node):
         return slice_grid(a, ranges)
 
 
-#: Arrays of at most so many bytes are made whole: planning takes longer than that.
-SMALL = 2**20
-
-
-def is_small_part(shape: Sequence[Size], source: Node) -> bool:
-    """Tell whether a selection is at most half of a source that is not small."""
-    bounds = [upper(size) for size in source.shape]
-    if None in bounds:
-        return True
-    count = math.prod(bounds)  # type: ignore[arg-type]
-    wanted = math.prod(upper(size) or 0 for size in shape)
-    return count * (source.itemsize or 8) > SMALL and wanted * 2 <= count
-
-
-def part_of(node: Node, taken: Cut) -> Node:
-    """Return the node of a part of another, itself if that is all of it."""
-    parts = tuple(
-        EVERYTHING if part is None or part == range(n if isinstance(n, int) else -1) else part
-        for part, n in zip(taken, node.shape, strict=True)
+def sliced_tensor(node: Node, taken: Cut) -> Node:
+    """Return the node of a part of a tensor."""
+    return Slice(
+        node,
+        tuple(
+            EVERYTHING if part is None or part == range(n if isinstance(n, int) else -1) else part
+            for part, n in zip(taken, node.shape, strict=True)
+        ),
     )
-    return node if all(part == EVERYTHING for part in parts) else Slice(node, parts)
 
 
 def _settled_range(part: Taken) -> range | None:

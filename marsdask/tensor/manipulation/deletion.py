@@ -12,11 +12,11 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.parts import MOST_POINTS
 from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, borders, numbers
 
 from ..indexing.advanced import Take
-from ..indexing.outer_cuts import MOST_POINTS
 from ..memory_order import as_new, indexed
 from ..operands import as_node
 from ..typing import public

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.grids.parts import MOST_POINTS
 from marsdask.core.node import Node
 from marsdask.core.public import Public
 
@@ -25,7 +26,6 @@ from ..elementwise.ufuncs import (
     where,
 )
 from ..indexing.getitem import getitem
-from ..indexing.outer_cuts import MOST_POINTS
 from ..operands import as_node
 from ..quantile.exact import median
 from ..reduction import reductions

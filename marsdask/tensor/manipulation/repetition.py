@@ -13,13 +13,13 @@ import numpy as np
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.parts import MOST_POINTS
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
 
 from ..chunks import MOST_CHUNKS, regular, store_limit
 from ..chunkwise.rechunk import recut
 from ..indexing.advanced import Take
-from ..indexing.outer_cuts import MOST_POINTS
 from ..memory_order import in_order_of
 from ..operands import as_node
 from ..sparse.blocks import is_sparse, to_csr

@@ -16,6 +16,7 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import MOST_POINTS
 from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
@@ -33,7 +34,6 @@ from marsdask.core.sizes import (
 from ..chunks import whole_number
 from ..chunkwise.rechunk import rechunk, recut
 from ..indexing.advanced import Take
-from ..indexing.outer_cuts import MOST_POINTS
 from ..memory_order import is_dense, letter_of, reshaped
 from ..operands import as_node, empty
 from ..signatures import shows

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.tensor.indexing import slicing
+from marsdask.core.grids import parts
 from marsdask.tensor.manipulation import deletion
 from tests.strategies import assert_same
 
@@ -38,7 +38,7 @@ def test_results_and_their_parts_are_numpys(
     name: str, small: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Along both axes, for any chunks and parts."""
-    monkeypatch.setattr(slicing, "SMALL", small)
+    monkeypatch.setattr(parts, "SMALL", small)
     monkeypatch.setattr(deletion, "SPARSE_RUN", 2)
     a, (places, values) = np.arange(49).reshape(7, 7), CASES[name]
     for chunk_size in (3, 7):

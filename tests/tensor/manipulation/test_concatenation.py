@@ -6,7 +6,7 @@ import numpy as np
 
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
-from marsdask.tensor.indexing.slicing import part_of
+from marsdask.core.grids.parts import part_of
 from marsdask.tensor.manipulation.concatenation import Concatenate
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.tensor.indexing import slicing
+from marsdask.core.grids import parts
 from marsdask.tensor.manipulation import deletion
 from tests.strategies import assert_same
 
@@ -34,7 +34,7 @@ PARTS = [slice(None), slice(1, 4), slice(None, None, -1), slice(1, None, 3), sli
 @pytest.fixture(params=[True, False], ids=["pushed", "whole"])
 def pushed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make parts of the result of parts of its source, of small arrays too; or not."""
-    monkeypatch.setattr(slicing, "SMALL", 0 if request.param else math.inf)
+    monkeypatch.setattr(parts, "SMALL", 0 if request.param else math.inf)
     monkeypatch.setattr(deletion, "SPARSE_RUN", 2)
 
 

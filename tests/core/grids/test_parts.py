@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marsdask.tensor.indexing.outer_cuts import MOST_RUNS, outer_cut
+from marsdask.core.grids.parts import MOST_RUNS, outer_cut
 
 POINTS = [[], [7], [3, 9, 3], [0, 10**12, 10**12 + 1, 5], [*range(0, 10**12, 10**11)], [5, 4, 3]]
 

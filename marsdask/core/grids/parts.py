@@ -1,11 +1,17 @@
-"""The elements along an axis that points need, as few ranges."""
+"""Parts of values: which are worth a node of their own, and the ranges that points need."""
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..node import Node, Taken
+from ..registry import class_of
+from ..sizes import Size, upper
 
 #: Of more points no parts are made.
 MOST_POINTS = 2**20
@@ -49,3 +55,28 @@ def outer_cut(positions: Any) -> OuterCut | None:
         return None
     runs = [range(int(wanted[i]), int(wanted[j - 1]) + 1) for i, j in itertools.pairwise(breaks)]
     return OuterCut(runs, local.reshape(-1))
+
+
+#: Values of at most so many bytes are made whole: planning takes longer than that.
+SMALL = 2**20
+
+
+def is_small_part(shape: Sequence[Size], source: Node) -> bool:
+    """Tell whether a selection is at most half of a source that is not small."""
+    bounds = [upper(size) for size in source.shape]
+    if None in bounds:
+        return True
+    count = math.prod(bounds)  # type: ignore[arg-type]
+    wanted = math.prod(upper(size) or 0 for size in shape)
+    return count * (source.itemsize or 8) > SMALL and wanted * 2 <= count
+
+
+def part_of(node: Node, taken: Taken) -> Node:
+    """Return the node of a part of another, itself if that is all of it."""
+    lengths = node.shape
+    if all(
+        part is None or part == range(n if isinstance(n, int) else -1)
+        for part, n in zip(taken, lengths, strict=True)
+    ):
+        return node
+    return class_of(node.meta)._part_of(node, taken)
