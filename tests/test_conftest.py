@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,7 @@ def test_what_a_test_leaves_behind_fails_it(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", str(tmp_path)],
         cwd=ROOT,
+        env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},
         capture_output=True,
         text=True,
         check=False,

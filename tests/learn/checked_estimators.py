@@ -72,9 +72,9 @@ from marsdask.learn.preprocessing import (
 )
 from marsdask.learn.semi_supervised import LabelPropagation
 from marsdask.learn.wrappers import Incremental, ParallelPostFit
+from tests.learn.over_tensors import OF_LAZY
 
-#: What samples hold is seen when they are transformed.
-_LATER = {"check_estimators_nan_inf": "fit reads no lazy samples"}
+_LATER = {"check_estimators_nan_inf": OF_LAZY}
 
 #: Weights are probabilities of draws.
 _DRAWN = dict.fromkeys(

@@ -10,26 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import cluster
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 import marsdask.tensor as mt
 from marsdask.learn.cluster import KMeans
 from tests.learn.samples import assert_learnt_alike, blobs, cut_samples, every_form, in_form, value
-
-#: Checks that scikit-learn's own KMeans is known to fail, for the same reason.
-EXPECTED_FAILURES = dict.fromkeys(
-    (
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ),
-    "the draws of the start depend on how many samples there are, not on their weights",
-)
-
-
-@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-def test_it_is_an_estimator_of_scikit_learn():
-    """All of scikit-learn's checks pass that its own KMeans passes."""
-    check_estimator(KMeans(), on_skip=None, expected_failed_checks=EXPECTED_FAILURES)
 
 
 def options_of(start: str, samples) -> dict[str, Any]:

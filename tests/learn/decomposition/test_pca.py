@@ -8,16 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import decomposition
-from sklearn.utils.estimator_checks import check_estimator
 
 import marsdask.tensor as mt
 from marsdask.learn.decomposition import PCA
 from tests.learn.samples import assert_learnt_alike, blobs, cut_samples, every_form, in_form, value
-
-
-def test_it_is_an_estimator_of_scikit_learn():
-    """All of scikit-learn's checks pass."""
-    check_estimator(PCA(), on_skip=None)
 
 
 @pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh"])
