@@ -8,7 +8,7 @@ A websocket opens even if its opening was cancelled. distributed cancels each at
 seconds, while a web service may wait longer for a supervisor.
 
 A websocket waits some seconds for its peer to confirm its end. An event loop that ends before
-leaves it open.
+leaves it open, as it leaves one that its peer has not opened yet.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from typing import Any
 
 from distributed.comm import CommClosedError
 from distributed.comm.ws import WS, WSConnector, WSSConnector
+from tornado.websocket import WebSocketClientConnection
 
 _read = WS.read
+_run = WebSocketClientConnection.run
 
 #: Openings that nobody waits for, of which an event loop keeps no references.
 _LATE: set[asyncio.Future[Any]] = set()
@@ -56,6 +58,17 @@ async def _open(opening: Awaitable[Any]) -> Any:
     return comm
 
 
+async def run(self: Any) -> None:
+    """Ask for a websocket; close the socket if the event loop ends before the answer."""
+    try:
+        await _run(self)
+    except asyncio.CancelledError:
+        stream = getattr(self, "stream", None)
+        if stream is not None:
+            stream.close()
+        raise
+
+
 def _patch(connector: type[Any]) -> None:
     connect = connector.connect
 
@@ -73,5 +86,6 @@ def _patch(connector: type[Any]) -> None:
 
 
 WS.read = read  # type: ignore[method-assign]
+WebSocketClientConnection.run = run  # type: ignore[method-assign]
 for _connector in (WSConnector, WSSConnector):
     _patch(_connector)

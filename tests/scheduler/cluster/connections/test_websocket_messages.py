@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from distributed.comm.core import CommClosedError
-from distributed.comm.ws import WS, WSConnector
+from distributed.comm.ws import WS, WSConnector, WSSConnector
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
@@ -20,6 +20,7 @@ from tornado.web import Application
 from tornado.websocket import WebSocketHandler, WebSocketProtocol13
 
 from marsdask.scheduler.cluster import leader  # noqa: F401
+from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.loop import HOST, run
 
 
@@ -130,4 +131,47 @@ def test_one_that_an_event_loop_leaves_is_closed(closing):
             gc.collect()
         sent = served.result(60)
     assert sent[:1] == b"\x88"  # the frame that announces the end
+    assert not [one.message for one in told if one.category is ResourceWarning]
+
+
+def asked_of(server, context):
+    """Read the request for a websocket, and do not answer."""
+    connection, _ = server.accept()
+    if context is not None:
+        connection = context.wrap_socket(connection, server_side=True)
+    asked = b""
+    while b"\r\n\r\n" not in asked:
+        asked += connection.recv(4096)
+    return connection
+
+
+@pytest.mark.parametrize("encrypted", [False, pytest.param(True, marks=needs_openssl)])
+def test_one_that_an_event_loop_leaves_before_it_opens_is_closed(encrypted, tmp_path):
+    """The server gets the end; the garbage collector finds nothing open."""
+    connector: Any = WSConnector()
+    context, options = None, {}
+    if encrypted:
+        connector, security = WSSConnector(), make(tmp_path).security
+        context = security.get_listen_args("worker")["ssl_context"]
+        options = security.get_connection_args("worker")
+
+    async def main(served):
+        address = f"{HOST}:{server.getsockname()[1]}"
+        opening = asyncio.ensure_future(connector.connect(address, **options))
+        connections.append(await asyncio.wrap_future(served))
+        assert not opening.done()
+
+    async def forget():
+        IOLoop.current()  # tornado forgets those that have ended
+
+    connections: list[socket.socket] = []
+    with socket.create_server((HOST, 0)) as server, ThreadPoolExecutor(1) as pool:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            asyncio.run(main(pool.submit(asked_of, server, context)))
+            asyncio.run(forget())
+            gc.collect()
+        with connections[0] as connection:
+            connection.settimeout(60)
+            assert connection.recv(1) == b""
     assert not [one.message for one in told if one.category is ResourceWarning]
