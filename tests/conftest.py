@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,6 +73,35 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say what our marks mean."""
+    config.addinivalue_line("markers", "in_turn(count): parameters meet in pairs, see CONTRIBUTING")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of a function marked ``in_turn`` that repeat pairs of parameters.
+
+    The parameter of ``count`` values, a mode mostly, takes turns: of each choice of the others one
+    test remains.
+    """
+    places: dict[Any, dict[int, int]] = defaultdict(dict)
+    left_out = []
+    for item in items:
+        mark = item.get_closest_marker("in_turn")
+        if mark is not None:
+            spec: Any = item.callspec  # type: ignore[attr-defined]  # it has parameters
+            place = 0
+            for name, value in spec.params.items():
+                known = places[item.parent, item.originalname, name]  # type: ignore[attr-defined]
+                place += known.setdefault(id(value), len(known))
+            if place % mark.args[0]:
+                left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        others = set(left_out)
+        items[:] = [item for item in items if item not in others]
 
 
 def dask_pools() -> set[threading.Thread]:

@@ -11,6 +11,7 @@ from tests.source import ROOT
 
 LEAKS = """
 import subprocess, sys, threading
+import pytest
 from hypothesis import given, strategies
 from tests import conftest
 
@@ -29,12 +30,21 @@ def test_child():
 def test_daemon():
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 
-RUNS = []
+RUNS, MET = [], []
 
 @given(strategies.lists(strategies.integers(), min_size=30))
 def test_property(numbers):
     RUNS.append(numbers)
     assert not numbers
+
+@pytest.mark.in_turn(2)
+@pytest.mark.parametrize("kind", "abc")
+@pytest.mark.parametrize("mode", [0, 1])
+def test_turns(kind, mode):
+    MET.append((kind, mode))
+
+def test_turns_are_taken():
+    assert sorted(MET) == [("a", 0), ("b", 1), ("c", 0)]
 
 def test_failures_are_not_made_smaller():
     assert len(RUNS) < 30
@@ -53,7 +63,7 @@ def test_what_a_test_leaves_behind_fails_it(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "1 failed, 5 passed, 2 errors" in done.stdout
+    assert "1 failed, 9 passed, 3 deselected, 2 errors" in done.stdout
     assert "@reproduce_failure(" in done.stdout
     assert "threads left behind: ['leaked']" in done.stdout
     assert "processes left behind and killed" in done.stdout

@@ -265,6 +265,7 @@ def check(found: Any, wanted: Any) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("name", LISTS)
 def test_iterators_are_lists(name: str) -> None:
     """What can be read only once gives what a list gives."""
@@ -276,6 +277,7 @@ def test_iterators_are_lists(name: str) -> None:
             check(computed(call(frame, given(values))), wanted)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("kind", LAZY)
 @pytest.mark.parametrize("name", LISTS)
 def test_lazy_values_in_place_of_plain_ones(name: str, kind: str) -> None:

@@ -101,6 +101,7 @@ FUNCTIONS = sorted(
 )
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_public_function_equals_numpys(name: str, kind: str) -> None:
     """Whatever NumPy can do with the values, or it is refused by name."""
@@ -149,6 +150,7 @@ IN_PLACE: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_changes_in_place_are_not_cut(name: str, kind: str) -> None:
     """What is written fits, and other values keep their width and their unit."""
