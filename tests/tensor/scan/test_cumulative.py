@@ -138,24 +138,25 @@ ACCUMULATED_BY = (
 @pytest.mark.parametrize("wanted", TYPES)
 @pytest.mark.parametrize("name", ACCUMULATED_BY)
 def test_any_type_of_result_in_any_chunks(name: str, wanted: str, chunk_size: int) -> None:
-    """Values are cast before they are accumulated, as in one chunk."""
-    for own in TYPES:
-        for shape, axis in (((8,), 0), ((4, 2), 0), ((4, 2), 1)):
-            values = SCANNED.astype(own).reshape(shape)
-            lazy = mt.tensor(values, chunk_size=chunk_size)
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    expected = getattr(np, name).accumulate(values, axis, wanted)
-                except (TypeError, AttributeError, ZeroDivisionError):  # of objects
-                    continue
-                with option_context({"coalesce": False}):
-                    found = getattr(mt, name).accumulate(lazy, axis, wanted).compute()
-            assert found.dtype == expected.dtype
-            if found.dtype.kind in "fc":
-                np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(found.dtype).eps)
-            else:
-                np.testing.assert_array_equal(found, expected)
+    """Values are cast before they are accumulated, as in one chunk; the axes take turns."""
+    turn = TYPES.index(wanted) + ACCUMULATED_BY.index(name) + chunk_size // 3
+    for place, own in enumerate(TYPES, turn):
+        shape, axis = (((8,), 0), ((4, 2), 0), ((4, 2), 1))[place % 3]
+        values = SCANNED.astype(own).reshape(shape)
+        lazy = mt.tensor(values, chunk_size=chunk_size)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                expected = getattr(np, name).accumulate(values, axis, wanted)
+            except (TypeError, AttributeError, ZeroDivisionError):  # of objects
+                continue
+            with option_context({"coalesce": False}):
+                found = getattr(mt, name).accumulate(lazy, axis, wanted).compute()
+        assert found.dtype == expected.dtype
+        if found.dtype.kind in "fc":
+            np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(found.dtype).eps)
+        else:
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_all_axes_are_refused() -> None:
