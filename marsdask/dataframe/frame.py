@@ -184,7 +184,8 @@ class DataFrame(FrameBase):
                 return self._filtered(
                     aligned_values(self, key, "Item wrong length {} instead of {}.")
                 )
-        return rowwise(column_of, self, key=key)
+        # Equal labels have one name: those that pandas returns are NumPy's.
+        return rowwise(column_of, self, key=int(key) if isinstance(key, np.integer) else key)
 
     @keeps_lazy("arguments")
     def __setitem__(self, name: Any, value: Any) -> None:

@@ -157,11 +157,11 @@ def _guessed(call: UserCall, meta: Any) -> Any:
     values = pd.Series(KINDS, dtype=object) if of_kinds else column(meta.dtype)
     first, *others = (values[at : at + 1].rename(meta.name) for at in range(len(values)))
     results = []
-    with suppress(*(() if not of_kinds else (ValueError,))):
+    with suppress(*(() if not of_kinds else (Exception,))):
         results.append(_tried(call, first))
     for rows in others:
         if of_kinds or not isinstance(results[-1], pd.Series) or _is_missing(results[-1]):
-            with suppress(ValueError):
+            with suppress(Exception):
                 results.append(_tried(call, rows))
     if not results:
         return _tried(call, first)  # raises
@@ -180,10 +180,11 @@ def _tried(call: UserCall, rows: Any) -> Any:
     try:
         return call.called(rows)
     except Exception as error:
-        raise ValueError(
+        error.add_note(
             f"{call.name}() called the function with a row of the columns' types to find the type "
-            f"of the result, and it raised {type(error).__name__}: {error}; pass meta="
-        ) from error
+            "of the result; pass meta= to declare it"
+        )
+        raise
 
 
 def declared(meta: Any, like: Any) -> Any:
@@ -406,7 +407,7 @@ def _column_transformed(column: Any, func: Any, args: Any, kwargs: Any) -> Any:
         return transform(column, func, 0, *args, **kwargs)
     try:
         values = apply_values(column, func, args, **kwargs)
-    except ValueError:
+    except Exception:  # noqa: BLE001  # whatever it is, as in pandas
         values = func(column, *args, **kwargs)
     return _of_rows(column, values)
 

@@ -14,7 +14,7 @@ from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
 from ..frame_node import S, axis_number, dtypes_of, is_row
 from ..labels.index_methods import column
-from ..rows import alignment
+from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows
 from .rowwise import Method, NewLabels, Unsettled, rowwise
 
@@ -263,10 +263,12 @@ def xs(
         if not len(rows):
             raise KeyError(key)
         return rows
-    if obj.node.meta.index.nlevels == 1:
+    labels = obj.node.meta.index
+    if labels.nlevels == 1:
         raise TypeError("Index must be a MultiIndex")
     keys, levels = (key, level) if isinstance(level, list | tuple) else ((key,), (level,))
-    found: DataFrame | Series = obj[rowwise(at_levels, obj, keys=tuple(keys), levels=tuple(levels))]
+    places = tuple(map(labels._get_level_number, levels))
+    found: DataFrame | Series = obj[rowwise(at_levels, obj, keys=tuple(keys), levels=places)]
     if not len(found):
         raise KeyError(key)
     if not drop_level or len(levels) == obj.node.meta.index.nlevels:
@@ -289,10 +291,10 @@ def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:
     return columns
 
 
-def at_levels(block: Any, keys: tuple[Any, ...], levels: tuple[Any, ...]) -> Any:
+def at_levels(block: Any, keys: tuple[Any, ...], levels: tuple[int, ...]) -> Any:
     """Tell of each row whether some levels of its label are keys."""
     pairs = zip(keys, levels, strict=True)
-    values = [block.index.get_level_values(level) == key for key, level in pairs]
+    values = [level_at(block.index, level) == key for key, level in pairs]
     return pd.Series(np.logical_and.reduce(values), index=block.index)
 
 

@@ -339,6 +339,7 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
             for slot, (_, how, _) in enumerate(plan.slots)
         },
         plan,
+        grouped,
     )
 
 
@@ -383,9 +384,9 @@ def _partial(grouped: Any, column: Any, how: str) -> Any:
     return getattr(column, how)()
 
 
-def _flat(values: dict[str, Any], plan: AggregationPlan) -> pd.DataFrame:
-    """Return a frame of the keys, which are row labels, and of the values."""
-    frame = pd.DataFrame(values)
+def _flat(values: dict[str, Any], plan: AggregationPlan, grouped: Any) -> pd.DataFrame:
+    """Return a frame of the keys, which are row labels, and of the values, if there are any."""
+    frame = pd.DataFrame(values, index=None if values else grouped.size().index)
     frame.index.names = list(range(len(plan.keys)))
     return frame.reset_index()
 
@@ -409,7 +410,7 @@ def combine_by_key(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
         elif combine == "count":
             labels = [f"p{plan.slots.index((column, item, item))}" for item in MOMENTS]
             values.update(_moments(frame[labels], grouped))
-    return _flat({f"p{slot}": values[f"p{slot}"] for slot in range(len(plan.slots))}, plan)
+    return _flat({f"p{slot}": values[f"p{slot}"] for slot in range(len(plan.slots))}, plan, grouped)
 
 
 def _and_nan(found: Any, partials: Any, grouped: Any) -> Any:
@@ -475,8 +476,11 @@ def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together:
         (column,) = columns
         return fitted(column, like.dtype).set_axis(index).rename(like.name)
     given, types = list(columns), list(like.dtypes)
+    # Columns of objects stay objects where all of them are aggregated alike.
     given = [
-        one.astype(object) if dtype == "object" and isinstance(one.dtype, pd.StringDtype) else one
+        one.astype(object)
+        if dtype == "object" and (together or isinstance(one.dtype, pd.StringDtype))
+        else one
         for one, dtype in zip(given, types, strict=True)
     ]
     typed = list(map(fitted, given, types))

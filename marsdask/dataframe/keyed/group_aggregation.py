@@ -361,10 +361,11 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
     except Exception as error:
         if not user:
             raise
-        raise ValueError(
-            f"{call.method}() of a sample of rows raised {error!r}; use meta= to declare what the "
+        error.add_note(
+            f"{call.method}() was tried with a sample of rows; use meta= to declare what the "
             "function returns, as an empty pandas object"
-        ) from error
+        )
+        raise
 
 
 def _with_keys(node: Node, keys: Sequence[Hashable]) -> Node:

@@ -139,12 +139,19 @@ class GroupBy(Generic[R, C]):
     def __getitem__(self, key: Hashable) -> GroupBy[C, C]: ...
     def __getitem__(self, key: Any) -> GroupBy[Any, Any]:
         key = in_memory(key)
+        if self._flags["selected"]:
+            raise IndexError(f"Column(s) {self._selection} already selected")
+        if isinstance(key, tuple) and len(key) > 1 and self._node.meta.columns.nlevels == 1:
+            raise ValueError(
+                "Cannot subset columns with a tuple with more than one element. Use a list instead."
+            )
         chosen = tuple(key) if isinstance(key, list | pd.Index) else key
         missing = [one for one in _as_list(key) if one not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
         source = rowwise(column_of, self._source, key=_as_key(key))
-        return GroupBy(self._node, self._by, self._names, chosen, source, **self._flags)
+        flags = {**self._flags, "selected": True}
+        return GroupBy(self._node, self._by, self._names, chosen, source, **flags)
 
     def __getattr__(self, name: str) -> GroupBy[C, C]:
         if not name.startswith("_") and name in self._node.meta.columns:
@@ -246,6 +253,8 @@ class GroupBy(Generic[R, C]):
         function of the user.
         """
         if isinstance(func, str) and func == "size":
+            if named.get("axis") == 1:
+                raise ValueError("Operation size does not support axis=1")
             return self.size()
         if func is None:
             return self._aggregate(
@@ -260,7 +269,7 @@ class GroupBy(Generic[R, C]):
     aggregate: Final = agg
 
     def apply(
-        self, func: Callable[..., Any], *args: Any, meta: Any = None, **kwargs: Any
+        self, func: Callable[..., Any] | str, *args: Any, meta: Any = None, **kwargs: Any
     ) -> DataFrame | Series:
         """Call a function with the rows of each group, without the keys, and join the results.
 
@@ -269,8 +278,11 @@ class GroupBy(Generic[R, C]):
         with the result's columns, types and index levels. All rows meet in one task with
         ``group_keys=False``, for categories that do not occur, and for bins of time.
         """
+        if isinstance(func, str) and callable(method := getattr(type(self), func, None)):
+            named: DataFrame | Series = method(self, *args, **kwargs)
+            return named
         if not callable(func):
-            raise TypeError(f"apply() expects a function, got {type(func).__name__}; use agg()")
+            raise TypeError(f"apply func should be callable, not {func!r}")
         call = self._call(GroupByCall, "apply", (func, *args), kwargs)
         call = dataclasses.replace(call, group_keys=self._flags["group_keys"])
         found = meta_of_groups(call, self._node.meta) if meta is None else empty_result(meta)
@@ -532,7 +544,7 @@ class GroupBy(Generic[R, C]):
         if self._flags["listed"] and not fits:
             raise KeyError(name)
         key = name if self._flags["listed"] else (name,)
-        rows: R = self._group(key)
+        rows: R = self._in_order()._group(key)
         dropped = self._flags["dropna"] and any(map(pd.isna, key))
         if dropped or not len(typed("Any", rows)):
             raise KeyError(name)
@@ -681,6 +693,7 @@ def groupby(
         sort, dropna = by.sort, by.dropna
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index, "series": series}
     flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": listed}
+    flags["selected"] = selection is not ...
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)
 
 

@@ -25,6 +25,7 @@ from ..keyed.aggregation import GroupByCall, calls_user
 from ..keyed.keys import dtype_of_key
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
+from ..rows import levels_in
 from ..windows.bins import Options, all_bins, bins_among, labels_of_bins
 
 #: Methods for which pandas itself has to see the groups without rows: it raises for some.
@@ -239,7 +240,9 @@ class LevelNumber(int):
 
 def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     """Return the numbers of levels; raise pandas's errors for those that are not there."""
-    several = level if isinstance(level, list) else [level]
+    several = level if isinstance(level, list | tuple) else [level]
+    if index.nlevels == 1 and not any(isinstance(one, LevelNumber) for one in several):
+        _check_level(index, several)
     return [
         one
         if isinstance(one, LevelNumber)
@@ -248,12 +251,25 @@ def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     ]
 
 
+def _check_level(index: pd.Index, levels: Sequence[Any]) -> None:
+    """Raise pandas's errors of groups for other levels than the only one."""
+    if len(levels) != 1:
+        raise ValueError("multiple levels only valid with MultiIndex" if levels else "No group key")
+    (level,) = levels
+    if isinstance(level, str) and level != index.name:
+        raise ValueError(f"level name {level} is not the name of the index")
+    if not isinstance(level, str) and (level > 0 or level < -1):
+        raise ValueError("level > 0 or level < -1 only valid with MultiIndex")
+
+
 def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
     """Return the keys of groups, and whether they were given in a list."""
     if level is not None:
         return [*levels_of(obj.node.meta.index, level)], isinstance(level, list)
     if not isinstance(by, list):
         return [by], False
+    if not by:
+        raise ValueError("No group keys passed!")
     return ([array_of(by)], False) if is_of_rows(obj, by) else (by, True)
 
 
@@ -295,6 +311,8 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
     if isinstance(key, np.ndarray):
         return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Hashable) and key in columns:
+        if obj[key].ndim > 1 and meta.columns.nlevels == 1:
+            raise ValueError(f"Grouper for {key!r} not 1-dimensional")
         if key is not None and key in meta.index.names:
             raise ValueError(
                 f"{key!r} is both an index level and a column label, which is ambiguous."
@@ -337,12 +355,14 @@ def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def new_label(label: str, meta: pd.DataFrame) -> Any:
     """Return a label that no column has, from one that few have; a number among numbers."""
-    if pd.api.types.is_integer_dtype(meta.columns) and len(meta.columns):
-        return int(meta.columns.max()) + 1
-    while label in meta.columns:
-        label += "\0"
-    levels = meta.columns.nlevels
-    return label if levels == 1 else (label, *[""] * (levels - 1))
+    first, *others = levels_in(meta.columns)
+    whole = pd.api.types.is_integer_dtype(first) and len(first) > 0
+    new: Any = int(first.max()) + 1 if whole else label
+    while new in first:
+        new += "\0"
+    if not others:
+        return new
+    return (new, *(0 if pd.api.types.is_integer_dtype(level) else "" for level in others))
 
 
 def beside_times(source: Any, keys: Sequence[Any], labels: Sequence[Any]) -> Any:

@@ -25,6 +25,7 @@ from ..elementwise.rowwise import (
     with_names,
 )
 from ..frame_node import S, axis_number
+from ..rows import levels_in
 from ..schemas.schema import result_of
 from .index_methods import absent
 from .loc import rows_of_labels
@@ -205,7 +206,7 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
     rows: S
     complaint = "Length mismatch: Expected axis has {1} elements, new values have {0} elements"
     if isinstance(labels, pd.MultiIndex):
-        levels = [labels.get_level_values(level).array for level in range(labels.nlevels)]
+        levels = [level.array for level in levels_in(labels)]
         operands = [aligned_values(_first(obj), level, complaint) for level in levels]
         rows = rowwise(NewLabels(with_levels), obj, *operands, names=tuple(labels.names))
         return rows

@@ -202,9 +202,9 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     pandas.DataFrame.reset_index.
     """
     labels = obj.node.meta.index
-    levels = range(labels.nlevels) if level is None else level
-    levels = levels if isinstance(levels, list | tuple | range) else [levels]
-    if {labels._get_level_number(item) for item in levels} < set(range(labels.nlevels)):
+    levels = level if isinstance(level, list | tuple | range) else [level]
+    # Without ``level`` nothing is looked up: numbers may be the names of other levels.
+    if level is not None and len({*map(labels._get_level_number, levels)}) < labels.nlevels:
         taken = Method("reset_index")
         return rowwise(NewLabels(taken), obj, level=list(levels), drop=drop, **options)
     return wrap(ResetIndex(obj.node, drop, tuple(options.items())))

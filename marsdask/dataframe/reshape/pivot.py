@@ -17,7 +17,7 @@ from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, renamed, rowwise
 from ..frame_node import as_node, dtypes_of
 from ..labels.group_labels import LevelNumber
-from ..rows import without_names
+from ..rows import level_at, without_names
 from ..schemas.samples import row
 from .stack import widened
 
@@ -259,7 +259,7 @@ def _with_column_margins(
 ) -> tuple[Any, Any]:
     """Return a table with a margin behind the columns of each value, and the margin of rows."""
     pieces = []
-    for value in dict.fromkeys(table.columns.get_level_values(0)):
+    for value in dict.fromkeys(level_at(table.columns, 0)):
         piece = table.loc[:, [value]].copy()
         piece[(value, name, *[""] * (table.columns.nlevels - 2))] = by_rows[value]
         pieces.append(piece)

@@ -237,7 +237,8 @@ def _of_sample(meta: Any, on: Any, kwargs: dict[str, Any]) -> Any:
             warnings.simplefilter("ignore")
             return bins_called(rows, **kwargs).iloc[:0]
     except Exception as error:
-        raise ValueError(
-            f"{kwargs['method']}() of a sample of rows raised {error!r}; use groupby().apply(meta=)"
-            " by a column of times, which declares what the function returns"
-        ) from error
+        error.add_note(
+            f"{kwargs['method']}() was tried with a sample of rows; use groupby().apply(meta=) by "
+            "a column of times, which declares what the function returns"
+        )
+        raise

@@ -19,7 +19,7 @@ from ..keyed.groupby import GroupBy, groupby
 from ..labels.group_labels import put
 from ..missing_names import missing_name
 from ..reduction.fold import Assembly
-from ..rows import alignment
+from ..rows import alignment, level_at
 from ..schemas.samples import column
 from .bins import (
     Bins,
@@ -172,7 +172,7 @@ class Resampler(Generic[S]):
         if labels.nlevels == 1:
             return found.set_axis(pd.Index(list(PRICES)), axis=1)
         names = list(PRICES) * (len(labels) // len(PRICES))
-        pairs = zip(labels.get_level_values(0), names, strict=True)
+        pairs = zip(level_at(labels, 0), names, strict=True)
         return found.set_axis(pd.MultiIndex.from_tuples(pairs, names=labels.names), axis=1)
 
     def _upsampled(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -33,6 +33,7 @@ CALLS: dict[str, Any] = {
     "xs": lambda x: x.xs("f", axis=1),
     "xs of a frame": lambda x: x.xs("f", axis=1, drop_level=False),
     "xs of a row": lambda x: x.u.xs(3),
+    "xs of a level of number": lambda x: x.set_index(["k", "u"]).rename_axis([1, 0]).xs(0, level=1),
     "xs of a level": lambda x: x.set_index(["k", "u"]).xs(0, level="k"),
     "drop": lambda x: x.u.drop([1, 3]),
     "get": lambda x: x.u.get(4),

@@ -298,3 +298,109 @@ def test_names_of_series(how, frame_mode):
         found, wanted = (call(GROUPED[how](one)) for one in (lazy, rows))
         equal(found, wanted, check_freq=how != "groups")
         assert found.node.meta.index.names == wanted.index.names
+
+
+def _fails(values):
+    raise TypeError(f"{type(values).__name__} in a function of the user")
+
+
+def _as_given(values, some=0):
+    return values
+
+
+#: Calls that pandas refuses, by the type of the error and words of it.
+WRONG_CALLS: dict[str, tuple[Any, type[Exception], str]] = {
+    "no keys": (lambda d: d.groupby([]), ValueError, "No group keys passed"),
+    "equal labels": (lambda d: d.groupby("b"), ValueError, "not 1-dimensional"),
+    "equal labels in a list": (lambda d: d.groupby(["a", "b"]), ValueError, "not 1-dimensional"),
+    "no level": (lambda d: d.groupby(level=1), ValueError, "only valid with MultiIndex"),
+    "other level": (lambda d: d.groupby(level="z"), ValueError, "not the name of the index"),
+    "levels": (lambda d: d.groupby(level=[0, 1]), ValueError, "only valid with MultiIndex"),
+    "a tuple": (lambda d: d.groupby("a")["c", "d"], ValueError, "Use a list instead"),
+    "chosen twice": (lambda d: d.groupby("a")[["c", "d"]]["c"], IndexError, "already selected"),
+    "chosen again": (lambda d: d.groupby("a")["c"]["c"], IndexError, "already selected"),
+    "size of rows": (lambda d: d.groupby("a").agg("size", axis=1), ValueError, "axis=1"),
+    "agg": (lambda d: d.groupby("a").c.agg(_fails), TypeError, "of the user"),
+    "agg of a list": (lambda d: d.groupby("a").c.agg([_fails]), TypeError, "of the user"),
+    "agg of other arguments": (
+        lambda d: d.groupby("a").c.agg([_as_given], other=1),
+        TypeError,
+        "unexpected keyword argument 'other'",
+    ),
+    "transform": (lambda d: d.groupby("a").c.transform(_fails), TypeError, "of the user"),
+    "apply": (lambda d: d.groupby("a").apply(_fails), TypeError, "of the user"),
+    "keys": (lambda d: d.groupby(lambda label: label + "x"), TypeError, "unsupported operand"),
+    "nested": (
+        lambda d: d.groupby("a").agg({"c": {"x": "sum"}}),
+        pd.errors.SpecificationError,
+        "nested renamer",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_errors_are_those_of_pandas(name):
+    """At the call; what a function raises has its own type."""
+    call, error, words = WRONG_CALLS[name]
+    frame = pd.DataFrame([[1, 2, 3, 4, 5]] * 3, columns=["a", "b", "b", "c", "d"])
+    for d in (frame, md.DataFrame(frame, chunk_size=2)):
+        with pytest.raises(error, match=words):
+            call(d)
+
+
+#: Groups by columns whose labels are numbers, such as the positions of other levels.
+BY_NUMBERS: dict[str, Any] = {
+    "size": lambda d: d.groupby([1, 2], as_index=False).size(),
+    "counts": lambda d: d.groupby([1, 2], as_index=False)[3].value_counts(),
+    "sum": lambda d: d.groupby([2, 1]).sum().reset_index(),
+    "a method by its name": lambda d: d.groupby(2).apply("var", ddof=0),
+    "a key of its columns": lambda d: (e := d.set_axis([1, 2, 3, 1], axis=1)).groupby(e[2]).max(),
+    "its column": lambda d: d.groupby(d[1]).sum(),
+    "an array": lambda d: d.groupby(np.arange(5) % 2).max(),
+}
+
+
+@pytest.mark.parametrize("name", BY_NUMBERS)
+def test_labels_that_are_numbers(name):
+    """Levels are not told by them where positions are meant."""
+    frame = pd.DataFrame({1: [3, 3, 4, 4, 3], 2: [1, 2, 1, 1, 1], 3: [1, 2, 1, 1, 2], 0: 5})
+    equal(BY_NUMBERS[name](md.DataFrame(frame, chunk_size=2)), BY_NUMBERS[name](frame))
+
+
+def test_levels_of_numbers_beside_a_key():
+    """Column labels of several levels keep their types."""
+    columns = pd.MultiIndex.from_arrays([[1, 1, 2], [3, 4, 3]], names=["a", "b"])
+    frame = pd.DataFrame(np.arange(12).reshape(4, 3), columns=columns)
+    lazy = md.DataFrame(frame, chunk_size=3)
+    for call in (lambda g: g.sum(), lambda g: g.agg(np.ptp)):
+        found = call(lazy.groupby(np.array([0, 1, 0, 0])))
+        equal(found, call(frame.groupby(np.array([0, 1, 0, 0]))))
+
+
+@pytest.mark.parametrize("name", ["sum", "min", "first", "mean", "std", "median", "count", "any"])
+def test_groups_without_columns(name):
+    """The keys alone are a result."""
+    frame = pd.DataFrame({"a": list("abssbab")})
+    equal(
+        getattr(md.DataFrame(frame, chunk_size=3).groupby("a"), name)(),
+        getattr(frame.groupby("a"), name)(),
+    )
+
+
+@pytest.mark.parametrize("name", ["min", "max", "first", "last"])
+def test_objects_stay_objects(name):
+    """Columns of a frame do; one alone is inferred, as in pandas."""
+    frame = pd.DataFrame({"a": pd.date_range("2000", periods=4), "b": 3}).astype(object)
+    keys = np.array([0, 0, 1, 1])
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(getattr(lazy.groupby(keys), name)(), getattr(frame.groupby(keys), name)())
+
+
+def test_a_group_of_times_is_in_their_order():
+    """As pandas sorts the rows of bins."""
+    times = pd.to_datetime(["2013-09-30", "2013-10-01", "2013-09-01", "2013-09-02"])
+    frame = pd.DataFrame({"t": times, "x": range(4)})
+    month = pd.Grouper(freq="ME", key="t")
+    name = pd.Timestamp("2013-09-30")
+    found = md.DataFrame(frame, chunk_size=2).groupby(month).get_group(name)
+    equal(found, frame.groupby(month).get_group(name))

@@ -181,5 +181,5 @@ def test_groups(history):
 def test_functions_that_fail():
     """The sample shows it at the call."""
     bins: Any = md.DataFrame(FRAME, chunk_size=4).resample("D")
-    with pytest.raises(ValueError, match=r"sample of rows raised ZeroDivisionError"):
+    with pytest.raises(ZeroDivisionError, match="tried with a sample of rows"):
         bins.agg(lambda _: 1 // 0)
