@@ -193,3 +193,13 @@ def _values(block: Any, call: GroupByCall, like: Any) -> Any:
     if len(found) != len(block):
         raise ValueError(f"{len(found)} values were returned for {len(block)} rows")
     return found.set_axis(block.index, axis=0)
+
+
+def rises(values: Any) -> bool:
+    """Tell whether values never fall."""
+    return bool(values.is_monotonic_increasing)
+
+
+def falls(values: Any) -> bool:
+    """Tell whether values never rise."""
+    return bool(values.is_monotonic_decreasing)

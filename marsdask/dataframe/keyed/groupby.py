@@ -28,6 +28,7 @@ from ..labels.group_labels import (
     beside_times,
     column_of_series,
     keys_of,
+    named_levels,
     needs_order,
     result_of_call,
     with_empty_groups,
@@ -44,7 +45,7 @@ from ..schemas.floats import narrow_floats
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
-from .group_rows import GroupedRows, RowMask
+from .group_rows import GroupedRows, RowMask, falls, rises
 from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
 
 if TYPE_CHECKING:
@@ -618,16 +619,6 @@ class GroupBy(Generic[R, C]):
     bfill: Final = _row_method("bfill")
 
 
-def rises(values: Any) -> bool:
-    """Tell whether values never fall."""
-    return bool(values.is_monotonic_increasing)
-
-
-def falls(values: Any) -> bool:
-    """Tell whether values never rise."""
-    return bool(values.is_monotonic_decreasing)
-
-
 def _with_keys(result: Any) -> Any:
     """Return a result with the keys as columns, except those whose labels it has, as in pandas."""
     meta = result.node.meta
@@ -646,13 +637,6 @@ def _as_key(key: Any) -> Any:
 def empty_result(meta: Any) -> Any:
     """Return what ``meta=`` declares, without rows."""
     return meta.iloc[:0] if isinstance(meta, pd.DataFrame | pd.Series) else meta
-
-
-def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
-    """Return the rows with other names of the first index levels, those of the keys."""
-    block = block.copy(deep=False)
-    block.index = block.index.set_names([*names, *block.index.names[len(names) :]])
-    return block
 
 
 def groupby(

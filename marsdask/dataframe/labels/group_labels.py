@@ -353,6 +353,13 @@ def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
     return (name, ()) if plain else ("values of groups", (name,))
 
 
+def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
+    """Return the rows with other names of the first index levels, those of the keys."""
+    block = block.copy(deep=False)
+    block.index = block.index.set_names([*names, *block.index.names[len(names) :]])
+    return block
+
+
 def new_label(label: str, meta: pd.DataFrame) -> Any:
     """Return a label that no column has, from one that few have; a number among numbers."""
     first, *others = levels_in(meta.columns)
