@@ -346,6 +346,11 @@ class GroupByAggregation(FrameNode):
         )
 
 
+def empty_result(meta: Any) -> Any:
+    """Return what ``meta=`` declares, without rows."""
+    return meta.iloc[:0] if isinstance(meta, pd.DataFrame | pd.Series) else meta
+
+
 def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
     """Return the empty result: that of a sample, where rows decide its types."""
     if call.like is not None:

@@ -43,7 +43,7 @@ from ..rows import without_levels
 from ..schemas.dtypes import in_one_type
 from ..schemas.floats import narrow_floats
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
-from .group_aggregation import GroupByAggregation, in_doubles, meta_of_groups
+from .group_aggregation import GroupByAggregation, empty_result, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
 from .group_rows import GroupedRows, RowMask, falls, rises
 from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
@@ -632,11 +632,6 @@ def _with_keys(result: Any) -> Any:
 
 def _as_key(key: Any) -> Any:
     return list(key) if isinstance(key, pd.Index) else key
-
-
-def empty_result(meta: Any) -> Any:
-    """Return what ``meta=`` declares, without rows."""
-    return meta.iloc[:0] if isinstance(meta, pd.DataFrame | pd.Series) else meta
 
 
 def groupby(
