@@ -22,6 +22,7 @@ LAZY_PACKAGES = {
     "pandas": "heavy: a tensor program never needs it",
     "polars": "heavy: only where relations run",
     "prometheus_client": "optional: extra metrics",
+    "numcodecs": "optional: comes with zarr",
     "psutil": "heavy: only where limits are read",
     "pyarrow": "heavy: only where files or frames are",
     "scipy": "heavy: each submodule is loaded by the function that needs it",

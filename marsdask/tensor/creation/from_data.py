@@ -37,6 +37,7 @@ from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
 from ..typing import itself, public, view_face
 from .from_shape import chunks_from
+from .zarr_codecs import check_codecs
 from .zarr_versions import ZarrVersion
 
 
@@ -497,6 +498,7 @@ def from_zarr(
         where = component or inside(group, dataset)
         source = zarr.open_array(path, mode="r", path=where, storage_options=storage_options)
     name = str(source.store_path)
+    check_codecs(source, name)
     path = name.removeprefix("file://")
     local = source.read_only and os.path.isdir(path)
     found = ZarrVersion.of(path) if local else None
