@@ -84,7 +84,7 @@ from .partitions.from_map import from_array, from_dask_array, from_dict, from_ma
 from .partitions.map_partitions import map_partitions
 from .partitions.random_split import map_overlap, repartition
 from .reduction.custom_reduction import CustomReduction
-from .reshape.categories import cut, factorize, get_dummies, qcut
+from .reshape.categories import cut, factorize, from_dummies, get_dummies, qcut
 from .reshape.concat import concat
 from .reshape.conversions import to_datetime, to_numeric, to_timedelta
 from .reshape.crosstab import crosstab
@@ -166,6 +166,7 @@ __all__ = [
     "from_dask_dataframe",
     "from_delayed",
     "from_dict",
+    "from_dummies",
     "from_map",
     "from_pandas",
     "from_records",

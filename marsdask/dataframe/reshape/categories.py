@@ -15,7 +15,7 @@ from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
 from ..frame_node import as_node
 from ..schemas.categories import with_all_categories
 from ..tensors import to_tensor
-from .conversions import Conversion
+from .conversions import Conversion, as_lazy, is_lazy, of_memory
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -44,6 +44,8 @@ def cut(x: Any, bins: Any, *, retbins: bool = False, **options: Any) -> Any:
 
     Of a number of intervals it computes the extremes of the values at the call.
     """
+    if not is_lazy(x):
+        return _of_memory("cut", x, bins, retbins=retbins, **options)
     meta = _values(x, "cut")
     if np.ndim(bins) == 0 and not isinstance(bins, pd.IntervalIndex):
         options_of_edges = {"right": options.get("right", True), "retbins": True}
@@ -51,6 +53,12 @@ def cut(x: Any, bins: Any, *, retbins: bool = False, **options: Any) -> Any:
     edges = pd.cut(meta, bins, retbins=True, **options)[1]
     intervals: Series = rowwise(Conversion("cut"), x, bins=bins, **options)
     return (intervals, edges) if retbins else intervals
+
+
+def _of_memory(name: str, x: Any, *args: Any, **options: Any) -> Any:
+    """Return the intervals of values in memory; edges stay there."""
+    found = of_memory(name, x, *args, **options)
+    return (as_lazy(found[0]), found[1]) if options["retbins"] else found
 
 
 def _extremes(x: Any) -> Any:
@@ -71,6 +79,8 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
 
     Computes the quantiles at the call.
     """
+    if not is_lazy(x):
+        return _of_memory("qcut", x, q, retbins=retbins, **options)
     meta = _values(x, "qcut")
     if meta.dtype == bool:
         x, meta = x.astype("int64"), meta.astype("int64")
@@ -107,7 +117,11 @@ def get_dummies(
 
     Computes the distinct values, at the call, of columns whose type does not tell them.
     """
-    as_node(data)  # raises for other objects
+    options: dict[str, Any] = {"prefix": prefix, "prefix_sep": prefix_sep, "dummy_na": dummy_na}
+    options |= {"sparse": sparse, "drop_first": drop_first, "dtype": dtype}
+    if not is_lazy(data):
+        of_values: DataFrame = of_memory("get_dummies", data, columns=columns, **options)
+        return of_values
     given = data = with_all_categories(data)
     meta = as_node(data).meta
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
@@ -124,8 +138,6 @@ def get_dummies(
                 f"get_dummies() of several columns {label!r} is not supported; use set_axis(axis=1)"
             )
         data = _categorical(data, encoded.columns[position])
-    options: dict[str, Any] = {"prefix": prefix, "prefix_sep": prefix_sep, "dummy_na": dummy_na}
-    options |= {"sparse": sparse, "drop_first": drop_first, "dtype": dtype}
     if meta.ndim == 2:
         options["columns"] = columns
     indicators: DataFrame = rowwise(Conversion("get_dummies"), data, **options)
@@ -138,6 +150,50 @@ def get_dummies(
         found: DataFrame = rowwise(relabelled, indicators, columns=labels)
         return found
     return indicators
+
+
+@public_call
+def from_dummies(
+    data: DataFrame, sep: str | None = None, default_category: Any = None
+) -> DataFrame:
+    """Return a column of categories for each set of indicators. See pandas.from_dummies.
+
+    Rows with several categories, or without one, raise where they are met.
+
+    Parameters
+    ----------
+    data : DataFrame
+        The indicators, a column a category.
+    sep : str, optional
+        What is between the name of a set and that of a category.
+    default_category : object, optional
+        The category of rows without an indicator; a dict of them by the name of the set.
+
+    Returns
+    -------
+    DataFrame
+        A column for each set.
+
+    Raises
+    ------
+    TypeError
+        If ``data`` is no frame, or ``sep`` no text.
+    ValueError
+        If a set has no default.
+
+    Examples
+    --------
+    >>> frame = md.DataFrame({"x_a": [1, 0], "x_b": [0, 1]})
+    >>> md.from_dummies(frame, sep="_").compute().x.tolist()
+    ['a', 'b']
+    """
+    options = {"sep": sep, "default_category": default_category}
+    if not is_lazy(data):
+        of_values: DataFrame = of_memory("from_dummies", data, **options)
+        return of_values
+    found: DataFrame = rowwise(Conversion("from_dummies"), data, **options)
+    _ = found.node.meta  # raises for columns and defaults that do not fit
+    return found
 
 
 def _categorical(data: Any, label: Any) -> Any:
@@ -159,18 +215,21 @@ def codes_of(block: Any, values: Any) -> Any:
 
 @public_call
 def factorize(
-    values: Series, sort: bool = False, use_na_sentinel: bool = True
+    values: Any, sort: bool = False, use_na_sentinel: bool = True
 ) -> tuple[Tensor, Index]:
     """Return the number of each value among the distinct ones, and these. See pandas.factorize.
 
     Computes the distinct values at the call.
     """
+    if not is_lazy(values):
+        codes, distinct = of_memory("factorize", values, sort, use_na_sentinel)
+        return as_lazy(codes), as_lazy(distinct)
     _values(values, "factorize")
     distinct = values.drop_duplicates().compute()
     found: Any = pd.factorize(distinct, sort=sort, use_na_sentinel=use_na_sentinel)[1]
-    codes = rowwise(codes_of, values, values=found)
+    numbers = rowwise(codes_of, values, values=found)
     index: Any = from_pandas(found)
-    return to_tensor(codes), index
+    return to_tensor(numbers), index
 
 
 def factorize_series(

@@ -13,6 +13,7 @@ from marsdask.core.public import public_call
 from ..create import from_pandas
 from ..elementwise.rowwise import renamed, rowwise
 from .concat import concat
+from .conversions import of_memory
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -36,6 +37,12 @@ def crosstab(
     Computes the groups at the call. With ``values`` it aggregates these; margins of them are not
     supported.
     """
+    given = {"values": values, "rownames": rownames, "colnames": colnames, "aggfunc": aggfunc}
+    given |= {"margins": margins, "margins_name": margins_name}
+    given |= {"dropna": dropna, "normalize": normalize}
+    if not any(isinstance(x, Collection) for x in (*_several(index), *_several(columns), values)):
+        of_values: DataFrame = of_memory("crosstab", index, columns, **given)
+        return of_values
     rows, others = _listed(index), _listed(columns)
     _check(others, values, aggfunc, margins=margins, dropna=dropna)
     keys = [*rows, *others]
@@ -45,16 +52,9 @@ def crosstab(
     groups = frame.groupby(list(range(len(keys))), dropna=dropna)
     found = groups.size() if values is None else groups[len(keys)].agg(aggfunc)
     counts = found.rename("values").reset_index().compute()
-    options: dict[str, Any] = {
-        "rownames": _names(rows, rownames, "row"),
-        "colnames": _names(others, colnames, "col"),
-        "margins": margins,
-        "margins_name": margins_name,
-        "dropna": dropna,
-        "normalize": normalize,
-        "values": counts["values"],
-        "aggfunc": "sum" if values is None else "first",
-    }
+    names = {"rownames": _names(rows, rownames, "row"), "colnames": _names(others, colnames, "col")}
+    totals = {"values": counts["values"], "aggfunc": "sum" if values is None else "first"}
+    options: dict[str, Any] = given | names | totals
     labels = [counts[at] for at in range(len(keys))]
     table: Any = pd.crosstab(labels[: len(rows)], labels[len(rows) :], **options)
     if values is None and normalize is False:
@@ -81,9 +81,13 @@ def _check(others: list[Any], values: Any, aggfunc: Any, *, margins: bool, dropn
         )
 
 
+def _several(keys: Any) -> list[Any]:
+    return list(keys) if isinstance(keys, list | tuple) else [keys]
+
+
 def _listed(keys: Any) -> list[Any]:
     """Return the columns to count by."""
-    listed = list(keys) if isinstance(keys, list | tuple) else [keys]
+    listed = _several(keys)
     for one in listed:
         if not isinstance(one, Collection) or not isinstance(one.node.meta, pd.Series):
             raise NotImplementedError(

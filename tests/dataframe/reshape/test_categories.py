@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.collection import Collection
 from tests.dataframe.tables import equal, filtered, table
 
 KIND = pd.CategoricalDtype(["a", "bb", "ä"])
@@ -52,6 +53,59 @@ def test_edges_are_returned():
         (found, edges), (wanted, theirs) = call(md, lazy), call(pd, frame)
         equal(found, wanted)
         np.testing.assert_array_equal(edges, theirs)
+
+
+def test_values_in_memory():
+    """Rows and arrays become lazy ones; categories and edges stay in memory."""
+    for call in (
+        lambda xd: xd.cut([1, 2, 3], 2),
+        lambda xd: xd.cut(np.arange(4), [0, 2, 3], labels=False),
+        lambda xd: xd.qcut(pd.Series(range(4)), 2),
+        lambda xd: xd.cut(pd.Series(range(4)), 2, retbins=True)[0],
+        lambda xd: xd.get_dummies(["a", "b", "a"], dtype=float),
+        lambda xd: xd.factorize(np.array([3, 1, 3]))[0],
+        lambda xd: xd.factorize(pd.Index([3, 1, 3]))[1],
+        lambda xd: xd.from_dummies(pd.DataFrame({"a": [1, 0], "b": [0, 1]})),
+        lambda xd: xd.crosstab(np.array([1, 2, 1]), [3, 3, 4]),
+    ):
+        wanted: Any = call(pd)
+        found: Any = call(md)
+        assert isinstance(found, Collection) != isinstance(wanted, pd.Categorical)
+        found = found.compute() if isinstance(found, Collection) else found
+        assert type(found) is type(wanted)
+        assert repr(found) == repr(wanted)
+    for wrong in (lambda xd: xd.cut([1, 2], [2, 1]), lambda xd: xd.qcut([], "a")):
+        with pytest.raises((ValueError, TypeError)) as theirs:
+            wrong(pd)
+        with pytest.raises(theirs.type):
+            wrong(md)
+
+
+#: Indicators: of one set, of several; of rows without a category, or with two; missing.
+INDICATORS: list[dict[Any, Any]] = [
+    {"a": [1, 0, 0], "b": [0, 1, 1]},
+    {"x_a": [1, 0, 1], "x_b": [0, 1, 0], "y_a": [1, 0, 0], "y_c": [0, 1, 1]},
+    {"x_a": [1, 0, 0], "x_b": [0, 1, 0], "y_a": [True, False, False], "y_c": [0, 1, 1]},
+    {"a": [1, 0, 1], "b": [0, 1, 1]},
+    {"a": [1, 0, None], "b": [0, 1, 1]},
+    {"a": [1.0, 0, 0], "b": [0, 1.0, 1]},
+]
+
+
+@pytest.mark.parametrize("default", [None, "z", {"x": 1, "y": 2}, ["a"]])
+def test_categories_of_indicators(default):
+    """Each row has the category whose indicator it has, or the default."""
+    for indicators in INDICATORS:
+        frame = pd.DataFrame(indicators, index=pd.Index([3, 4, 4], name="i"))
+        for sep in (None, "_"):
+            options: Any = {"sep": sep, "default_category": default}
+            try:
+                wanted = pd.from_dummies(frame, **options)
+            except (ValueError, TypeError):
+                with pytest.raises((ValueError, TypeError)):
+                    md.from_dummies(md.DataFrame(frame, chunk_size=2), **options).compute()
+                continue
+            equal(md.from_dummies(md.DataFrame(frame, chunk_size=2), **options), wanted)
 
 
 @pytest.mark.parametrize("column", ["s", "k", "f", "t"])
