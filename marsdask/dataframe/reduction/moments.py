@@ -46,7 +46,10 @@ def floats(frame: pd.DataFrame) -> Any:
 
 
 def map_powers(frame: pd.DataFrame, *, skipna: bool = True) -> PowerSums:
-    """Return the powers of a chunk."""
+    """Return the powers of a chunk; objects that are no numbers raise as in pandas."""
+    objects = [at for at, dtype in enumerate(frame.dtypes) if dtype == "object"]
+    if objects and len(frame):
+        _ = frame.iloc[:, objects].skew()
     values = floats(frame)
     there = ~np.isnan(values) if skipna else np.ones(values.shape, bool)
     count = there.sum(axis=0).astype(float)

@@ -40,6 +40,10 @@ class Conversion(Unsettled):
     def __name__(self) -> str:
         return self.name
 
+    @property
+    def by_rows(self) -> bool:
+        return True
+
     def __call__(self, block: Any, **kwargs: Any) -> Any:
         if "tz" not in kwargs:
             return getattr(pd, self.name)(block, **kwargs)
