@@ -145,7 +145,9 @@ def repeat(rows: Any, repeats: Any) -> Any:
     """Return texts repeated, each as often as told."""
     if pd.api.types.is_list_like(repeats):
         complaint = "operands could not be broadcast together with shapes ({1},) ({0},)"
-        repeats = aligned_values(rows, list(repeats), complaint)
+        # Numbers beside missing ones stay whole.
+        numbers = pd.Series(list(repeats), dtype=object).array
+        repeats = aligned_values(rows, numbers, complaint)
     return by_values(Method("repeat", "str"), rows, repeats)
 
 

@@ -142,14 +142,19 @@ def get_dummies(
         options["columns"] = columns
     indicators: DataFrame = rowwise(Conversion("get_dummies"), data, **options)
     if meta.ndim == 1 and prefix is None and as_node(data) is not as_node(given):
-        # Columns are labelled by values, not by categories.
-        values = as_node(data).meta.cat.categories
-        values = values.insert(len(values), np.nan) if dummy_na else values
-        values = values[int(drop_first) :]
-        labels = values if len(values) else pd.RangeIndex(0)
-        found: DataFrame = rowwise(relabelled, indicators, columns=labels)
-        return found
+        return _of_values(indicators, as_node(data).meta, dummy_na=dummy_na, drop_first=drop_first)
     return indicators
+
+
+def _of_values(indicators: DataFrame, meta: Any, *, dummy_na: bool, drop_first: bool) -> DataFrame:
+    """Return indicators whose columns are labelled by values, not by categories."""
+    values = meta.cat.categories
+    values = values.insert(len(values), np.nan) if dummy_na else values
+    labels = values[int(drop_first) :]
+    if not len(labels):
+        return indicators
+    found: DataFrame = rowwise(relabelled, indicators, columns=labels)
+    return found
 
 
 @public_call

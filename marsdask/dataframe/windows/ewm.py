@@ -195,7 +195,7 @@ def values_at_times(block: Any, series: bool, column: Any, how: Options, **kwarg
     """Return a statistic of the windows of rows, whose last column are their times."""
     rows, times = block.iloc[:, :-1], block.iloc[:, -1]
     rows = rows.iloc[:, 0].rename(column) if series else rows
-    given = {**dict(how), "times": times.to_numpy() if len(times) else NO_TIMES}
+    given = {**dict(how), "times": pd.DatetimeIndex(times) if len(times) else NO_TIMES}
     return window_values(rows, how=tuple(given.items()), **kwargs)
 
 
@@ -233,10 +233,13 @@ def ewm(
         return ExponentialMovingWindow(obj, tuple(given.items()))
     obj.node.meta.ewm(**given, times=NO_TIMES)
     if not isinstance(times, Collection):
-        if np.asarray(times).dtype.kind != "M":
+        if getattr(getattr(times, "dtype", None), "kind", "O") != "M":
             raise ValueError("times must be datetime64 dtype.")
         complaint = "times must be the same length as the object."
         first = obj if obj.ndim == 1 else obj[[]]
-        times = aligned_values(first, times, complaint)
+        rows = aligned_values(first, times, complaint)
+        if pd.isna(times).any():
+            raise ValueError("Cannot convert NaT values to integer")
+        times = rows
     given["times"] = times
     return ExponentialMovingWindow(obj, tuple(given.items()))

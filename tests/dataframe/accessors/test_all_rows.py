@@ -103,5 +103,7 @@ def test_repeated_texts():
     lazy: Any = md.Series(FRAME.s, chunk_size=3)
     equal(lazy.str.repeat(2), FRAME.s.str.repeat(2))
     equal(lazy.str.repeat(range(7)), FRAME.s.str.repeat(range(7)))
+    times: Any = [3, None] * 3 + [1]
+    equal(lazy.str.repeat(times), FRAME.s.str.repeat(times))
     with pytest.raises(ValueError, match="broadcast"):
         lazy.str.repeat([1, 2])

@@ -26,6 +26,7 @@ CASES: dict[str, Any] = {
     "indicators": lambda xd, d: xd.get_dummies(d),
     "of categories": lambda xd, d: xd.get_dummies(d.s.astype(KIND), dummy_na=True),
     "of texts": lambda xd, d: xd.get_dummies(d.s, dummy_na=True, drop_first=True, prefix="z"),
+    "of one value": lambda xd, d: xd.get_dummies((d.u * 0).astype(str), drop_first=True),
     "of numbers": lambda xd, d: xd.get_dummies(d.k, dtype=float),
     "of some": lambda xd, d: xd.get_dummies(d, columns=["k", "s"], prefix=["a", "b"]),
 }

@@ -77,3 +77,17 @@ def test_refusals():
         lazy.f.ewm(alpha=2)
     with pytest.raises(pd.errors.DataError):  # texts of numbers would be taken
         lazy.s.ewm(span=2).mean().compute()
+
+
+@pytest.mark.parametrize("tz", [None, "UTC", "Europe/Berlin"])
+def test_times_with_zones(tz):
+    """Times may have a zone; a missing one is refused at the call, and so is a list."""
+    values = pd.Series([1.0, 2.0, 4.0])
+    lazy = md.Series(values, chunk_size=2)
+    times: Any = pd.date_range("2020", periods=3, tz=tz)
+    options: Any = {"halflife": "1D", "times": times}
+    equal(lazy.ewm(**options).mean(), values.ewm(**options).mean())
+    for wrong in (times.where([True, False, True]), list(times)):
+        for rows in (values, lazy):
+            with pytest.raises(ValueError, match=r"NaT|datetime64"):
+                rows.ewm(**{**options, "times": wrong})
