@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Test modules run side by side; at most four, since many start processes of their own. One that
 # ends for a deadlock (faulthandler_timeout) ends the run: with another in its place, xdist may hang.
-SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope --max-worker-restart=0
+# xdist would start modules of few tests last, which are those of whole clusters, of minutes each:
+# one process would end long after the others.
+SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope --no-loadscope-reorder \
+  --max-worker-restart=0
 # setuptools warns of each editable installation, in a box.
 PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
