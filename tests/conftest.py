@@ -84,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out the tests of a function marked ``in_turn`` that repeat pairs of parameters.
 
     The parameter of ``count`` values, a mode mostly, takes turns: of each choice of the others one
-    test remains.
+    test remains. It meets each value of another if a third has as many values as it.
     """
     places: dict[Any, dict[int, int]] = defaultdict(dict)
     left_out = []

@@ -55,6 +55,7 @@ CASES = [(2, call) for call in NUMBERS.values()] + [(4, call) for call in MIXED.
 NAMES = [*NUMBERS, *(f"mixed {name}" for name in MIXED)]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(("kinds", "call"), CASES, ids=NAMES)
 @pytest.mark.parametrize("several", [False, True], ids=["one block", "blocks"])
 def test_statistics_of_wide_frames_are_pandas(

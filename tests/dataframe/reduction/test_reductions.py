@@ -50,6 +50,7 @@ def test_numeric_only(both):
     equal(lazy.count(), frame.count())
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("step", [1, 2, 5])
 @pytest.mark.parametrize(
     "values",

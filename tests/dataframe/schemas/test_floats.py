@@ -28,6 +28,7 @@ CALLS: dict[str, Any] = {
 }
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "Float32"])
 @pytest.mark.parametrize("name", CALLS)
 def test_types_of_groups(name, dtype):

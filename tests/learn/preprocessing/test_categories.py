@@ -133,6 +133,7 @@ def learnt(model: Any, X: Any, plain: Any) -> Any:
         return type(error)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("chunk_size", [1, 2, 5])
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("missing", NULLS)
