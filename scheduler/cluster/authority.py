@@ -22,8 +22,12 @@ UNIT: Final = "marsdask "
 _VALID: Final = dt.timedelta(days=1825)
 _AUTHORITY_VALID: Final = 2 * _VALID
 
-#: Bits of what a key may be used for: to sign certificates, and lists of revoked ones.
+#: Bits of what a key may be used for: to sign certificates, and lists of revoked ones; or for TLS.
 _SIGNS: Final = (5, 6)
+_TLS: Final = (0,)
+
+#: The minimum size of keys that are signed.
+_LEAST_BITS: Final = 256
 
 
 class Authority:
@@ -67,13 +71,16 @@ class Authority:
     def sign(self, role: str, request: bytes) -> bytes:
         """Return a certificate for a role and the key of a request, whatever else that asks for.
 
-        Raises ``ValueError`` for what is no request.
+        Raises ``ValueError`` for what is no request, and for a key that could be found out.
         """
-        x509, _, _, _ = _cryptography()
+        x509, _, _, ec = _cryptography()
         found = x509.load_pem_x509_csr(request)
         if not found.is_signature_valid:
             raise ValueError("the request is not signed by its own key")
-        return self._issue(role, found.public_key())
+        public = found.public_key()
+        if not isinstance(public, ec.EllipticCurvePublicKey) or public.key_size < _LEAST_BITS:
+            raise ValueError(f"give an elliptic-curve key of at least {_LEAST_BITS} bits")
+        return self._issue(role, public)
 
     def _issue(self, role: str, public: Any) -> bytes:
         x509, _, _, _ = _cryptography()
@@ -90,7 +97,12 @@ class Authority:
         # The addresses of processes are not known here: distributed does not compare them.
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._signer.public_key())
         end = min(_now() + _VALID, self.end)
-        return _signed(self._name, subject, public, self._signer, end, (limits, signer))
+        usage = x509.KeyUsage(*(bit in _TLS for bit in range(9)))
+        # Workers are servers and clients, and supervisors too.
+        ends = x509.ExtendedKeyUsageOID
+        purpose = x509.ExtendedKeyUsage([ends.SERVER_AUTH, ends.CLIENT_AUTH])
+        extensions = (limits, signer, usage, purpose)
+        return _signed(self._name, subject, public, self._signer, end, extensions)
 
     def security(self) -> Security:
         """Return new certificates for all roles, in memory."""

@@ -9,6 +9,8 @@ from typing import Any
 import dask.config
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from distributed.comm import connect, listen
 from distributed.security import Security
 
@@ -63,6 +65,24 @@ def test_certificates_end_with_their_authority(authority, monkeypatch):
     monkeypatch.setattr(authority_module, "_AUTHORITY_VALID", dt.timedelta(days=7))
     short = Authority.new()
     assert end(short.issue("worker")[0]) == short.end < now + dt.timedelta(days=8)
+
+
+def test_weak_keys_are_not_signed(authority):
+    """Nor what is no request; certificates are for TLS, and for nothing else."""
+
+    def request(key):
+        made = x509.CertificateSigningRequestBuilder(x509.Name([])).sign(key, hashes.SHA256())
+        return made.public_bytes(serialization.Encoding.PEM)
+
+    signed = authority.sign("worker", request(ec.generate_private_key(ec.SECP256R1())))
+    found = x509.load_pem_x509_certificate(signed).extensions
+    usage = found.get_extension_for_class(x509.KeyUsage).value
+    assert usage.digital_signature
+    assert not usage.key_cert_sign
+    assert len(list(found.get_extension_for_class(x509.ExtendedKeyUsage).value)) == 2
+    for weak in (rsa.generate_private_key(65537, 2048), ec.generate_private_key(ec.SECP192R1())):
+        with pytest.raises(ValueError, match="key of at least 256 bits"):
+            authority.sign("worker", request(weak))
 
 
 @pytest.mark.parametrize("role", ["scheduler", "worker", "client"])
