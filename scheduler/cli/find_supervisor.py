@@ -95,6 +95,7 @@ async def certified(
     began, pause = time.monotonic(), _PAUSES[0]
     while True:
         for endpoint in endpoints:
+            place = endpoint
             try:
                 host = get_address_host(with_scheme(endpoint, Security()))
                 place = unparse_host_port(host, token.port)
@@ -102,7 +103,7 @@ async def certified(
             except PermissionError as error:
                 raise ConfigError(str(error)) from None
             except (OSError, KeyError, ValueError) as error:
-                logger.warning("waiting for a certificate from %s: %s", endpoint, error)
+                logger.warning("waiting for a certificate from %s: %s", place, error)
         if patience is not None and time.monotonic() - began > patience:
             raise NoSupervisor(f"no supervisor signs a certificate at {', '.join(endpoints)}")
         await asyncio.sleep(pause)

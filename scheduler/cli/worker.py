@@ -139,7 +139,9 @@ class WorkerService:
         self._nannies |= new
         started = await asyncio.gather(*new.values(), return_exceptions=True)
         try:
-            for error in started:
+            for nanny, error in zip(new.values(), started, strict=True):
+                if isinstance(error, Exception) and nanny.exitcode:
+                    raise ConfigError(_ended(nanny.exitcode)) from error
                 if isinstance(error, BaseException):
                     raise error
             report(f"Mars Worker started at {self.endpoint}")
@@ -289,6 +291,12 @@ class WorkerService:
 
 def _over(ends: Iterable[asyncio.Future[None]]) -> bool:
     return all(one.done() for one in ends)
+
+
+def _ended(code: int) -> str:
+    """Say how a worker process ended that had not joined yet."""
+    how = f"with code {code}" if code > 0 else f"by signal {-code}"
+    return f"a worker process ended {how} while it started; what it said stands above"
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -27,6 +27,9 @@ AUTHORITY_PATH, JOIN_PATH = "/ca.pem", "/api/join"
 #: The variable for the token, or the name of its file.
 JOIN_VARIABLE: Final = "MARS_JOIN"
 
+#: The number of digits of the port: a token that was cut at its end has fewer.
+_DIGITS: Final = 5
+
 #: Timeout for an answer, in seconds, and maximum number of bytes of it.
 _PATIENCE: Final = 10.0
 _MOST: Final = 1 << 16
@@ -41,7 +44,7 @@ class JoinToken:
     port: int
 
     def __str__(self) -> str:
-        return f"{self.secret}.{self.fingerprint}.{self.port}"
+        return f"{self.secret}.{self.fingerprint}.{self.port:0{_DIGITS}}"
 
     @classmethod
     def parse(cls, text: str) -> JoinToken | None:
@@ -49,7 +52,8 @@ class JoinToken:
         secret, _, rest = text.partition(".")
         digest, _, port = rest.partition(".")
         hexadecimal = len(digest) == 64 and set(digest) <= set("0123456789abcdef")
-        if not (secret and hexadecimal and port.isdecimal() and int(port) < 1 << 16):
+        whole = port.isdecimal() and len(port) == _DIGITS and int(port) < 1 << 16
+        if not (secret and hexadecimal and whole):
             return None
         return cls(secret, digest, int(port))
 

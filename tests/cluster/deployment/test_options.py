@@ -18,6 +18,7 @@ import threadpoolctl
 from distributed import Client, get_worker
 
 from tests.cluster.commands import DEADLINE, Command, free_port, running
+from tests.source import ROOT
 
 #: Cores that these tests may use; more would tell no more.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
@@ -48,6 +49,19 @@ def cluster(tmp_path_factory):
         with Client(f"127.0.0.10:{port}", set_as_default=False, timeout=DEADLINE) as client:
             client.wait_for_workers(2, timeout=DEADLINE)
             yield SimpleNamespace(client=client, url=f"http://127.0.0.10:{web}")
+
+
+def test_a_process_that_ends_while_it_starts(cluster, tmp_path):
+    """The last line says how it ended, instead of a traceback of distributed's."""
+    ends = "import multiprocessing, os\nif multiprocessing.parent_process():\n    os._exit(3)\n"
+    (tmp_path / "ends_early.py").write_text(ends)
+    address = cluster.client.scheduler.address.removeprefix("tcp://")
+    line = f"mars-worker -s {address} --n-cpu 1 --no-bind-cpu --load-modules ends_early"
+    with running() as commands:
+        commands.append(command := Command(line, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}"))
+        command.wait_for("error: a worker process ended with code 3 while it started")
+        assert command.wait() == 2
+        assert "Traceback" not in "\n".join(command.said)
 
 
 @pytest.fixture(scope="module")

@@ -379,7 +379,7 @@ def test_a_token_that_can_be_guessed(capsys):
 def test_the_secret_of_a_secure_cluster(tmp_path, capsys):
     """Another token contradicts it, and it may not be short either."""
     environ = {"MARS_SECURE_DIR": f"{tmp_path}/secure"}
-    join = f"--join {SECRET}.{'0' * 64}.7005"
+    join = f"--join {SECRET}.{'0' * 64}.07005"
     for command, line in (("supervisor", "--secure"), ("worker", join), ("web", join)):
         with pytest.raises(SystemExit):
             of(line, command, MARS_WEB_TOKEN=SECRET, **environ)
@@ -412,7 +412,7 @@ def test_the_token_of_a_worker(tmp_path, monkeypatch, capsys):
     assert read("worker", "mars-x", [], os.environ).token is not None
     assert "MARS_WEB_TOKEN" not in os.environ
     monkeypatch.delenv("MARS_WEB_TOKEN", raising=False)
-    monkeypatch.setenv("MARS_JOIN", f"{SECRET}.{'0' * 64}.7005")
+    monkeypatch.setenv("MARS_JOIN", f"{SECRET}.{'0' * 64}.07005")
     joined = read("worker", "mars-x", ["-s", "host:7001"], os.environ)
     assert joined.join is not None
     assert "MARS_JOIN" not in os.environ

@@ -23,7 +23,16 @@ def test_a_token_is_its_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "abc", f".{DIGEST}.1", f"a.{DIGEST[1:]}.1", f"a.{DIGEST}.x", f"a.{DIGEST}.70000"]
+    "text",
+    [
+        "",
+        "abc",
+        f".{DIGEST}.1",
+        f"a.{DIGEST[1:]}.1",
+        f"a.{DIGEST}.x",
+        f"a.{DIGEST}.70000",
+        f"a.{DIGEST}.700",
+    ],
 )
 def test_other_texts(text):
     """A token of the web port alone is none, and neither is one that is cut off."""
