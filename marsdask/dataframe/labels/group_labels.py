@@ -160,7 +160,7 @@ def _chosen(selection: Any, meta: pd.DataFrame) -> pd.DataFrame:
     if selection is ...:
         return meta
     if isinstance(selection, tuple):
-        return meta[list(selection)]
+        return meta.iloc[:, meta.columns.get_indexer_for(list(selection))]
     found = meta[selection]  # a list of None would find no label among texts
     return found.to_frame() if isinstance(found, pd.Series) else found
 

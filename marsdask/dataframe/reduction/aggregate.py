@@ -151,6 +151,9 @@ def _called(obj: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return obj.apply(func, axis=1, args=args, **kwargs)
         return call_with_columns(obj, "agg", func, 0, *args, **kwargs)
     member = getattr(obj, name)
+    if name == "size" and not isinstance(member, int):  # only running tells the number of rows
+        rows = rowwise(column_at, obj, position=0) if obj.ndim == 2 else obj
+        return rows.isna().count() * (len(obj.node.meta.columns) if obj.ndim == 2 else 1)
     return member(*args, **kwargs) if callable(member) else member
 
 

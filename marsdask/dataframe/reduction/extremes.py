@@ -94,7 +94,10 @@ def first_rows_by(rows: Any, by: tuple[Any, ...], name: str, n: int, keep: str) 
     leading = getattr(unlabelled_rows(rows)[by[0]], name)(n, keep="all")
     rows = rows.iloc[np.sort(leading.index.to_numpy())]
     rows = rows.iloc[::-1] if keep == "last" else rows
-    rows = rows.sort_values(list(by), ascending=name == "nsmallest", kind="stable")
+    order = unlabelled_rows(rows).sort_values(
+        list(by), ascending=name == "nsmallest", kind="stable"
+    )
+    rows = rows.iloc[order.index]  # a level of the labels may have the name of a column
     if keep == "all" and 0 < n < len(rows):
         keys = rows[list(by)]
         after, last = keys.iloc[n:], keys.iloc[n - 1]

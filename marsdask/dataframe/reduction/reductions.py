@@ -232,7 +232,8 @@ def finish(
         return np.float64(found) if type(found) is float else found  # a nan with a dtype
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
     if dtype in SHORT or isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype):
-        result = result.astype(dtype)
+        whole = _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
+        result = result if whole else result.astype(dtype)
     if isinstance(like, pd.DataFrame):
         objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))
         result = result.astype(object) if objects and result.dtype == float else result
@@ -240,6 +241,15 @@ def finish(
         return _with_none(result, like, partial[1] < least) if objects and least else result
     scalar = np.nan if result.iloc[0] is None else result.iloc[0]
     return pd.NA if is_masked(like.dtype) and pd.isna(scalar) else scalar
+
+
+def _are_whole_numbers(partial: Any, like: Any, least: int) -> bool:
+    """Tell whether sums of integers stay such: only those without a mask turn into floats."""
+    if not least or not isinstance(like, pd.DataFrame):
+        return False
+    pairs = list(zip(like.dtypes, partial[1], strict=True))
+    gaps = any(isinstance(dtype, np.dtype) and count < least for dtype, count in pairs)
+    return not gaps and all(dtype.kind in "iub" for dtype, _ in pairs)
 
 
 def _with_none(result: pd.Series, like: pd.DataFrame, short: pd.Series) -> pd.Series:

@@ -12,7 +12,7 @@ from marsdask.core.public import public_call
 
 from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
-from ..frame_node import as_node
+from ..frame_node import as_node, is_masked
 from ..schemas.categories import with_all_categories
 from ..tensors import to_tensor
 from .conversions import Conversion, as_lazy, is_lazy, of_memory
@@ -85,11 +85,13 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     if meta.dtype == bool:
         x, meta = x.astype("int64"), meta.astype("int64")
     shares = np.linspace(0, 1, q + 1) if np.ndim(q) == 0 else np.asarray(q)
-    edges = x.quantile(list(shares)).compute().to_numpy(float, na_value=np.nan)
-    if np.isnan(edges).any():  # there is no value: pandas tells what comes of it
-        none: Any = pd.Series([], dtype=float)
+    quantiles = x.quantile(list(shares)).compute()
+    edges = quantiles.to_numpy()
+    if quantiles.isna().any():  # there is no value: pandas tells what comes of it
+        none: Any = pd.Series([], dtype="float64" if is_masked(meta.dtype) else meta.dtype)
         bins = pd.qcut(none, q, retbins=True, **options)[1]
-        missing: Series = rowwise(Conversion("qcut"), rowwise(no_values, x), q=q, **options)
+        rows = rowwise(no_values, x, dtype=none.dtype)
+        missing: Series = rowwise(Conversion("qcut"), rows, q=q, **options)
         return (missing, bins) if retbins else missing
     options["include_lowest"] = True
     bins = pd.cut(meta, edges, retbins=True, **options)[1]
@@ -97,9 +99,10 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     return (intervals, bins) if retbins else intervals
 
 
-def no_values(block: Any) -> Any:
+def no_values(block: Any, dtype: Any) -> Any:
     """Return a missing value for each row."""
-    return pd.Series(np.nan, block.index, float, block.name)
+    missing = dtype if dtype.kind in "mMf" else float
+    return pd.Series([None] * len(block), block.index, missing, block.name)
 
 
 @public_call

@@ -16,13 +16,15 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
 from marsdask.core.traits import Traits
 
-from ..elementwise.rowwise import NewLabels, rowwise
+from ..elementwise.rowwise import NewLabels, Rowwise, rowwise
 from ..frame_node import row_bytes
+from ..keyed.group_aggregation import GroupByAggregation
 from ..keyed.shuffle import shuffle
 from ..ordered.sort_values import SortValues
 from ..reduction.reductions import collection_of
 from ..rows import concat as joined
 from ..rows import level_at, levels_in
+from ..schemas.floats import NarrowFloats
 from ..schemas.samples import row
 from .concat import concat
 from .flat_map import flat_map
@@ -236,6 +238,8 @@ def widened(
     keys, names = len(rows) + len(levels), obj.node.meta.index.names
     if labels is None:
         labels = flat[list(range(len(rows), keys))].drop_duplicates().compute()
+        if _are_sorted_groups(obj.node):
+            labels = labels.sort_values(list(labels.columns), kind="stable")
     by = tuple(range(len(rows)))
     index = flat.node.meta.set_index(list(by)).index.set_names([names[at] for at in rows])
     columns = _columns(labels, obj.node.meta, [names[at] for at in levels])
@@ -249,6 +253,15 @@ def widened(
     node = Unstack(flat.node, by, (True,) * len(by), True, like, keys, series, fill_value)
     found: DataFrame = collection_of(node)
     return found
+
+
+def _are_sorted_groups(node: Node) -> bool:
+    """Tell whether rows are groups: pandas then has their categories in order, not as they come."""
+    while isinstance(node, Rowwise | NarrowFloats):
+        if isinstance(node, Rowwise) and isinstance(node.func, NewLabels):
+            return False
+        node = node.inputs[0]
+    return isinstance(node, GroupByAggregation) and node.call.sort
 
 
 def _columns(labels: pd.DataFrame, meta: Any, names: list[Any]) -> pd.Index:

@@ -19,6 +19,7 @@ CALLS = {
     "a name across": lambda d: d[["k", "u"]].agg("max", axis=1),
     "a function": lambda d: d[["k", "f"]].agg(np.max),
     "lengths": lambda d: d.agg("size"),
+    "lengths of a column": lambda d: d.f.agg("size") + d[["k"]].agg("size"),
     "a list": lambda d: d[["k", "f", "u"]].agg(["sum", "mean", "nunique"]),
     "a list of one type": lambda d: d[["k", "u"]].agg(["min", max]),
     "a list of other types": lambda d: d[["s", "t", "k"]].agg(["count", "nunique", "size"]),

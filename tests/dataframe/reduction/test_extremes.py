@@ -97,3 +97,12 @@ def test_positions_of_extremes(name, values, skipna):
     """A missing value is an error unless it is skipped."""
     series = pd.Series(values, index=[4, 2, 9])
     same(lambda x: getattr(x, name)(skipna=skipna), md.Series(series, chunk_size=2), series)
+
+
+def test_labels_named_like_the_column():
+    """Their level is no column."""
+    frame = pd.DataFrame({"f": [3.0, 1.0, 2.0]}, index=pd.Index([5, 6, 7], name="f"))
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.nlargest(2, "f"), frame.nlargest(2, "f"))
+    equal(lazy.f.value_counts(), frame.f.value_counts())
+    equal(lazy.f.mode(), frame.f.mode())

@@ -221,3 +221,12 @@ def test_means_of_decimals():
     lazy = md.DataFrame(frame, chunk_size=1)
     equal(lazy.mean(), frame.mean())
     equal(lazy.a.mean(), frame.a.mean())
+
+
+@pytest.mark.parametrize("least", [3, 4, 5])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_sums_of_masked_integers_that_are_missing(name, least):
+    """They stay integers beside plain ones, unless one of these has too few values."""
+    frame = pd.DataFrame({"k": [0, 2, 2, 1], "m": pd.array([0, -1, None, 0], "Int64")})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(getattr(lazy, name)(min_count=least), getattr(frame, name)(min_count=least))

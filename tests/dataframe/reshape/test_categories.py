@@ -21,6 +21,8 @@ CASES: dict[str, Any] = {
     "quantiles": lambda xd, d: xd.qcut(d.u, 3),
     "shares": lambda xd, d: xd.qcut(d.f, [0, 0.3, 1], duplicates="drop", precision=1),
     "quantiles of no values": lambda xd, d: xd.qcut(d.f.where(d.f > 99), 2, duplicates="drop"),
+    "quantiles of no times": lambda xd, d: xd.qcut(d.t.where(d.k > 99), 2, duplicates="drop"),
+    "quantiles of times": lambda xd, d: xd.qcut(d.t, 2, duplicates="drop"),
     "quantiles of truth": lambda xd, d: xd.qcut(d.u > 3, [0, 0.5, 1], duplicates="drop"),
     "no indicators": lambda xd, d: xd.get_dummies(d.f.where(d.f > 99)),
     "indicators": lambda xd, d: xd.get_dummies(d),

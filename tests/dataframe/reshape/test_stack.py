@@ -82,3 +82,17 @@ def test_what_is_not_supported():
     ]:
         with pytest.raises(kind, match=words):
             call()
+
+
+def test_categories_of_groups_are_in_order():
+    """Those of groups as pandas sorts them, those of other rows as they come."""
+    kinds = pd.Categorical(["x", "x", "y"], ["y", "x", "z"])
+    frame = pd.DataFrame({"k": [1, 2, 2], "c": kinds, "f": [1.0, 2.0, 3.0]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for call in (
+        lambda d: d.groupby(["k", "c"], observed=True).size().unstack(),
+        lambda d: d.groupby(["k", "c"], observed=True)[["f"]].sum().unstack(),
+        lambda d: d.pivot_table(index="k", columns="c", values=["f"], aggfunc="size"),
+        lambda d: d.set_index(["k", "c"]).f.unstack(),
+    ):
+        equal(call(lazy), call(frame))

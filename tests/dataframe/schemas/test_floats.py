@@ -53,7 +53,14 @@ def test_types_of_groups(name, dtype):
 @pytest.mark.parametrize("dropna", [True, False])
 def test_means_of_groups_in_order(sort, dropna):
     """Pandas computes them of doubles if the numbers of the groups never fall."""
-    for keys in ([None, 1, 2, 2], [1, 2, None, None], [3, 1, 1, 2], [3, 1, 3, 2], [1, None, 2, 3]):
+    for keys in (
+        [None, 1, 2, 2],
+        [1, 2, None, None],
+        [3, 1, 1, 2],
+        [3, 1, 3, 2],
+        [1, None, 2, 3],
+        [None] * 4,
+    ):
         frame = pd.DataFrame({"k": keys, "v": np.arange(4, dtype="float32")})
         how = {"sort": sort, "dropna": dropna}
         for size in (1, 3):
