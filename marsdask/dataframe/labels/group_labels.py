@@ -160,7 +160,10 @@ def _chosen(selection: Any, meta: pd.DataFrame) -> pd.DataFrame:
     if selection is ...:
         return meta
     if isinstance(selection, tuple):
-        return meta.iloc[:, meta.columns.get_indexer_for(list(selection))]
+        columns: Any = meta.columns
+        places: Any = columns.get_indexer_for(list(selection))  # labels may be truth values
+        chosen: pd.DataFrame = meta.iloc[:, places]
+        return chosen
     found = meta[selection]  # a list of None would find no label among texts
     return found.to_frame() if isinstance(found, pd.Series) else found
 

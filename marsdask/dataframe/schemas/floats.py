@@ -74,7 +74,8 @@ class Narrowing:
     def wide_means(self, rows: Any) -> Any:
         """Return the means that pandas computes of doubles: of groups in order without gaps."""
         found = np.empty((), dtype=object)
-        keys, rise, gaps = rows or (None, False, frozenset())
+        none: tuple[Any, bool, frozenset[Any]] = (None, False, frozenset())
+        keys, rise, gaps = rows or none
         rise = rise and not (self.dropna and keys.isna().any(axis=1).all())  # there are groups
         columns = enumerate(zip(self.dtypes, self.names, strict=True))
         means = {dtype if self.together else at for at, (dtype, how) in columns if how == "mean"}
