@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Collection as Collection_
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from tests.conformance.chunk_calls import (
     SIZES,
     TIME_LABELS,
 )
+from tests.conformance.part_calls import NOT_PANDAS, PARTS, call_of
 
 #: The largest number that counts as zero.
 TINY = 1e-12
@@ -100,15 +102,17 @@ def _plain(name: str, obj: Any, value: Any) -> Any:
     return found() if callable(found) and not isinstance(found, Collection) else found
 
 
-def chosen(name: str) -> list[str]:
+def chosen(name: str, kinds: Collection_[str] = COLUMNS) -> list[str]:
     """Return the kinds of columns that a method gets: some of them, in the long run all."""
     profile = settings.default
     assert profile is not None
-    count = max(2, len(COLUMNS) * profile.max_examples // 140)
-    return random.Random(name).sample(sorted(COLUMNS), min(count, len(COLUMNS)))
+    count = max(2, len(kinds) * profile.max_examples // 140)
+    return random.Random(name).sample(sorted(kinds), min(count, len(kinds)))
 
 
-def faults(name: str, calls: list[Any], kinds: list[str]) -> Iterator[str]:
+def faults(
+    name: str, calls: list[Any], kinds: list[str], *, as_pandas: bool = True
+) -> Iterator[str]:
     """Yield the calls whose results depend on chunks, or are not pandas's."""
     labels = TIME_LABELS if name in chunk_calls.OF_TIMES else LABELS
     for kind in kinds:
@@ -125,7 +129,7 @@ def faults(name: str, calls: list[Any], kinds: list[str]) -> Iterator[str]:
             if not alike(cut, whole):
                 yield f"{place}: {shown(cut)} in chunks, {shown(whole)} in one"
             wanted = outcome(call, rows, value)
-            if name not in OTHER_THAN_PANDAS and not alike(whole, wanted):
+            if as_pandas and not alike(whole, wanted):
                 yield f"{place}: {shown(whole)}, and {shown(wanted)} in pandas"
 
 
@@ -147,5 +151,18 @@ SERIES = [name for name in dir(md.Series) if name[0] != "_" and name not in LEFT
 @pytest.mark.parametrize("name", SERIES)
 def test_columns(name: str) -> None:
     """Values, types, labels, names and kinds of missing values."""
-    found = [*faults(name, series_calls(name), chosen(name))]
+    as_pandas = name not in OTHER_THAN_PANDAS
+    found = [*faults(name, series_calls(name), chosen(name), as_pandas=as_pandas)]
+    assert not found, "\n".join(found)
+
+
+#: Each method of accessors, groups, windows and frames.
+OF_PARTS = [(of, name) for of, part in PARTS.items() for name in part.methods]
+
+
+@pytest.mark.parametrize(("of", "name"), OF_PARTS, ids=map(".".join, OF_PARTS))
+def test_accessors_groups_windows_and_frames(of: str, name: str) -> None:
+    """The same of what columns and frames hand out."""
+    kinds = chosen(f"{of}.{name}", PARTS[of].kinds)
+    found = [*faults(name, [call_of(of, name)], kinds, as_pandas=(of, name) not in NOT_PANDAS)]
     assert not found, "\n".join(found)

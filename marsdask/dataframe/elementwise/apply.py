@@ -22,7 +22,7 @@ from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
 from .row_series import apply_to_rows
-from .rowwise import Unsettled, relabelled, rowwise, with_columns
+from .rowwise import Unsettled, column_at, relabelled, rowwise, with_columns
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -50,7 +50,9 @@ class UserCall(Unsettled):
     def __call__(self, block: Any) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)
-        return _conformed(self.called(block), self.meta, callable(self.args[0]))
+        by_function = callable(self.args[0])
+        by_value = by_function and self.name == "map"
+        return _conformed(self.called(block), self.meta, by_function, by_value)
 
     def called(self, block: Any) -> Any:
         """Return what pandas returns for some rows."""
@@ -88,7 +90,7 @@ class ValueCall(UserCall):
         return pd.Series(values, block.index, object, block.name)
 
 
-def _conformed(found: Any, meta: Any, by_function: bool) -> Any:
+def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
     """Return a chunk's result with the columns of the whole one."""
     kind: Any = pd.Series if isinstance(meta, pd.Series) else pd.DataFrame
     if not isinstance(found, kind):
@@ -103,7 +105,12 @@ def _conformed(found: Any, meta: Any, by_function: bool) -> Any:
             f"the function returned the columns {list(found.columns)} for a chunk, and "
             f"{list(meta.columns)} were expected; pass meta="
         )
-    return found if found.columns.equals(meta.columns) else found.reindex(columns=meta.columns)
+    if not found.columns.equals(meta.columns):
+        return found.reindex(columns=meta.columns)
+    if by_value:
+        for place, dtype in enumerate(meta.dtypes):
+            found.isetitem(place, without_values(found.iloc[:, place], dtype))
+    return found
 
 
 def without_values(found: Any, dtype: Any) -> Any:
@@ -309,8 +316,30 @@ def map_values(
         raise NotImplementedError("map() by a lazy series is not supported; use merge()")
     if obj.ndim == 2 and not callable(func):
         raise TypeError("the first argument must be callable")
-    found: S = user_call(obj, "map", func, na_action=na_action, meta=meta, **kwargs)
+    call: dict[str, Any] = {"na_action": na_action, "meta": meta, **kwargs}
+    found: S = (_mapped_columns if obj.ndim == 2 else user_call)(obj, "map", func, **call)
     return found
+
+
+def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: Any) -> Any:
+    """Map a frame; from what is made of objects pandas finds the type of a column in all values."""
+    columns = frame.node.meta.columns
+    objects = np.flatnonzero(frame.node.meta.dtypes == object).tolist()
+    if meta is not None or not objects:
+        return user_call(frame, name, func, meta=meta, **kwargs)
+    others = [at for at in range(len(columns)) if at not in objects]
+    parts = [
+        user_call(rowwise(column_at, frame, position=at), name, func, **kwargs) for at in objects
+    ]
+    if others:
+        parts.append(user_call(rowwise(column_at, frame, position=others), name, func, **kwargs))
+    order = np.argsort([*objects, *others]).tolist()
+    return rowwise(side_by_side, *parts, order=order, columns=columns)
+
+
+def side_by_side(*blocks: Any, order: list[int], columns: Any) -> Any:
+    """Return the columns of blocks of the same rows, in an order."""
+    return pd.concat(blocks, axis=1).iloc[:, order].set_axis(columns, axis=1)
 
 
 @keeps_lazy("arguments")

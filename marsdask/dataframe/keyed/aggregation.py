@@ -455,7 +455,7 @@ def finished_rows(block: pd.DataFrame, plan: AggregationPlan, sort: bool, like: 
 def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     keys = list(range(len(plan.keys)))
     if sort:
-        frame = frame.sort_values(keys)
+        frame = _by_keys(frame, keys)
     # Not by set_index(), which makes int64 of smaller integers.
     levels = [pd.Index(frame[key], name=key) for key in keys]
     index = levels[0] if len(keys) == 1 else pd.MultiIndex.from_arrays(levels, names=keys)
@@ -467,6 +467,16 @@ def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> A
         for column, name in plan.specs
     ]
     return _frame_like(columns, frame.index, like, together=plan.together)
+
+
+def _by_keys(frame: Any, keys: list[int]) -> Any:
+    """Sort groups by their keys; among objects pandas puts numbers before texts."""
+    try:
+        return frame.sort_values(keys)
+    except TypeError:
+        codes = [pd.factorize(frame[key], sort=True)[0] for key in keys]
+        last = [np.where(one < 0, len(frame), one) for one in codes]
+        return frame.iloc[np.lexsort(last[::-1])]
 
 
 def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together: bool) -> Any:
