@@ -322,9 +322,10 @@ def map_values(
 
 
 def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: Any) -> Any:
-    """Map a frame; from what is made of objects pandas finds the type of a column in all values."""
+    """Map a frame: of objects, pandas finds the type of a column in all its values."""
     columns = frame.node.meta.columns
-    objects = np.flatnonzero(frame.node.meta.dtypes == object).tolist()
+    types = frame.node.meta.dtypes
+    objects = [at for at in range(len(columns)) if types.iloc[at] == np.dtype(object)]
     if meta is not None or not objects:
         return user_call(frame, name, func, meta=meta, **kwargs)
     others = [at for at in range(len(columns)) if at not in objects]
