@@ -94,6 +94,14 @@ def in_memory(item: Any) -> Any:
     return values
 
 
+def listed(item: Any) -> Any:
+    """Return a list of what an iterator yields, or of the values of lazy rows; others stay.
+
+    For arguments that NumPy iterates over: axes, lengths, repetitions.
+    """
+    return list(item) if isinstance(item, _READ_ONCE) else in_memory(item)
+
+
 def plain_values(data: Any) -> Any:
     """Return data with iterators read, and with the values of lazy scalars in it."""
     return plain_arguments((data,), {})[0][0]

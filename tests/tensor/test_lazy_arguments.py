@@ -67,6 +67,32 @@ SEVERAL: dict[str, tuple[Callable[[Any, Any, Any], Any], list[Any]]] = {
     "[] =": (lambda m, a, v: change(a(V), slice(0, 2), v), [8, 9]),
     "array": (lambda m, a, v: m.array(v), [1, 2]),
     "meshgrid": (lambda m, a, v: m.meshgrid(v, [3, 4])[0], [1, 2]),
+    "roll": (lambda m, a, v: m.roll(a(A), v, axis=(0, 1)), [2, 3]),
+    "roll(axis=)": (lambda m, a, v: m.roll(a(A), (1, 2), axis=v), [0, 1]),
+    "rot90(axes=)": (lambda m, a, v: m.rot90(a(A), axes=v), [1, 0]),
+    "indices": (lambda m, a, v: m.indices(v), [2, 3]),
+    "tensordot(axes=)": (lambda m, a, v: m.tensordot(a(A), a(A.T), axes=v), [1, 0]),
+    "tensordot(axes=[])": (lambda m, a, v: m.tensordot(a(A), a(A), axes=(v, [0, 1])), [0, 1]),
+    "fft2(s=)": (lambda m, a, v: m.fft.fft2(a(A), s=v, axes=(0, 1)), [3, 5]),
+    "fftn(axes=)": (lambda m, a, v: m.fft.fftn(a(A), axes=v), [0, 1]),
+    "fftshift": (lambda m, a, v: m.fft.fftshift(a(A), axes=v), [0, 1]),
+    "flip": (lambda m, a, v: m.flip(a(A), tuple(v)), [0, 1]),
+    "transpose": (lambda m, a, v: m.transpose(a(A), v), [1, 0]),
+    "moveaxis": (lambda m, a, v: m.moveaxis(a(A), v, [1, 0]), [0, 1]),
+    "resize": (lambda m, a, v: m.resize(a(A), v), [3, 5]),
+    "unravel_index": (lambda m, a, v: m.unravel_index(7, v)[1], [4, 6]),
+    "split": (lambda m, a, v: m.split(a(V), v)[1], [1, 4]),
+    "hsplit": (lambda m, a, v: m.hsplit(a(A), v)[1], [1, 4]),
+    "histogram2d": (lambda m, a, v: m.histogram2d(a(V), a(V), bins=v)[0], [2, 3]),
+    "histogramdd": (lambda m, a, v: m.histogramdd(a(A[:, :2]), bins=v)[0], [2, 3]),
+    "percentile": (lambda m, a, v: m.percentile(a(V), v), [20, 50]),
+    "choose": (lambda m, a, v: m.choose(a(np.array([0, 1])), v), [5, 6]),
+    "apply_over_axes": (lambda m, a, v: m.apply_over_axes(np.sum, a(A), v), [0, 1]),
+}
+#: Those whose argument NumPy only iterates over.
+ITERATED = {
+    *("tile", "roll(axis=)", "indices", "tensordot(axes=[])", "array_split"),
+    *("fft2(s=)", "rot90(axes=)", "tensordot(axes=)", "fftn(axes=)", "roll"),
 }
 
 #: Calls with a number.
@@ -129,6 +155,20 @@ def test_several_values(name: str) -> None:
     for kind, given in LAZY.items():
         if (name, kind) != ("[]", "tuple"):  # which has one item an axis
             check(call(mt, tensor, given(values)), wanted)
+
+
+@pytest.mark.parametrize("name", sorted(ITERATED))
+def test_iterators(name: str) -> None:
+    """What can be read once, and the keys of a dict, are lists."""
+    call, values = SEVERAL[name]
+    wanted = call(np, np.array, values)
+    for given in (
+        iter(values),
+        (x for x in values),
+        dict.fromkeys(values).keys(),
+        map(int, values),
+    ):
+        check(call(mt, tensor, given), wanted)
 
 
 @pytest.mark.parametrize("name", ONE)

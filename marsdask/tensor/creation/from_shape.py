@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.arguments import plain_values
+from marsdask.core.arguments import listed, plain_values
 from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
@@ -455,7 +455,7 @@ def indices(
     Chunks are those of the grid, or of the grid and of the axis before it that tells the axes.
     """
     dtype = np.dtype(dtype)
-    shape = as_shape(dimensions)
+    shape = as_shape(listed(dimensions))
     if sparse:
         chunks = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
         ndim = len(shape)

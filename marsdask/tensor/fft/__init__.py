@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from marsdask.core.arguments import listed
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -227,6 +228,7 @@ def many_axes(
     def lazy(
         a: Any, s: Any = None, axes: Any = default, norm: str | None = None, out: Any = None
     ) -> Any:
+        s, axes = listed(s), listed(axes)
         if axes is None:
             if s is not None:
                 warnings.warn(_NO_AXES, DeprecationWarning, stacklevel=3)
@@ -234,7 +236,7 @@ def many_axes(
             axes = range(-(ndim if s is None else len(s)), 0)
         if s is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
-        if not axes:
+        if len(axes) == 0:
             raise ValueError("at least 1 axis must be transformed")
         found = _transformed(kernel_name, a, s, axes, norm, func)
         return into(out, found)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.arguments import listed
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, known, numbers, shape_text
 from marsdask.tensor.elementwise.ufuncs import astype, multiply, subtract
@@ -246,8 +247,10 @@ def _flat(node: Node) -> Node:
 def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Node:
     """Sum over pairs of axes. See numpy.tensordot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
-    if isinstance(axes, Sequence | np.ndarray):
-        first, second = (tuple(map(operator.index, np.atleast_1d(item).tolist())) for item in axes)
+    axes = listed(axes)
+    if isinstance(axes, list | tuple) or np.ndim(axes):
+        pair = map(np.atleast_1d, map(listed, axes))
+        first, second = (tuple(map(operator.index, item.tolist())) for item in pair)
     else:
         count = operator.index(axes)
         first, second = tuple(range(-count, 0)), tuple(range(count))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marsdask.core.arguments import listed
 from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known
@@ -205,6 +206,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node
     node = as_node(ary, sparse=True)
     axis = normalize_axis(axis, len(node.chunks))
     whole = length(node, axis)
+    indices_or_sections = listed(indices_or_sections)
     if np.ndim(indices_or_sections) == 0:
         count = _sections(indices_or_sections)
         sizes = [whole // count + (i < whole % count) for i in range(count)]
@@ -305,7 +307,7 @@ def fliplr(m: Any) -> Node:
 @public_view
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     """Rotate by right angles in the plane of two axes. See numpy.rot90."""
-    node = as_node(m)
+    node, axes = as_node(m), listed(axes)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
     first, second = normalize_axes(axes, len(node.chunks), allow_duplicate=True)
@@ -348,8 +350,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
     if axis is None:
         flat = roll.node(ravel.node(node), shift, 0)
         return reshape.node(flat, tuple(length(node, i) for i in range(len(node.chunks))))
-    axes = np.atleast_1d(axis).tolist()
-    shifts, places = np.broadcast_arrays(np.atleast_1d(shift), axes)
+    axes = np.atleast_1d(listed(axis)).tolist()
+    shifts, places = np.broadcast_arrays(np.atleast_1d(listed(shift)), axes)
     result = node
     for by, place in zip(shifts.tolist(), places.tolist(), strict=True):
         where = normalize_axis(place, len(node.chunks))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.arguments import listed
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
@@ -294,6 +295,7 @@ MANY = 1000
 @public
 def tile(A: Any, reps: Any) -> Node:
     """Repeat a tensor along each axis. See numpy.tile."""
+    reps = listed(reps)
     counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
     node = as_node(A)
     ndim = max(len(counts), len(node.chunks))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.arguments import listed
 from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
@@ -142,8 +143,9 @@ def edges_of_axis(ends: Any, bins: int) -> Any:
 
 
 def _edges_of_axis(column: Node, bins: Any, range: Any) -> Node:
-    if isinstance(bins, Collection):
+    if isinstance(bins, Collection) and bins.node.chunks:
         return as_node(bins)
+    bins = bins.compute() if isinstance(bins, Collection) else bins
     none = np.empty((0, 1), column.meta.dtype)
     (edges,) = np.histogramdd(none, [bins], None if range is None else [range])[1]
     if np.ndim(bins) or range is not None:
@@ -208,6 +210,7 @@ def histogramdd(
     density = normed if density is None else density
     columns = _columns(sample)
     count = len(columns)
+    bins = listed(bins)  # one item an axis, as in NumPy
     several = list(bins) if isinstance(bins, Sequence | np.ndarray) else [bins] * count
     ranges = [None] * count if range is None else list(range)
     if len(several) != count:
@@ -237,6 +240,10 @@ def histogram2d(
     lengths = [as_node(axis).shape[0] for axis in (x, y)]
     if known(lengths) and lengths[0] != lengths[1]:
         raise ValueError("x and y must have the same length.")
-    shared = isinstance(bins, Sequence | np.ndarray) and len(bins) not in (1, 2)
+    # Edges that are lazy are those of both axes, unless they tell one or two numbers of bins.
+    if isinstance(bins, Collection) and bins.node.chunks and bins.node.shape[0] in (1, 2):
+        bins = listed(bins)
+    shared = isinstance(bins, Collection) and bool(bins.node.chunks)
+    shared = shared or (isinstance(bins, Sequence | np.ndarray) and len(bins) not in (1, 2))
     counts, edges = histogramdd([x, y], [bins, bins] if shared else bins, range, density, weights)
     return ExecutableTuple((counts, *edges))
