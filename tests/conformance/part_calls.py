@@ -21,7 +21,7 @@ NUMBERS = (
 )
 
 
-class Part(NamedTuple):
+class MethodTable(NamedTuple):
     """What is handed out, the kinds of columns that have it, and arguments of its methods."""
 
     part: Callable[[Any], Any]
@@ -49,8 +49,8 @@ OF_GROUPS = {
 OF_ALL_GROUPS = {
     name: args for name, args in OF_GROUPS.items() if name not in {"nlargest", "nsmallest"}
 }
-PARTS: dict[str, Part] = {
-    "str": Part(
+PARTS: dict[str, MethodTable] = {
+    "str": MethodTable(
         lambda s: s.str,
         TEXTS,
         {
@@ -81,7 +81,7 @@ PARTS: dict[str, Part] = {
             "rindex": ("",),
         },
     ),
-    "dt": Part(
+    "dt": MethodTable(
         lambda s: s.dt,
         TIMES,
         {
@@ -102,7 +102,7 @@ PARTS: dict[str, Part] = {
             "asfreq": ("D",),
         },
     ),
-    "cat": Part(
+    "cat": MethodTable(
         lambda s: s.cat,
         ("categories", "ordered"),
         {
@@ -114,14 +114,16 @@ PARTS: dict[str, Part] = {
             "set_categories": (["b", "x"],),
         },
     ),
-    "rolling": Part(lambda s: s.rolling(3, min_periods=1), NUMBERS, _names(STATISTICS)),
-    "centered": Part(lambda s: s.rolling(3, center=True), NUMBERS, _names(STATISTICS)),
-    "expanding": Part(lambda s: s.expanding(), NUMBERS, _names(STATISTICS)),
-    "ewm": Part(lambda s: s.ewm(com=1), NUMBERS, _names("mean var std sum")),
-    "groups of a column": Part(lambda s: s.groupby(KEYS), (*COLUMNS,), OF_GROUPS),
-    "groups": Part(lambda s: frame(s).groupby("k"), (*COLUMNS,), OF_ALL_GROUPS),
-    "groups by it": Part(lambda s: frame(s).groupby("n", observed=True).m, (*COLUMNS,), OF_GROUPS),
-    "frame": Part(
+    "rolling": MethodTable(lambda s: s.rolling(3, min_periods=1), NUMBERS, _names(STATISTICS)),
+    "centered": MethodTable(lambda s: s.rolling(3, center=True), NUMBERS, _names(STATISTICS)),
+    "expanding": MethodTable(lambda s: s.expanding(), NUMBERS, _names(STATISTICS)),
+    "ewm": MethodTable(lambda s: s.ewm(com=1), NUMBERS, _names("mean var std sum")),
+    "groups of a column": MethodTable(lambda s: s.groupby(KEYS), (*COLUMNS,), OF_GROUPS),
+    "groups": MethodTable(lambda s: frame(s).groupby("k"), (*COLUMNS,), OF_ALL_GROUPS),
+    "groups by it": MethodTable(
+        lambda s: frame(s).groupby("n", observed=True).m, (*COLUMNS,), OF_GROUPS
+    ),
+    "frame": MethodTable(
         frame,
         (*COLUMNS,),
         {
@@ -146,7 +148,7 @@ PARTS: dict[str, Part] = {
             "agg": (["min", "max"],),
         },
     ),
-    "two frames": Part(
+    "two frames": MethodTable(
         lambda s: (frame(s), frame(s).shift(1), frame(s).iloc[2:4]),
         (*COLUMNS,),
         _names("merge outer compare combine_first"),
