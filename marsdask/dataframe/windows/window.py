@@ -226,6 +226,8 @@ class Windows(Generic[S]):
             return beside(parts, pd.Index(list(func)))
         if missing := [name for name in func if name not in chosen.columns]:
             raise KeyError(f"Label(s) {missing} do not exist")
+        if any(isinstance(one, list) for one in func.values()):
+            func = {name: one if isinstance(one, list) else [one] for name, one in func.items()}
         parts = [self[name]._aggregate(one, args, kwargs) for name, one in func.items()]
         if not any(part.ndim == 2 for part in parts):
             return beside(parts, pd.Index(list(func)))

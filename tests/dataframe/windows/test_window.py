@@ -40,7 +40,9 @@ def test_several_statistics():
     frame = table(9)[["u", "f"]]
     lazy = md.DataFrame(frame, chunk_size=2)
     d, e = frame.rolling(3, min_periods=1), lazy.rolling(3, min_periods=1)
-    for func in ("sum", ["sum", "max"], {"u": "sum"}, {"u": ["sum"], "f": ["max", "min"]}, np.ptp):
+    mixed = {"u": ["sum", "max"], "f": "min"}
+    by_column = {"u": ["sum"], "f": ["max", "min"]}
+    for func in ("sum", ["sum", "max"], {"u": "sum"}, by_column, mixed, np.ptp):
         equal(e.agg(func), d.agg(func))
     for func in (["sum", "mean"], {"x": "sum", "y": "max"}):
         equal(e["f"].agg(func), d["f"].agg(func))
