@@ -440,7 +440,6 @@ def resample(
 
     ``level=`` is not supported, nor are periods.
     """
-    del group_keys  # of functions of the user
     meta = obj.node.meta
     if level is not None:
         raise NotImplementedError("resample(level=) is not supported; use reset_index() and on=")
@@ -462,4 +461,5 @@ def resample(
     given |= ends_of_bins(given)
     if not has_origin(rule, labels.tz if isinstance(labels, pd.DatetimeIndex) else None):
         given |= {"origin": "start_day", "offset": None}  # they take no effect
+    given |= {"group_keys": True} if group_keys else {}
     return Resampler(obj, tuple(given.items()), on)

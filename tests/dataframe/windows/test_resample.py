@@ -118,6 +118,26 @@ def centred(values):
     return values - values.mean()
 
 
+def test_keys_of_bins():
+    """With group_keys, what a function returns has the labels of the bins in front."""
+    times = pd.date_range("2024-01-01", periods=5, freq="9h", name="time")
+    frame = table(5)[["u", "f"]].set_axis(times)
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    for keys in (True, False):
+        for call in (
+            lambda d, k=keys: d.resample("D", group_keys=k).apply(twice),
+            lambda d, k=keys: d.u.resample("D", group_keys=k).apply(twice),
+            lambda d, k=keys: d.resample("D", group_keys=k).f.sum(),
+            lambda d, k=keys: d.resample("D", group_keys=k).transform("sum"),
+            lambda d, k=keys: d.resample("3h", group_keys=k).ffill(),
+        ):
+            equal(call(lazy), call(frame))
+
+
+def twice(rows):
+    return rows * 2
+
+
 def test_no_rows():
     """Bins of nothing are none."""
     times = pd.date_range("2024-01-01", periods=3, name="time")
