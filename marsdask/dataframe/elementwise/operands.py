@@ -40,10 +40,12 @@ class AlignedTensor(FromTensor):
         return Traits(self.rows)
 
 
-def aligned_values(obj: Any, values: Any, complaint: str) -> Any:
+def aligned_values(
+    obj: Any, values: Any, complaint: str, error: type[Exception] = ValueError
+) -> Any:
     """Return values in memory as lazy rows with an object's labels, in its order.
 
-    ``complaint`` is pandas's message for a wrong length, a template for the two lengths.
+    ``complaint`` is pandas's message of its error for a wrong length, a template for both lengths.
     """
     meta, sizes = obj.node.meta, obj.node.chunks[0]
     if not known(sizes):
@@ -57,7 +59,7 @@ def aligned_values(obj: Any, values: Any, complaint: str) -> Any:
         else pd.Series(values, name=_name(meta), copy=True)
     )
     if len(rows) != sum(numbers(sizes)):
-        raise ValueError(complaint.format(len(rows), sum(numbers(sizes))))
+        raise error(complaint.format(len(rows), sum(numbers(sizes))))
     node = AlignedValues(rows, numbers(sizes), alignment(obj.node))
     return rowwise(labelled_as, obj, node)
 

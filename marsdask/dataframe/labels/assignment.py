@@ -19,6 +19,7 @@ from ..elementwise.rowwise import relabelled, rowwise
 from ..frame_node import is_row
 from ..schemas.samples import sample
 from .masks import (
+    check_label_kind,
     check_labels,
     has_label,
     has_levels,
@@ -102,10 +103,14 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         chosen = obj.columns[columns]
         labels = list(chosen) if isinstance(chosen, pd.Index) else [chosen]
         value = _labelled(value, labels)
+    if isinstance(getattr(getattr(rows, "node", rows), "meta", rows), pd.DataFrame):
+        raise TypeError("DataFrame indexer for .iloc is not supported")
     if isinstance(rows, slice) and rows == slice(None):
         return _put(obj, None, labels, value, True, None)
     positions = rows if isinstance(rows, slice) else np.asarray(rows)
     if not isinstance(rows, slice) and np.asarray(rows).dtype == bool:
+        if len(rows) != len(obj):
+            raise IndexError(MASK_LENGTH.format(len(rows), len(obj)))
         positions = np.flatnonzero(rows)
     mask = np.zeros(len(obj), dtype=bool)
     try:
@@ -228,6 +233,8 @@ def _mask(obj: Any, key: Any) -> Any:
     key = label_in_memory(key)
     if isinstance(key, Collection):
         return key
+    if isinstance(key, dict | set):
+        check_label_kind(obj.node.meta.index, key)
     if isinstance(key, slice):
         start, stop = slice_bounds(obj, key)
         return rowwise(is_between, obj, start=start, stop=stop)
@@ -236,7 +243,7 @@ def _mask(obj: Any, key: Any) -> Any:
     several = isinstance(key, list | np.ndarray | pd.Index)
     if several and len(key) and np.asarray(key).dtype == bool:
         first = obj if obj.ndim == 1 else obj.iloc[:, 0]
-        return aligned_values(first, np.asarray(key), MASK_LENGTH)
+        return aligned_values(first, np.asarray(key), MASK_LENGTH, IndexError)
     check_labels(obj, key if several else [key])
     levels = obj.node.meta.index.nlevels
     if levels > 1 and not several:

@@ -28,6 +28,7 @@ from .by_position import rows_in_order
 from .index_methods import is_sorted
 from .index_times import finest
 from .masks import (
+    check_label_kind,
     check_labels,
     has_first_level,
     has_label,
@@ -198,6 +199,13 @@ def rows_sliced(obj: S, key: slice) -> S:
         one is None or (isinstance(one, int | np.integer) and not isinstance(one, bool))
         for one in (key.start, key.stop, key.step)
     )
+    labels = obj.node.meta.index
+    bounds = [one for one in (key.start, key.stop) if isinstance(one, float)]
+    if bounds and labels.nlevels == 1 and labels.dtype.kind in "iu":
+        raise TypeError(
+            f"cannot do slice indexing on {type(labels).__name__} with these indexers "
+            f"[{bounds[0]}] of type float"
+        )
     rows: S = obj.iloc[key] if numbers else obj.loc[key]
     return rows
 
@@ -289,6 +297,7 @@ def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:
 def _rows(obj: Any, key: Any) -> Any:
     if isinstance(key, Collection | pd.Series):
         return obj[key]
+    check_label_kind(obj.node.meta.index, key)
     numbers = _numbers(obj)
     if isinstance(key, slice):
         if key == slice(None):
@@ -299,7 +308,7 @@ def _rows(obj: Any, key: Any) -> Any:
     if isinstance(key, list | np.ndarray | pd.Index):
         if _is_mask(key):
             complaint = "Boolean index has wrong length: {} instead of {}"
-            return obj[aligned_values(obj, list(key), complaint)]
+            return obj[aligned_values(obj, list(key), complaint, IndexError)]
         positions = _positions(numbers, key)
         return rows_of_labels(obj, key) if positions is None else rows_in_order(obj, positions)
     if numbers is not None and isinstance(key, int | np.integer) and not isinstance(key, bool):
@@ -307,6 +316,10 @@ def _rows(obj: Any, key: Any) -> Any:
     if isinstance(key, str) and isinstance(obj.node.meta.index, pd.DatetimeIndex):
         return rows_of_time(obj, key)
     return rows_of_label(obj, key)
+
+
+#: What is no label of one row or column.
+SEVERAL = (list, slice, np.ndarray, pd.Index, pd.Series, pd.DataFrame, dict, set)
 
 
 @public_methods
@@ -317,17 +330,32 @@ class At(Generic[S]):
         self._obj = obj
         self._by = by
 
+    def _check(self, key: Any, access: str) -> None:
+        """Raise pandas's errors for another number of parts, and for parts that are several."""
+        parts, ndim = key if isinstance(key, tuple) else (key,), self._obj.ndim
+        several = any(
+            isinstance(one, SEVERAL) or (isinstance(one, Collection) and bool(one.node.chunks))
+            for one in parts
+        )
+        if several and self._by == "iat":
+            raise ValueError("iAt based indexing can only have integer indexers")
+        wrong = several or len(parts) != ndim
+        if self._by == "at" and wrong and (access == "setting" or (several and ndim == 2)):
+            raise pd.errors.InvalidIndexError(
+                ".at-based indexing can only have scalar indexers; use .loc instead"
+            )
+        if access == "getting" and len(parts) < ndim:
+            raise TypeError(f"{self._by} of a DataFrame misses a column")
+        if wrong:
+            raise ValueError(f"Invalid call for scalar access ({access})!")
+
     def __getitem__(self, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        if len(parts) != self._obj.ndim or any(isinstance(x, list | slice) for x in parts):
-            raise ValueError("Invalid call for scalar access (getting)!")
+        self._check(key, "getting")
         indexer = self._obj.loc if self._by == "at" else self._obj.iloc
         return indexer[key]
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
-        parts = key if isinstance(key, tuple) else (key,)
-        if len(parts) != self._obj.ndim or any(isinstance(x, list | slice) for x in parts):
-            raise ValueError("Invalid call for scalar access (setting)!")
+        self._check(key, "setting")
         assign = assign_loc if self._by == "at" else assign_iloc
         assign(self._obj, key, value)

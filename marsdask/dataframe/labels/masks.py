@@ -43,6 +43,21 @@ def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
     return pd.Series(found, index=block.index)
 
 
+def check_label_kind(labels: Any, key: Any) -> None:
+    """Raise pandas's errors for keys that are no labels: dicts, sets, and flags among others."""
+    if isinstance(key, dict | set):
+        raise TypeError(
+            f"Passing a {type(key).__name__} as an indexer is not supported. Use a list instead."
+        )
+    if labels.nlevels > 1 or is_object_dtype(labels.dtype) or is_bool_dtype(labels.dtype):
+        return
+    if isinstance(key, bool | np.bool_):
+        raise KeyError(f"{key}: boolean label can not be used without a boolean index")
+    bounds = (key.start, key.stop) if isinstance(key, slice) else ()
+    if any(isinstance(one, bool) for one in bounds):
+        raise TypeError(f"{key}: boolean values can not be used in a slice")
+
+
 def is_between(block: Any, start: Any, stop: Any) -> Any:
     """Tell of each row whether its label is between two, both included."""
     labels = block.index

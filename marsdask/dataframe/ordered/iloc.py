@@ -136,7 +136,7 @@ class ILoc(Generic[S]):
             raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
         if isinstance(key, list | np.ndarray | pd.Index):
             if len(key) and all(isinstance(one, bool | np.bool_) for one in key):
-                return obj[aligned_values(obj, list(key), BOOLEAN)]
+                return obj[aligned_values(obj, list(key), BOOLEAN, IndexError)]
             return rows_in_order(obj, list(key))
         raise NotImplementedError(
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"

@@ -155,7 +155,7 @@ def test_refusals():
         lazy.iloc[:2, 0] = [1, 2, 3]
     with pytest.raises(ValueError, match="length"):
         lazy[["k", "u"]] = [1, 2, 3]
-    with pytest.raises(ValueError, match="scalar access"):
+    with pytest.raises(pd.errors.InvalidIndexError, match="scalar"):
         lazy.at[[1], "k"] = 1
     lazy.loc[lazy.k > -9, "k"] = "text"
     with pytest.raises(TypeError, match="Invalid value"):

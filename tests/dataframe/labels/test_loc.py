@@ -65,7 +65,7 @@ def test_labels_that_are_nowhere():
         lazy.loc[99]
     with pytest.raises(KeyError, match="99"):
         lazy.loc[[1, 99]].compute()
-    with pytest.raises(ValueError, match="scalar access"):
+    with pytest.raises(pd.errors.InvalidIndexError):
         lazy.at[[1], "k"]
 
 
@@ -170,3 +170,42 @@ def test_truth_values_are_no_numbers(labels, key):
                 get(d)
     with pytest.raises((KeyError, NotImplementedError)):
         lazy.loc[key] = 3
+
+
+#: Keys that pandas refuses, by the indexer.
+WRONG_KEYS: dict[str, Any] = {
+    "at by a mask": lambda d: d.at[d.k > 0, "k"],
+    "at by a list": lambda d: d.at[[0, 1], "k"],
+    "at by an array": lambda d: d.at[np.array([0, 1]), "k"],
+    "at by a row": lambda d: d.at[0],
+    "at of a series": lambda d: d.k.at[np.array([0, 1])],
+    "iat by an array": lambda d: d.iat[np.array([0, 1]), 0],
+    "iat by a slice": lambda d: d.iat[:1, 0],
+    "floats as positions": lambda d: d[0:2.0],
+    "floats as positions of a series": lambda d: d.k[0.0:2],
+    "a short mask by label": lambda d: d.loc[[True, False]],
+    "a long mask by label": lambda d: d.k.loc[[True] * 6],
+    "a short mask by position": lambda d: d.iloc[[True, False]],
+    "a dict": lambda d: d.loc[{1: 1}],
+    "a set": lambda d: d.k.loc[{1}],
+    "a flag": lambda d: d.loc[True],
+    "flags of a slice": lambda d: d.k.loc[True:],
+    "at is set by a mask": lambda d: d.at.__setitem__((d.k > 0, "k"), 1),
+    "at is set by an array": lambda d: d.at.__setitem__((np.array([0, 1]), "k"), 1),
+    "at is set by a row": lambda d: d.at.__setitem__(0, 1),
+    "iat is set by an array": lambda d: d.iat.__setitem__((np.array([0, 1]), 0), 1),
+    "a short mask is set": lambda d: d.iloc.__setitem__([True, False], 1),
+    "a long mask is set": lambda d: d.loc.__setitem__([True] * 6, 1),
+    "a dict is set": lambda d: d.loc.__setitem__({1: 1}, 1),
+    "a frame is set by position": lambda d: d.iloc.__setitem__(d[["k"]] > 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_KEYS)
+def test_keys_that_are_wrong(name):
+    """Are pandas's errors, and nothing is chosen or set."""
+    frame = table(5)
+    with pytest.raises(Exception) as raised:  # noqa: PT011  # whatever pandas raises
+        WRONG_KEYS[name](frame.copy())
+    with pytest.raises(raised.type):
+        WRONG_KEYS[name](md.DataFrame(frame, chunk_size=2))
