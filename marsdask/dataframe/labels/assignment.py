@@ -103,7 +103,7 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         chosen = obj.columns[columns]
         labels = list(chosen) if isinstance(chosen, pd.Index) else [chosen]
         value = _labelled(value, labels)
-    if isinstance(getattr(getattr(rows, "node", rows), "meta", rows), pd.DataFrame):
+    if isinstance(rows.node.meta if isinstance(rows, Collection) else rows, pd.DataFrame):
         raise TypeError("DataFrame indexer for .iloc is not supported")
     if isinstance(rows, slice) and rows == slice(None):
         return _put(obj, None, labels, value, True, None)
