@@ -84,6 +84,13 @@ class NodesOf:
     def __name__(self) -> str:
         return str(self.face.__name__)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refer to the function that its module has by its name, below those made of it."""
+        layer, named = self.face, self.face
+        while (layer := getattr(layer, "__wrapped__", None)) is not None:
+            named = layer if hasattr(layer, "node") else named
+        return NodesOf, (named,)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         found = self.face.node(*args, **kwargs)
         if isinstance(found, tuple | list):

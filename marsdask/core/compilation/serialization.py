@@ -35,7 +35,7 @@ class ReceivedCompilation(Compilation):
         self.settings = settings
         self.names = names
         with option_context(settings):
-            super().__init__(roots, plan=plan, check=check)
+            super().__init__(roots, plan=plan, check=check, lasting=plan.lasting)
 
     def advance(self, infos: Infos) -> Stage | Done:
         """Continue under the sender's options."""

@@ -134,7 +134,7 @@ class Compilation:
         else:
             self._final = True
             check_results([self._tiled[root] for root in self.graph.roots], self.plan)
-            if self._lasting:
+            if self._lasting and self.plan.shared_memory:
                 self._tiled.update({root: owned(self._tiled[root]) for root in self.graph.roots})
             refs = self._results()
         stage = self._stage(refs)

@@ -136,7 +136,7 @@ class GroupByCall:
     @property
     def shows_types_by_rows(self) -> bool:
         """Whether the types of the result are those of groups that have rows."""
-        return self.method in BY_SAMPLE
+        return not BY_SAMPLE.isdisjoint(self.names)
 
     @property
     def transformed(self) -> GroupByCall:

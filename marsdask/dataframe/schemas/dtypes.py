@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.grids.blockwise import map_blocks
@@ -218,6 +219,8 @@ def _common(dtypes: Sequence[Any], kind: Any) -> Any:
         return distinct[0]
     if (whole := all_categories(distinct)) is not None:
         return whole
+    if all(isinstance(dtype, np.dtype) and dtype.kind == "S" for dtype in distinct):
+        return np.result_type(*distinct)  # pandas joins bytes of two widths as objects
     return concat([kind(_values(dtype)) for dtype in distinct]).dtype
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import dask
 import numpy as np
 import pytest
@@ -15,7 +18,11 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.compilation.rules.simplification import substitute
+from marsdask.core.compilation.serialization import SerializedCompilation
 from marsdask.core.config import option_context
+from marsdask.core.graph import Graph
+from marsdask.core.session import Session
 from marsdask.learn.preprocessing import LabelEncoder, OneHotEncoder, OrdinalEncoder
 from marsdask.learn.wrappers import ParallelPostFit
 
@@ -26,10 +33,20 @@ MINUTES = np.array([300, 3, 9, 60, 3, 8, 120, 7], "M8[m]")
 VALUES = {"texts": WORDS, "bytes": WORDS.astype("S"), "times": MINUTES}
 
 
-@pytest.fixture(params=[True, False], ids=["default", "uncoalesced"], autouse=True)
-def _merged(request: Any) -> Iterator[None]:
-    with option_context({"coalesce": request.param}):
+@pytest.fixture(params=["default", "sent"], autouse=True)
+def _mode(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compile here, or as a scheduler of a cluster does: what was sent, with chunks as given."""
+    if request.param == "sent":
+        monkeypatch.setattr(Session, "compilation", _received)
+    with option_context({"coalesce": request.param == "default"}):
         yield
+
+
+def _received(session: Session, nodes: Any, *, lasting: bool = False) -> Any:
+    plan = replace(session.plan(), lasting=lasting)
+    graph = substitute(Graph(nodes), session._results)
+    sent = SerializedCompilation(graph, plan, check=True)
+    return pickle.loads(cloudpickle.dumps(sent))
 
 
 def incomplete(kind: str, chunk_size: int = 1) -> Any:

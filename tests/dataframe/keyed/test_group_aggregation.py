@@ -288,3 +288,12 @@ def test_labels_by_name(mode, name):
         with planned(mode):
             lazy = form(md.DataFrame(frame, chunk_size=2))
             equal(LABELLED[name](lazy.groupby("k")), LABELLED[name](form(frame).groupby("k")))
+
+
+@pytest.mark.parametrize("how", ["skew", "kurt", "shift", "diff"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "Int8", "float64"])
+def test_declared_types_by_rows(how, dtype):
+    """agg() declares the types of the methods whose types rows tell."""
+    rows = pd.DataFrame({"g": [1, 1, 1, 1, 2], "v": pd.array(np.arange(5), dtype=dtype)})
+    wanted = rows.groupby("g").agg({"v": how})
+    assert list(md.DataFrame(rows).groupby("g").agg({"v": how}).dtypes) == list(wanted.dtypes)

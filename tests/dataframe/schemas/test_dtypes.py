@@ -83,6 +83,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "labels": lambda: parts(several(1), several(1.5)),
     "years": lambda: parts(of_units("s"), of_units("s")).t.dt.year,
     "a column": lambda: parts(INTS, FLOATS).a,
+    "bytes": lambda: md.Series([b"a", b"long"], chunk_size=1).astype(bytes),
     "an index": lambda: parts(INTS, FLOATS).index,
     "several labels": lambda: parts(several(1), several(1.5)).index,
 }
