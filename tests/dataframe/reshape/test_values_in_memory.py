@@ -37,7 +37,7 @@ PROGRAMS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_in_memory(name: str) -> None:
-    """pandas computes of them, and rows, labels and arrays become lazy."""
+    """Pandas computes of them, and rows, labels and arrays become lazy."""
     program, kind = PROGRAMS[name]
     found = program(md)
     assert isinstance(found, kind)
