@@ -88,7 +88,7 @@ class NodesOf:
         """Refer to the function that its module has by its name, below those made of it."""
         layer, named = self.face, self.face
         while (layer := getattr(layer, "__wrapped__", None)) is not None:
-            named = layer if hasattr(layer, "node") else named
+            named = layer if "node" in vars(layer) else named
         return NodesOf, (named,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.node import Node
+from marsdask.dataframe.frame_node import is_masked
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.operands import as_node
 
@@ -126,7 +127,9 @@ def label_values(frame: Any, *, dtype: Any) -> Any:
 
 
 def any_values(frame: Any, *, dtype: Any) -> Any:
-    """Return the labels of a run of rows, missing ones too."""
+    """Return the labels of a run of rows, missing ones too: of masked numbers as nan."""
+    if isinstance(frame, pd.Series) and is_masked(frame.dtype):
+        frame = frame.astype(float) if frame.isna().any() else frame
     return frame.to_numpy(dtype=dtype)
 
 

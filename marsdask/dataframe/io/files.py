@@ -128,11 +128,14 @@ def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
 
 
 def located(path: Any, storage: Storage) -> str:
-    """Return a path as text: a URL if it lies on a given filesystem."""
+    """Return a path as text: a URL if it lies on a given filesystem.
+
+    Others are absolute, since tasks may run in another folder.
+    """
     name: str = os.fspath(path)
-    if storage.fs is None or is_remote(name):
+    if is_remote(name) or not name:
         return name
-    return _url(storage.fs, name)
+    return os.path.abspath(name) if storage.fs is None else _url(storage.fs, name)
 
 
 def _url(fs: Any, path: str) -> str:

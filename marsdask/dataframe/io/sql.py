@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 import sqlite3
 import warnings
@@ -35,7 +36,10 @@ HEAD_ROWS = 1000
 def uri_of(con: Any) -> str:
     """Return the address of a database, which tasks open themselves."""
     if isinstance(con, str):
-        return con
+        file = con.removeprefix(SQLITE)
+        is_file = con.startswith(SQLITE) and file and not file.startswith((":", "file:"))
+        # Tasks may run in another folder.
+        return f"{SQLITE}{os.path.abspath(file)}" if is_file else con
     if isinstance(con, sqlite3.Connection):
         _, _, file = con.execute("PRAGMA database_list").fetchone()
         if not file:

@@ -11,6 +11,7 @@ from sklearn import neighbors
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from marsdask.learn.arguments import check_arguments
 from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.tensor.signatures import optional, with_signature
@@ -20,7 +21,8 @@ from .nearest import NearestNeighbors
 
 def _graph(func: Callable[[Any, Any, Any, str], Any]) -> Callable[..., Any]:
     """Return the function of samples, with scikit-learn's parameters, of one of an index."""
-    signature = inspect.signature(getattr(neighbors, func.__name__))
+    theirs = getattr(neighbors, func.__name__)
+    signature = inspect.signature(theirs)
     _, size, *_ = signature.parameters
 
     @wraps(func)
@@ -28,6 +30,7 @@ def _graph(func: Callable[[Any, Any, Any, str], Any]) -> Callable[..., Any]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = dict(bound.arguments)
+        check_arguments(theirs, **{name: given[name] for name in given if name != "X"})
         X, mode, include_self = (given.pop(name) for name in ("X", "mode", "include_self"))
         with running(session, run_kwargs):
             model = _fitted(X, **given)

@@ -18,6 +18,7 @@ from marsdask.learn.lazy import adopted, running
 from marsdask.learn.predictions import call_method
 from marsdask.learn.rows import RowMap, fold
 from marsdask.learn.targets import any_values, as_labels, target_classes, typed_labels
+from marsdask.scheduler.base import dtype_of
 from marsdask.tensor.operands import as_node
 
 
@@ -41,6 +42,10 @@ class LabelEncoder(RowsEstimator, preprocessing.LabelEncoder):
             super().fit(
                 fold(labels_of, union_of_labels, as_labels(y, any_values).node, nbytes=1024)
             )
+            if dtype_of(y.node.meta) == np.dtype(
+                object
+            ):  # labels of categories have their own type
+                self.classes_ = self.classes_.astype(object)
         return self
 
     def fit_transform(self, y: Any) -> Any:

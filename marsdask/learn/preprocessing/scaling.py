@@ -12,6 +12,7 @@ from sklearn import preprocessing
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.public import public_call
+from marsdask.learn.arguments import check_arguments
 from marsdask.learn.base import is_lazy
 from marsdask.learn.lazy import adopted, running
 from marsdask.learn.rows import FiniteBlocks, as_rows
@@ -46,6 +47,7 @@ def _by(name: str, kind: Callable[..., Any], summary: str) -> Scaling:
                 return theirs(X, *args, **kwargs)
             options = signature.bind(X, *args, **kwargs).arguments
             del options["X"]
+            check_arguments(theirs, **options)
             if options.pop("axis", 0) == 1:
                 raise NotImplementedError("axis=1 of lazy samples is not supported; transpose them")
             return kind(**options).fit_transform(X)
@@ -83,6 +85,7 @@ def normalize(
     X = adopted(X)
     if not is_lazy(X):
         return preprocessing.normalize(X, norm, axis=axis, copy=copy, return_norm=return_norm)
+    check_arguments(preprocessing.normalize, norm=norm, axis=axis, return_norm=return_norm)
     if axis == 1 and not return_norm:
         return Normalizer(norm).fit_transform(X)
     return _with_norms(X, norm, axis, return_norm)

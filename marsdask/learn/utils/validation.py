@@ -77,11 +77,13 @@ def check_array(
         return sklearn.utils.check_array(array, dtype=dtype, **how)
     rows = operand(array)
     if is_sparse(rows.meta):
-        found = sklearn.utils.check_array(rows.meta, dtype=dtype, **_ANY_SHAPE, **sparse, **names)
+        found = sklearn.utils.check_array(
+            rows.meta, dtype=dtype, **_ANY_SHAPE, **sparse, **names, **memory
+        )
         return collect(astype.node(rows, found.dtype))
     _check_shape(rows, shape | names)
     like = np.zeros((1,) * len(rows.shape), rows.meta.dtype)
-    kind = sklearn.utils.check_array(like, dtype=dtype, **_ANY_SHAPE, **names).dtype
+    kind = sklearn.utils.check_array(like, dtype=dtype, **_ANY_SHAPE, **names, **memory).dtype
     how = {"dtype": kind, **values, "input_name": input_name}
     if rows.meta.ndim > 2:
         return collect(astype.node(rows, kind))

@@ -496,6 +496,8 @@ def from_zarr(
     source = path
     if not isinstance(path, zarr.Array):
         where = component or inside(group, dataset)
+        if isinstance(path, str | os.PathLike) and "://" not in os.fspath(path):
+            path = os.path.abspath(path)  # tasks may run in another folder
         source = zarr.open_array(path, mode="r", path=where, storage_options=storage_options)
     name = str(source.store_path)
     check_codecs(source, name)

@@ -174,7 +174,9 @@ def _apart_from_store(arr: Any, store: Any, name: str | None, *, compute: bool) 
 
 def _zarr_store(url: Any, storage_options: Any) -> Any:
     if storage_options is None:
-        return os.fspath(url) if isinstance(url, os.PathLike) else url
+        name = os.fspath(url) if isinstance(url, os.PathLike) else url
+        is_local = isinstance(name, str) and "://" not in name
+        return os.path.abspath(name) if is_local else name  # tasks may run in another folder
     # zarr is optional.
     from zarr.storage import FsspecStore
 

@@ -157,6 +157,21 @@ def test_an_unchanged_file_is_read_again(tmp_path: Path, reader: str) -> None:
     pd.testing.assert_frame_equal(read(str(path)).compute(), expected)
 
 
+@pytest.mark.parametrize("reader", READERS)
+def test_a_path_is_that_of_the_call(
+    tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks may run in another folder, where another file may have the name."""
+    write, read = READERS[reader]
+    write(tmp_path / "data.file")
+    monkeypatch.chdir(tmp_path)
+    frame = read("data.file")
+    expected = frame.compute()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    pd.testing.assert_frame_equal(frame.compute(), expected)
+
+
 @pytest.mark.parametrize("change", [appended, deleted, replaced])
 def test_one_of_several_files_changes(tmp_path: Path, change: Any) -> None:
     """Also if it is not the first one."""

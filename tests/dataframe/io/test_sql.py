@@ -146,3 +146,13 @@ def test_a_table_is_replaced_by_what_is_computed_of_it(tmp_path: Any, partitions
     with pytest.raises(ZeroDivisionError):
         frame.to_sql("t", uri, if_exists="replace", index=False)
     pd.testing.assert_frame_equal(md.read_sql_table("t", uri).compute(), rows.assign(a=rows.a + 1))
+
+
+def test_a_path_is_that_of_the_call(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks may run in another folder, where another database may have the name."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("x.db")) as connection:
+        pd.DataFrame({"a": [1, 2]}).to_sql("t", connection, index=False)
+    frame = md.read_sql_query("SELECT * FROM t", "sqlite:///x.db")
+    monkeypatch.chdir("/")
+    assert frame.a.sum().compute() == 3

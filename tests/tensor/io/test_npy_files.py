@@ -210,6 +210,19 @@ def test_a_file_that_changes_after_the_call(tmp_path: Path, reader: str, change:
     np.testing.assert_array_equal(held.fetch(), expected[::-1])  # what was computed reads no file
 
 
+@pytest.mark.parametrize("reader", [x for x in READERS if not x.endswith("open")])
+def test_a_path_is_that_of_the_call(
+    tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks may run in another folder."""
+    name, write, read = READERS[reader]
+    write(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    lazy = read(Path(name))
+    monkeypatch.chdir("/")
+    lazy.compute()
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["f8", "M8[s]", "U3", [("a", "i1"), ("b", "f8")]])
 def test_parts_of_files(tmp_path: Path, order: Any, dtype: Any) -> None:

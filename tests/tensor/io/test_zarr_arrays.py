@@ -53,3 +53,16 @@ def test_regions_of_zarr_arrays(tmp_path: Path) -> None:
     written = mt.store(tensor(1), stored, regions=region, compute=False)
     assert written.node.inputs[0].chunks == ((1, 3, 1), (3, 3))
     assert stored[...].sum() == X.sum()
+
+
+def test_a_path_is_that_of_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks may run in another folder, where they read and write."""
+    pytest.importorskip("zarr")
+    monkeypatch.chdir(tmp_path)
+    mt.arange(6, chunk_size=2).to_zarr("a")
+    lazy = mt.from_zarr("a")
+    written = (lazy + 1).to_zarr("b", compute=False)
+    monkeypatch.chdir("/")
+    assert_same(lazy, np.arange(6))
+    written.compute()
+    assert_same(mt.from_zarr(tmp_path / "b"), np.arange(1, 7))

@@ -13,6 +13,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public
 from marsdask.core.sizes import numbers
+from marsdask.learn.arguments import check_arguments
 from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.moments import merge_products, merge_squares, products, squares
@@ -107,9 +108,10 @@ def euclidean_distances(
     See sklearn.metrics.pairwise.euclidean_distances. Differs from scikit-learn: the squared norms
     of lazy rows are computed anew.
     """
+    norms = {"Y_norm_squared": Y_norm_squared, "X_norm_squared": X_norm_squared}
     if not any(is_lazy(adopted(item)) for item in (X, Y)):
-        norms = {"Y_norm_squared": Y_norm_squared, "X_norm_squared": X_norm_squared}
         return pairwise.euclidean_distances(X, Y, squared=squared, **norms)
+    check_arguments(pairwise.euclidean_distances, squared=squared, **norms)
     found = of_rows(pairwise.euclidean_distances, X, Y, zeros=True, squared=squared)
     return _fast(found, squared=squared)
 
@@ -270,7 +272,7 @@ def pairwise_kernels(
 ) -> Any:
     """Return the kernel of each row and each row. See sklearn.metrics.pairwise.pairwise_kernels."""
     if metric == "precomputed" and is_lazy(adopted(X)):
-        return samples(X)
+        return check_pairwise_arrays.node(X, Y, precomputed=True)[0]
     how = {"metric": metric, "filter_params": filter_params, "n_jobs": n_jobs, **kwds}
     return of_rows(pairwise.pairwise_kernels, X, Y, **how)
 

@@ -20,6 +20,7 @@ from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
+from marsdask.learn.arguments import check_arguments
 from marsdask.learn.fitted import plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.tensor.operands import empty
@@ -172,6 +173,7 @@ def pairwise_distances_argmin_min(
     if not any(is_lazy(adopted(item)) for item in (X, Y)):
         how = {"axis": axis, "metric": metric, "metric_kwargs": metric_kwargs}
         return metrics.pairwise_distances_argmin_min(X, Y, **how)
+    check_arguments(metrics.pairwise_distances_argmin_min, axis=axis, metric=metric)
     first, second = (X, Y) if axis == 1 else (Y, X)
     found = nearest_rows(first, second, 1, metric, metric_kwargs or {})
     return found[:, 0, 1].astype(np.int64), found[:, 0, 0]
