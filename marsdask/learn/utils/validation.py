@@ -77,9 +77,8 @@ def check_array(
         return sklearn.utils.check_array(array, dtype=dtype, **how)
     rows = operand(array)
     if is_sparse(rows.meta):
-        found = sklearn.utils.check_array(
-            rows.meta, dtype=dtype, **_ANY_SHAPE, **sparse, **names, **memory
-        )
+        how = sparse | names | memory
+        found = sklearn.utils.check_array(rows.meta, dtype=dtype, **_ANY_SHAPE, **how)
         return collect(astype.node(rows, found.dtype))
     _check_shape(rows, shape | names)
     like = np.zeros((1,) * len(rows.shape), rows.meta.dtype)

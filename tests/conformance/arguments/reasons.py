@@ -18,6 +18,7 @@ REASONS: dict[str, str] = {
     "*.verbose": "it decides about what is printed only",
     "*.n_jobs": "it decides about speed only",
     "*.copy_X": "inputs are never written to",
+    "*.selection": "minima do not depend on how they are searched for",
     "*.solver": "minima do not depend on how they are searched for",
     "*.max_iter": "steps of our own solvers are other ones",
     "*.tol": "steps of our own solvers are other ones",

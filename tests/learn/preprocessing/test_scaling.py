@@ -41,7 +41,7 @@ def test_columns_are_what_is_scaled():
     """Rows of lazy samples are refused, other norms too."""
     with pytest.raises(NotImplementedError, match="transpose"):
         ours.minmax_scale(in_form(blobs(), "tensor"), axis=1)
-    with pytest.raises(ValueError, match="not a supported norm"):
+    with pytest.raises(ValueError, match="norm"):
         ours.normalize(in_form(blobs(), "tensor"), "l3", axis=0)
 
 

@@ -32,7 +32,7 @@ MARKS = np.array([[0.5, 0.2, 0.9], [0.1, 0.8, 0.3], [0.4, 0.6, 0.2]])
 #: Estimators of each module: the data that they are fitted to, and the parameters that they need.
 ESTIMATORS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "cluster.KMeans": (X, None, {"n_clusters": 3, "random_state": 0}),
-    "cluster.MiniBatchKMeans": (X, None, {"n_clusters": 3, "random_state": 0, "max_iter": 2}),
+    "cluster.MiniBatchKMeans": (X, None, {"n_clusters": 3, "random_state": 0}),
     "decomposition.PCA": (X, None, {}),
     "decomposition.IncrementalPCA": (X, None, {}),
     "decomposition.TruncatedSVD": (X, None, {"algorithm": "arpack", "random_state": 0}),
@@ -47,8 +47,8 @@ ESTIMATORS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "linear_model.LogisticRegression": (X, LABELS, {"tol": 1e-8}),
     "linear_model.PoissonRegressor": (X, COUNTS, {}),
     "linear_model.Ridge": (X, TARGET, {}),
-    "linear_model.SGDClassifier": (X, LABELS, {"random_state": 0, "max_iter": 5}),
-    "linear_model.SGDRegressor": (X, TARGET, {"random_state": 0, "max_iter": 5}),
+    "linear_model.SGDClassifier": (X, LABELS, {"random_state": 0, "max_iter": 50}),
+    "linear_model.SGDRegressor": (X, TARGET, {"random_state": 0, "max_iter": 50}),
     "linear_model.TweedieRegressor": (X, COUNTS, {}),
     "naive_bayes.GaussianNB": (X, LABELS, {}),
     "neighbors.KNeighborsClassifier": (X, LABELS, {"n_neighbors": 3}),
