@@ -34,6 +34,8 @@ class LabelEncoder(RowsEstimator, preprocessing.LabelEncoder):
     array([1, 0, 1])
     """
 
+    classes_: Any
+
     def fit(self, y: Any) -> Self:
         """Find the labels."""
         if not is_lazy(y):

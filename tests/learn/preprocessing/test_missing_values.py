@@ -40,7 +40,7 @@ COLUMNS: dict[str, Any] = {
     "category": pd.Series(["b", None, "a", "b"], dtype="category"),
     "categories of numbers": pd.Series([2.0, nan, 1.0, 2.0], dtype="category"),
     "order": pd.Series(["b", None, "a", "b"], dtype=pd.CategoricalDtype(["b", "a"], ordered=True)),
-    "times": pd.Series(pd.to_datetime(["2021-01-02", None, "2020-01-01", "2021-01-02"])),
+    "times": pd.Series(["2021-01-02", None, "2020-01-01", "2021-01-02"], dtype="datetime64[us]"),
 }
 TARGET = np.array([0, 1, 0, 1])
 
