@@ -98,6 +98,23 @@ def places_of(array: Any) -> tuple[Place, ...]:
     return (ObjectPlace(id(array), type(array).__name__),)
 
 
+def of_the_call(array: Any) -> Any:
+    """Return a zarr array whose local folder has an absolute path, and others unchanged.
+
+    Tasks may run in another folder, where zarr reads fill values of an array that is not there.
+    """
+    if type(array).__module__.partition(".")[0] != "zarr" or not hasattr(array, "store_path"):
+        return array
+    # zarr is optional.
+    import zarr
+
+    store = array.store_path.store
+    if not isinstance(store, zarr.storage.LocalStore) or store.root.is_absolute():
+        return array
+    root = zarr.storage.LocalStore(store.root.absolute(), read_only=store.read_only)
+    return zarr.open_array(root, path=array.path, mode="r" if array.read_only else "r+")
+
+
 def _mapped_file(array: Any) -> str | None:
     while array is not None:
         if isinstance(array, np.memmap) and array.filename:

@@ -14,7 +14,7 @@ from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.config import options
-from marsdask.core.files.places import Place, file_place, places_of
+from marsdask.core.files.places import Place, file_place, of_the_call, places_of
 from marsdask.core.files.stamps import Stamp, local_stamp, unchanged
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import SlicesAt
@@ -367,7 +367,7 @@ class SlicedObject(Dataset):
 def read_lazily(array: Any, chunks: Any, getitem: Any, lock: Any) -> Node:
     """Return the node of an object that has a shape and takes slices, read chunk by chunk."""
     reader = ArrayReader(
-        array,
+        of_the_call(array),
         uuid.uuid4().hex,
         operator.getitem if getitem is None else getitem,
         SerializableLock() if lock is True else lock or None,
@@ -493,7 +493,7 @@ def from_zarr(
     import zarr
 
     chunk_size = chunks_from(chunk_size, extra)
-    source = path
+    source = of_the_call(path)
     if not isinstance(path, zarr.Array):
         where = component or inside(group, dataset)
         if isinstance(path, str | os.PathLike) and "://" not in os.fspath(path):

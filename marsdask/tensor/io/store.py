@@ -14,7 +14,7 @@ from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, execute, wrap
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.files.places import Place, overlap
+from marsdask.core.files.places import Place, of_the_call, overlap
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
@@ -284,7 +284,8 @@ def store(
     wanted = [region_of(place, x.ndim) for place, x in zip(places, sources, strict=True)]
     sources = list(map(_fitted, sources, opened, wanted))
     held = [
-        Target(target, SerializableLock() if lock is True else lock or None) for target in opened
+        Target(of_the_call(target), SerializableLock() if lock is True else lock or None)
+        for target in opened
     ]
     found = write(sources, held, wanted, compute=compute, returns=return_stored, **kwargs)
     if compute and not return_stored:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.files.places import of_the_call
 from marsdask.core.sizes import numbers
 
 from ..chunkwise.rechunk import rechunk
@@ -96,7 +97,7 @@ def to_zarr(
     target: Any
     if isinstance(url, zarr.Array):
         check_shape(url, arr, place)
-        model, target = url, Target(url)
+        model, target = url, Target(of_the_call(url))
     else:
         _check_new(region, mode)
         name = inside(component or group, dataset) or zarr_options.pop("name", None)

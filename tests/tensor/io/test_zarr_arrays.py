@@ -66,3 +66,22 @@ def test_a_path_is_that_of_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert_same(lazy, np.arange(6))
     written.compute()
     assert_same(mt.from_zarr(tmp_path / "b"), np.arange(1, 7))
+
+
+def test_the_path_of_an_open_array_is_that_of_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elsewhere zarr would read fill values without an error, and write to another array."""
+    zarr = pytest.importorskip("zarr")
+    monkeypatch.chdir(tmp_path)
+    mt.arange(6, chunk_size=2).to_zarr("a")
+    opened = zarr.open_array("a", mode="r+")
+    read = [mt.from_zarr(opened), mt.from_array(opened, chunks=2)]
+    stored = (mt.arange(6, chunk_size=2) + 1).store(opened, compute=False)
+    written = (mt.arange(6, chunk_size=2) + 2).to_zarr(opened, compute=False)
+    monkeypatch.chdir("/")
+    for lazy in read:
+        assert_same(lazy, np.arange(6))
+    for rows, first in ((stored, 1), (written, 2)):
+        rows.compute()
+        assert_same(mt.from_zarr(tmp_path / "a"), np.arange(first, first + 6))
