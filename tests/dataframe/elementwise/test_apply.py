@@ -82,7 +82,7 @@ def test_what_cannot_be_done_in_chunks():
         (NotImplementedError, "agg", lambda: lazy.k.apply(["abs", "sum"])),
         (NotImplementedError, "merge", lambda: lazy.k.map(lazy.u)),
         (NotImplementedError, "assign", lambda: lazy.transform(["abs"], axis=1)),
-        (ValueError, "meta=", lambda: lazy.k.apply(lambda v: v.nope)),
+        (AttributeError, "meta=", lambda: lazy.k.apply(lambda v: v.nope)),
         (ValueError, "did not transform", lambda: lazy[["k"]].transform("sum")),
         (ValueError, "pipe target", lambda: lazy.pipe((len, "x"), x=1)),
         (TypeError, "callable", lambda: lazy.map({1: 2})),
