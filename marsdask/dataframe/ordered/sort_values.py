@@ -17,11 +17,11 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
-from marsdask.core.traits import Ordering, Partitioning, Traits
+from marsdask.core.traits import Level, Ordering, Partitioning, Traits
 
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.column_selection import has_unique_labels
-from ..elementwise.rowwise import column_at, relabelled, rowwise, with_columns
+from ..elementwise.rowwise import column_at, level_values, relabelled, rowwise, with_columns
 from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
@@ -250,47 +250,67 @@ def sort_values(
             "sort_values(axis=1) is not supported; use df[labels] with columns in their order"
         )
     how: dict[str, Any] = {"ascending": ascending, "na_position": na_position}
-    if key is not None:
-        result: S = _sorted_by_key(obj, by, key, how)
-    elif isinstance(obj.node.meta, pd.DataFrame):
-        keys = _columns_by(obj.node.meta, by)
+    keys = _keys_by(obj.node.meta, by) if obj.ndim == 2 else ()
+    if obj.ndim == 2 and not keys:
+        return obj
+    if key is not None or any(isinstance(one, Level) for one in keys):
+        result: S = _sorted_by_key(obj, keys, key or (lambda values: values), how)
+    elif keys:
         result = _sorted(obj, keys, len(keys), ascending, na_position)
     else:
         result = _sorted(obj, None, 1, ascending, na_position)
     return reset_index(result, drop=True) if ignore_index else result
 
 
-def _columns_by(meta: pd.DataFrame, by: Any) -> tuple[Any, ...]:
-    """Return the labels of the columns to sort by."""
+def _keys_by(meta: pd.DataFrame, by: Any) -> tuple[Any, ...]:
+    """Return the labels of the columns, or the levels of the row labels, to sort by."""
     if by is None and None not in meta.columns:
         raise TypeError("sort_values() missing 1 required positional argument: 'by'")
     several = isinstance(by, list) or (isinstance(by, tuple) and by not in meta.columns)
     keys = tuple(by) if several else (by,)
-    for key in keys:
-        if key not in meta.columns:
+    return tuple(_key_in(meta, key) for key in keys)
+
+
+def _key_in(meta: pd.DataFrame, key: Any) -> Any:
+    """Return the column or the level of a label; raise pandas's errors."""
+    names = [] if key is None else list(meta.index.names)
+    if key not in meta.columns:
+        if key not in names:
             raise KeyError(key)
-        if has_unique_labels(meta) or meta.columns.nlevels > 1:
-            continue
-        if not isinstance(meta.columns.get_loc(key), int):
-            raise ValueError(f"The column label {key!r} is not unique.")
-    return keys
+        return Level(names.index(key))
+    unique = has_unique_labels(meta) or meta.columns.nlevels > 1
+    if not unique and not isinstance(meta.columns.get_loc(key), int):
+        raise ValueError(f"The column label {key!r} is not unique.")
+    return key
 
 
-def _sorted_by_key(obj: Any, by: Any, key: Callable[[Any], Any], how: dict[str, Any]) -> Any:
-    """Sort by what a function returns of columns."""
+def _sorted_by_key(
+    obj: Any, by: tuple[Any, ...], key: Callable[[Any], Any], how: dict[str, Any]
+) -> Any:
+    """Sort by what a function returns of columns and levels."""
     of_series = obj.ndim == 1
-    columns = [obj] if of_series else [obj[label] for label in _columns_by(obj.node.meta, by)]
+    columns = [obj] if of_series else [_values_of(obj, label) for label in by]
     values = [key(column) for column in columns]
     if not all(isinstance(one, Collection) for one in values):
         raise TypeError("the key of sort_values() must return lazy values of the same rows")
     frame = obj.to_frame() if of_series else obj
     width = len(frame.columns)
-    labels = tuple(f"key {place} of rows" for place in range(len(values)))
+    names = (f"key {place} of rows" for place in range(len(values)))
+    rest = ("",) * (obj.node.meta.columns.nlevels - 1) if obj.ndim == 2 else ()
+    labels = tuple((name, *rest) if rest else name for name in names)
     frame = rowwise(with_columns, frame, *values, names=labels)
     found = _sorted(frame, labels, len(labels), **how)
     if of_series:
         return rowwise(column_at, found, position=0).rename(obj.name)
     return rowwise(relabelled, found.iloc[:, :width], columns=obj.columns)
+
+
+def _values_of(frame: Any, key: Any) -> Any:
+    """Return a column, or the values of a level under its name."""
+    if not isinstance(key, Level):
+        return frame[key]
+    values = rowwise(level_values, frame, level=key.number)
+    return values.rename(frame.node.meta.index.names[key.number])
 
 
 def _check_kind(kind: str) -> None:

@@ -28,7 +28,7 @@ from ..frame_node import FrameNode, S, axis_number, row_bytes
 from ..keyed.join import join as join_frames
 from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
-from ..schemas.dtypes import common_labels
+from ..schemas.dtypes import common_labels, labels_of_objects
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of
 
@@ -172,10 +172,11 @@ class Concat(FrameNode):
         grids = yield from resolved(*grids)
         filled = [grid.meta.index for grid in grids if total(grid.chunks[0])]
         first, like = grids[0].meta.index, self.meta.index
-        if like.nlevels == 1 and {index.nlevels for index in filled} == {first.nlevels}:
-            like = without_names(first) if first.nlevels > 1 else like
-        every = [grid.meta.index for grid in grids]
-        return self._joined(grids, common_labels(filled, like, every))
+        among_pairs = like.nlevels < first.nlevels
+        if among_pairs and {index.nlevels for index in filled} == {first.nlevels}:
+            like, among_pairs = without_names(first), False
+        labels = common_labels(filled, like, [grid.meta.index for grid in grids])
+        return self._joined(grids, labels_of_objects(labels) if among_pairs else labels)
 
     def tile_blind(self, *grids: Grid) -> Grid:
         return self._joined(grids, self.meta.index)

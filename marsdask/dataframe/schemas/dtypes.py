@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
@@ -62,16 +63,21 @@ def common_labels(
 ) -> pd.Index:
     """Return ``like`` with the types that joining filled indexes gives; pandas infers objects.
 
-    Labels are categories if all indexes have the same ones, also those without rows.
+    Indexes without rows count where all are numbers, or all have the same categories.
     """
     types = [dtypes_of(index) or () for index in filled]
     if not types or any(len(own) != like.nlevels for own in types):
         return like
     common = tuple(map(_common_of_objects, zip(*types, strict=True)))
-    whole = [dtypes_of(index) or () for index in every]
-    if {*map(len, whole)} == {len(common)}:
-        common = tuple(map(_same_categories, common, zip(*whole, strict=True)))
-    return _empty_labels(like, common)
+    objects = (np.dtype(object),) * len(common)
+    whole = [dtypes_of(one) if one.nlevels == len(common) else objects for one in every]
+    return _empty_labels(like, tuple(map(_of_every, common, zip(*whole, strict=True))))
+
+
+def labels_of_objects(labels: pd.Index) -> pd.Index:
+    """Return labels of the type that pandas infers of values which were put among pairs."""
+    values = _values(labels.dtype).to_numpy(object)
+    return pd.Index([], pd.Index(values).dtype, name=labels.name)
 
 
 def _common_of_objects(dtypes: Sequence[Any]) -> Any:
@@ -82,8 +88,11 @@ def _common_of_objects(dtypes: Sequence[Any]) -> Any:
     return _common(dtypes, pd.Index)
 
 
-def _same_categories(dtype: Any, dtypes: Sequence[Any]) -> Any:
-    """Return the first of equal categories, or else the type of the values."""
+def _of_every(dtype: Any, dtypes: Sequence[Any]) -> Any:
+    """Return the common type of numbers, the first of equal categories, or that of the values."""
+    types = [getattr(one, "categories", pd.Index([], one)).dtype for one in dtypes]
+    if len({*dtypes}) > 1 and all(is_numeric_dtype(t) and not is_bool_dtype(t) for t in types):
+        return _common_of_objects(types)
     if not isinstance(dtype, pd.CategoricalDtype):
         return dtype
     return dtypes[0] if len({*dtypes}) == 1 else dtype.categories.dtype

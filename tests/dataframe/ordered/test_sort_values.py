@@ -86,6 +86,15 @@ SORTED = {
     "rows by a function": lambda d: d.sort_values(
         ["s", "k"], key=lambda c: c.isna() if c.name == "s" else -c, kind="stable"
     ),
+    "a level": lambda d: d.rename_axis(index="r").sort_values("r", ascending=False),
+    "a level and a column": lambda d: d.set_index(["k", "s"]).sort_values(
+        ["s", "u"], ascending=[False, True], kind="stable"
+    ),
+    "a level below pairs of columns": lambda d: (
+        d.groupby("k").agg({"f": ["first", "max"]}).sort_values("k", ascending=False)
+    ),
+    "nothing": lambda d: d.sort_values([]),
+    "a level by a function": lambda d: d.set_index("k").sort_values("k", key=abs, kind="stable"),
     "values by a function": lambda d: d.k.sort_values(
         key=abs, ascending=False, kind="stable", ignore_index=True
     ),

@@ -167,6 +167,8 @@ LABELS: dict[str, pd.Index] = {
     "none": pd.Index([], dtype="str"),
     "no categories": pd.CategoricalIndex([], ["x", "y"]),
     "no times": pd.DatetimeIndex([], name="t"),
+    "no floats": pd.Index([], dtype=float),
+    "no pairs": pd.MultiIndex.from_arrays([[], []]),
 }
 
 
@@ -180,6 +182,16 @@ def test_labels_of_other_types(above):
         lazy = md.concat([md.DataFrame(a, chunk_size=1), md.DataFrame(b, chunk_size=1)])
         for chosen in (lambda rows: rows, lambda rows: rows.head(1), lambda rows: rows.tail(1)):
             equal(chosen(lazy), chosen(wanted))
+
+
+@pytest.mark.parametrize("below", ["floats", "no floats", "numbers"])
+def test_labels_of_other_types_below_keys(below):
+    """Numbers below keys have their common type, whether a part has rows or not."""
+    for labels in (LABELS["range"], LABELS["no floats"]):
+        both = [pd.DataFrame({"v": range(len(one))}, one) for one in (labels, LABELS[below])]
+        for order in (slice(None), slice(None, None, -1)):
+            wanted = pd.concat(both[order], keys=["p", "q"])
+            equal(md.concat(list(map(md.DataFrame, both[order])), keys=["p", "q"]), wanted)
 
 
 @pytest.mark.parametrize("names", [None, ["r"], ["r", "s"]])
