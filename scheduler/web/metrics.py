@@ -10,6 +10,7 @@ from ..cluster.failures import FULL
 from ..cluster.metrics import Figure
 from ..dask import ROOM
 from .nodes import BAND, worker_detail, worker_resource
+from .sessions import dask_clients
 
 #: States of jobs that are told even where no job has them.
 _STATES: Final = ("pending", "running", "done", "failed", "cancelled")
@@ -24,6 +25,9 @@ def of_supervisor(server: Any) -> Iterator[Figure]:
     states = dict.fromkeys(_STATES, 0) | jobs
     yield Figure("jobs", "Known jobs; ended ones are kept for a while", states, "state")
     yield Figure.of("sessions", "Known sessions", len(server.sessions.all()))
+    others = dask_clients(server)
+    yield Figure.of("dask_clients", "Clients of Dask, which have no sessions", others["clients"])
+    yield Figure.of("dask_client_tasks", "Unfinished tasks that they wait for", others["tasks"])
     yield from _of_workers(list(server.workers.values()), server)
 
 

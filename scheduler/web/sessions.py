@@ -19,6 +19,12 @@ _TASKS = {"pending": 0, "running": 1}
 _TERMINATED = 2
 _PENDING, _RUNNING, _SUCCEEDED, _ERRORED, _CANCELLED = range(5)
 
+#: The states of tasks that have not ended.
+_UNFINISHED = ("waiting", "no-worker", "queued", "processing")
+
+#: The names of what holds results but is no program: sessions, which have jobs, and Dask's own.
+_NO_PROGRAMS = ("ReconnectingClient", "fire-and-forget")
+
 #: How many sessions without jobs are kept.
 _NAMED = 1000
 
@@ -53,6 +59,18 @@ class Sessions:
         if any(not job.ended for job in jobs):
             return None
         return max((job.end for job in jobs), default=self._named.get(session))
+
+
+def dask_clients(server: Any) -> dict[str, int]:
+    """Count the clients that are no sessions, and the unfinished tasks that they asked for."""
+    clients = [one for name, one in server.clients.items() if not name.startswith(_NO_PROGRAMS)]
+    tasks = {ts for client in clients for ts in client.wants_what if ts.state in _UNFINISHED}
+    return {"clients": len(clients), "tasks": len(tasks)}
+
+
+async def show_dask_clients(call: Api) -> dict[str, int]:
+    """Tell how many clients of Dask there are, and how many tasks they wait for."""
+    return dask_clients(call.server)
 
 
 def describe_task(call: Api, job: Any) -> dict[str, Any]:
@@ -279,6 +297,7 @@ _SESSION = r"/api/session/(?P<session_id>[^/]+)"
 _TASK = _SESSION + r"/task/(?P<task_id>[^/]+)"
 
 ROUTES: Routes = {
+    r"/api/dask_clients": {"GET": show_dask_clients},
     r"/api/session/?": {"GET": list_sessions, "DELETE": delete_sessions},
     _SESSION: {"GET": show_session, "PUT": create_session, "DELETE": delete_session},
     _SESSION + r"/task": {"GET": list_tasks, "POST": refuse_task},

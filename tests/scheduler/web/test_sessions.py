@@ -10,7 +10,7 @@ from marsdask.scheduler.supervisor import waiting_tasks
 from marsdask.scheduler.web import sessions
 from marsdask.scheduler.web.rest import ApiError
 from tests.cluster.commands import DEADLINE
-from tests.cluster.loop import run
+from tests.cluster.loop import Gates, pass_gate, run
 from tests.scheduler.web.pages import visited
 
 
@@ -32,6 +32,24 @@ def compute(address, expression, session_id):
 async def executed(server, expression, session_id):
     """Execute in a thread, since the cluster's loop is this one's."""
     return await asyncio.to_thread(compute, server.address, expression, session_id)
+
+
+def test_work_of_dask_clients():
+    """It is counted, though it belongs to no session; sessions and ended tasks are not."""
+
+    async def main():
+        gate = Gates.new("dask-clients")
+        async with visited(workers=({"nthreads": 3},)) as (server, client, visit):
+            futures = [client.submit(pass_gate, "dask-clients", n, key=f"t{n}") for n in range(3)]
+            for _ in futures:
+                await gate.started.acquire()
+            assert await visit.json("/api/dask_clients") == (200, {"clients": 1, "tasks": 3})
+            gate.go.set()
+            await client.gather(futures)
+            await executed(server, mt.ones(3), "one")
+            assert await visit.json("/api/dask_clients") == (200, {"clients": 1, "tasks": 0})
+
+    run(main)
 
 
 def test_a_session_and_its_tasks():
