@@ -258,7 +258,7 @@ CALLS: dict[str, Call] = {
     "Series, rows assigned": lambda a: a.v.__setitem__(a.m, 0.0),
     "Series.compare": lambda a: a.v.compare(a.key),
     "Series.drop": lambda a: a.v.drop(3, errors="ignore"),
-    "Series.get": lambda a: a.v.get(99),
+    "Series.get": lambda a: a.v.get(9),
     "Series.item": lambda a: a.first.item(),
     **methods(
         "Index",

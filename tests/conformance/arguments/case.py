@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.io.json._json import JsonReader
+from pandas.io.parsers import TextFileReader
 
 from marsdask.core.collection import Collection
 
@@ -90,6 +92,8 @@ def computed(value: Any) -> Any:
         return type(value)(values) if type(value) in {tuple, list} else values
     if isinstance(value, dict):
         return {key: computed(item) for key, item in value.items()}
+    if isinstance(value, TextFileReader | JsonReader):
+        value.close()
     return value.compute() if isinstance(value, Collection) else value
 
 

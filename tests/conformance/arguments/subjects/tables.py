@@ -35,6 +35,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "qcut": (LEFT["a"], 2),
     "eval": ("1 + 2",),
     "factorize": (LEFT["j"],),
+    "from_dummies": (pd.DataFrame({"x_a": [1, 0], "x_b": [0, 1], "y_c": [1, 1]}),),
     "get_dummies": (KINDS,),
     "infer_freq": (pd.date_range("2024-01-01", periods=4),),
     "interval_range": (0, 4),
@@ -59,6 +60,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "wide_to_long": (WIDE, "A", "id", "year"),
 }
 KEYWORDS: dict[str, dict[str, Any]] = {
+    "from_dummies": {"sep": "_"},
     "date_range": {"freq": "D"},
     "bdate_range": {"freq": "B"},
     "merge": {"on": "k"},
