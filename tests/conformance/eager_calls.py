@@ -64,7 +64,6 @@ def operands(folder: Path) -> SimpleNamespace:
         by=f.groupby("key"),
         w=f.rolling(3),
         s=md.Series(pd.Series(["a b", "c", "d"]), chunk_size=2),
-        indicators=md.DataFrame(pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 0]}), chunk_size=2),
         kinds=md.Series(pd.Series(["a", "b", "a"], dtype="category"), chunk_size=2),
         x=x,
         y=y,

@@ -32,6 +32,7 @@ def operands(frame: pd.DataFrame) -> dict[str, Any]:
         "days": timed.index,
         "labels": f.index,
         "first": f.v.iloc[:1],
+        "indicators": md.DataFrame({"a": [1, 0, 1], "b": [0, 1, 0]}, chunk_size=2),
         "bins": timed.resample("2D"),
     }
 
