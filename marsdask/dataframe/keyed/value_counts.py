@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
-from ..frame_node import axis_number, dtypes_of, is_masked
+from ..frame_node import axis_number, dtypes_of, is_masked, is_row
 from ..ordered.sort_values import sort_values
 from ..reduction.aggregate import scalar_of
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
@@ -127,13 +127,19 @@ def with_all_categories(counts: Any) -> Any:
 def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) -> Series:
     """Count the values in intervals."""
     meta, several = obj.node.meta, np.ndim(bins) > 0
-    kind = getattr(meta.dtype, "kind", "O") if isinstance(meta.dtype, np.dtype) else "O"
-    if kind not in "biufmM":
+    own = isinstance(meta.dtype, np.dtype) or is_masked(meta.dtype)
+    kind = getattr(meta.dtype, "kind", "O") if own else "O"
+    if kind not in "biufmM" and not (kind == "O" and obj.node.types_by_rows):  # chunks tell
         raise TypeError("bins argument only works with numeric data.")
     if not several and kind in "mM":
         raise NotImplementedError(
             "value_counts(bins=) of times by a number is not supported; use a list of borders"
         )
+    if is_row(obj.node):
+        how = {"bins": bins, "normalize": normalize, **options}
+        call = PandasCall("value_counts", options=tuple(how.items()))
+        alone: Series = of_all_rows(obj, call, one_row(meta).value_counts(**how))
+        return alone
     ends = () if several else (obj.min(), obj.max())
     counts = _counts(rowwise(bin_numbers, obj, *ends, bins=bins), dropna=True)
     labels = pd.cut(meta if several else pd.Series([0.0, 1.0]), bins).cat.categories[:0]

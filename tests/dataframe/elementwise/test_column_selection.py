@@ -27,6 +27,7 @@ FRAMES: dict[str, Any] = {
     "labels": FRAME[["a", "b", "s", "z", "a"]].set_axis(list("qqsrq"), axis=1),
     "labels of several types": FRAME[["a", "s", "b"]].set_axis(list("qqr"), axis=1),
     "no numbers": FRAME[["s", "t"]],
+    "truth as labels": FRAME[["a", "b"]].set_axis([True, False], axis=1),
 }
 STATISTICS = [
     *("sum", "mean", "min", "max", "count", "var", "std", "sem", "prod", "skew", "kurt"),

@@ -91,6 +91,15 @@ def test_other_rows_meet():
     equal(few.combine(lazy.k, max), some.combine(FRAME.k, max))
 
 
+@pytest.mark.parametrize("func", [max, lambda a, b: f"{a}{b}"], ids=["larger", "a text"])
+def test_no_rows(func):
+    """They have a type of their own, whatever the function returns."""
+    none = FRAME.iloc[:0]
+    lazy: Any = md.DataFrame(none)
+    for one, other in (("u", "k"), ("f", "u"), ("b", "b")):
+        equal(lazy[one].combine(lazy[other], func), none[one].combine(none[other], func))
+
+
 def test_errors():
     """Those of pandas, and what is not there."""
     lazy: Any = md.DataFrame(FRAME, chunk_size=4)

@@ -74,6 +74,26 @@ def test_types(series, dropna):
         equal(lazy.to_frame("x").mode(dropna=dropna), series.to_frame("x").mode(dropna=dropna))
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda d: d.astype("Int64"),
+        lambda d: d.where(d > 1).astype("Float32"),
+        lambda d: (d > 1).astype("boolean"),
+        lambda d: d.map({9: "a", 1: 2, 2: 3}),
+        lambda d: d.to_frame().sum(),
+        lambda d: d.to_frame("x").assign(y=1).isna().sum(),
+    ],
+    ids=["masked", "short and masked", "masked truth", "by values", "a row", "counts"],
+)
+def test_bins_of_other_columns(column):
+    """Of masked numbers, of what only values tell to be numbers, and of a row of results."""
+    series = pd.Series([1, 3, 2, 3])
+    for bins in (3, [0, 2, 9]):
+        found = column(md.Series(series, chunk_size=3)).value_counts(bins=bins, sort=False)
+        equal(found, column(series).value_counts(bins=bins, sort=False))
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out, and pandas's errors come at once."""
     lazy = md.DataFrame(table(5)).assign(c=pd.Categorical(list("abcab")))

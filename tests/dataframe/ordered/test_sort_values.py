@@ -86,15 +86,6 @@ SORTED = {
     "rows by a function": lambda d: d.sort_values(
         ["s", "k"], key=lambda c: c.isna() if c.name == "s" else -c, kind="stable"
     ),
-    "a level": lambda d: d.rename_axis(index="r").sort_values("r", ascending=False),
-    "a level and a column": lambda d: d.set_index(["k", "s"]).sort_values(
-        ["s", "u"], ascending=[False, True], kind="stable"
-    ),
-    "a level below pairs of columns": lambda d: (
-        d.groupby("k").agg({"f": ["first", "max"]}).sort_values("k", ascending=False)
-    ),
-    "nothing": lambda d: d.sort_values([]),
-    "a level by a function": lambda d: d.set_index("k").sort_values("k", key=abs, kind="stable"),
     "values by a function": lambda d: d.k.sort_values(
         key=abs, ascending=False, kind="stable", ignore_index=True
     ),
@@ -108,6 +99,28 @@ def test_columns_and_keys(both, what):
     frame, lazy = both
     for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
         equal(SORTED[what](e), SORTED[what](d))
+
+
+LEVELS = {
+    "a level": lambda d: d.rename_axis(index="r").sort_values("r", ascending=False),
+    "a level and a column": lambda d: d.set_index(["k", "s"]).sort_values(
+        ["s", "u"], ascending=[False, True], kind="stable"
+    ),
+    "a level below pairs of columns": lambda d: (
+        d.groupby("k").agg({"f": ["first", "max"]}).sort_values("k", ascending=False)
+    ),
+    "nothing": lambda d: d.sort_values([]),
+    "a level by a function": lambda d: d.set_index("k").sort_values(
+        ["k", "u"], key=lambda c: -c if c.name == "k" else c, kind="stable"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_levels(name):
+    """Rows are sorted by named levels of their labels, too, and by nothing stay as they are."""
+    frame = table(9)
+    equal(LEVELS[name](md.DataFrame(frame, chunk_size=2)), LEVELS[name](frame))
 
 
 def test_what_values_decide():

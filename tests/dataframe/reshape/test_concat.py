@@ -180,8 +180,10 @@ def test_labels_of_other_types(above):
         b = pd.DataFrame({"v": range(len(labels))}, labels)
         wanted = pd.concat([a, b])
         lazy = md.concat([md.DataFrame(a, chunk_size=1), md.DataFrame(b, chunk_size=1)])
-        for chosen in (lambda rows: rows, lambda rows: rows.head(1), lambda rows: rows.tail(1)):
-            equal(chosen(lazy), chosen(wanted))
+        equal(lazy, wanted)
+        if len(a) and len(b):
+            equal(lazy.head(1), wanted.head(1))
+            equal(lazy.tail(1), wanted.tail(1))
 
 
 @pytest.mark.parametrize("below", ["floats", "no floats", "numbers"])
