@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
-from ..frame_node import axis_number, dtypes_of, is_masked, is_row
+from ..frame_node import FrameNode, axis_number, dtypes_of, is_masked, is_row
 from ..ordered.sort_values import sort_values
 from ..reduction.aggregate import scalar_of
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
@@ -126,16 +126,17 @@ def with_all_categories(counts: Any) -> Any:
 
 def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) -> Series:
     """Count the values in intervals."""
-    meta, several = obj.node.meta, np.ndim(bins) > 0
+    node, meta, several = obj.node, obj.node.meta, np.ndim(bins) > 0
     own = isinstance(meta.dtype, np.dtype) or is_masked(meta.dtype)
     kind = getattr(meta.dtype, "kind", "O") if own else "O"
-    if kind not in "biufmM" and not (kind == "O" and obj.node.types_by_rows):  # chunks tell
+    chunks_tell = kind == "O" and isinstance(node, FrameNode) and node.types_by_rows
+    if kind not in "biufmM" and not chunks_tell:
         raise TypeError("bins argument only works with numeric data.")
     if not several and kind in "mM":
         raise NotImplementedError(
             "value_counts(bins=) of times by a number is not supported; use a list of borders"
         )
-    if is_row(obj.node):
+    if is_row(node):
         how = {"bins": bins, "normalize": normalize, **options}
         call = PandasCall("value_counts", options=tuple(how.items()))
         alone: Series = of_all_rows(obj, call, one_row(meta).value_counts(**how))

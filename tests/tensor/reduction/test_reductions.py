@@ -240,7 +240,7 @@ def test_averages_of_nothing() -> None:
     with pytest.raises(ZeroDivisionError, match="sum to zero"):
         mt.average(mt.ones((0, 3)), axis=0, weights=np.ones((0, 3)))
     for along in ((0, 3), (3,)):  # with weights there is an average of each of no rows
-        given = {"axis": 1, "weights": np.ones(along)}
+        given: Any = {"axis": 1, "weights": np.ones(along)}
         assert_same(mt.average(mt.ones((0, 3)), **given), np.average(np.ones((0, 3)), **given))
     with pytest.raises(ZeroDivisionError, match="sum to zero"):
         mt.average(mt.ones((2, 2), chunk_size=1), axis=0, weights=mt.tensor([1, -1])).compute()
