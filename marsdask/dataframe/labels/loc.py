@@ -76,7 +76,8 @@ class ChosenLabels(FrameNode):
         return (unknown_sizes(self.name, [None]),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        return (wanted,)
+        # Columns that are not there decide the types of those that are.
+        return (None if "columns" in dict(self.options) else wanted,)
 
     def tile(self, a: Grid) -> Grid:
         names = ("labels", "with_gaps", "options", "spreads")
@@ -98,6 +99,8 @@ def rows_labelled(
         # pandas takes an index with None for a mask, and a list for labels.
         return rows.loc[labels.tolist() if labels.dtype == object else labels]
     how = dict(options)
+    if "columns" in how:
+        rows = rows.copy()  # pandas looks whether columns of one type lie together
     return rows.reindex(index=labels, **how) if spreads else rows.reindex(labels, **how)
 
 
@@ -168,7 +171,7 @@ def rows_of_labels(
         index = labels if isinstance(labels, pd.Index) else pd.Index(labels)
     if with_gaps and not isinstance(labels, pd.Index | pd.Series) and index.nlevels == own.nlevels:
         index = index.set_names(own.names)
-    if set(options) - {"fill_value"}:
+    if set(options) - {"fill_value", "columns"}:
         rows = obj
     elif index.nlevels > own.nlevels:  # pandas finds them by the level of their name
         by_level = spreads and own.names[0] in index.names

@@ -24,7 +24,7 @@ from ..elementwise.rowwise import (
     rowwise,
     with_names,
 )
-from ..frame_node import S, axis_number
+from ..frame_node import S, axis_number, dtypes_of
 from ..rows import levels_in
 from ..schemas.schema import result_of
 from .index_methods import absent
@@ -385,13 +385,15 @@ def reindex(
         by_column = by_column or index is not None
         index, columns = (index, labels) if by_column else (labels, columns)
     options.pop("copy", None)
-    if columns is not None and (index is None or set(options) <= {"fill_value"}):
+    # pandas takes rows and columns of one type at once: a gap in one widens all.
+    at_once = len(set(dtypes_of(obj.node.meta))) == 1 or not set(options) <= {"fill_value"}
+    if columns is not None and (index is None or not at_once):
         obj = rowwise(Method("reindex"), obj, columns=columns, **options)
     if index is None:
         return obj
     if isinstance(index, Collection):
         raise NotImplementedError("reindex() by lazy labels is not supported; use merge()")
-    if columns is not None and not set(options) <= {"fill_value"}:
+    if columns is not None and at_once:
         options["columns"] = columns
     return rows_of_labels(obj, index, with_gaps=True, spreads=spreads, **options)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype, is_numeric_dtype
+from pandas.api.types import infer_dtype, is_numeric_dtype, is_object_dtype
 
 from marsdask.core.collection import Collection
 from marsdask.core.snapshots.functions import function_name
@@ -96,16 +96,35 @@ def _typed(found: pd.Series, dtype: Any) -> pd.Series:
     return found if gaps or infer_dtype(found) not in NUMBERS else found.astype(dtype)
 
 
-def in_cells(*values: Any, cells: tuple[tuple[int, int], ...], form: pd.DataFrame) -> pd.DataFrame:
-    """Return values at their rows and columns of a frame; other cells are missing."""
+def _kept(found: pd.Series, dtype: Any) -> pd.Series:
+    """Return values of other types than numbers in the type of their column."""
+    if is_numeric_dtype(dtype):
+        return found
+    known = (
+        not isinstance(dtype, pd.CategoricalDtype) or found.dropna().isin(dtype.categories).all()
+    )
+    return found.astype(dtype) if known else found
+
+
+def in_cells(
+    *values: Any, cells: tuple[tuple[int, int], ...], form: pd.DataFrame, keeps: bool = False
+) -> pd.DataFrame:
+    """Return values at their rows and columns of a frame; other cells are missing.
+
+    With ``keeps`` objects, texts and categories keep their types, as of a list of functions.
+    """
     index, columns = form.index, form.columns
     rows: dict[int, dict[int, Any]] = {at: {} for at in range(len(columns))}
     for (row, at), value in zip(cells, values, strict=True):
         rows[at][row] = scalar_of(value)
-    found = {
-        at: _typed(pd.Series(list(one.values()), list(one)).reindex(range(len(index))), dtype)
-        for (at, one), dtype in zip(rows.items(), form.dtypes, strict=True)
-    }
+    found = {}
+    for (at, one), dtype in zip(rows.items(), form.dtypes, strict=True):
+        objects = (
+            object if keeps and is_object_dtype(dtype) else None
+        )  # their integers stay integers
+        column = pd.Series(list(one.values()), list(one), objects).reindex(range(len(index)))
+        found[at] = _kept(column, dtype) if keeps else column
+        found[at] = _typed(found[at], dtype)
     return pd.DataFrame(found).set_axis(index, axis=0).set_axis(columns, axis=1)
 
 
@@ -193,7 +212,7 @@ def aggregate(
                 return blocks
         # As in pandas, the functions of a list take the arguments, those of a dict do not.
         wanted = list(_wanted(like, func, kwargs))
-        return _put_together(frame, wanted, like, args, kwargs)
+        return _put_together(frame, wanted, like, args, kwargs, keeps=True)
     return _put_together(frame, list(_wanted(meta, func, kwargs)), like)
 
 
@@ -230,6 +249,8 @@ def _put_together(
     like: Any,
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
+    *,
+    keeps: bool = False,
 ) -> Series | DataFrame:
     places = {label: at for at, label in enumerate(frame.node.meta.columns)}
     columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
@@ -238,6 +259,6 @@ def _put_together(
         series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series
     cells = _cells(like, [(column, label) for column, _, label in wanted])
-    how: Any = {"cells": cells, "form": like}
+    how: Any = {"cells": cells, "form": like, "keeps": keeps}
     several: DataFrame = assembled(in_cells, values, like, title="agg", **how)
     return several

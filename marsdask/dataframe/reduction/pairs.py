@@ -72,7 +72,7 @@ def cov(
     frame: Any, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False
 ) -> DataFrame:
     """Return the covariances of all pairs of columns, in one pass. See pandas.DataFrame.cov."""
-    frame = numeric_columns(frame, "cov", numeric_only=numeric_only)
+    frame = _numbers_of(frame, "cov", numeric_only=numeric_only)
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)
     options = {"columns": labels, "least": min_periods or 1, "ddof": ddof}
@@ -88,7 +88,7 @@ def corr(
     Those of ranks sort each pair of columns. Infinite values are missing ones, as in pandas.
     """
     _check_method(method)
-    frame = numeric_columns(frame, "corr", numeric_only=numeric_only)
+    frame = _numbers_of(frame, "corr", numeric_only=numeric_only)
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)
     if method == "spearman":
@@ -204,11 +204,30 @@ def _both(a: Any, b: Any, name: str) -> Any:
     return numeric_columns(rowwise(two_columns, *numbers), name, numeric_only=False)
 
 
+def _holds_numbers(dtype: Any) -> bool:
+    """Tell whether values are objects, texts or categories, which pandas takes for numbers."""
+    return not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM"
+
+
 def _as_floats(column: Any) -> Any:
     """Return objects, texts and categories as the numbers that they hold, as pandas does."""
-    dtype = column.node.meta.dtype
-    other = not pd.api.types.is_numeric_dtype(dtype) and getattr(dtype, "kind", "O") not in "mM"
-    return rowwise(floats_of, column) if other else column
+    return rowwise(floats_of, column) if _holds_numbers(column.node.meta.dtype) else column
+
+
+def _numbers_of(frame: Any, name: str, *, numeric_only: bool) -> Any:
+    """Return the columns as numbers; raise for times."""
+    if not numeric_only and any(map(_holds_numbers, frame.node.meta.dtypes)):
+        frame = rowwise(float_columns, frame)
+    return numeric_columns(frame, name, numeric_only=numeric_only)
+
+
+def float_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return columns that hold numbers as floats; raise for other values."""
+    frame = frame.copy(deep=False)
+    for at, dtype in enumerate(frame.dtypes):
+        if _holds_numbers(dtype):
+            frame.isetitem(at, floats_of(frame.iloc[:, at]))
+    return frame
 
 
 def floats_of(block: Any) -> Any:

@@ -10,6 +10,7 @@ import numbers
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial as partial_of
 from typing import TYPE_CHECKING, Any, Protocol, overload
 from typing import cast as typed
@@ -331,7 +332,12 @@ def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
 
 
 def _as_number(total: Any) -> Any:
-    """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does."""
+    """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does.
+
+    Sums of durations among objects raise.
+    """
+    if isinstance(total, timedelta | np.timedelta64):
+        raise TypeError(f"Could not convert {total!r} to numeric")
     other = isinstance(total, numbers.Number) and not isinstance(total, int | float | complex)
     return float(total) if other else total
 
@@ -379,7 +385,8 @@ def _root(found: pd.Series) -> Any:
 def finish_sem(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return standard errors of means."""
     del skipna
-    return _root(finish_var(partial, ddof=ddof) / partial[0])
+    count = partial[0]
+    return _root(finish_var(partial, ddof=ddof) / count.where(count > 0))
 
 
 @dataclass(frozen=True)

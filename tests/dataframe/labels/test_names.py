@@ -153,6 +153,21 @@ def test_labels_that_are_nowhere_are_filled(both, column, data):
         equal(lazy[[*"kfn"]].reindex(**beside), frame[[*"kfn"]].reindex(**beside))
 
 
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("dtype", ["i8", "u8", "f4", "bool", "M8[ns]", "object", "Int64"])
+def test_types_of_rows_and_columns_at_once(dtype, size):
+    """A column that is not there widens the others if all have one type of NumPy, as in pandas."""
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}).astype(dtype)
+    lazy = md.DataFrame(frame, chunk_size=size)
+    for columns in (["a", "b", "c"], ["b"]):
+        for how in ({}, {"fill_value": frame.iat[0, 0]}):
+            named: Any = {"index": [1, 0], "columns": columns, **how}
+            equal(lazy.reindex(**named), frame.reindex(**named))
+            equal(lazy.reindex(**named)["b"], frame.reindex(**named)["b"])
+    mixed: Any = {"index": [1, 0], "columns": ["a", "d", "c"]}
+    equal(lazy.assign(d="x").reindex(**mixed), frame.assign(d="x").reindex(**mixed))
+
+
 def test_renamed_rows_are_not_sorted():
     """What was known of the old labels is not believed of the new ones."""
     frame = table(8)

@@ -86,3 +86,21 @@ def test_types_of_results():
         lambda d: d.c.agg(["min", "nunique"]),
     ):
         equal(call(lazy), call(frame))
+
+
+KEPT = {
+    "objects": pd.Series([1, 2, 3], dtype=object),
+    "flags": pd.Series([True, False, True], dtype=object),
+    "texts": pd.Series([*"abc"], dtype="string"),
+    "categories": pd.Series(pd.Categorical([*"aba"], ordered=True)),
+    "categories of integers": pd.Series(pd.Categorical([1, 2, 1], ordered=True)),
+}
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_types_that_lists_of_functions_keep(what):
+    """Columns of a frame keep objects, texts and categories; a dict of lists infers types."""
+    frame = pd.DataFrame({"a": KEPT[what], "n": [1, 2, 3]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for functions in (["min", "max"], ["max", "count"], {"a": ["min", "max"]}):
+        equal(lazy.agg(functions), frame.agg(functions))

@@ -45,7 +45,7 @@ def test_refusals():
     ):
         with pytest.raises(NotImplementedError):
             call()
-    with pytest.raises(TypeError):
+    with pytest.raises(NotImplementedError):
         lazy.corr()
 
 
@@ -68,3 +68,15 @@ def test_numbers_of_other_types(dtype):
     words = md.Series(["a", "b", "c", "d"], chunk_size=2)
     with pytest.raises(ValueError, match="could not convert"):
         words.corr(two).compute()
+
+
+@pytest.mark.parametrize("name", ["corr", "cov"])
+@pytest.mark.parametrize("dtype", ["object", "str", "category", "boolean", "Int8"])
+def test_frames_with_numbers_of_other_types(name, dtype):
+    """Columns of objects, texts or categories that hold numbers are numbers, as in pandas."""
+    frame = pd.DataFrame({"a": pd.Series([1, 0, 1, 1]).astype(dtype), "b": [2.0, 1.0, 5.0, 1.0]})
+    for size in (1, 4):
+        lazy = md.DataFrame(frame, chunk_size=size)
+        equal(getattr(lazy, name)(), getattr(frame, name)())
+        with pytest.raises(ValueError, match="could not convert"):
+            getattr(lazy.assign(c="x"), name)().compute()
