@@ -41,7 +41,7 @@ from .keyed.join import merge as merge_frames
 from .labels import names
 from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
-from .labels.masks import label_in_memory
+from .labels.masks import label_in_memory, listed_key
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .plotting import box, histogram
@@ -178,6 +178,7 @@ class DataFrame(FrameBase):
             return self._filtered(key)
         if isinstance(key, slice):
             return rows_sliced(self, key)
+        key = listed_key(key)
         if isinstance(key, list | np.ndarray | pd.Index):
             key = list(key)
             if key and all(isinstance(one, bool | np.bool_) for one in key):

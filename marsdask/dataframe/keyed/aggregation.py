@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, o
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.tokens import token
@@ -85,6 +86,8 @@ OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest", "take"}
 #: Methods whose types only rows tell.
 BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
 BY_SAMPLE |= {"corr", "cov", "ohlc", "take"}
+#: Methods that take objects for numbers.
+OF_NUMBERS = {"kurt", "skew"}
 #: Methods that may return several rows for a group, labelled by more than its key.
 SEVERAL_ROWS = {"apply", "corr", "cov", "nlargest", "nsmallest", "quantile", "take", "value_counts"}
 #: Methods that return several columns for a column.
@@ -173,6 +176,10 @@ class GroupByCall:
             if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
                 codes = np.arange(len(rows)) % len(dtype.categories)
                 rows[key] = pd.Categorical.from_codes(codes, dtype=dtype)
+        if not OF_NUMBERS.isdisjoint(self.names):
+            for at, (label, dtype) in enumerate(rows.dtypes.items()):
+                if is_object_dtype(dtype) and label not in self.by:
+                    rows.isetitem(at, np.arange(len(rows)).astype(object))
         return rows
 
     def has_groups(self, frame: pd.DataFrame) -> bool:

@@ -36,6 +36,7 @@ from .masks import (
     is_between,
     is_other_kind,
     label_in_memory,
+    listed_key,
     slice_bounds,
 )
 
@@ -237,7 +238,7 @@ class Loc(Generic[S]):
                 return found
         rows, columns = _two_parts(obj, key)
         rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
-        rows = label_in_memory(rows)
+        rows, columns = label_in_memory(rows), listed_key(columns)
         if isinstance(columns, slice):
             if columns != slice(None):
                 obj = obj.iloc[

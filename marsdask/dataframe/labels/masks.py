@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from pandas.api.types import is_bool_dtype, is_object_dtype
 
 from marsdask.core.collection import Collection
@@ -82,10 +83,18 @@ def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
     return label_bounds(labels, key)
 
 
+def listed_key(key: Any) -> Any:
+    """Return an array of pandas's types as truth values, false where they miss, or as labels."""
+    if not isinstance(key, ExtensionArray):
+        return key
+    flags = isinstance(key.dtype, pd.BooleanDtype) or key.dtype.kind == "b"
+    return key.to_numpy(bool, na_value=False) if flags else pd.Index(key)
+
+
 def label_in_memory(key: Any) -> Any:
     """Return a key with lazy labels computed; masks stay lazy."""
     if not isinstance(key, Collection):
-        return key
+        return listed_key(key)
     meta = key.node.meta
     if not key.node.chunks:
         value = key.compute()

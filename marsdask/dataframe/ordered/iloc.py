@@ -24,6 +24,7 @@ from ..elementwise.rowwise import column_at, column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
 from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order
+from ..labels.masks import listed_key
 from ..reduction.reductions import one_row
 from ..rows import without_ellipsis
 from ..schemas.dtypes import in_one_type
@@ -134,6 +135,7 @@ class ILoc(Generic[S]):
             return _row(obj, int(key))
         if isinstance(key, str | float):
             raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
+        key = listed_key(key)
         if isinstance(key, list | np.ndarray | pd.Index):
             if len(key) and all(isinstance(one, bool | np.bool_) for one in key):
                 return obj[aligned_values(obj, list(key), BOOLEAN, IndexError)]

@@ -30,7 +30,7 @@ from marsdask.core.sizes import Chunks, total
 from ..create import series_from_tensor
 from ..elementwise.column_selection import columns_where, numeric_part
 from ..elementwise.rowwise import rowwise
-from ..frame_node import FrameNode, is_masked, row_bytes
+from ..frame_node import FrameNode, dtypes_of, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
 from ..schemas.samples import ROWS as SAMPLE_ROWS
@@ -305,9 +305,15 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
-        squares = ((frame - mean) ** 2).sum(skipna=skipna)
+        squares = _squared(frame - mean).sum(skipna=skipna)
     # Distances to an infinite mean are nan, and only missing values may be skipped.
     return count, mean, squares.where(mean.abs().astype(float).lt(np.inf) | (count == 0))
+
+
+def _squared(distances: Any) -> Any:
+    """Return squares, of complex numbers among objects those of their lengths."""
+    objects = object in dtypes_of(distances)
+    return (distances.abs() if objects else distances) ** 2
 
 
 def merge_moments(a: Any, b: Any) -> Any:
@@ -318,7 +324,7 @@ def merge_moments(a: Any, b: Any) -> Any:
     delta = y - x
     share = m / total.where(total > 0)
     # Without values on one side, there is no distance between the means.
-    between = (delta**2 * n * share).where((n > 0) & (m > 0), 0.0)
+    between = (_squared(delta) * n * share).where((n > 0) & (m > 0), 0.0)
     return total, x + delta * share, s + t + between
 
 

@@ -297,3 +297,14 @@ def test_declared_types_by_rows(how, dtype):
     rows = pd.DataFrame({"g": [1, 1, 1, 1, 2], "v": pd.array(np.arange(5), dtype=dtype)})
     wanted = rows.groupby("g").agg({"v": how})
     assert list(md.DataFrame(rows).groupby("g").agg({"v": how}).dtypes) == list(wanted.dtypes)
+
+
+@pytest.mark.parametrize("name", ["skew", "kurt"])
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_higher_moments_of_objects(name, size):
+    """Are those of the numbers that they are."""
+    numbers = pd.Series([1, 2, 4, 5, 7, 12, 3, 4], dtype=object)
+    frame = pd.DataFrame({"k": [1, 1, 1, 2, 2, 2, 1, 2], "v": numbers, "x": range(8)})
+    lazy = md.DataFrame(frame, chunk_size=size)
+    equal(getattr(lazy.groupby("k"), name)(), getattr(frame.groupby("k"), name)())
+    equal(getattr(lazy.groupby("k").v, name)(), getattr(frame.groupby("k").v, name)())

@@ -106,3 +106,44 @@ def test_truth_values_are_no_numbers(labels, wanted):
             lazy.drop(wanted)
     else:
         equal(lazy.drop(wanted), expected)
+
+
+#: Arrays of pandas's types that are keys.
+ARRAYS: list[Any] = [
+    pd.array([True, False, True]),
+    pd.array([True, None, True]),
+    pd.array([0, 2]),
+    pd.Categorical([0, 2]),
+    pd.Categorical([True, False, True]),
+    pd.arrays.SparseArray([True, False, True]),
+]
+
+
+@pytest.mark.parametrize("key", ARRAYS, ids=lambda key: f"{key.dtype.name} {[*key]}")
+def test_arrays_of_other_types(key):
+    """Those of truth values are masks, in which missing ones are false; others are labels."""
+    rows = pd.Series([5, 6, 7])
+    lazy = md.Series(rows, chunk_size=2)
+    calls: list[Any] = [lambda d: d[key], lambda d: d.loc[key], lambda d: d.iloc[key]]
+    for call in calls:
+        equal(call(lazy), call(rows))
+    frame: Any = pd.DataFrame({0: [1, 2, 3], 1: [4, 5, 6], 2: [7, 8, 9]})
+    calls += [lambda d: d.loc[:, key], lambda d: d.loc[key, [0]]]
+    for call in calls:
+        equal(call(md.DataFrame(frame, chunk_size=2)), call(frame))
+
+
+def test_masks_of_other_types_and_lengths():
+    """Raise as in pandas, for rows and for columns."""
+    key: Any = pd.array([True, False])
+    lazy: Any = md.DataFrame({"a": [1, 2, 3]}, chunk_size=2)
+    for call in (
+        lambda: lazy.a[key],
+        lambda: lazy.loc[key],
+        lambda: lazy.iloc[key],
+        lambda: lazy.loc[:, key],
+    ):
+        with pytest.raises(IndexError, match="wrong length: 2 instead of"):
+            call()
+    with pytest.raises(ValueError, match="Item wrong length 2 instead of 3"):
+        lazy[key]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,5 +104,6 @@ def test_types_that_lists_of_functions_keep(what):
     """Columns of a frame keep objects, texts and categories; a dict of lists infers types."""
     frame = pd.DataFrame({"a": KEPT[what], "n": [1, 2, 3]})
     lazy = md.DataFrame(frame, chunk_size=2)
+    functions: Any
     for functions in (["min", "max"], ["max", "count"], {"a": ["min", "max"]}):
         equal(lazy.agg(functions), frame.agg(functions))

@@ -194,6 +194,17 @@ def test_intervals(borders):
 
 
 @pytest.mark.parametrize("name", ["std", "var", "sem", "mean"])
+def test_complex_numbers_among_objects(name):
+    """Their distances from the mean are lengths, as in pandas."""
+    column = pd.Series([1j, 2, None, 4 + 2j, 3], dtype=object)
+    for size in (1, 2, 5):
+        found = getattr(md.Series(column, chunk_size=size), name)().compute()
+        wanted: Any = getattr(column, name)()
+        assert type(found) is type(wanted)
+        assert np.isclose(found, wanted)
+
+
+@pytest.mark.parametrize("name", ["std", "var", "sem", "mean"])
 def test_objects_that_are_numbers(name):
     """Have pandas's types: objects for the columns of a frame."""
     frame = pd.DataFrame({"a": pd.Series([1, 2.5, 4], dtype=object)})
