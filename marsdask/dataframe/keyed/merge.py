@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
-import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
@@ -213,10 +212,8 @@ class Merge(FrameNode):
     @property
     def types_by_rows(self) -> bool:
         """Whether numbers become floats, or truth values objects, if a row has no match."""
-        without = {"left": (self.right,), "right": (self.left,), "outer": (self.left, self.right)}
-        dtypes = [one for side in without.get(self.how.how, ()) for one in dtypes_of(side.meta)]
-        plain = any(isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in dtypes)
-        return plain or super().types_by_rows
+        matched = self.how(self.left.meta, self.right.meta)
+        return dtypes_of(matched) != dtypes_of(self.meta) or super().types_by_rows
 
     @property
     def chunks(self) -> Chunks:

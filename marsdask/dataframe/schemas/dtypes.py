@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,13 +15,16 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks
+from marsdask.core.sizes import Chunks, upper
 from marsdask.core.traits import Traits
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
 from ..frame_node import FrameNode, row_bytes
 from ..rows import all_categories, cast_labels, concat, same_type, with_type
 from .samples import column
+
+#: Sources of at most so many bytes are read to find the types of some of their rows.
+SMALL_SOURCES = 2**28
 
 #: The types of the columns, and of the levels of the row labels.
 Types = tuple[tuple[Any, ...], tuple[Any, ...]]
@@ -136,9 +140,27 @@ class OneType(FrameNode):
 
 
 def in_one_type(node: Node) -> Node:
-    """Return a node some of whose rows have the types that pandas gives all of them."""
+    """Return a node some of whose rows have the types that pandas gives all of them.
+
+    Of large sources rows keep the types of their chunk: all rows would be computed, and kept,
+    before the first one is known.
+    """
     by_rows = isinstance(node, FrameNode) and node.types_by_rows
-    return OneType(node) if by_rows else node
+    return OneType(node) if by_rows and _source_bytes(node) <= SMALL_SOURCES else node
+
+
+def _source_bytes(node: Node) -> float:
+    """Return how many bytes the sources of a node have; infinity if that is unknown."""
+    nbytes, seen, stack = 0.0, {node}, [node]
+    while stack:
+        one = stack.pop()
+        if not one.inputs and isinstance(one, FrameNode):
+            rows = upper(one.shape[0])
+            nbytes += math.inf if rows is None else rows * (one.itemsize or math.inf)
+        fresh = [child for child in one.inputs if child not in seen]
+        seen.update(fresh)
+        stack += fresh
+    return nbytes
 
 
 def concat_chunks(blocks: list[Any]) -> Any:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from marsdask.core.sizes import upper
 from marsdask.dataframe.keyed import keys
 from marsdask.dataframe.keyed.merge import MergeOptions, common_type
@@ -296,3 +297,24 @@ def test_keys_of_different_zones(how, zones):
     found = lazy_left.merge(lazy_right, on="t", how=how)
     equal(found, left.merge(right, on="t", how=how))
     assert str(found.node.meta["t"].dt.tz) == zones[0]
+
+
+@pytest.mark.parametrize(("value", "reads_all"), [(1.5, False), ("x", False), (1, True)])
+def test_head_reads_what_its_types_need(value: Any, reads_all: bool) -> None:
+    """Whether a row has no match decides about the types of numbers and truth values only."""
+    left = pd.DataFrame({"k": range(6), "a": 1})
+
+    def guarded(block: Any) -> Any:
+        if (block.k > 3).any():
+            raise ZeroDivisionError("the last chunk was read")
+        return block
+
+    with option_context({"coalesce": False}):
+        lazy = md.DataFrame(left, chunk_size=2).map_partitions(guarded, meta=left)
+        right = md.DataFrame(pd.DataFrame({"k": range(6), "v": value}))
+        joined = lazy.merge(right, on="k", how="left")
+        if reads_all:
+            with pytest.raises(ZeroDivisionError, match="last chunk"):
+                joined.head(2).compute()
+        else:
+            assert joined.head(2).compute().v.tolist() == [value] * 2

@@ -16,6 +16,7 @@ from marsdask.core.graph import Graph
 from marsdask.dataframe import collection as collections
 from marsdask.dataframe.frame_node import FrameNode
 from marsdask.dataframe.keyed.merge import Merge
+from marsdask.dataframe.schemas import dtypes
 from marsdask.scheduler.base import all_dtypes
 from tests.dataframe import one_mode
 from tests.dataframe.tables import equal
@@ -233,3 +234,19 @@ def test_chosen_rows_have_the_types_of_all(name, kernels):
     with option_context({"dataframe.kernels": kernels}):
         found = choose(rows.merge(md.DataFrame(OTHERS), on="k", how="left"))
         equal(found, choose(ROWS[["k", "b"]].merge(OTHERS, on="k", how="left")))
+
+
+def test_rows_of_large_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have the types of their chunk, since all would have to be computed before the first."""
+    left = pd.DataFrame({"k": range(6), "a": 1})
+    right = md.DataFrame(pd.DataFrame({"k": range(4), "v": 1}))
+    with option_context({"coalesce": False}):
+        joined = md.DataFrame(left, chunk_size=2).merge(right, on="k", how="left")
+
+        def types() -> list[Any]:
+            chosen = joined.head(2), joined.iloc[[0, 1]], joined[joined.k < 2]
+            return [one.compute().v.dtype for one in chosen]
+
+        assert types() == [np.dtype(float)] * 3
+        monkeypatch.setattr(dtypes, "SMALL_SOURCES", 16)
+        assert types() == [np.dtype(int)] * 3
