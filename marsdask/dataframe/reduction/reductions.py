@@ -10,7 +10,6 @@ import numbers
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial as partial_of
 from typing import TYPE_CHECKING, Any, Protocol, overload
 from typing import cast as typed
@@ -338,12 +337,7 @@ def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
 
 
 def _as_number(total: Any) -> Any:
-    """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does.
-
-    Sums of durations among objects raise.
-    """
-    if isinstance(total, timedelta | np.timedelta64):
-        raise TypeError(f"Could not convert {total!r} to numeric")
+    """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does."""
     other = isinstance(total, numbers.Number) and not isinstance(total, int | float | complex)
     return float(total) if other else total
 

@@ -234,15 +234,6 @@ def test_objects_that_are_no_numbers(name):
         equal(getattr(md.Series(none, chunk_size=size), name)(), getattr(none, name)())
 
 
-def test_means_of_durations_among_objects():
-    """Raise, as in pandas."""
-    durations = pd.Series([pd.Timedelta(1, "D")] * 4, dtype=object)
-    with pytest.raises(TypeError, match="Could not convert"):
-        durations.mean()
-    with pytest.raises(TypeError, match="Could not convert"):
-        md.Series(durations, chunk_size=2).mean().compute()
-
-
 def test_means_of_decimals():
     """Are floats, as in pandas."""
     frame = pd.DataFrame({"a": [Decimal(1), Decimal("2.5"), None, Decimal(7)]}, dtype=object)
