@@ -212,8 +212,10 @@ class Merge(FrameNode):
     @property
     def types_by_rows(self) -> bool:
         """Whether numbers become floats, or truth values objects, if a row has no match."""
+        if super().types_by_rows or self.how.how == "inner":
+            return super().types_by_rows
         matched = self.how(self.left.meta, self.right.meta)
-        return dtypes_of(matched) != dtypes_of(self.meta) or super().types_by_rows
+        return dtypes_of(matched) != dtypes_of(self.meta)
 
     @property
     def chunks(self) -> Chunks:
