@@ -129,7 +129,7 @@ BESIDE = {
     "benchmarks/RESULTS.md": "benchmarks.md",
 }
 
-#: Pages that the site makes of a folder, or of the names that this file collects.
+#: Pages that stand for a folder, or that the site makes of the names that this file collects.
 MADE = {"docs/adr": "adr/index.md", "docs/reference.py": "reference/index.md"}
 
 _NAME = rf"(?:{'|'.join(LIBRARIES)})(?:\.\w+)+"
@@ -331,15 +331,6 @@ def contents() -> str:
     return "# API reference\n\n" + INTRODUCTION + "\n\n" + "\n".join(lines) + "\n"
 
 
-def decisions() -> str:
-    """Return the page that leads to the decisions."""
-    lines = ["# Decisions", "", "Each page records one decision and its reasons.", ""]
-    for path in sorted((ROOT / "docs/adr").glob("0*.md")):
-        title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        lines.append(f"* [{title}]({path.name})")
-    return "\n".join(lines) + "\n"
-
-
 def beside(path: str) -> str:
     """Return a document with links to pages of the site in place of those to files."""
 
@@ -356,7 +347,7 @@ def beside(path: str) -> str:
 
 def pages() -> dict[str, Callable[[], str]]:
     """Return the pages that the site has besides the files of docs/."""
-    made: dict[str, Callable[[], str]] = {"adr/index.md": decisions, "reference/index.md": contents}
+    made: dict[str, Callable[[], str]] = {"reference/index.md": contents}
     for chapter in TITLES:
         made[f"reference/{chapter}.md"] = partial(chapter_page, chapter)
     for path, page in BESIDE.items():

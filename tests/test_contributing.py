@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 from tests.snippets import run_blocks
@@ -20,3 +21,22 @@ def test_each_decision_has_a_number_of_its_own() -> None:
     for number, page in zip(count(1), pages, strict=False):
         assert page.name.startswith(f"{number:04}-")
         assert page.read_text().startswith(f"# {number:04}: ")
+
+
+def test_each_decision_stands_below_one_subject() -> None:
+    """The index has each record once, with its title."""
+    folder = ROOT / "docs/adr"
+    index = re.findall(r"^\* \[(.*)\]\((.*)\)$", (folder / "index.md").read_text(), re.MULTILINE)
+    titles = {page.name: page.read_text().partition("\n")[0][2:] for page in folder.glob("0*.md")}
+    assert sorted((name, title) for title, name in index) == sorted(titles.items())
+
+
+def test_the_architecture_names_what_exists() -> None:
+    """Each module and folder that the page names is there."""
+    modules = re.findall(r"`([\w/]+\.py)`", (ROOT / "docs/architecture.md").read_text())
+    paths = [
+        path.as_posix()
+        for part in ("marsdask", "scheduler", "tests")
+        for path in (ROOT / part).rglob("*.py")
+    ]
+    assert [name for name in modules if not any(path.endswith(f"/{name}") for path in paths)] == []
