@@ -28,7 +28,7 @@ from .io import arrow, conversions, sql, text
 from .io import json as json_files
 from .keyed import unique, value_counts
 from .labels import names
-from .labels.loc import rows_sliced
+from .labels.loc import Loc, rows_sliced
 from .labels.masks import label_in_memory
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
@@ -100,7 +100,7 @@ class Series(FrameBase):
             return self._filtered(key)
         if isinstance(key, slice):
             return rows_sliced(self, key)
-        found: Series = self.loc[key]
+        found: Series = Loc(self, flags=True)[key]
         return found
 
     @keeps_lazy("arguments")

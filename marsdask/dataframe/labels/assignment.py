@@ -13,6 +13,7 @@ from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.sizes import total
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import relabelled, rowwise
@@ -83,6 +84,9 @@ def assign_loc(obj: Any, key: Any, value: Any) -> None:
     labels = _column_labels(obj, columns) if obj.ndim == 2 else None
     whole = isinstance(rows, slice) and rows == slice(None)
     if whole and labels is not None and (new := [x for x in labels if x not in obj.columns]):
+        one = pd.api.types.is_scalar(columns) and pd.api.types.is_scalar(value)
+        if one and total(obj.node.chunks[0]) == 0:
+            raise ValueError("cannot set a frame with no defined index and a scalar")
         return _assign_new(obj, labels, new, value)
     positions = _positions_of_mask(rows)
     return _put(obj, None if whole else _mask(obj, rows), labels, value, whole, positions)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.grid import Grid
@@ -135,6 +136,17 @@ def check_count(count: int, width: float) -> None:
         )
 
 
+def whole_numbers(positions: Any) -> list[int]:
+    """Return positions as integers; raise pandas's errors for others."""
+    if isinstance(positions, pd.Index | ExtensionArray):
+        found = positions.to_numpy(np.intp)  # which raises for missing ones
+    else:
+        found = np.array(positions).astype(np.intp)
+    if found.ndim != 1:
+        raise ValueError(f"Buffer has wrong number of dimensions (expected 1, got {found.ndim})")
+    return cast("list[int]", found.tolist())
+
+
 def rows_in_order(obj: S, positions: Sequence[Any]) -> S:
     """Return the rows at a list of positions."""
     check_count(len(positions), row_bytes(obj.node.meta))
@@ -155,7 +167,7 @@ def take(obj: S, indices: Any, axis: int | str = 0) -> S:
     if axis_number(obj.node.meta, axis) == 1:
         found: S = obj.iloc[:, list(indices)]
         return found
-    return rows_in_order(obj, list(indices))
+    return rows_in_order(obj, whole_numbers(indices))
 
 
 #: The most rows among which NumPy's old generators draw: they shuffle the positions of all.

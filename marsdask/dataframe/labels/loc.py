@@ -210,7 +210,7 @@ def rows_sliced(obj: S, key: slice) -> S:
             f"cannot do slice indexing on {type(labels).__name__} with these indexers "
             f"[{bounds[0]}] of type float"
         )
-    rows: S = obj.iloc[key] if numbers else obj.loc[key]
+    rows: S = obj.iloc[key] if numbers else Loc(obj, flags=True)[key]
     return rows
 
 
@@ -222,8 +222,10 @@ def _is_mask(key: Any) -> bool:
 class Loc(Generic[S]):
     """``loc``: rows by label or by a mask, columns by label."""
 
-    def __init__(self, obj: S) -> None:
+    def __init__(self, obj: S, *, flags: bool = False) -> None:
         self._obj = obj
+        self._flags = flags
+        """Whether truth values may be labels among objects."""
 
     @overload
     def __getitem__(self, key: slice | Collection | list[Any]) -> S: ...
@@ -244,16 +246,19 @@ class Loc(Generic[S]):
                 obj = obj.iloc[
                     :, obj.columns.slice_indexer(columns.start, columns.stop, columns.step)
                 ]
-            return _rows(obj, rows)
+            return self._rows(obj, rows)
         if isinstance(columns, list | np.ndarray | pd.Index) and _is_mask(columns):
             if len(columns) != len(obj.columns):
                 lengths = f"{len(columns)} instead of {len(obj.columns)}"
                 raise IndexError(f"Boolean index has wrong length: {lengths}")
-            return _rows(obj.iloc[:, np.flatnonzero(columns).tolist()], rows)
+            return self._rows(obj.iloc[:, np.flatnonzero(columns).tolist()], rows)
         # A row of one column is a value; a mask of columns is applied first for all others.
         if isinstance(rows, Collection | slice):
-            return _rows(obj, rows)[columns]
-        return _rows(obj[columns], rows)
+            return self._rows(obj, rows)[columns]
+        return self._rows(obj[columns], rows)
+
+    def _rows(self, obj: Any, key: Any) -> Any:
+        return _rows(obj, key, flags=self._flags)
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -298,10 +303,10 @@ def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:
     return found.tolist() if (found >= 0).all() else None
 
 
-def _rows(obj: Any, key: Any) -> Any:
+def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
     if isinstance(key, Collection | pd.Series):
         return obj[key]
-    check_label_kind(obj.node.meta.index, key)
+    check_label_kind(obj.node.meta.index, key, flags=flags)
     numbers = _numbers(obj)
     if isinstance(key, slice):
         if key == slice(None):
@@ -337,6 +342,8 @@ class At(Generic[S]):
     def _check(self, key: Any, access: str) -> None:
         """Raise pandas's errors for another number of parts, and for parts that are several."""
         parts, ndim = key if isinstance(key, tuple) else (key,), self._obj.ndim
+        if ndim == 1 and self._by == "at" and self._obj.node.meta.index.nlevels > 1:
+            parts = (key,)  # a label of several levels
         several = any(
             isinstance(one, SEVERAL) or (isinstance(one, Collection) and bool(one.node.chunks))
             for one in parts
@@ -355,8 +362,8 @@ class At(Generic[S]):
 
     def __getitem__(self, key: Any) -> Any:
         self._check(key, "getting")
-        indexer = self._obj.loc if self._by == "at" else self._obj.iloc
-        return indexer[key]
+        obj: Any = self._obj
+        return Loc(obj, flags=True)[key] if self._by == "at" else obj.iloc[key]
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:

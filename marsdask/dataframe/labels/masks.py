@@ -40,19 +40,31 @@ def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
     found = np.ones(len(block), dtype=bool)
     for level, value in enumerate(key):
         labels = level_at(block.index, level)
-        found &= np.asarray(labels.isna() if pd.isna(value) else labels == value, dtype=bool)
+        if pd.isna(value):
+            found &= np.asarray(labels.isna(), dtype=bool)
+        elif is_other_kind(labels, value):
+            found[:] = False
+        else:
+            found &= np.asarray(labels == value, dtype=bool)
     return pd.Series(found, index=block.index)
 
 
-def check_label_kind(labels: Any, key: Any) -> None:
-    """Raise pandas's errors for keys that are no labels: dicts, sets, and flags among others."""
+def check_label_kind(labels: Any, key: Any, *, flags: bool = False) -> None:
+    """Raise pandas's errors for keys that are no labels: dicts, sets, and flags among others.
+
+    With ``flags`` truth values may be labels among objects, and bounds of a slice of them.
+    """
     if isinstance(key, dict | set):
         raise TypeError(
             f"Passing a {type(key).__name__} as an indexer is not supported. Use a list instead."
         )
-    if labels.nlevels > 1 or is_object_dtype(labels.dtype) or is_bool_dtype(labels.dtype):
+    first = level_at(labels, 0).dtype
+    if flags and (is_object_dtype(first) or is_bool_dtype(first)):
         return
-    if isinstance(key, bool | np.bool_):
+    lacks_flags = not is_bool_dtype(first) and not (
+        isinstance(key, np.bool_) and is_object_dtype(first)
+    )
+    if isinstance(key, bool | np.bool_) and lacks_flags:
         raise KeyError(f"{key}: boolean label can not be used without a boolean index")
     bounds = (key.start, key.stop) if isinstance(key, slice) else ()
     if any(isinstance(one, bool) for one in bounds):

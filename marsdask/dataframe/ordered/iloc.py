@@ -23,7 +23,7 @@ from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import column_at, column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
 from ..labels.assignment import assign_iloc
-from ..labels.by_position import rows_in_order
+from ..labels.by_position import rows_in_order, whole_numbers
 from ..labels.masks import listed_key
 from ..reduction.reductions import one_row
 from ..rows import without_ellipsis
@@ -126,20 +126,23 @@ class ILoc(Generic[S]):
         key = without_ellipsis(key, obj.node.meta.ndim)
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
-            obj, key = _columns_at(obj, in_memory(columns)), rows
+            obj, key = _columns_at(obj, in_memory(columns)) if obj.ndim == 2 else obj, rows
         if isinstance(key, Collection) and not key.node.chunks:
             key = key.compute()
+        key = key[()] if isinstance(key, np.ndarray) and not key.ndim else key
         if isinstance(key, slice):
             return copy(obj) if key == slice(None) else positions(obj, key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return _row(obj, int(key))
         if isinstance(key, str | float):
             raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
-        key = listed_key(key)
+        if isinstance(key, bool | np.bool_):
+            raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
+        key = listed_key(list(key) if isinstance(key, range | tuple) else key)
         if isinstance(key, list | np.ndarray | pd.Index):
             if len(key) and all(isinstance(one, bool | np.bool_) for one in key):
                 return obj[aligned_values(obj, list(key), BOOLEAN, IndexError)]
-            return rows_in_order(obj, list(key))
+            return rows_in_order(obj, whole_numbers(key))
         raise NotImplementedError(
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"
         )

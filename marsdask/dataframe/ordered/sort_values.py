@@ -278,6 +278,8 @@ def _key_in(meta: pd.DataFrame, key: Any) -> Any:
         if key not in names:
             raise KeyError(key)
         return Level(names.index(key))
+    if key in names:
+        raise ValueError(f"{key!r} is both an index level and a column label, which is ambiguous.")
     unique = has_unique_labels(meta) or meta.columns.nlevels > 1
     if not unique and not isinstance(meta.columns.get_loc(key), int):
         raise ValueError(f"The column label {key!r} is not unique.")

@@ -173,6 +173,11 @@ def test_truth_values_are_no_numbers(labels, key):
 
 
 #: Keys that pandas refuses, by the indexer.
+def set_new(frame):
+    """Assign to a new column."""
+    frame.loc[:, "new"] = 1
+
+
 WRONG_KEYS: dict[str, Any] = {
     "at by a mask": lambda d: d.at[d.k > 0, "k"],
     "at by a list": lambda d: d.at[[0, 1], "k"],
@@ -189,7 +194,9 @@ WRONG_KEYS: dict[str, Any] = {
     "a dict": lambda d: d.loc[{1: 1}],
     "a set": lambda d: d.k.loc[{1}],
     "a flag": lambda d: d.loc[True],
+    "a flag among numbers of a level": lambda d: d.set_index(["u", "k"]).f.loc[(True, 1)],
     "flags of a slice": lambda d: d.k.loc[True:],
+    "a number is set in no rows": lambda d: set_new(d[:0]),
     "at is set by a mask": lambda d: d.at.__setitem__((d.k > 0, "k"), 1),
     "at is set by an array": lambda d: d.at.__setitem__((np.array([0, 1]), "k"), 1),
     "at is set by a row": lambda d: d.at.__setitem__(0, 1),
@@ -209,3 +216,38 @@ def test_keys_that_are_wrong(name):
         WRONG_KEYS[name](frame.copy())
     with pytest.raises(raised.type):
         WRONG_KEYS[name](md.DataFrame(frame, chunk_size=2))
+
+
+FLAGS = {
+    "objects": pd.Index(["a", True, 2], dtype=object),
+    "flags": pd.Index([True, False, False]),
+    "flags or nothing": pd.Index(pd.array([True, False, None], dtype="boolean")),
+    "numbers": pd.Index([0, 1, 2]),
+    "numbers and flags": pd.MultiIndex.from_arrays([[1, 2, 3], [True, False, True]]),
+    "flags and numbers": pd.MultiIndex.from_arrays([[True, False, True], [1, 2, 3]]),
+}
+WAYS = {
+    "loc": lambda s: s.loc[True],
+    "at": lambda s: s.at[True],
+    "brackets": lambda s: s[True],
+    "NumPy's": lambda s: s.loc[np.True_],
+    "a pair": lambda s: s.loc[(True, 1)],
+    "a pair at": lambda s: s.at[True, 1],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", FLAGS)
+def test_flags_as_labels(name, way):
+    """Are labels where pandas says so: among objects, they are so only for at and brackets."""
+    if way.startswith("a pair") and FLAGS[name].nlevels == 1:
+        return
+    series = pd.Series([1, 2, 3], FLAGS[name])
+    try:
+        wanted = WAYS[way](series)
+    except KeyError:
+        with pytest.raises(KeyError):
+            WAYS[way](md.Series(series, chunk_size=2))
+    else:
+        found = WAYS[way](md.Series(series, chunk_size=2)).compute()
+        assert pd.Series(found).equals(pd.Series(wanted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -108,3 +109,33 @@ def test_out_of_bounds():
         filtered(lazy).iloc[20].compute()
     with pytest.raises(NotImplementedError, match="mask"):
         lazy.iloc[{1, 2}]
+
+
+POSITIONS = {
+    "integers of pandas": pd.array([1, 0]),
+    "missing ones": pd.array([0, None]),
+    "missing ones of an index": pd.Index(pd.array([0, None])),
+    "missing ones of Arrow": pd.array([0, None], dtype="int64[pyarrow]"),
+    "None in a list": [0, None],
+    "whole floats": np.array([1.0, 0.0]),
+    "texts": ["a"],
+    "two axes": np.array([[0, 1]]),
+    "a range": range(1),
+    "an array of no axes": np.array(1),
+    "a flag": True,
+    "an integer in a tuple": (1,),
+}
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_kinds_of_positions(name):
+    """Are what pandas takes for integers, or its errors."""
+    series, key = pd.Series([1, 2]), POSITIONS[name]
+    try:
+        wanted = series.iloc[key]
+    except (TypeError, ValueError, IndexError) as error:
+        with pytest.raises(type(error)):
+            md.Series(series).iloc[key]
+    else:
+        found = md.Series(series).iloc[key].compute()
+        assert pd.Series(found).equals(pd.Series(wanted))

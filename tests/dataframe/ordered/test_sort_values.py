@@ -124,12 +124,14 @@ def test_levels(name):
 
 
 def test_what_values_decide():
-    """Several columns of one label are an error, and the order of columns is not supported."""
+    """Labels of several columns, or of a level, too, are an error; axis=1 is not supported."""
     frame = pd.DataFrame([[1, 2, 3], [0, 5, 6]], columns=list("qqr"))
     lazy = md.DataFrame(frame, chunk_size=1)
     equal(lazy.sort_values("r"), frame.sort_values("r"))
     for d in (frame, lazy):
         with pytest.raises(ValueError, match="is not unique"):
             d.sort_values(["r", "q"])
+        with pytest.raises(ValueError, match="ambiguous"):
+            d.rename_axis("r").sort_values("r")
     with pytest.raises(NotImplementedError, match="axis=1"):
         lazy.sort_values(0, axis=1)
