@@ -31,6 +31,7 @@ from ..rows import alignment, cast_labels, same_type, same_types, with_type, wit
 from ..schemas.dtypes import common_labels, labels_of_objects
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of
+from .object_labels import with_inferred_labels
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -120,12 +121,12 @@ class Concat(FrameNode):
     def _joined_types(self, gaps: tuple[bool, ...]) -> Any:
         metas: list[Any] = [part.meta for part in self.parts]
         if not any(gaps):
-            return pd.concat(metas)
+            return _with_levels_of(metas, pd.concat(metas))
         rows = [
             row(meta) if len(meta.columns) or gap else meta
             for meta, gap in zip(metas, gaps, strict=True)
         ]
-        return without_rows(pd.concat(rows), pd.concat(metas))
+        return without_rows(pd.concat(rows), _with_levels_of(metas, pd.concat(metas)))
 
     @property
     def _absent(self) -> frozenset[Any]:
@@ -204,6 +205,14 @@ class Concat(FrameNode):
             kwargs |= {"own": grid.meta, "settled": self.settled, "absent": self._absent}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
+
+
+def _with_levels_of(metas: Sequence[Any], found: Any) -> Any:
+    """Return empty rows with levels of the types that rows with values have."""
+    labels = [meta.index for meta in metas]
+    if found.index.nlevels == 1 or len({dtypes_of(one) for one in labels}) == 1:
+        return found
+    return found.set_axis(common_labels(labels, found.index, labels), axis=0)
 
 
 def columns_beside(*blocks: Any, **options: Any) -> Any:
@@ -307,12 +316,16 @@ def _below(
             "concat(keys=) of labels of different numbers of levels is not supported; use "
             "reset_index() of each"
         )
+    given = parts
     if keys is not None:
         parts = [
             rowwise(NewLabels(keyed), part, key=key, names=names)
             for key, part in zip(keys, parts, strict=True)
         ]
     result = wrap(Concat(tuple(part.node for part in parts)))
+    same = keys is not None and len({alignment(part.node) for part in given}) == 1
+    if not ignore_index and not same:  # pandas keeps equal labels below keys
+        result = with_inferred_labels(result, given)
     if result.ndim == 2 and (join == "inner" or sort):
         metas: Any = [part.node.meta for part in parts]
         whole: Any = pd.concat(metas, join=typed("Any", join), sort=sort)

@@ -146,7 +146,12 @@ def in_one_type(node: Node) -> Node:
     before the first one is known.
     """
     by_rows = isinstance(node, FrameNode) and node.types_by_rows
-    return OneType(node) if by_rows and _source_bytes(node) <= SMALL_SOURCES else node
+    return OneType(node) if by_rows and is_small(node) else node
+
+
+def is_small(node: Node) -> bool:
+    """Tell whether the sources of a node are read to find the types of some of its rows."""
+    return _source_bytes(node) <= SMALL_SOURCES
 
 
 def _source_bytes(node: Node) -> float:

@@ -172,12 +172,12 @@ def test_truth_values_are_no_numbers(labels, key):
         lazy.loc[key] = 3
 
 
-#: Keys that pandas refuses, by the indexer.
 def set_new(frame):
     """Assign to a new column."""
     frame.loc[:, "new"] = 1
 
 
+#: Keys that pandas refuses, by the indexer.
 WRONG_KEYS: dict[str, Any] = {
     "at by a mask": lambda d: d.at[d.k > 0, "k"],
     "at by a list": lambda d: d.at[[0, 1], "k"],

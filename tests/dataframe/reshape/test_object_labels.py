@@ -1,0 +1,46 @@
+"""Labels of objects have the types that pandas infers where it joins several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal
+
+OBJECTS: dict[str, pd.Index] = {
+    "integers": pd.Index([1, 2, 3], dtype=object),
+    "integers or None": pd.Index([7, None, 8], dtype=object),
+    "texts": pd.Index(["a", "b", "c"], dtype=object),
+}
+OTHERS: dict[str, pd.Index] = {
+    "other integers": pd.Index([4, 5], dtype=object),
+    "a text or a number": pd.Index(["a", 1], dtype=object),
+    "no texts": pd.Index([], dtype="str"),
+    "floats": pd.Index([1.5, np.nan]),
+    "categories": pd.CategoricalIndex(["a", "x"]),
+}
+WAYS: dict[str, dict[str, Any]] = {"rows": {}, "keys": {"keys": ["m", "n"]}}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_types_of_joined_labels(name, way):
+    """Are those of all values, whatever a chunk has."""
+    for other, labels in OTHERS.items():
+        parts = [pd.Series(range(len(at)), at) for at in (OBJECTS[name], labels)]
+        wanted = pd.concat(parts, **WAYS[way])
+        found = md.concat([md.Series(each, chunk_size=2) for each in parts], **WAYS[way]).compute()
+        pd.testing.assert_index_equal(found.index, wanted.index, obj=f"{name}, {other}")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_levels_of_objects(way):
+    """Stay objects."""
+    pairs = [pd.MultiIndex.from_arrays([["x", "y"], labels]) for labels in ([1, 2], [3, 4])]
+    parts = [pd.Series([1, 2], at.set_levels(at.levels[1].astype(object), level=1)) for at in pairs]
+    found = md.concat([md.Series(part, chunk_size=1) for part in parts], **WAYS[way])
+    equal(found, pd.concat(parts, **WAYS[way]))
