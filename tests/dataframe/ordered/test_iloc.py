@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,7 +113,7 @@ def test_out_of_bounds():
         lazy.iloc[{1, 2}]
 
 
-POSITIONS = {
+POSITIONS: dict[str, Any] = {
     "integers of pandas": pd.array([1, 0]),
     "missing ones": pd.array([0, None]),
     "missing ones of an index": pd.Index(pd.array([0, None])),
@@ -130,7 +132,8 @@ POSITIONS = {
 @pytest.mark.parametrize("name", POSITIONS)
 def test_kinds_of_positions(name):
     """Are what pandas takes for integers, or its errors."""
-    series, key = pd.Series([1, 2]), POSITIONS[name]
+    series: Any = pd.Series([1, 2])
+    key = POSITIONS[name]
     try:
         wanted = series.iloc[key]
     except (TypeError, ValueError, IndexError) as error:

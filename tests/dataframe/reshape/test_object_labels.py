@@ -40,7 +40,9 @@ def test_types_of_joined_labels(name, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_levels_of_objects(way):
     """Stay objects."""
-    pairs = [pd.MultiIndex.from_arrays([["x", "y"], labels]) for labels in ([1, 2], [3, 4])]
+    pairs: list[Any] = [
+        pd.MultiIndex.from_arrays([["x", "y"], labels]) for labels in ([1, 2], [3, 4])
+    ]
     parts = [pd.Series([1, 2], at.set_levels(at.levels[1].astype(object), level=1)) for at in pairs]
     found = md.concat([md.Series(part, chunk_size=1) for part in parts], **WAYS[way])
     equal(found, pd.concat(parts, **WAYS[way]))
