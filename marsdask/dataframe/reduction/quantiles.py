@@ -19,7 +19,7 @@ from ..frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .column_blocks import PandasCall, by_blocks
 from .fold import assembled
-from .reductions import RowReduction, collection_of, one_row
+from .reductions import SHORT, RowReduction, collection_of, one_row
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -42,7 +42,8 @@ def column_quantile(block: Any, q: Any, axis: Any = None, *, method: Any, **opti
     del axis, options
     values = block[~np.isnan(block)] if block.dtype.kind == "f" else block
     if not len(values):
-        return np.full(np.shape(q), np.nan, block.dtype if block.dtype.kind == "f" else float)
+        own = method == MIDDLE and block.dtype.kind == "f"
+        return np.full(np.shape(q), np.nan, block.dtype if own else float)
     return np.median(values) if method == MIDDLE else np.quantile(values, q, method=method)
 
 
@@ -97,7 +98,8 @@ def columns_of(obj: Any) -> list[Any]:
 
 
 def stacked(*values: Any, labels: Any, name: Any, dtype: Any) -> pd.Series:
-    """Return one value for each label."""
+    """Return one value for each label; without ``dtype`` the values tell the type."""
+    dtype = np.result_type(*values) if dtype is None else dtype
     return pd.Series(list(values), labels, _dtype_for(values, dtype), name)
 
 
@@ -165,6 +167,47 @@ def masked_quantiles(
 def first_quantile(*values: Any, **labels: Any) -> Any:
     """Return the quantiles of one share: a row of a frame, or one of a series."""
     return beside(*values, **labels).iloc[0]
+
+
+@dataclass(frozen=True)
+class BesideGaps:
+    """Gives quantiles of short floats the type that pandas gives them: theirs beside gaps.
+
+    After a value for each column come the numbers of missing values of some types.
+    """
+
+    func: Callable[..., Any]
+    dtypes: tuple[Any, ...]
+    """The type of each column."""
+    short: tuple[Any, ...]
+    """Types of short floats, whose numbers of missing values come last."""
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *values: Any, **labels: Any) -> Any:
+        count = len(self.dtypes)
+        gaps = dict(zip(self.short, values[count:], strict=True))
+        found = [
+            np.asarray(value).astype(dtype)[()] if gaps.get(dtype) else value
+            for value, dtype in zip(values[:count], self.dtypes, strict=True)
+        ]
+        return self.func(*found, **labels)
+
+
+def _beside_gaps(func: Callable[..., Any], columns: list[Any]) -> tuple[Any, list[Any]]:
+    """Return ``func`` with the types of columns, and the numbers of values missing in each type.
+
+    Columns of one type are one block of pandas: a gap in one tells the type of all.
+    """
+    dtypes = tuple(column.node.meta.dtype for column in columns)
+    short = tuple(dtype for dtype in dict.fromkeys(dtypes) if dtype in SHORT)
+    gaps = [
+        sum(one.isna().sum() for one, own in zip(columns, dtypes, strict=True) if own == dtype)
+        for dtype in short
+    ]
+    return (BesideGaps(func, dtypes, short) if short else func), gaps
 
 
 def median(
@@ -237,23 +280,28 @@ def quantile(
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
     call = PandasCall("quantile", (q,), (("interpolation", interpolation),))
-    typed = not any(map(is_masked, dtypes_of(frame.node.meta)))
+    plain = not any(map(is_masked, dtypes_of(frame.node.meta)))
+    short = any(dtype in SHORT for dtype in dtypes_of(frame.node.meta))
+    typed = plain and not short
     blocks: Any = by_blocks(frame, call, like, row=np.ndim(q) == 0, typed=typed)
     if blocks is not None:
         return blocks  # type: ignore[no-any-return]
-    found = [_quantiles(column, q, interpolation) for column in columns_of(frame)]
-    if np.ndim(q) == 0 and typed:
-        named = {"labels": like.index, "name": like.name, "dtype": like.dtype}
-        row: Series = assembled(stacked, found, like, title="quantile", row=True, **named)
+    columns = columns_of(frame)
+    found = [_quantiles(column, q, interpolation) for column in columns]
+    if np.ndim(q) == 0 and plain:
+        func, gaps = _beside_gaps(stacked, columns)
+        how = {"title": "quantile", "row": True, "typed": typed}
+        how |= {"labels": like.index, "name": like.name, "dtype": None if short else like.dtype}
+        row: Series = assembled(func, [*found, *gaps], like, **how)
         return row
     many: Any = one_row(frame.node.meta).quantile(np.atleast_1d(q), interpolation=interpolation)
     labels: dict[str, Any] = {"title": "quantile", "typed": typed, "rows": many.index}
-    labels |= {"columns": many.columns, "dtypes": tuple(dtypes_of(many))}
-    if np.ndim(q) == 0:
-        first: Series = assembled(first_quantile, found, like, row=True, **labels)
-        return first
-    rows: DataFrame = assembled(beside, found, like, **labels)
-    return rows
+    types = zip(dtypes_of(frame.node.meta), dtypes_of(many), strict=True)
+    dtypes = tuple(None if own in SHORT else dtype for own, dtype in types)
+    labels |= {"columns": many.columns, "dtypes": dtypes}
+    func, gaps = _beside_gaps(beside if np.ndim(q) else first_quantile, columns)
+    rows: Any = assembled(func, [*found, *gaps], like, row=np.ndim(q) == 0, **labels)
+    return rows  # type: ignore[no-any-return]
 
 
 def _across(frame: Any, q: Any, **how: Any) -> Series:
@@ -267,14 +315,18 @@ def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Ser
     series = numeric_columns(series, "quantile", numeric_only=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
     found = _quantiles(series, q, interpolation)
-    typed = not is_masked(series.node.meta.dtype)
-    if np.ndim(q) == 0 and typed:
+    dtype = series.node.meta.dtype
+    if np.ndim(q) == 0 and not is_masked(dtype) and dtype not in SHORT:
         plain: Tensor = found
         return plain
     labels: dict[str, Any] = {"rows": like.index if np.ndim(q) else [0], "columns": None}
-    labels |= {"title": "quantile", "dtypes": (getattr(like, "dtype", None),)}
+    own = None if dtype in SHORT else getattr(like, "dtype", None)
+    labels |= {"title": "quantile", "dtypes": (own,)}
     if np.ndim(q) == 0:
-        value: Tensor = assembled(first_quantile, [found], like, **labels)
+        func, gaps = _beside_gaps(first_quantile, [series])
+        value: Tensor = assembled(func, [found, *gaps], like, typed=dtype not in SHORT, **labels)
         return value
-    several: Series = assembled(beside, [found], like, typed=typed, name=like.name, **labels)
+    func, gaps = _beside_gaps(beside, [series])
+    labels["typed"] = not is_masked(dtype) and dtype not in SHORT
+    several: Series = assembled(func, [found, *gaps], like, name=like.name, **labels)
     return several

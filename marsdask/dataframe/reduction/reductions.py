@@ -77,6 +77,9 @@ REDUCED = {"sum", "mean", "count", "min", "max"}
 #: Types of results that are computed of doubles.
 SHORT = (np.dtype("float16"), np.dtype("float32"))
 
+#: What is computed of doubles also of float16, whose sums pandas leaves as they are.
+DEVIATIONS = {"var", "std", "sem", "skew", "kurt"}
+
 #: The assumed bytes of a partial.
 PARTIAL_BYTES = 1024.0
 
@@ -231,6 +234,8 @@ def finish(
         found = reduce_whole(like, recipe, kwargs)
         return np.float64(found) if type(found) is float else found  # a nan with a dtype
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
+    if isinstance(like, pd.DataFrame) and result.dtype == float:
+        result = _in_own_types(result, like, SHORT if recipe in DEVIATIONS else SHORT[1:])
     if dtype in SHORT or isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype):
         whole = _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
         result = result if whole else result.astype(dtype)
@@ -241,6 +246,13 @@ def finish(
         return _with_none(result, like, partial[1] < least) if objects and least else result
     scalar = np.nan if result.iloc[0] is None else result.iloc[0]
     return pd.NA if is_masked(like.dtype) and pd.isna(scalar) else scalar
+
+
+def _in_own_types(result: Any, like: Any, short: tuple[Any, ...]) -> Any:
+    """Round the doubles of short floats to their own types, as pandas does beside other columns."""
+    values = zip(result.array, like.dtypes, strict=True)
+    rounded = [dtype.type(value) if dtype in short else value for value, dtype in values]
+    return pd.Series(rounded, result.index, float, name=result.name)
 
 
 def _are_whole_numbers(partial: Any, like: Any, least: int) -> bool:

@@ -143,6 +143,10 @@ class Quantile(Node):
         total = math.prod(shape_of(a.chunks))
         if not total:
             return self.tile_blind(a)
+        shape = tuple(length for (length,) in self.chunks)
+        options = {"q": self.qs, "shape": shape, "dtype": self.meta.dtype}
+        if not self.qs.size:
+            return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
         rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
         share = rate * (a.width or 0)
         look = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
@@ -150,8 +154,6 @@ class Quantile(Node):
         samples = np.sort(np.concatenate([info.sample[1] for info in infos]))
         nans = sum(info.sample[0] for info in infos)
         count = total - nans
-        shape = tuple(length for (length,) in self.chunks)
-        options = {"q": self.qs, "shape": shape, "dtype": self.meta.dtype}
         if count == 0 or (nans and not self.skip_nan):
             return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
         ranks = wanted_ranks(self.qs, self.method, count)

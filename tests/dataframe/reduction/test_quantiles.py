@@ -46,6 +46,33 @@ def test_short_floats_of_no_rows():
         equal(md.DataFrame(frame).median(), frame.median())
 
 
+SHORT = pd.DataFrame(
+    {
+        "u": np.array([1.1, np.nan, 3], "float32"),
+        "v": np.array([1.1, 2, 3.3], "float32"),
+        "h": np.array([0.1, 2, 3], "float16"),
+        "d": [1.0, 2.5, 4],
+        "F": pd.array([1.5, None, 2.5], dtype="Float32"),
+        "none": np.array([np.nan] * 3, "float16"),
+    }
+)
+
+
+@pytest.mark.parametrize("columns", ["u", "none", "uv", "uh", "uF"])
+def test_short_floats_beside_gaps(columns):
+    """If a value is missing in the columns of a type, quantiles are in it; else doubles."""
+    frame = SHORT[[columns] if columns in SHORT else list(columns)]
+    for rows in (frame, frame[:0], frame[2:]):
+        lazy = md.DataFrame(rows, chunk_size=2)
+        for q in (0.3, [0.3, 0.5]):
+            equal(lazy.quantile(q), rows.quantile(q))
+    column = frame.iloc[:, 0]
+    lazy = md.Series(column, chunk_size=2)
+    equal(lazy.quantile([]), column.quantile([]))
+    assert lazy.quantile(0.3).compute().dtype == column.quantile(0.3).dtype
+    equal(lazy.describe(), column.describe())
+
+
 def test_numbers_that_may_be_missing():
     """Quantiles of integers that values turn into floats."""
     frame = pd.DataFrame({"f": [1, None, 2, 2]})
