@@ -43,6 +43,9 @@ KNOWN: dict[Callable[..., Any], str] = {
     np.all: "all",
 }
 
+#: Reductions whose results are values of columns.
+EXTREMES = {"min", "max"}
+
 #: pandas's names of kinds of numbers.
 NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float"}
 
@@ -92,6 +95,8 @@ def _typed(found: pd.Series, dtype: Any) -> pd.Series:
     """Return numbers of several types in the type that pandas gives them together."""
     if not is_masked(dtype) and (found.dtype != object or not is_numeric_dtype(dtype)):
         return found
+    if any(value is pd.NA for value in found):
+        return found.astype(dtype) if is_masked(dtype) else found  # no type of NumPy holds NA
     gaps = found.isna().any() and not is_masked(dtype) and dtype.kind in "iub"
     return found if gaps or infer_dtype(found) not in NUMBERS else found.astype(dtype)
 
@@ -107,22 +112,27 @@ def _kept(found: pd.Series, dtype: Any) -> pd.Series:
 
 
 def in_cells(
-    *values: Any, cells: tuple[tuple[int, int], ...], form: pd.DataFrame, keeps: bool = False
+    *values: Any,
+    cells: tuple[tuple[int, int], ...],
+    form: pd.DataFrame,
+    keeps: bool = False,
+    objects: frozenset[Any] = frozenset(),
 ) -> pd.DataFrame:
     """Return values at their rows and columns of a frame; other cells are missing.
 
-    With ``keeps`` objects, texts and categories keep their types, as of a list of functions.
+    With ``keeps`` ``objects``, texts and categories keep their types, as of a list of functions.
     """
     index, columns = form.index, form.columns
+    types = [
+        object if one in objects and is_object_dtype(dtype) else None
+        for one, dtype in zip(columns, form.dtypes, strict=True)
+    ]  # the integers of objects stay integers
     rows: dict[int, dict[int, Any]] = {at: {} for at in range(len(columns))}
     for (row, at), value in zip(cells, values, strict=True):
-        rows[at][row] = scalar_of(value)
+        rows[at][row] = value.iloc[0] if isinstance(value, pd.Series) else scalar_of(value)
     found = {}
     for (at, one), dtype in zip(rows.items(), form.dtypes, strict=True):
-        objects = (
-            object if keeps and is_object_dtype(dtype) else None
-        )  # their integers stay integers
-        column = pd.Series(list(one.values()), list(one), objects).reindex(range(len(index)))
+        column = pd.Series(list(one.values()), list(one), types[at]).reindex(range(len(index)))
         found[at] = _kept(column, dtype) if keeps else column
         found[at] = _typed(found[at], dtype)
     return pd.DataFrame(found).set_axis(index, axis=0).set_axis(columns, axis=1)
@@ -252,13 +262,20 @@ def _put_together(
     *,
     keeps: bool = False,
 ) -> Series | DataFrame:
-    places = {label: at for at, label in enumerate(frame.node.meta.columns)}
+    meta = frame.node.meta
+    places = {label: at for at, label in enumerate(meta.columns)}
     columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
-    values = [_value(columns[column], one, args, kwargs or {}) for column, one, _ in wanted]
+    objects = frozenset(one for one in meta if keeps and is_object_dtype(meta[one]))
+    values = []
+    for column, one, _ in wanted:
+        if column in objects and one in EXTREMES:  # those of none are None in frames only
+            values.append(getattr(frame.iloc[:, [places[column]]], one)(*args, **kwargs or {}))
+        else:
+            values.append(_value(columns[column], one, args, kwargs or {}))
     if isinstance(like, pd.Series):
         series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series
     cells = _cells(like, [(column, label) for column, _, label in wanted])
-    how: Any = {"cells": cells, "form": like, "keeps": keeps}
+    how: Any = {"cells": cells, "form": like, "keeps": keeps, "objects": objects}
     several: DataFrame = assembled(in_cells, values, like, title="agg", **how)
     return several
