@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from numbers import Number
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
 import dask.base
 import dask.threaded
@@ -477,22 +477,14 @@ def _sortable(size: Any) -> int:
 _KNOWN = (Number, np.ndarray)
 
 
-class ExecutableTuple(tuple[Any, ...]):
-    """Several collections that execute together, and values that need no computation.
-
-    Parameters
-    ----------
-    iterable : iterable
-        Collections, and values that are known already.
-
-    Examples
-    --------
-    >>> u, s, v = mt.ExecutableTuple(mt.linalg.svd(mt.eye(2))).execute().fetch()
-    >>> s
-    array([1., 1.])
-    """
+class _Together:
+    """Computes the collections among its items in one graph."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Any]: ...
 
     def execute(self, session: Session | None = None, **kwargs: Any) -> Any:
         """Compute all of them in one graph and return self (a future if ``wait=False``).
@@ -656,6 +648,39 @@ class ExecutableTuple(tuple[Any, ...]):
 
     def _known(self) -> dict[int, Any]:
         return {i: item for i, item in enumerate(self) if isinstance(item, _KNOWN)}
+
+
+class ExecutableTuple(_Together, tuple[Any, ...]):
+    """Several collections that execute together, and values that need no computation.
+
+    Parameters
+    ----------
+    iterable : iterable
+        Collections, and values that are known already.
+
+    Examples
+    --------
+    >>> u, s, v = mt.ExecutableTuple(mt.linalg.svd(mt.eye(2))).execute().fetch()
+    >>> s
+    array([1., 1.])
+    """
+
+    __slots__ = ()
+
+
+class ExecutableList(_Together, list[Any]):
+    """A list of collections that execute together, where NumPy returns a list.
+
+    See :class:`ExecutableTuple`.
+
+    Examples
+    --------
+    >>> first, second = mt.split(mt.arange(4), 2).execute().fetch()
+    >>> second
+    array([2, 3])
+    """
+
+    __slots__ = ()
 
 
 #: Collections that the current operation changed in place; ``None`` outside of operations.

@@ -63,6 +63,9 @@ class _Decorator(Protocol):
     def __call__(
         self, func: Callable[P, tuple[Node, ...]]
     ) -> Public[P, tuple[Node, ...], tuple[Tensor, ...]]: ...
+
+    @overload
+    def __call__(self, func: Callable[P, list[Node]]) -> Public[P, list[Node], list[Tensor]]: ...
     @overload
     def __call__(self, func: Callable[P, R]) -> Public[P, R, R]: ...
 

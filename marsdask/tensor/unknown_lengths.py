@@ -195,7 +195,7 @@ def _taken(item: Any, nodes: list[Node]) -> Any:
 
 
 def waits_for_lengths(
-    tells: Callable[..., ResultSpec | tuple[ResultSpec, ...]],
+    tells: Callable[..., ResultSpec | Sequence[ResultSpec]],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function of tensors accept unknown lengths, by calling it again when they are known.
 
@@ -235,7 +235,7 @@ def _waiting(
     nodes: tuple[Node, ...],
     args: Any,
     kwargs: Any,
-    told: ResultSpec | tuple[ResultSpec, ...],
+    told: ResultSpec | Sequence[ResultSpec],
 ) -> Any:
     if isinstance(told, ResultSpec):
         return Part(UnknownLengthCall(func, nodes, args, kwargs, (told,)), 0)

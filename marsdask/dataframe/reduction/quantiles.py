@@ -280,28 +280,32 @@ def quantile(
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
     call = PandasCall("quantile", (q,), (("interpolation", interpolation),))
-    plain = not any(map(is_masked, dtypes_of(frame.node.meta)))
-    short = any(dtype in SHORT for dtype in dtypes_of(frame.node.meta))
-    typed = plain and not short
+    typed = not any(is_masked(dtype) or dtype in SHORT for dtype in dtypes_of(frame.node.meta))
     blocks: Any = by_blocks(frame, call, like, row=np.ndim(q) == 0, typed=typed)
     if blocks is not None:
         return blocks  # type: ignore[no-any-return]
+    return _by_columns(frame, q, interpolation, like)  # type: ignore[no-any-return]
+
+
+def _by_columns(frame: Any, q: Any, interpolation: str, like: Any) -> Any:
+    """Return the quantiles of columns, which are computed one by one."""
+    plain = not any(map(is_masked, dtypes_of(frame.node.meta)))
+    short = any(dtype in SHORT for dtype in dtypes_of(frame.node.meta))
+    typed = plain and not short
     columns = columns_of(frame)
     found = [_quantiles(column, q, interpolation) for column in columns]
     if np.ndim(q) == 0 and plain:
         func, gaps = _beside_gaps(stacked, columns)
-        how = {"title": "quantile", "row": True, "typed": typed}
+        how: dict[str, Any] = {"title": "quantile", "row": True, "typed": typed}
         how |= {"labels": like.index, "name": like.name, "dtype": None if short else like.dtype}
-        row: Series = assembled(func, [*found, *gaps], like, **how)
-        return row
+        return assembled(func, [*found, *gaps], like, **how)
     many: Any = one_row(frame.node.meta).quantile(np.atleast_1d(q), interpolation=interpolation)
     labels: dict[str, Any] = {"title": "quantile", "typed": typed, "rows": many.index}
     types = zip(dtypes_of(frame.node.meta), dtypes_of(many), strict=True)
     dtypes = tuple(None if own in SHORT else dtype for own, dtype in types)
     labels |= {"columns": many.columns, "dtypes": dtypes}
     func, gaps = _beside_gaps(beside if np.ndim(q) else first_quantile, columns)
-    rows: Any = assembled(func, [*found, *gaps], like, row=np.ndim(q) == 0, **labels)
-    return rows  # type: ignore[no-any-return]
+    return assembled(func, [*found, *gaps], like, row=np.ndim(q) == 0, **labels)
 
 
 def _across(frame: Any, q: Any, **how: Any) -> Series:

@@ -66,10 +66,22 @@ def nonzero(a: Any) -> tuple[Tensor, ...]:
     return boolean.nonzero(filled(a, 0))
 
 
+def _hidden(a: Any, how: Mapping[str, Any]) -> Any:
+    """Tell where all values are masked; of no values none is."""
+    mask, lanes = mask_of(a), {"axis": how.get("axis"), "keepdims": how.get("keepdims", False)}
+    hidden = reductions.all(mask, **lanes)
+    if _has_values(a):
+        return hidden
+    return ufuncs.logical_and(hidden, reductions.any(mask, **lanes))
+
+
+def _has_values(a: Any) -> bool:
+    return all(isinstance(size, int) and size for size in a.node.shape)
+
+
 def _kept(a: Any, result: Any, how: Mapping[str, Any]) -> Any:
     """Mask results without values."""
-    hidden = reductions.all(mask_of(a), axis=how.get("axis"), keepdims=how.get("keepdims", False))
-    return with_mask(result, hidden, None)
+    return with_mask(result, _hidden(a, how), None)
 
 
 def _most(a: Any, name: str, how: Any) -> Any:
@@ -79,9 +91,15 @@ def _most(a: Any, name: str, how: Any) -> Any:
 
 def _mean(a: Any, how: Any) -> Any:
     sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
-    number = ufuncs.maximum(count(a, **sizes), 1)
+    number = count(a, **sizes)
     total = reductions.sum(filled(a, 0), **{**how, "dtype": _mean_dtype(a, how)})
-    return ufuncs.divide(total, number).astype(total.dtype)
+    found = ufuncs.divide(total, ufuncs.maximum(number, 1)).astype(total.dtype)
+    return _nan_of_none(found, ufuncs.equal(number, 0), _hidden(a, how))
+
+
+def _nan_of_none(found: Any, none: Any, hidden: Any) -> Any:
+    """Return NaN where there is nothing to average, unless the result is masked."""
+    return ufuncs.where(ufuncs.greater(none, hidden), found.dtype.type(np.nan), found)
 
 
 def _mean_dtype(a: Any, how: Any) -> Any:
@@ -101,9 +119,13 @@ def _var(a: Any, how: Any) -> Any:
     away = ufuncs.where(mask_of(a), 0, subtract(values_of(a), around))
     square = ufuncs.square(ufuncs.absolute(away))
     sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
-    free = subtract(count(a, **sizes), ddof)
+    number = count(a, **sizes)
+    free = subtract(number, ddof)
+    hidden = few = ufuncs.less_equal(free, 0)
+    if not _has_values(a):
+        hidden = ufuncs.logical_and(few, ufuncs.logical_or(number > 0, _hidden(a, how)))
     found = ufuncs.divide(reductions.sum(square, **sizes), ufuncs.maximum(free, 1))
-    return with_mask(found.astype(square.dtype), ufuncs.less_equal(free, 0), None)
+    return with_mask(_nan_of_none(found.astype(square.dtype), few, hidden), hidden, None)
 
 
 _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
@@ -197,14 +219,13 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     """Return the median of unmasked values. See numpy.ma.median."""
     a = _masked(a)
     data, mask = values_of(a), mask_of(a)
-    nothing = reductions.all(mask, axis=axis, keepdims=True)
+    nothing = _hidden(a, {"axis": axis, "keepdims": True})
     # Masked values become nan, which is ignored; nan itself gives nan.
     seen = ufuncs.where(mask & logical_not(nothing), np.nan, data)
     found = nanmedian(seen, axis=axis, keepdims=keepdims)
     own = reductions.any(ufuncs.isnan(data) & logical_not(mask), axis=axis, keepdims=keepdims)
     found = ufuncs.where(own, np.nan, found)
-    hidden = reductions.all(mask, axis=axis, keepdims=keepdims)
-    found = with_mask(found, hidden, None)
+    found = with_mask(found, _hidden(a, {"axis": axis, "keepdims": keepdims}), None)
     return found if out is None else assign(out, found.node)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.arguments import listed
-from marsdask.core.collection import Collection, ExecutableTuple
+from marsdask.core.collection import Collection, ExecutableList, ExecutableTuple
 from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known
 
@@ -179,41 +179,49 @@ def length(node: Node, axis: int) -> int:
     return size
 
 
-def _parts(ary: Any, indices_or_sections: Any, axis: int) -> tuple[ResultSpec, ...]:
-    if np.ndim(indices_or_sections):
-        count = len(indices_or_sections) + 1
-    else:
-        count = _sections(indices_or_sections)
-    return ExecutableTuple([like(ary, unknown=(axis,))] * count)
+def _parts(ary: Any, indices_or_sections: Any, axis: int) -> list[ResultSpec]:
+    cuts = _cuts(indices_or_sections)
+    count = len(cuts) + 1 if isinstance(cuts, list) else _sections(cuts)
+    return ExecutableList([like(ary, unknown=(axis,))] * count)
+
+
+def _cuts(indices_or_sections: Any) -> Any:
+    """Return a list of the starts of parts, or their number: what has no length, as in NumPy."""
+    cuts = listed(indices_or_sections)
+    try:
+        len(cuts)
+    except TypeError:
+        return cuts
+    return list(cuts)
 
 
 def _sections(count: Any) -> int:
-    if (found := operator.index(count)) <= 0:
+    if (found := int(count)) <= 0:
         raise ValueError("number sections must be larger than 0.")
     return found
 
 
 @public_view
 @waits_for_lengths(_parts)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     """Split into parts that need not be equal. See numpy.array_split and numpy.split.
 
     Returns
     -------
-    tuple of Tensor
+    list of Tensor
         The parts.
     """
     node = as_node(ary, sparse=True)
     axis = normalize_axis(axis, len(node.chunks))
     whole = length(node, axis)
-    indices_or_sections = listed(indices_or_sections)
-    if np.ndim(indices_or_sections) == 0:
-        count = _sections(indices_or_sections)
+    cuts = _cuts(indices_or_sections)
+    if isinstance(cuts, list):
+        borders = [0, *map(operator.index, cuts), whole]
+    else:
+        count = _sections(cuts)
         sizes = [whole // count + (i < whole % count) for i in range(count)]
         borders = [0, *np.cumsum(sizes).tolist()]
-    else:
-        borders = [0, *(operator.index(index) for index in indices_or_sections), whole]
-    return ExecutableTuple(
+    return ExecutableList(
         part(node, axis, range(*slice(start, stop).indices(whole)))
         for start, stop in itertools.pairwise(borders)
     )
@@ -221,23 +229,24 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node
 
 @public_view
 @waits_for_lengths(_parts)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     """Split into equal parts, or at given indices. See numpy.split."""
     node = as_node(ary, sparse=True)
-    if np.ndim(indices_or_sections) == 0:
-        sections = operator.index(indices_or_sections)
-        if sections > 0 and length(node, normalize_axis(axis, len(node.chunks))) % sections:
+    cuts = _cuts(indices_or_sections)
+    if not isinstance(cuts, list):
+        whole = length(node, normalize_axis(axis, len(node.chunks)))
+        if whole % cuts:
             raise ValueError("array split does not result in an equal division")
-    return array_split.node(node, indices_or_sections, axis)
+    return array_split.node(node, cuts, axis)
 
 
 @public_view
-def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Node]:
     """Split by columns. See numpy.hsplit and numpy.split.
 
     Returns
     -------
-    tuple of Tensor
+    list of Tensor
         The parts.
     """
     node = as_node(ary)
@@ -247,12 +256,12 @@ def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
 
 
 @public_view
-def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Node]:
     """Split by rows. See numpy.vsplit and numpy.split.
 
     Returns
     -------
-    tuple of Tensor
+    list of Tensor
         The parts.
     """
     if len(as_node(ary).chunks) < 2:
@@ -261,12 +270,12 @@ def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
 
 
 @public_view
-def dsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Node]:
     """Split along the third axis. See numpy.dsplit and numpy.split.
 
     Returns
     -------
-    tuple of Tensor
+    list of Tensor
         The parts.
     """
     if len(as_node(ary).chunks) < 3:

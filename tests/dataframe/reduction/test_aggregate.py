@@ -107,3 +107,33 @@ def test_types_that_lists_of_functions_keep(what):
     functions: Any
     for functions in (["min", "max"], ["max", "count"], {"a": ["min", "max"]}):
         equal(lazy.agg(functions), frame.agg(functions))
+
+
+#: Columns of which nothing is there: NA has no type of NumPy, and frames say None of objects.
+NOTHING: Any = {
+    "objects": pd.Series([None, None], dtype=object),
+    "mixed": pd.Series([None, 1], dtype=object),
+    "masked": pd.Series([None, None], dtype="Int64"),
+    "short": pd.Series([None, None], dtype="Float32"),
+    "texts": pd.Series([None, None], dtype="str"),
+}
+
+
+@pytest.mark.parametrize("kind", NOTHING)
+def test_lists_of_functions_of_nothing(kind):
+    """A list of functions of columns, and of one, as pandas has it."""
+    frame = NOTHING[kind].to_frame("a")
+    for rows in (frame, frame[:0]):
+        lazy = md.DataFrame(rows, chunk_size=1)
+        for functions in (["count", "max"], ["nunique", "min"], ["min"]):
+            for got, want in ((lazy, rows), (lazy.a, rows.a)):
+                found, wanted = got.agg(functions).compute(), want.agg(functions)
+                equal_cells(found, wanted)
+
+
+def equal_cells(found, wanted):
+    """Compare values, also whether what is missing is None, NaN or NA."""
+    check = pd.testing.assert_frame_equal if wanted.ndim == 2 else pd.testing.assert_series_equal
+    check(found, wanted)
+    pairs = zip(found.to_numpy().flat, wanted.to_numpy().flat, strict=True)
+    assert all(one is other for one, other in pairs if other is None or other is pd.NA)

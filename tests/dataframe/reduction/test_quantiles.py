@@ -67,10 +67,10 @@ def test_short_floats_beside_gaps(columns):
         for q in (0.3, [0.3, 0.5]):
             equal(lazy.quantile(q), rows.quantile(q))
     column = frame.iloc[:, 0]
-    lazy = md.Series(column, chunk_size=2)
-    equal(lazy.quantile([]), column.quantile([]))
-    assert lazy.quantile(0.3).compute().dtype == column.quantile(0.3).dtype
-    equal(lazy.describe(), column.describe())
+    series = md.Series(column, chunk_size=2)
+    equal(series.quantile([]), column.quantile([]))
+    assert series.quantile(0.3).compute().dtype == column.quantile(0.3).dtype
+    equal(series.describe(), column.describe())
 
 
 def test_numbers_that_may_be_missing():

@@ -336,3 +336,24 @@ def test_sums_over_pairs_of_axes(axes):
     assert mt.tensordot(x, y, axes).shape == values.shape
     with pytest.raises(NotImplementedError, match="sparse=False"):
         mt.tensordot(*lazy, axes, sparse=True)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "median", "any", "all", "average"])
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value", "ignore:Degrees")
+def test_of_no_values_nothing_is_masked(name):
+    """Reductions of no values are NumPy's plain ones, also if only running tells the length."""
+    for shape, axis in (((0,), None), ((2, 0), -1), ((0, 2), 0)):
+        values = np.ones(shape)
+        wanted = getattr(np.ma, name)(np.ma.masked_where(values > 0, values), axis=axis)
+        lazy = mt.tensor(values, chunk_size=1)
+        masked = mt.ma.masked_where(lazy > 0, lazy)
+        reduction = getattr(mt.ma if name in ("median", "average") else mt, name)
+        found = reduction(masked, axis=axis).compute()
+        assert not np.ma.getmaskarray(found).any()
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+        assert found.dtype == np.asarray(wanted).dtype
+    none = mt.arange(3, chunk_size=1)
+    none = none[none > 5]
+    found = mt.ma.masked_where(none > 1, none).sum().compute()
+    assert not np.ma.getmaskarray(found)
+    assert found.dtype == int

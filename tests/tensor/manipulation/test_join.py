@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,6 +65,28 @@ MOVES = {
     "hsplit": lambda xp, a: xp.hsplit(a, [1])[0],
     "vsplit": lambda xp, a: xp.vsplit(a, [1])[1],
 }
+
+
+#: What NumPy takes for starts of parts (all that has a length) or for their number.
+CUTS: Any = ({1: 0, 2: 0}.keys(), {1: 0, 2: 0}, {1, 2}, range(1, 3), (3, -1), np.array(2), 2.0, [])
+BAD_CUTS: Any = ("a", [1.5], None, 0)
+
+
+def test_starts_and_numbers_of_parts() -> None:
+    """Parts come in a list, as from NumPy."""
+    a = np.arange(16).reshape(2, 4, 2)
+    lazy = mt.tensor(a, chunk_size=2)
+    for name in ("split", "array_split", "hsplit", "vsplit", "dsplit"):
+        for cuts in CUTS:
+            parts, wanted = (getattr(xp, name)(x, cuts) for xp, x in ((mt, lazy), (np, a)))
+            assert isinstance(parts, list)
+            for part, expected in zip(parts, wanted, strict=True):
+                assert_same(part, expected)
+    assert len(mt.array_split(lazy, 1.5)) == 1
+    for wrong in BAD_CUTS:
+        for call in (mt.split, np.split):
+            with pytest.raises((TypeError, ZeroDivisionError)):
+                call(lazy, wrong)
 
 
 @pytest.mark.parametrize("name", MOVES)
