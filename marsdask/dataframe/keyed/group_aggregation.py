@@ -352,12 +352,12 @@ def empty_result(meta: Any) -> Any:
 
 
 def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
-    """Return the empty result: that of a sample, where rows decide its types."""
+    """Return the result without rows: that of a sample, where rows decide its types."""
     if call.like is not None:
         return call.like
     user = calls_user(call)
     if not (user or call.shows_types_by_rows):
-        return call(meta)
+        return empty_result(call(meta))  # categories without rows are groups, too
     rows = sample(meta).set_axis(labels_like(meta.index), axis=0)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -308,3 +308,20 @@ def test_higher_moments_of_objects(name, size):
     lazy = md.DataFrame(frame, chunk_size=size)
     equal(getattr(lazy.groupby("k"), name)(), getattr(frame.groupby("k"), name)())
     equal(getattr(lazy.groupby("k").v, name)(), getattr(frame.groupby("k").v, name)())
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "first", "size", "nunique", "std", "describe"])
+def test_types_have_no_rows_of_categories(name):
+    """The types of groups of categories have no rows, though each category is a group."""
+    key = pd.Categorical(["x", "y", "x"], ["y", "x", "z"])
+    frame = pd.DataFrame({"c": key, "k": [1, 2, 1]})
+    found, wanted = (
+        getattr(rows.groupby("c", observed=False)["k"], name)()
+        for rows in (md.DataFrame(frame, chunk_size=1), frame)
+    )
+    assert not len(found.node.meta)
+    equal(found, wanted)
+    if name == "max":  # pandas refuses windows of rows without keys
+        several, all_of_them = md.concat([found, found]), pd.concat([wanted, wanted])
+        windows = several.groupby(several).rolling(1).sum()
+        equal(windows, all_of_them.groupby(all_of_them).rolling(1).sum())
