@@ -34,7 +34,7 @@ from ..frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
 from ..reshape.concat import concat
 from ..rows import empty_rows
-from .csv_files.columns import SPLITTABLE, has_header, runs_of_columns, separators_in
+from .csv_files.columns import SPLITTABLE, has_header, head_of, runs_of_columns, separators_in
 from .csv_files.lines import OUTSIDE, Ends, ends_of, line_after, separators_of, whole_lines
 from .files import (
     LOCAL,
@@ -212,6 +212,11 @@ def read_file(block: Block, before: slice, *, files: Files, like: Any, **how: An
     del before
     with files.reading(block.file) as path:
         frame = _read_whole(path, files.storage, **how["options"])
+    if missing := [one for one in like.columns if one not in frame.columns]:
+        raise ValueError(
+            f"{path} has no columns {missing}, which {files.paths[0]} has; read the files apart and "
+            "use concat()"
+        )
     return frame[list(like.columns)]
 
 
@@ -264,6 +269,8 @@ def read_block(
         return like
     try:
         return _parse_lines(top, lines, like, options, **how)
+    except pd.errors.ParserError as error:
+        raise pd.errors.ParserError(f"{path}: {error}") from error
     except ValueError as error:
         raise ValueError(
             f"{path}: later rows do not match the columns and types of the first rows ({error}); "
@@ -293,10 +300,17 @@ def _parse_lines(
     }
     if not labelled:
         how["parse_dates"] = dates
-        # Names need not be as many as the columns, and what is used may be told by numbers.
-        if not {"names", "usecols"} & options.keys():
+        # Names need not be as many as the columns, and what is used may be told by numbers. Of
+        # chosen columns pandas takes lines of any length, so those of plain files are all read.
+        if not plain and len(like.columns) < len(names) and not {"names", "usecols"} & options.keys():
             how["usecols"] = list(like.columns)
+    if not top and "names" not in options:
+        how["names"] = list(names)  # The first line of these may be shorter than others.
     frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
+    if not labelled and not isinstance(frame.index, pd.RangeIndex):
+        raise pd.errors.ParserError(f"a line has more than {len(names)} fields")
+    if missing := [one for one in like.columns if one not in frame.columns]:
+        raise ValueError(f"columns expected but not found: {missing}")
     for one in narrow:
         if frame[one].dtype not in ("int64", "float64"):
             raise ValueError(f"column {one!r} has type {frame[one].dtype}, not int64")
@@ -464,16 +478,22 @@ def _check_paths_only(asked: Any) -> None:
 
 
 def _is_cut_at_lines(files: Files, head: bytes, options: dict[str, Any]) -> bool:
-    """Tell whether parts of a file can be read without the rest."""
+    """Tell whether parts of any file can be read without the rest."""
     return (
         all(name.endswith((".csv", ".txt", ".tsv", ".dat")) for name in files.paths)
         and not any(map(is_remote, files.paths))
         and options.keys() <= SPLITTABLE
         and separators_of(options.get("delimiter") or options.get("sep", ",")) is not None
         and options.get("header", "infer") in ("infer", 0, None)
-        and not head.startswith((b" ", b"\t", b"\n", b"\r", codecs.BOM_UTF8 + b'"'))
-        and (b"\n" in head or b"\r" not in head)
+        and _begins_with_line(head)
+        and all(_begins_with_line(head_of(files, place)) for place in range(1, len(files.paths)))
     )
+
+
+def _begins_with_line(head: bytes) -> bool:
+    """Tell whether the first line is the first that counts, and lines end as we look for them."""
+    vague = (b" ", b"\t", b"\n", b"\r", codecs.BOM_UTF8 + b'"')
+    return not head.startswith(vague) and (b"\n" in head or b"\r" not in head)
 
 
 def _is_labelled(

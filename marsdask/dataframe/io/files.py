@@ -24,6 +24,9 @@ class Storage:
 
 LOCAL = Storage()
 
+#: Protocols of URLs of files that have paths.
+LOCAL_PROTOCOLS = ("file", "local")
+
 #: Names of libraries that open files: the choice is ours.
 LIBRARIES = (None, "fsspec", "arrow", "pyarrow")
 
@@ -128,14 +131,19 @@ def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
 
 
 def located(path: Any, storage: Storage) -> str:
-    """Return a path as text: a URL if it lies on a given filesystem.
+    """Return a path as text: a URL if it lies on a given filesystem, or on another machine.
 
     Others are absolute, since tasks may run in another folder.
     """
     name: str = os.fspath(path)
-    if is_remote(name) or not name:
+    if not name:
         return name
-    return os.path.abspath(name) if storage.fs is None else _url(storage.fs, name)
+    protocol, is_url, inside = name.partition("://")
+    if is_url and (protocol not in LOCAL_PROTOCOLS or storage is not LOCAL):
+        return name
+    if storage.fs is not None:
+        return _url(storage.fs, name)
+    return os.path.abspath(inside if is_url else name)
 
 
 def _url(fs: Any, path: str) -> str:

@@ -31,7 +31,7 @@ from .parquet_files.dictionaries import Categories, categories_of, dictionary_na
 from .parquet_files.footers import footer
 from .parquet_files.layout import ParquetLayout
 from .parquet_files.statistics import excluded
-from .range_labels import stored_range
+from .range_labels import labels_as_columns, stored_range
 from .row_groups import (
     Cut,
     RowGroup,
@@ -385,18 +385,6 @@ def to_parquet_file(block: Any, target: Any, *, first: bool, **options: Any) -> 
     """Write a chunk as a Parquet file."""
     del first
     block.to_parquet(target, **options)
-
-
-def labels_as_columns(node: Node) -> bool | None:
-    """Tell how labels are stored if the user did not: ``None`` for pandas's choice.
-
-    Some chunks of a filtered frame may have a range of labels, which pandas would not write; it
-    would not read the name of such labels from several files.
-    """
-    rows = node.alignment  # of chosen rows it ends with the choice, in brackets
-    numbered = rows.startswith(("range:", "number:")) and not rows.endswith("]")
-    plain = numbered and node.meta.index.name is None
-    return None if plain or len(node.chunks[0]) == 1 else True
 
 
 def to_parquet(

@@ -1,4 +1,4 @@
-"""Row labels of Parquet files that store a RangeIndex in place of its labels."""
+"""Row labels that files store as a RangeIndex in place of its labels, or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from marsdask.core.node import Node
 
 
 def stored_range(footers: Sequence[Any]) -> pd.RangeIndex:
@@ -32,3 +34,22 @@ def labels_of_runs(labels: pd.RangeIndex, runs: Sequence[tuple[int, int]]) -> An
     if stop - first == sum(count for _, count in runs):
         return labels[first:stop]
     return labels.take(np.concatenate([np.arange(at, at + count) for at, count in runs]))
+
+
+def are_numbers(node: Node) -> bool:
+    """Tell whether it is known that the labels of all rows are their numbers, without a name.
+
+    Those of chosen rows are not, whose alignment ends with the choice, in brackets.
+    """
+    rows = node.alignment
+    numbered = rows.startswith(("range:", "number:")) and not rows.endswith("]")
+    return numbered and node.meta.index.name is None
+
+
+def labels_as_columns(node: Node) -> bool | None:
+    """Tell how labels are stored if the user did not: ``None`` for pandas's choice.
+
+    Some chunks of a filtered frame may have a range of labels, which pandas would not write; it
+    would not read the name of such labels from several files.
+    """
+    return None if are_numbers(node) or len(node.chunks[0]) == 1 else True

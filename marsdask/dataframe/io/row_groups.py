@@ -145,7 +145,7 @@ def _table(
     codes = dictionary_columns(data, groups, wanted) if backend is None else []
     with parquet_file(files.paths[number], files.storage, data, codes) as file:
         table = file.read_row_groups(
-            groups, columns=sorted(wanted), use_threads=False, use_pandas_metadata=True
+            groups, columns=sorted(wanted), use_threads=False
         )
     for label in codes:
         text = table.column(label).cast(pa.large_string())

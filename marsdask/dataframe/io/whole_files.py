@@ -17,6 +17,7 @@ from ..reduction.reductions import collection_of
 from ..rows import empty_rows
 from .files import LOCAL, Storage, expand_paths, located, looked_at, open_file, reading, storage_of
 from .pandas_readers import is_buffer, read_buffer
+from .range_labels import are_numbers, labels_as_columns
 from .write import in_folder, write_files
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def read_whole_files(
     how = (("read", read), ("storage", storage), ("options", given), ("reader", reader))
     node = FromMap(read_one, tuple(places), (), how, empty_rows(first), checks=True)
     rows = collection_of(node)
-    return reset_index(rows, drop=True) if is_numbered(first.index) else rows
+    counted = is_numbered(first.index) and first.index.name is None
+    return reset_index(rows, drop=True) if counted else rows
 
 
 def read_stripes(file: Any, part: tuple[int, int], columns: Any = None) -> Any:
@@ -183,10 +185,16 @@ def to_orc_file(block: Any, target: Any, *, first: bool, **options: Any) -> None
         file.write(data)
 
 
-def to_feather_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:
-    """Write a chunk as a Feather file."""
+def to_feather_file(
+    block: Any, target: Any, *, first: bool, index: bool | None = False, **options: Any
+) -> None:
+    """Write a chunk as a Feather file; ``index``: whether a range of labels is stored as labels."""
     del first
-    block.reset_index(drop=True).to_feather(target, **options)
+    if index is False:
+        block = block.reset_index(drop=True)
+    elif index and isinstance(block.index, pd.RangeIndex):
+        block = block.set_axis(pd.Index(block.index.to_numpy(), name=block.index.name))
+    block.to_feather(target, **options)
 
 
 def to_orc(
@@ -204,7 +212,19 @@ def to_orc(
     """
     for unsaid in ("compute_kwargs", "write_index", "index"):
         options.pop(unsaid, None)
+    index = frame.node.meta.index
+    plain = isinstance(index, pd.RangeIndex) and index.name is None
+    if not plain or not (are_numbers(frame.node) or _numbered(frame.index.compute())):
+        # pandas's words
+        raise ValueError(
+            "orc does not support serializing a non-default index for the index; you can "
+            ".reset_index() to make the index into column(s)"
+        )
     return _to_folder(frame, path, to_orc_file, "orc", compute, storage_options, options)
+
+
+def _numbered(labels: pd.Index) -> bool:
+    return labels.equals(pd.RangeIndex(len(labels)))
 
 
 def to_feather(
@@ -217,13 +237,17 @@ def to_feather(
 ) -> DataFrame:
     """Write one Feather file for each chunk: into a folder, or where a pattern has ``*``.
 
-    See pandas.DataFrame.to_feather. Row labels have to be numbers from 0, and are not written.
+    See pandas.DataFrame.to_feather. Row labels are written, except for the numbers of the rows.
 
     Returns
     -------
     DataFrame
         The paths and their numbers of rows.
     """
+    if "index" in options:
+        raise TypeError("to_feather() got an unexpected keyword argument 'index'")
+    numbered = are_numbers(frame.node)
+    options["index"] = False if numbered else labels_as_columns(frame.node)
     return _to_folder(frame, path, to_feather_file, "feather", compute, storage_options, options)
 
 
@@ -236,13 +260,6 @@ def _to_folder(
     storage_options: Mapping[str, Any] | None,
     options: Mapping[str, Any],
 ) -> DataFrame:
-    index = frame.node.meta.index
-    if index.nlevels > 1 or index.name is not None or not isinstance(index, pd.RangeIndex):
-        # pandas's words
-        raise ValueError(
-            f"{suffix} does not support serializing a non-default index for the index; you can "
-            ".reset_index() to make the index into column(s)"
-        )
     storage = storage_of(storage_options)
     pattern = in_folder(located(path, storage), f"part-*.{suffix}")
     return write_files(frame, write, pattern, options, storage=storage, compute=compute)

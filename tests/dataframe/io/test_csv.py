@@ -352,6 +352,43 @@ def test_columns_that_only_later_files_have(tmp_path, texts, options):
         equal(lazy, pd.concat(parts, ignore_index=True))
 
 
+#: Texts whose later lines or files are unlike the first ones, and options.
+UNLIKE = {
+    "a line of more fields": (["a,b\n1,2\n3,4\n5,6,7\n8,9\n"], {}),
+    "more fields without a header": (["1,2\n3,4\n5,6,7\n"], {"header": None}),
+    "fewer fields without a header": (["1,x\n3\n5,4\n6\n"], {"header": None}),
+    "fewer fields behind labels": (["1,x\n3\n5,4\n6\n"], {"header": None, "index_col": 0}),
+    "other line ends": (["a,b\n1,2\n", "a,b\r5,6\r7,8\r"], {}),
+    "lines before the header": (["a,b\n1,2\n", "\n \na,b\n5,6\n7,8\n"], {}),
+    "a mark of bytes": (["a,b\n1,2\n", '\ufeff"a",b\n5,6\n7,8\n'], {}),
+    "options that need whole files": (["a,b\n1,2\n", "c,b\n5,6\n"], {"comment": "#"}),
+}
+
+
+@pytest.mark.parametrize("sample", [9, None])
+@pytest.mark.parametrize("case", UNLIKE)
+def test_what_is_unlike_the_first_lines(tmp_path, case, sample):
+    """It is read, or refused, as pandas does: no field and no row is lost without an error."""
+    texts, options = UNLIKE[case]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.csv").write_bytes(text.encode())
+    paths = sorted(tmp_path.iterdir())
+    try:
+        wanted = pd.concat([pd.read_csv(path, **options) for path in paths])
+    except pd.errors.ParserError:
+        wanted = None
+    for step in (4, None):
+        if wanted is None:
+            with pytest.raises(pd.errors.ParserError, match=r"fields"):
+                md.read_csv(paths, chunk_bytes=step, sample=sample, **options).compute()
+        elif "c" in wanted:
+            with pytest.raises(ValueError, match=r"1\.csv has no columns \['a'\].*concat"):
+                md.read_csv(paths, chunk_bytes=step, **options).compute()
+        else:
+            found = md.read_csv(paths, chunk_bytes=step, sample=sample, **options)
+            equal(found, wanted if "index_col" in options else wanted.reset_index(drop=True))
+
+
 @pytest.mark.parametrize("kind", ["csv", "table", "fwf", "json", "parquet", "feather", "orc"])
 def test_buffers(tmp_path, kind):
     """Each reader takes an open file, or what was in one."""

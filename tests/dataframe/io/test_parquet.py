@@ -221,3 +221,12 @@ def test_labels_and_their_name_are_stored(tmp_path, name, first):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path), wanted)
     lazy.to_parquet(tmp_path / "all")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all"), frame)
+
+
+def test_labels_of_several_parts(tmp_path):
+    """Intervals have two bounds in a file, which one column of labels has together."""
+    frame = pd.DataFrame({"a": [1, 2, 3]}, index=pd.interval_range(0, 3))
+    frame.to_parquet(tmp_path / "x.parquet")
+    equal(md.read_parquet(tmp_path / "x.parquet"), frame)
+    md.DataFrame(frame, chunk_size=2).to_parquet(tmp_path / "y")
+    equal(md.read_parquet(tmp_path / "y")[["a"]], frame)

@@ -21,7 +21,7 @@ LAZY = md.DataFrame(FRAME, chunk_size=4)
 
 @pytest.mark.parametrize("kind", ["orc", "feather"])
 def test_files_come_back(tmp_path: Any, kind: str) -> None:
-    """One for each chunk, with the columns that are asked for; labels are not written."""
+    """One for each chunk, with the columns that are asked for; their numbers are not written."""
     write, read = getattr(LAZY, f"to_{kind}"), getattr(md, f"read_{kind}")
     assert write(tmp_path / "out").rows.compute().tolist() == [4, 4, 3]
     lazy = read(tmp_path / "out")
@@ -31,8 +31,37 @@ def test_files_come_back(tmp_path: Any, kind: str) -> None:
         read(str(tmp_path / "out" / "*1.*"), columns=["u"]),
         FRAME[["u"]][4:8].reset_index(drop=True),
     )
-    with pytest.raises(ValueError, match="non-default index"):
-        getattr(LAZY.set_index("u"), f"to_{kind}")(tmp_path / "labels")
+
+
+#: What has other labels than the numbers of its rows, or may have.
+LABELLED = {
+    "rows that are left": lambda frame: frame[frame.u != 3],
+    "all rows": lambda frame: frame[frame.u >= 0],
+    "another order": lambda frame: frame.sort_values("u", ascending=False),
+    "texts": lambda frame: frame.set_index("s"),
+    "two levels": lambda frame: frame.set_index(["s", "u"]),
+    "a range": lambda frame: frame.iloc[2::3],
+    "a named range": lambda frame: frame.rename_axis("row"),
+    "numbered again": lambda frame: frame[frame.u > 3].reset_index(drop=True),
+}
+
+
+@pytest.mark.parametrize("kind", ["orc", "feather", "parquet"])
+@pytest.mark.parametrize("labels", LABELLED)
+def test_labels_come_back(tmp_path: Any, kind: str, labels: str) -> None:
+    """They are those that pandas reads of its own file, or refused as pandas refuses them."""
+    wanted, path = LABELLED[labels](FRAME), str(tmp_path / "x")
+    for chunk in (3, 20):
+        lazy = LABELLED[labels](md.DataFrame(FRAME, chunk_size=chunk))
+        try:
+            getattr(wanted, f"to_{kind}")(path)
+        except ValueError:
+            with pytest.raises(ValueError, match="non-default index"):
+                getattr(lazy, f"to_{kind}")(tmp_path / f"lazy{chunk}")
+            continue
+        getattr(lazy, f"to_{kind}")(tmp_path / f"lazy{chunk}")
+        read = getattr(md, f"read_{kind}")
+        equal(read(tmp_path / f"lazy{chunk}"), getattr(pd, f"read_{kind}")(path))
 
 
 def test_stripes(tmp_path: Any) -> None:

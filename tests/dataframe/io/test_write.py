@@ -246,3 +246,20 @@ def test_a_file_of_the_folders_name_is_overwritten(tmp_path: Any, name: str) -> 
     md.DataFrame(_numbers(), chunk_size=5).to_csv(tmp_path / "text", index=False)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "text"), _numbers())
     assert sorted(os.listdir(tmp_path)) == ["text", name]
+
+
+@pytest.mark.parametrize("protocol", ["file", "local"])
+@pytest.mark.parametrize("write", ["to_parquet", "to_csv", "to_json", "to_feather"])
+def test_a_url_of_this_machine_is_a_path(tmp_path: Any, write: str, protocol: str) -> None:
+    """Written as safely: a file is replaced, and after a failure nothing is left beside it."""
+    path = tmp_path / "x.file"
+    path.write_text("old")
+    url = f"{protocol}://{path}"
+    with pytest.raises(ZeroDivisionError):
+        getattr(failing(table(20), 18), write)(url)
+    assert os.listdir(tmp_path) == ["x.file"]
+    assert path.read_text() == "old"
+    if write in ("to_parquet", "to_csv"):
+        getattr(md.DataFrame(_numbers(), chunk_size=5), write)(url)
+        read = {"to_parquet": md.read_parquet, "to_csv": lambda one: md.read_csv(one, index_col=0)}
+        pd.testing.assert_frame_equal(read[write](url).compute(), _numbers())

@@ -35,6 +35,13 @@ def separators_in(options: Mapping[str, Any]) -> bytes:
     return separators_of(options.get("delimiter") or options.get("sep", ",")) or b""
 
 
+def head_of(files: Files, number: int) -> bytes:
+    """Return the first bytes of a file."""
+    with files.reading(number), open_file(files.paths[number], files.storage) as file:
+        head: bytes = file.read(LINE_BYTES)
+    return head
+
+
 def runs_of_columns(files: Files, options: dict[str, Any]) -> list[list[str]]:
     """Return the runs of files of the same columns, if later ones have more than the first.
 
@@ -46,8 +53,7 @@ def runs_of_columns(files: Files, options: dict[str, Any]) -> list[list[str]]:
     runs: list[list[str]] = []
     last = None
     for number, path in enumerate(files.paths):
-        with files.reading(number), open_file(path, files.storage) as file:
-            head: bytes = file.read(LINE_BYTES)
+        head = head_of(files, number)
         line = head[: line_after(head, 0, separators_in(options))]
         if line not in known:
             known[line] = _columns_of(line, path, files, options)
