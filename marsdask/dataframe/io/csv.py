@@ -214,8 +214,8 @@ def read_file(block: Block, before: slice, *, files: Files, like: Any, **how: An
         frame = _read_whole(path, files.storage, **how["options"])
     if missing := [one for one in like.columns if one not in frame.columns]:
         raise ValueError(
-            f"{path} has no columns {missing}, which {files.paths[0]} has; read the files apart and "
-            "use concat()"
+            f"{path} has no columns {missing}, which {files.paths[0]} has; read the files "
+            "apart and use concat()"
         )
     return frame[list(like.columns)]
 
@@ -302,7 +302,8 @@ def _parse_lines(
         how["parse_dates"] = dates
         # Names need not be as many as the columns, and what is used may be told by numbers. Of
         # chosen columns pandas takes lines of any length, so those of plain files are all read.
-        if not plain and len(like.columns) < len(names) and not {"names", "usecols"} & options.keys():
+        chosen = not plain and len(like.columns) < len(names)
+        if chosen and not {"names", "usecols"} & options.keys():
             how["usecols"] = list(like.columns)
     if not top and "names" not in options:
         how["names"] = list(names)  # The first line of these may be shorter than others.

@@ -144,9 +144,7 @@ def _table(
     data = footer(files, number)
     codes = dictionary_columns(data, groups, wanted) if backend is None else []
     with parquet_file(files.paths[number], files.storage, data, codes) as file:
-        table = file.read_row_groups(
-            groups, columns=sorted(wanted), use_threads=False
-        )
+        table = file.read_row_groups(groups, columns=sorted(wanted), use_threads=False)
     for label in codes:
         text = table.column(label).cast(pa.large_string())
         table = table.set_column(table.schema.get_field_index(label), label, text)

@@ -353,7 +353,7 @@ def test_columns_that_only_later_files_have(tmp_path, texts, options):
 
 
 #: Texts whose later lines or files are unlike the first ones, and options.
-UNLIKE = {
+UNLIKE: dict[str, Any] = {
     "a line of more fields": (["a,b\n1,2\n3,4\n5,6,7\n8,9\n"], {}),
     "more fields without a header": (["1,2\n3,4\n5,6,7\n"], {"header": None}),
     "fewer fields without a header": (["1,x\n3\n5,4\n6\n"], {"header": None}),

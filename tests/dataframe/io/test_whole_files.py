@@ -34,7 +34,7 @@ def test_files_come_back(tmp_path: Any, kind: str) -> None:
 
 
 #: What has other labels than the numbers of its rows, or may have.
-LABELLED = {
+LABELLED: dict[str, Any] = {
     "rows that are left": lambda frame: frame[frame.u != 3],
     "all rows": lambda frame: frame[frame.u >= 0],
     "another order": lambda frame: frame.sort_values("u", ascending=False),

@@ -261,5 +261,8 @@ def test_a_url_of_this_machine_is_a_path(tmp_path: Any, write: str, protocol: st
     assert path.read_text() == "old"
     if write in ("to_parquet", "to_csv"):
         getattr(md.DataFrame(_numbers(), chunk_size=5), write)(url)
-        read = {"to_parquet": md.read_parquet, "to_csv": lambda one: md.read_csv(one, index_col=0)}
+        read: dict[str, Any] = {
+            "to_parquet": md.read_parquet,
+            "to_csv": lambda one: md.read_csv(one, index_col=0),
+        }
         pd.testing.assert_frame_equal(read[write](url).compute(), _numbers())
