@@ -308,10 +308,7 @@ def _parse_lines(
     if not top and "names" not in options:
         how["names"] = list(names)  # The first line of these may be shorter than others.
     frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
-    if not labelled and not isinstance(frame.index, pd.RangeIndex):
-        raise pd.errors.ParserError(f"a line has more than {len(names)} fields")
-    if missing := [one for one in like.columns if one not in frame.columns]:
-        raise ValueError(f"columns expected but not found: {missing}")
+    _check_columns(frame, like, names, labelled=labelled)
     for one in narrow:
         if frame[one].dtype not in ("int64", "float64"):
             raise ValueError(f"column {one!r} has type {frame[one].dtype}, not int64")
@@ -325,6 +322,14 @@ def _parse_lines(
     if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
         raise ValueError(f"no dates in columns {text}")
     return frame[list(like.columns)]
+
+
+def _check_columns(frame: Any, like: Any, names: Sequence[Any], *, labelled: bool) -> None:
+    """Raise if lines have more fields than columns have names, or if columns are not there."""
+    if not labelled and not isinstance(frame.index, pd.RangeIndex):
+        raise pd.errors.ParserError(f"a line has more than {len(names)} fields")
+    if missing := [one for one in like.columns if one not in frame.columns]:
+        raise ValueError(f"columns expected but not found: {missing}")
 
 
 def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
