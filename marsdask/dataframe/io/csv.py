@@ -315,21 +315,21 @@ def _parse_lines(
     for one in mixed:
         if isinstance(frame[one].dtype, pd.StringDtype):
             raise ValueError(f"column {one!r} has type {frame[one].dtype}, not object")
-    if labelled and isinstance(like.index.dtype, pd.StringDtype) != isinstance(
-        frame.index.dtype, pd.StringDtype
-    ):
-        raise ValueError(f"row labels have type {frame.index.dtype}, not {like.index.dtype}")
     if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
         raise ValueError(f"no dates in columns {text}")
     return frame[list(like.columns)]
 
 
 def _check_columns(frame: Any, like: Any, names: Sequence[Any], *, labelled: bool) -> None:
-    """Raise if lines have more fields than columns have names, or if columns are not there."""
+    """Raise if lines have other fields than there are columns, or labels of another kind."""
     if not labelled and not isinstance(frame.index, pd.RangeIndex):
         raise pd.errors.ParserError(f"a line has more than {len(names)} fields")
     if missing := [one for one in like.columns if one not in frame.columns]:
         raise ValueError(f"columns expected but not found: {missing}")
+    if labelled and isinstance(like.index.dtype, pd.StringDtype) != isinstance(
+        frame.index.dtype, pd.StringDtype
+    ):
+        raise ValueError(f"row labels have type {frame.index.dtype}, not {like.index.dtype}")
 
 
 def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
