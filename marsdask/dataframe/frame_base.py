@@ -33,7 +33,7 @@ from .labels import by_position, names
 from .labels.loc import At, Loc
 from .ordered import cumulative as scan
 from .ordered import iloc as position
-from .ordered import row_numbers, shift
+from .ordered import shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
 from .partitions import divisions as bounds
@@ -46,7 +46,7 @@ from .reduction import reductions as reduce
 from .reduction import times as times_of
 from .reduction.describe import describe
 from .reduction.info import info
-from .reshape import transpose
+from .reshape import object_labels, transpose
 from .windows import ewm, expanding, fill, resample, rolling, times
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class FrameBase(Rows):
     dropna: Final = method(missing_data.dropna)
     groupby: Final = typed("GroupByMethod", method(groupby.groupby))
     head: Final = method(position.head)
-    reset_index: Final = typed("ResetMethod", method(row_numbers.reset_index))
+    reset_index: Final = typed("ResetMethod", method(object_labels.reset_index))
     sort_index: Final = method(order.sort_index)
     sort_values: Final = method(order.sort_values)
     tail: Final = method(position.tail)

@@ -19,7 +19,7 @@ from marsdask.core.node import MemoryOrder
 from marsdask.core.sizes import Index, known_or_nan
 from marsdask.scheduler.base import ChunkInfo
 
-from .kernels.duck_arrays import alike, in_memory, is_foreign
+from .kernels.duck_arrays import alike, in_memory, is_array, is_foreign
 from .memory_order import empty_in, lies_in
 from .sparse.blocks import is_sparse, join_blocks
 
@@ -37,7 +37,9 @@ def assemble(
     if any(isinstance(block, np.ma.MaskedArray) for block in blocks.values()):
         return _assemble_masked(blocks)
     if len(blocks) == 1:
-        (block,) = blocks.values()
+        ((index, block),) = blocks.items()
+        if index == () and not is_array(block) and not np.isscalar(block):
+            return block  # an object, such as a list in a cell of a frame
         if is_foreign(block):
             return block if owned else block.copy()
         if np.ndim(block) == 0:

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.column_selection import columns_labelled
+from ..elementwise.exemplars import objects_of
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import (
     Method,
@@ -25,7 +26,10 @@ from ..elementwise.rowwise import (
     with_names,
 )
 from ..frame_node import S, axis_number, dtypes_of
+from ..reshape.object_labels import inferred_labels
 from ..rows import levels_in
+from ..schemas.dtypes import is_small
+from ..schemas.samples import labels_like
 from ..schemas.schema import result_of
 from .index_methods import absent
 from .loc import rows_of_labels
@@ -262,8 +266,11 @@ def add_suffix(obj: S, suffix: str, axis: int | str | None = None) -> S:
 def _extended(name: str, obj: S, text: str, axis: Any) -> S:
     meta = obj.node.meta
     of_rows = (meta.ndim - 1 if axis is None else axis_number(meta, axis)) == 0
-    func = NewLabels(Method(name)) if of_rows else Method(name)
-    found: S = rowwise(func, obj, text, axis=axis)
+    found: S
+    if of_rows:
+        found = rowwise(NewLabels(relabelled_rows), obj, call=name, given=text)
+    else:
+        found = rowwise(Method(name), obj, text, axis=axis)
     return found
 
 
@@ -292,7 +299,7 @@ def rename(
             raise NotImplementedError(
                 "rename(errors='raise') of row labels is not supported; use errors='ignore'"
             )
-        frame = rowwise(NewLabels(renamed_rows), frame, mapper=index)
+        frame = _renamed_rows(frame, index)
     return frame if columns is None else _renamed_columns(frame, columns, errors)
 
 
@@ -317,7 +324,7 @@ def rename_series(series: Series, index: Any = None) -> Series:
     """Return the series under another name, or with other row labels. See pandas.Series.rename."""
     found: Series
     if callable(index) or isinstance(index, dict | pd.Series):
-        found = rowwise(NewLabels(renamed_rows), series, mapper=index)
+        found = _renamed_rows(series, index)
         return found
     found = rowwise(renamed, series, name=index)
     return found
@@ -359,9 +366,42 @@ def drop(
     return frame if index is None else _without_rows(frame, index, errors)
 
 
-def renamed_rows(block: Any, mapper: Any) -> Any:
-    """Return rows with other labels."""
-    return block.rename(index=mapper)
+def _renamed_rows(obj: S, mapper: Any) -> S:
+    """Return rows with other labels; those of objects have the type that all of them tell."""
+    labels, found = obj.node.meta.index, obj
+    if labels.nlevels > 1 or labels.dtype != object or not is_small(obj.node):
+        found = rowwise(NewLabels(relabelled_rows), obj, call="rename", given=mapper)
+    else:
+        found = inferred_labels(rowwise(NewLabels(renamed_objects), obj, mapper=mapper))
+    return found
+
+
+def renamed_objects(block: Any, mapper: Any) -> Any:
+    """Return rows with other labels, which stay objects."""
+    labels = block.index
+    new = [mapper(one) if callable(mapper) else mapper.get(one, one) for one in labels]
+    return block.set_axis(pd.Index(objects_of(new, len(new)), dtype=object, name=labels.name))
+
+
+def relabelled_rows(block: Any, call: str, given: Any) -> Any:
+    """Return rows with the labels that a method of pandas makes of theirs.
+
+    Without rows the labels have the types that the method makes of a sample.
+    """
+    if len(block):
+        return _relabelled(block, call, given)
+    sample = labels_like(block.index)
+    try:
+        rows = pd.Series(index=sample[:1] if callable(given) else sample, dtype=object)
+        return block.set_axis(_relabelled(rows, call, given).index[:0], axis=0)
+    except Exception:  # noqa: BLE001 - a user's function may take no sample
+        return block
+
+
+def _relabelled(rows: Any, call: str, given: Any) -> Any:
+    if call == "rename":
+        return rows.rename(index=given)
+    return getattr(rows, call)(given, axis=0)
 
 
 def reindex(

@@ -184,8 +184,11 @@ def number_rows(
     labels: range | None = None,
 ) -> Any:
     """Label the rows of a chunk by their numbers from ``first`` on, or by ``labels`` there."""
+    old = block.index
     block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
     block.index = numbers_of(labels, first, len(block))
+    if not drop and old.nlevels == 1 and old.dtype == object:
+        block.isetitem(0, pd.Series(old.array, block.index, dtype=object))  # see numbers_in
     return block
 
 

@@ -1,4 +1,4 @@
-"""The types that pandas infers of labels of objects, where it joins those of several objects."""
+"""The types that pandas infers of labels of objects, where it joins them or makes a column."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from marsdask.core.compilation.costs import kernel
 
-from ..elementwise.exemplars import ExemplarsOf, as_scalar, join_exemplars, objects_of
+from ..elementwise.exemplars import (
+    ExemplarsOf,
+    as_scalar,
+    join_exemplars,
+    objects_of,
+    with_exemplars,
+)
 from ..elementwise.rowwise import NewLabels, Unsettled, rowwise
+from ..ordered import row_numbers
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import levels_in, with_type
@@ -29,6 +36,11 @@ def with_inferred_labels(rows: Any, parts: Sequence[Any]) -> Any:
     several = len(parts) > 1 and all(one.nlevels == 1 for one in labels)
     if not several or not _makes_objects([one.dtype for one in labels]) or not is_small(rows.node):
         return rows  # pandas keeps the types of levels
+    return inferred_labels(rows)
+
+
+def inferred_labels(rows: Any) -> Any:
+    """Return rows whose last level has the type that pandas infers of all its objects."""
     column = rowwise(last_level, rows.index)
     steps = (ExemplarsOf((0,)), join_exemplars, as_scalar)
     exemplars = FrameFold(np.empty((), object), None, False, "exemplars", column.node, steps)
@@ -68,3 +80,25 @@ def cast_last_level(block: Any, exemplars: Any) -> Any:
         return block.set_axis(with_type(index, dtype))
     at = index.nlevels - 1
     return block.set_axis(index.set_levels(with_type(index.levels[at], dtype), level=at))
+
+
+def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: Any) -> Any:
+    """Label the rows from 0; the old labels become columns unless they are dropped.
+
+    With ``level`` only some levels do, and the rows keep the others as their labels. See
+    pandas.DataFrame.reset_index.
+    """
+    rows = row_numbers.reset_index(obj, level, drop=drop, **options)
+    labels = obj.node.meta.index
+    if drop or labels.nlevels > 1 or labels.dtype != object or not is_small(obj.node):
+        return rows
+    return with_exemplars(first_inferred, rows, is_object_dtype)
+
+
+@kernel(scratch=1.0)
+def first_inferred(block: Any) -> Any:
+    """Return rows whose first column, of objects, has the type that pandas infers."""
+    objects = pd.Index(block.iloc[:, 0].array, dtype=object)
+    block = block.copy(deep=False)
+    block.isetitem(0, with_type(block.iloc[:, 0], objects.append(objects).dtype))
+    return block

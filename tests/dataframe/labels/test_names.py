@@ -268,3 +268,32 @@ def test_names_of_labels_of_before():
     lazy.index = [*"abcd"]
     labels.name, columns.name = "i", "c"
     assert (lazy.index.name, lazy.columns.name) == (None, None)
+
+
+NEW_LABELS: dict[str, Any] = {
+    "add_prefix": lambda d: d.add_prefix("p", axis=0),
+    "add_suffix": lambda d: d.k.add_suffix("p"),
+    "rename": lambda d: d.rename(index=str),
+    "rename of a series": lambda d: d.k.rename(lambda label: f"<{label}>"),
+}
+OLD_LABELS: dict[str, Any] = {
+    "numbers": pd.Index([3, 1, 2]),
+    "zones": pd.date_range("2024", periods=3, tz="Europe/Berlin"),
+    "categories": pd.CategoricalIndex(["x", "y", "x"]),
+    "periods": pd.period_range("2024", periods=3, freq="M"),
+    "pairs": pd.MultiIndex.from_arrays([[1, 2, 3], ["a", "b", "c"]]),
+}
+
+
+@pytest.mark.parametrize("call", NEW_LABELS)
+def test_new_labels_have_their_types(call):
+    """Before they are computed, too: a text is sought among texts, not among times."""
+    for name, labels in OLD_LABELS.items():
+        frame = pd.DataFrame({"k": range(3)}, labels)
+        wanted, lazy = NEW_LABELS[call](frame), NEW_LABELS[call](md.DataFrame(frame, chunk_size=1))
+        levels = range(wanted.index.nlevels)
+        both = lazy.node.meta.index, wanted.index
+        declared, types = ([at.get_level_values(n).dtype for n in levels] for at in both)
+        assert declared == types, name
+        label = wanted.index[1]
+        assert np.ravel(lazy.loc[label].compute()).tolist() == np.ravel(wanted.loc[label]).tolist()

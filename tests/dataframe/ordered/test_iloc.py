@@ -142,3 +142,30 @@ def test_kinds_of_positions(name):
     else:
         found = md.Series(series).iloc[key].compute()
         assert pd.Series(found).equals(pd.Series(wanted))
+
+
+OBJECTS = {"list": [1, [2]], "tuple": ("a", None), "dict": {"a": 1}, "column": pd.Series([1, 2])}
+ONE = {
+    "iloc": lambda s: s.iloc[0],
+    "at": lambda s: s.at[0],
+    "of a frame": lambda s: s.to_frame("a").iloc[0, 0],
+    "of several chunks": lambda s: s.iloc[-2],
+}
+
+
+@pytest.mark.parametrize("one", ONE)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_with_a_length(name, one):
+    """Are values of one cell, not arrays."""
+    series = pd.Series([OBJECTS[name], None], dtype=object)
+    found = ONE[one](md.Series(series, chunk_size=1)).compute()
+    assert type(found) is type(OBJECTS[name])
+    assert str(found) == str(ONE[one](series))
+
+
+def test_tuples_among_labels():
+    """Are the labels of the smallest value and of the first."""
+    labels = pd.Index([("a", 1), ("b", 2)], tupleize_cols=False)
+    lazy = md.Series(pd.Series([2.0, 1.0], labels), chunk_size=1)
+    assert lazy.idxmin().compute() == ("b", 2)
+    assert lazy.index.min().compute() == ("a", 1)

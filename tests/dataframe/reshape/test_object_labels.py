@@ -46,3 +46,32 @@ def test_levels_of_objects(way):
     parts = [pd.Series([1, 2], at.set_levels(at.levels[1].astype(object), level=1)) for at in pairs]
     found = md.concat([md.Series(part, chunk_size=1) for part in parts], **WAYS[way])
     equal(found, pd.concat(parts, **WAYS[way]))
+
+
+MIXED: dict[str, Any] = {
+    "text first": pd.Index(["a", 1, 2, None], dtype=object),
+    "flags": pd.Index([True, False, True, False], dtype=object),
+    "numbers": pd.Index([3, 1, 2, None], dtype=object),
+    "texts": pd.Index(["b", "a", "c", None], dtype=object),
+    "all times": pd.Index([pd.Timestamp("2024"), pd.NaT, pd.Timestamp("2025"), None], dtype=object),
+    "times": pd.Index([pd.Timestamp("2024"), 1, pd.NaT, None], dtype=object),
+}
+CALLS: dict[str, Any] = {
+    "reset_index": lambda d: d.reset_index(),
+    "reset_index of a column": lambda d: d.k.reset_index(name="v"),
+    "rename": lambda d: d.rename(index={1: "one"}),
+    "rename to numbers": lambda d: d.k.rename({"a": 5}),
+    "rename by a function": lambda d: d.rename(index=str),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_objects_that_change_their_place(call):
+    """Are numbers only if all are: a chunk of 2 and None keeps them."""
+    for name, labels in MIXED.items():
+        frame = pd.DataFrame({"k": range(4), "o": ["x", 1, 2, None]}, labels)
+        wanted, found = CALLS[call](frame), CALLS[call](md.DataFrame(frame, chunk_size=2)).compute()
+        pd.testing.assert_index_equal(found.index, wanted.index, obj=name)
+        for at in range(wanted.shape[1]) if wanted.ndim == 2 else ():
+            assert found.dtypes.iloc[at] == wanted.dtypes.iloc[at], name
+            assert str(found.iloc[:, at].tolist()) == str(wanted.iloc[:, at].tolist())
