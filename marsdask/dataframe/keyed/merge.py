@@ -153,8 +153,11 @@ def in_zone(right: Any, key: Hashable, left: Any) -> Any:
 def as_objects(side: Any, key: Hashable, other: Any, its: Hashable) -> Any:
     """Return a side with a numeric key as objects, if the other one has numbers among objects.
 
-    pandas looks at all values of the other key: of a chunk, they may be few, or none.
+    pandas looks at all values of the other key: of a chunk, they may be few. Of a side without
+    rows it takes any type.
     """
+    if bool(len(side)) != bool(len(other)):
+        return side
     mine, theirs = dtype_of_key(side, key), dtype_of_key(other, its)
     if isinstance(key, Level) or theirs != "object" or not pd.api.types.is_numeric_dtype(mine):
         return side

@@ -318,3 +318,17 @@ def test_head_reads_what_its_types_need(value: Any, reads_all: bool) -> None:
                 joined.head(2).compute()
         else:
             assert joined.head(2).compute().v.tolist() == [value] * 2
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "float64", "bool"])
+def test_objects_beside_no_rows(dtype, how):
+    """A side without rows takes keys of any type: none become objects."""
+    for objects, numbers in ((0, 2), (2, 0)):
+        left = pd.DataFrame({"k": pd.Series([1, 2][:objects], dtype=object), "v": range(objects)})
+        keys = pd.Series([1, 3][:numbers], dtype=dtype)
+        right = pd.DataFrame({"k": keys, "m": keys})
+        ways: list[dict[str, Any]] = [{"on": "k"}, {"left_on": "k", "right_on": "m"}]
+        for on in ways:
+            lazy = md.DataFrame(left, chunk_size=1), md.DataFrame(right, chunk_size=1)
+            equal(lazy[0].merge(lazy[1], how=how, **on), left.merge(right, how=how, **on))
