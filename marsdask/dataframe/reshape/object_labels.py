@@ -88,7 +88,8 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     With ``level`` only some levels do, and the rows keep the others as their labels. See
     pandas.DataFrame.reset_index.
     """
-    rows = row_numbers.reset_index(obj, level, drop=drop, **options)
+    reset: Any = row_numbers.reset_index
+    rows = reset(obj, level, drop=drop, **options)
     labels = obj.node.meta.index
     if drop or labels.nlevels > 1 or labels.dtype != object or not is_small(obj.node):
         return rows
