@@ -235,6 +235,15 @@ def _mapping(part: dict[Any, Any]) -> str:
     return "{" + "\0".join(out) + "}"
 
 
+def _dict_view(part: Any) -> str:
+    return f"{type(part).__name__}{_mapping(part.mapping)}"
+
+
+def _vectorized(part: Any) -> str:
+    names = ("pyfunc", "otypes", "excluded", "signature")
+    return f"vectorize{_mapping({name: getattr(part, name) for name in names})}"
+
+
 def _partial(part: partial[Any]) -> str:
     out: list[str] = []
     for item in (part.func, part.args, part.keywords):
@@ -250,7 +259,10 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     type: _class,
     slice: _slice,
     dict: _mapping,
+    types.MappingProxyType: lambda part: "proxy" + _mapping(part),
+    **dict.fromkeys((type({}.keys()), type({}.values()), type({}.items())), _dict_view),
     partial: _partial,
+    np.vectorize: _vectorized,
 }
 
 

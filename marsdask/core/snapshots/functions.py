@@ -113,12 +113,13 @@ class Capture(NamedTuple):
     outer: dict[str, Any]
     """Module variables."""
     defaults: dict[str, Any]
+    attributes: dict[str, Any]
     missing: frozenset[str]
     """Variables that have no value yet."""
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Yield the names and the values."""
-        return chain(self.cells.items(), self.outer.items(), self.defaults.items())
+        return chain.from_iterable(part.items() for part in self[:4])
 
 
 def captured(func: types.FunctionType) -> Capture:
@@ -134,7 +135,7 @@ def captured(func: types.FunctionType) -> Capture:
     given = func.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount][code.co_argcount - len(given) :]
     defaults = {**dict(zip(names, given, strict=True)), **(func.__kwdefaults__ or {})}
-    return Capture(cells, outer, defaults, missing)
+    return Capture(cells, outer, defaults, vars(func), missing)
 
 
 def changed_names(func: types.FunctionType) -> frozenset[str]:

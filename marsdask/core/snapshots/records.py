@@ -30,7 +30,8 @@ def _captures_state(kind: type) -> bool:
             continue
         if isinstance(inner, types.FunctionType):
             capture = captured(inner)
-            values = (*capture.cells.values(), *capture.defaults.values())
+            parts = (capture.cells, capture.defaults, capture.attributes)
+            values = tuple(value for part in parts for value in part.values())
         else:
             values = () if name.startswith("__") else (inner,)
         if any(type(value) in CONTAINERS or hasattr(value, "__array__") for value in values):

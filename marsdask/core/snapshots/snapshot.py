@@ -80,6 +80,15 @@ class Snapshot:
         made.update((self.of(key), self.of(item)) for key, item in value.items())
         return made
 
+    def proxy(self, value: types.MappingProxyType[Any, Any]) -> Any:
+        """Return a proxy of the snapshot of a mapping."""
+        return types.MappingProxyType(self.of(dict(value)))
+
+    def dict_view(self, value: Any) -> Any:
+        """Return the same view of the snapshot of a dict."""
+        copied = self.of(dict(value.mapping))
+        return getattr(copied, type(value).__name__.removeprefix("dict_"))()
+
     def slice(self, value: slice) -> slice:
         """Return the snapshot of a slice."""
         parts = (value.start, value.stop, value.step)
@@ -142,7 +151,8 @@ class Snapshot:
             return known
         capture = captured(value)
         varies = not all(map(is_fixed, capture.outer.values()))
-        fixed = all(self._is_same(item) for item in capture.defaults.values())
+        own = (*capture.defaults.values(), *capture.attributes.values())
+        fixed = all(map(self._is_same, own))
         if (not (varies or capture.cells) and fixed) or keeps_record(value):
             return value
         return self._copied(value, varies=varies)
@@ -165,7 +175,7 @@ class Snapshot:
             outer.update({name: self.of(item) for name, item in capture.outer.items()})
         made.__defaults__ = self.of(value.__defaults__)
         made.__kwdefaults__ = self.of(value.__kwdefaults__)
-        made.__dict__.update(vars(value))
+        made.__dict__.update(self.of(vars(value)))
         for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
             setattr(made, name, getattr(value, name))
         return made
@@ -186,6 +196,14 @@ class Snapshot:
     def partial(self, value: partial[Any]) -> Any:
         """Return the snapshot of a partial function."""
         return partial(self.of(value.func), *map(self.of, value.args), **self.of(value.keywords))
+
+    def vectorized(self, value: np.vectorize) -> Any:
+        """Return a vectorized function of the snapshot: those that have run are not pickled."""
+        if keeps_record(value.pyfunc):
+            return value
+        names = ("otypes", "excluded", "cache", "signature")
+        kwargs = {name: getattr(value, name) for name in names}
+        return np.vectorize(self.of(value.pyfunc), doc=value.__doc__, **kwargs)
 
     def pickled(self, value: Any) -> Any:
         """Return the copy that pickling makes; equal values share it."""
@@ -242,7 +260,10 @@ def _shared(digest: bytes) -> Any:
     """Return the copy that was made of equal bytes, unless a task has changed it."""
     last, own = _SHARED.get(digest, (None, b""))
     made = None if last is None else last()
-    return None if made is None or _digest(*_dumped(made)) != own else made
+    try:
+        return made if made is not None and _digest(*_dumped(made)) == own else None
+    except Exception:  # noqa: BLE001 - what a task has put into the copy may refuse to be pickled
+        return None
 
 
 def _class_of(identity: int) -> type:

@@ -84,6 +84,23 @@ def through(k: Any) -> Any:
     return lambda block: inner(block) + 1
 
 
+def with_attribute(k: Any) -> Any:
+    """Return a function that reads an attribute of its own."""
+
+    def inner(block: Any) -> Any:
+        return block + inner.k[0]  # type: ignore[attr-defined]
+
+    inner.k = k  # type: ignore[attr-defined]
+    return inner
+
+
+def vectorized(k: Any) -> Any:
+    """Return a vectorized function that has run: it keeps what cannot be pickled."""
+    func = np.vectorize(lambda x: x + k[0], otypes=[float])
+    func(1.0)
+    return func
+
+
 def t() -> Any:
     """Return a tensor."""
     return mt.tensor(np.arange(1.0, 5.0), chunk_size=2)
@@ -157,6 +174,7 @@ TAKING: dict[str, Any] = {
     "default": lambda k: mapped(lambda x, k=k: x + k[0]),
     "keyword default": lambda k: mapped(lambda x, *, k=k: x + k[0]),
     "functools.wraps": lambda k: mapped(wrapping(k)),
+    "attribute of the function": lambda k: mapped(with_attribute(k)),
     "callable object": lambda k: mapped(Add(k)),
     "bound method": lambda k: mapped(Add(k).plus),
     "object in closure": lambda k: mapped(through(BufferHolder(k).k)),
@@ -252,6 +270,21 @@ OTHERS: dict[str, Any] = {
         lambda k: d().groupby("g").agg(k),
         lambda: {"v": ["sum"]},
         lambda k: k["v"].append("max"),
+    ),
+    "mapping proxy": (
+        lambda k: mapped(lambda x, k: x + k["a"], k=types.MappingProxyType(k)),
+        lambda: {"a": 1.0},
+        lambda k: k.update(a=7.0),
+    ),
+    "view of a dict": (
+        lambda k: mapped(add_first, k=k.values()),
+        lambda: {"a": 1.0},
+        lambda k: k.update(a=7.0),
+    ),
+    "np.vectorize": (
+        lambda k: mapped(vectorized(k)),
+        lambda: [1.0],
+        lambda k: k.__setitem__(0, 7.0),
     ),
     "set": (lambda k: mapped(add_first, k=k), lambda: {1.0}, lambda k: (k.clear(), k.add(7.0))),
     "bytearray": (lambda k: mapped(add, k=k), lambda: bytearray(b"a"), lambda k: k.insert(0, 9)),
