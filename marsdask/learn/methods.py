@@ -122,6 +122,8 @@ def _framed(plain: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         result = plain(self, X, *args, **kwargs)
+        if not is_lazy(result):  # a function of the user may have computed it
+            return result
         if isinstance(result.node.meta, pd.DataFrame) or not makes_frames(self):
             return result
         return as_frame(result, X, self.get_feature_names_out())

@@ -134,12 +134,22 @@ class Unique(MultiOutput):
             )
             for position in range(3)
         ]
-        table = gather(
-            concatenate_distinct, fields[0], chunks=((upper_total(chunks),),), meta=a.meta
+        size = ((upper_total(chunks),),)
+        table, first = (
+            gather(concatenate_distinct, field, chunks=size, meta=field.meta)
+            for field in fields[:2]
         )
-        inverse = blockwise(
-            places, [(a, (0,)), (table, (None,))], chunks=a.chunks, meta=self.meta[3]
-        )
+        if self.equal_nan or self.a.meta.dtype.kind in "biuSU":
+            sources: list[tuple[Grid, Axes]] = [(a, (0,)), (table, (None,))]
+            inverse = blockwise(places, sources, chunks=a.chunks, meta=self.meta[3])
+        else:
+            inverse = blockwise(
+                places_of_each_nan,
+                [(a, (0,)), (table, (None,)), (first, (None,))],
+                chunks=a.chunks,
+                meta=self.meta[3],
+                varying=SpanAt(a.chunks[0]),
+            )
         return (*fields, inverse)
 
 
@@ -202,6 +212,16 @@ def places(block: Any, table: Any) -> Any:
     return found
 
 
+@kernel(scratch=1.0)
+def places_of_each_nan(block: Any, table: Any, first: Any, start: int, stop: int) -> Any:
+    """Return the index of each element; each NaN is the distinct one of its position."""
+    found = np.searchsorted(table, block)
+    missing, own = np.flatnonzero(block != block), np.flatnonzero(table != table)
+    order = np.argsort(first[own])
+    found[missing] = own[order[np.searchsorted(first[own], missing + start, sorter=order)]]
+    return found
+
+
 def _distinct(
     ar: Any,
     return_index: bool,
@@ -234,9 +254,8 @@ def unique(
 ) -> Any:
     """Return the distinct elements in order. See numpy.unique.
 
-    The distinct parts along an ``axis`` are merged in one chunk. Differs from NumPy: with
-    ``equal_nan=False`` all NaNs have the first one's index in the inverse. ``aggregate_size`` is
-    Mars's hint, and ``sorted`` NumPy's: the results are always sorted.
+    The distinct parts along an ``axis`` are merged in one chunk. ``aggregate_size`` is Mars's hint,
+    and ``sorted`` NumPy's: the results are always sorted.
     """
     check_keywords(hints, {"aggregate_size", "sorted"})
     node = as_node(ar)

@@ -43,6 +43,14 @@ def tensor(array, chunk_size=None):
     """Return an array as a tensor."""
     return wrap(as_node(array, chunk_size))
 
+NANS = {
+    "floats": np.array([3.0, np.nan, 1.0, np.nan, np.nan, 3.0, -np.inf]),
+    "complex": np.array([1 + 2j, complex(np.nan, 1), 1, complex(0, np.nan), 1, complex(np.nan, 0)]),
+    "times": np.array(["2020-01-03", "NaT", "2020-01-01", "NaT"], "M8[D]"),
+    "durations": np.array([5, "NaT", 1, "NaT", 5], "m8[s]"),
+}
+
+
 
 @pytest.mark.parametrize("name", ARRAYS)
 @given(data=st.data())
@@ -56,11 +64,24 @@ def test_all_outputs(name, data):
         np.testing.assert_array_equal(mine.compute(), theirs)
 
 
+@pytest.mark.parametrize("x", [*NANS.values(), np.zeros(7)], ids=[*NANS, "none"])
+@pytest.mark.parametrize("size", [1, 3, 9])
+def test_each_nan_has_its_own_index(x, size):
+    """If NaNs are not equal, the inverse tells them apart."""
+    given = mt.tensor(x, chunk_size=size)
+    for mine, theirs in zip(mt.unique_all(given), np.unique_all(x), strict=True):
+        np.testing.assert_array_equal(mine.compute(), theirs)
+    inverse = mt.unique(given, return_inverse=True, equal_nan=False)[1].compute()
+    np.testing.assert_array_equal(inverse, np.unique_all(x).inverse_indices)
+
+
 @pytest.mark.parametrize("dtype", ["i8", "f4", "?", "U2", "c8", "M8[s]"])
 @pytest.mark.parametrize("shape", [(9, 2), (4, 0), (0, 3), (4, 3, 2), (6, 1)])
 def test_along_an_axis(dtype, shape):
     """Rows, columns and planes that are the same count once."""
     x = RNG.integers(0, 2, shape).astype("i8").astype(dtype)
+    if x.size and x.dtype.kind in "fM":
+        x[1] = x[3, ..., -1] = "nan" if x.dtype.kind == "f" else "NaT"
     for axis in range(-1, len(shape) - 1):
         try:
             expected = np.unique(x, True, True, True, axis=axis)
