@@ -400,6 +400,11 @@ class Node(ByReference, metaclass=_NodeType):
         del taken, part
         return None
 
+    @property
+    def first_needed(self) -> int | None:
+        """How many first elements of its input suffice, where only a look tells where they are."""
+        return None
+
     def pushed_down(self) -> Node | None:
         """Return the same selection made of parts of its source's inputs, ``None`` if not cheaper.
 

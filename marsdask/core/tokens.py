@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import types
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -79,15 +80,32 @@ def _write(part: Any, out: list[str]) -> None:
 
 def _write_sequence(part: tuple[Any, ...] | list[Any], out: list[str]) -> None:
     out.append(f"{type(part).__name__}[{len(part)}")
-    if len(part) >= _LONG and part.count(part[0]) >= len(part) - 1 and part[-1:] != part[:1]:
-        out.append("regular")
-        part = (part[0], part[-1])
-    elif len(part) >= _LONG and part.count(part[0]) == len(part):
-        out.append("equal")
-        part = (part[0],)
-    for item in part:
-        _write(item, out)
+    if len(part) < _LONG or not _write_long(part, out):
+        for item in part:
+            _write(item, out)
     out.append("]")
+
+
+def _write_long(part: Sequence[Any], out: list[str]) -> bool:
+    """Write many items of one kind at once, field by field; return whether that is possible."""
+    kinds = set(map(type, part))
+    if kinds <= IMMUTABLE:
+        if part.count(part[0]) == len(part) - (part[-1] != part[0]) and len(kinds) == 1:
+            out.append("regular")
+            part = (part[0], part[-1])
+        out.append(repr(part))
+        return True
+    kind = next(iter(kinds))
+    if len(kinds) > 1 or not is_dataclass(kind) or kind in _WRITERS or hasattr(kind, "token_name"):
+        return False
+    names = field_names(kind)
+    out.append(_class(kind))
+    if len(names) > 1:
+        for values in zip(*map(attrgetter(*names), part), strict=True):
+            _write_sequence(values, out)
+    else:
+        _write_sequence([getattr(item, name) for name in names for item in part], out)
+    return True
 
 
 def _callable(part: Any) -> str:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.core import tokens
+from marsdask.core.sizes import unknown_sizes
 from marsdask.core.tokens import token
 
 atoms = st.one_of(
@@ -42,6 +43,10 @@ def test_tokens_are_equal_exactly_when_values_are(a, b):
         ((5,) * 40, (5,) * 39 + (4,)),
         ((5,) * 40 + (4,), (5,) * 39 + (4, 5)),
         ((4,) + (5,) * 40, (5,) * 40 + (4,)),
+        ((5,) * 40, (5,) * 3 + (3,) + (5,) * 36),
+        (unknown_sizes("a", [9] * 40), unknown_sizes("b", [9] * 40)),
+        (unknown_sizes("a", [9] * 40), unknown_sizes("a", [9] * 39 + [8])),
+        ((1,) * 40, (1,) * 39 + (True,)),
         (slice(1, 2), slice(1, 3)),
         ({"a": 1}, {"a": 2}),
         (np.dtype("f4"), np.dtype("f8")),

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..graph import Graph
 from .plan import Plan
 from .rules.coalescing import coalesce
+from .rules.first_chunks import cut_first_chunks
 from .rules.node_fusion import fuse, join
 from .rules.pushdown import project, push_down
 from .rules.relations import relate
@@ -33,7 +34,7 @@ PIPELINE = (
     Phase("project", (project,)),
     Phase("relate", (relate,)),
     Phase("push down", (push_down,)),
-    Phase("coalesce", (coalesce,)),
+    Phase("coalesce", (coalesce, cut_first_chunks)),
     Phase("fuse", (join, fuse)),
 )
 

@@ -57,6 +57,27 @@ def outer_cut(positions: Any) -> OuterCut | None:
     return OuterCut(runs, local.reshape(-1))
 
 
+#: Positions further apart, as a multiple of their number, are not taken from a run of all.
+MOST_APART = 16
+
+
+def run_of(own: range | None) -> tuple[range | None, range | None] | None:
+    """Return the run that holds a range, and the range within it.
+
+    ``None`` if there is nothing in the range, or too much beside it.
+    """
+    if own is None:
+        return None, None
+    if not own:
+        return None
+    low, high = min(own[0], own[-1]), max(own[0], own[-1])
+    if high - low >= MOST_APART * len(own):
+        return None
+    step = own.step if len(own) > 1 else 1
+    rest = range(own[0] - low, own[-1] - low + (1 if step > 0 else -1), step)
+    return range(low, high + 1), rest
+
+
 #: Values of at most so many bytes are made whole: planning takes longer than that.
 SMALL = 2**20
 

@@ -111,6 +111,10 @@ class Positions(FrameNode):
             return None
         return part(self.a, (range(rows)[self.rows][as_slice(own)],))
 
+    @property
+    def first_needed(self) -> int | None:
+        return None if known(self.a.chunks[0]) else self._prefix
+
     def pushed_down(self) -> Node | None:
         rows = total(self.a.chunks[0])
         if not isinstance(rows, int) or not is_small_part(self.shape, self.a):

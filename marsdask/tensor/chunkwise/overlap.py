@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.align import broadcast_chunks, is_one
+from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.neighbours import Depth, Edge, merge_sizes
-from marsdask.core.node import Node
-from marsdask.core.sizes import known, numbers
+from marsdask.core.grids.parts import run_of
+from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.sizes import Chunks, known, numbers
 
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
@@ -273,7 +276,47 @@ def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, .
     return lengths, axes
 
 
-@view_face(writes="refused", through=(MapBlocks, Overlap, Rechunk))
+@dataclass(frozen=True, eq=False)
+class Windows(Node):
+    """Every window of a size, along new last axes: what makes them, and how to make a part."""
+
+    made: Node
+    lengths: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def meta(self) -> Any:
+        return self.made.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.made.chunks
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        if not isinstance(self.made, MapBlocks):  # it has run
+            return None
+        grown = self.made.inputs[0]
+        source = grown.a if isinstance(grown, Overlap) else grown
+        lead = taken[: len(source.chunks)]
+        more = [0] * len(lead)
+        for axis, length in zip(self.axes, self.lengths, strict=True):
+            more[axis] += length - 1
+        cuts = [run_of(own) for own in lead]
+        if not any(lead) or None in cuts:
+            return None
+        runs, rest = zip(*cuts, strict=True)
+        longer = tuple(
+            run and range(run.start, run.stop + extra)
+            for run, extra in zip(runs, more, strict=True)
+        )
+        inner = sliding_window_view.node(part(source, longer), self.lengths, self.axes)
+        return part(inner, (*rest, *taken[len(lead) :]))
+
+    def tile(self, made: Grid) -> Grid:
+        return made
+
+
+@view_face(writes="refused", through=(Windows, MapBlocks, Overlap, Rechunk))
 @waits_for_lengths(_windows)
 def sliding_window_view(
     x: Any,
@@ -308,7 +351,7 @@ def sliding_window_view(
     chunks = tuple(
         (*own[:-1], numbers(own)[-1] - extra) for own, extra in zip(cut, more, strict=True)
     )
-    return map_blocks.node(
+    made = map_blocks.node(
         np.lib.stride_tricks.sliding_window_view,
         overlap.node(node, tuple((0, extra) for extra in more), "none"),
         new_axis=tuple(range(ndim, ndim + len(lengths))),
@@ -317,3 +360,4 @@ def sliding_window_view(
         window_shape=lengths,
         axis=tuple(axes),
     )
+    return Windows(made, lengths, tuple(axes))

@@ -13,7 +13,7 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
+from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Size, known
 
 from ..kernels.duck_arrays import as_array
@@ -35,7 +35,7 @@ def single_chunks(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[N
 
 @dataclass(frozen=True, eq=False)
 class BroadcastMap(Node):
-    """A function of each chunk of an array, and of other arrays whole."""
+    """A function of each element of an array, and of other arrays whole."""
 
     values_tell: ClassVar[bool] = True
 
@@ -56,6 +56,9 @@ class BroadcastMap(Node):
     @property
     def chunks(self) -> Chunks:
         return self.a.chunks
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        return self.replaced(a=part(self.a, taken))
 
     def tile(self, a: Grid, *others: Grid) -> Generator[Look, Any, Grid]:
         inputs = yield from single_chunks(*others)

@@ -13,8 +13,9 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index
+from marsdask.core.grids.parts import run_of
+from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.sizes import Chunks, Index, known
 
 from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import single_chunks
@@ -56,6 +57,16 @@ class Convolution(Node):
     @property
     def chunks(self) -> Chunks:
         return (self._longer(self._cut(self.a.chunks[0])),)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        run, rest = run_of(taken[0]) or (None, None)
+        if run is None or rest is None or not known(self.a.chunks[0]):
+            return None
+        begin = max(0, run.start - self.size + 1)
+        end = min(run.stop, length(self.a, 0))
+        inner = self.replaced(a=part(self.a, (range(min(begin, end), end),)))
+        shift = run.start - begin
+        return part(inner, (range(rest.start + shift, rest.stop + shift, rest.step),))
 
     def _cut(self, sizes: Any) -> tuple[int, ...]:
         """Merge chunks that are shorter than the overlap with the next one."""

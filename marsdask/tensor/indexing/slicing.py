@@ -82,6 +82,12 @@ class Slice(Node):
         pairs = zip(self.taken, taken, strict=True)
         return part(self.a, tuple(_composed(own, cut) for own, cut in pairs))
 
+    @property
+    def first_needed(self) -> int | None:
+        if not self.taken or known(self.a.chunks[0]) or self.taken[0] == EVERYTHING:
+            return None
+        return elements_needed(self.taken[0])
+
     def pushed_down(self) -> Node | None:
         taken = tuple(_settled_range(part) for part in self.taken)
         if not is_small_part(self.shape, self.a):

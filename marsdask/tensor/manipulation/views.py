@@ -12,7 +12,8 @@ from marsdask.core.collection import Collection, collect, rebind, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.grids.parts import run_of
+from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers
 
 from ..chunkwise.rechunk import recut
@@ -102,6 +103,19 @@ class SeenAs(Node):
         old, new = self.a.meta.dtype.itemsize, self.dtype.itemsize
         cut = self._cut(chunks)
         return (*cut[:-1], tuple(size * old // new for size in numbers(cut[-1])))
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        old, new = self.a.meta.dtype.itemsize, self.dtype.itemsize
+        if taken[-1] is None or old == new:
+            return self.replaced(a=part(self.a, taken))
+        run, rest = run_of(taken[-1]) or (None, None)
+        if run is None or rest is None:
+            return None
+        begin, end = run.start * new // old, -(-run.stop * new // old)
+        inner = self.replaced(a=part(self.a, (*taken[:-1], range(begin, end))))
+        shift = run.start - begin * old // new
+        moved = range(rest.start + shift, rest.stop + shift, rest.step)
+        return part(inner, (*(None for _ in taken[:-1]), moved))
 
     def tile(self, a: Grid) -> Grid:
         a = recut(a, self._cut(a.chunks))

@@ -19,8 +19,10 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import Bounds, BoundsAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
+from marsdask.core.grids.parts import run_of
+from marsdask.core.grids.select import cut_axis
+from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.kernels.lazy_block import LazyBlock, Tile
@@ -62,6 +64,9 @@ class Draw(Node):
     dtype: np.dtype[Any]
     splits: Chunks
     events: int = 0
+    whole: tuple[int, ...] | None = None
+    """The shape of which this is a part, and ``start`` its first element."""
+    start: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -78,7 +83,26 @@ class Draw(Node):
     @property
     def steps(self) -> tuple[int, ...]:
         """The shape of a tile."""
-        return tile_steps(shape_of(self.splits), self.events)
+        return tile_steps(self.extent, self.events)
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """The shape that the tiles cover."""
+        return self.whole or shape_of(self.splits)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        cuts = [run_of(own) for own in taken]
+        if self.inputs or None in cuts:
+            return None
+        runs, rest = zip(*cuts, strict=True)
+        splits = tuple(
+            sizes if run is None else cut_axis(numbers(sizes), run).sizes
+            for sizes, run in zip(self.splits, runs, strict=True)
+        )
+        begins = self.start or (0,) * len(runs)
+        pairs = zip(begins, runs, strict=True)
+        start = tuple(begin + (run.start if run else 0) for begin, run in pairs)
+        return part(self.replaced(splits=splits, whole=self.extent, start=start), rest)
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
@@ -86,7 +110,7 @@ class Draw(Node):
     def tile(self, *grids: Grid) -> Any:
         if grids:
             return self._with_tensors(grids)
-        if _waste(self.splits, self.steps) <= WASTE:
+        if self.whole or _waste(self.splits, self.steps) <= WASTE:
             return self._draw((), self.splits)
         return recut(self._draw((), align_to_tiles(self.splits, self.steps)), self.splits)
 
@@ -117,15 +141,27 @@ class Draw(Node):
             "params": template,
             "seed": (self.entropy, self.call),
             "dtype": self.dtype,
-            "extent": shape_of(self.splits),
+            "extent": self.extent,
             "events": self.events,
         }
-        where = BoundsAt(chunks)
+        where = ShiftedBoundsAt(chunks, self.start) if self.start else BoundsAt(chunks)
         if not grids:
             return blockwise(draw, [], chunks=chunks, meta=self.meta, varying=where, kwargs=options)
         return map_blocks(
             draw_with, *grids, chunks=chunks, meta=self.meta, varying=where, kwargs=options
         )
+
+
+@dataclass(frozen=True)
+class ShiftedBoundsAt(BoundsAt):
+    """Gives each chunk of a part its begin and its end in the whole."""
+
+    start: tuple[int, ...]
+
+    def bounds(self, index: Index) -> Bounds:
+        """Return the begin and the end of a chunk along each axis."""
+        own = zip(super().bounds(index), self.start, strict=True)
+        return tuple((low + start, high + start) for (low, high), start in own)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import MultiOutput, Node, Part
+from marsdask.core.node import MultiOutput, Node, Part, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers, unknown_sizes, upper
 
 from ..chunkwise.map_blocks import map_blocks as map_chunks
@@ -216,7 +216,8 @@ def places(block: Any, table: Any) -> Any:
 def places_of_each_nan(block: Any, table: Any, first: Any, start: int, stop: int) -> Any:
     """Return the index of each element; each NaN is the distinct one of its position."""
     found = np.searchsorted(table, block)
-    missing, own = np.flatnonzero(block != block), np.flatnonzero(table != table)
+    # The ufunc takes no records.
+    missing, own = (np.flatnonzero(item != item) for item in (block, table))  # noqa: PLR0124
     order = np.argsort(first[own])
     found[missing] = own[order[np.searchsorted(first[own], missing + start, sorter=order)]]
     return found
@@ -331,6 +332,9 @@ class IsIn(Node):
     @property
     def chunks(self) -> Chunks:
         return self.a.chunks
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        return self.replaced(a=part(self.a, taken))
 
     def tile(self, a: Grid, among: Grid) -> Grid:
         size = math.prod(upper_total((sizes,)) for sizes in among.chunks)

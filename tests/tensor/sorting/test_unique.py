@@ -43,13 +43,13 @@ def tensor(array, chunk_size=None):
     """Return an array as a tensor."""
     return wrap(as_node(array, chunk_size))
 
+
 NANS = {
     "floats": np.array([3.0, np.nan, 1.0, np.nan, np.nan, 3.0, -np.inf]),
     "complex": np.array([1 + 2j, complex(np.nan, 1), 1, complex(0, np.nan), 1, complex(np.nan, 0)]),
     "times": np.array(["2020-01-03", "NaT", "2020-01-01", "NaT"], "M8[D]"),
     "durations": np.array([5, "NaT", 1, "NaT", 5], "m8[s]"),
 }
-
 
 
 @pytest.mark.parametrize("name", ARRAYS)

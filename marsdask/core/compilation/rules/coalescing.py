@@ -28,13 +28,14 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
         if not new_sizes:
             return graph
         fixed = shown(graph, plan) if fixed is None else fixed
-        merged = _merged(graph, new_sizes, fixed)
+        merged = regridded(graph, new_sizes, fixed)
         if merged is graph or _fits(graph, merged, 2 * limit):
             return merged
     return graph
 
 
-def _merged(graph: Graph, new_sizes: Mapping[Sizes, Sizes], fixed: Collection[Node]) -> Graph:
+def regridded(graph: Graph, new_sizes: Mapping[Sizes, Sizes], fixed: Collection[Node]) -> Graph:
+    """Return the graph over sources in new chunks; those of ``fixed`` nodes stay."""
     # `fixed` holds nodes of the old graph; sources have no inputs, so they are unchanged.
     return graph.map(lambda node: node if node in fixed else _regridded(node, new_sizes))
 

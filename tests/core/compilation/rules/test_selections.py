@@ -17,6 +17,7 @@ from marsdask.core.config import option_context
 from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
 from marsdask.core.graph import Graph
 from marsdask.core.node import MultiOutput
+from marsdask.tensor.lib.stride_tricks import sliding_window_view
 
 #: Twice or thrice each of these axes is far more than any machine has memory for.
 B = 10**6
@@ -136,6 +137,19 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "pad-wrap-of-huge": (lambda: mt.pad(mt.arange(N), 3, "wrap")[[0, -1]], [N - 3, 2]),
     "setitem": (lambda: assigned(mt.arange(N), slice(3, None, 2), 7)[2:6], [2, 7, 4, 7]),
     "take": (lambda: mt.take(mt.arange(N), [5, -1]), [5, N - 1]),
+    "random": (lambda: mt.random.default_rng(0).integers(3, 4, N)[5:7], [3, 3]),
+    "random-end": (lambda: mt.random.RandomState(0).uniform(3, 3, (B, B))[:1:-B, -2:], [[3, 3]]),
+    "windows": (lambda: sliding_window_view(mt.arange(N), 3)[5:7], [[5, 6, 7], [6, 7, 8]]),
+    "windows-wide": (lambda: sliding_window_view(mt.arange(N), B)[[7], :2], [[7, 8]]),
+    "windows-axis": (lambda: sliding_window_view(mt.eye(B), 2, 1)[3, 3:1:-1], [[1, 0], [0, 1]]),
+    "digitize": (lambda: mt.digitize(mt.arange(N), [5, 7])[4:8], [0, 1, 1, 2]),
+    "interp": (lambda: mt.interp(mt.arange(N), [0, 10], [0, 20])[[3, -1]], [6, 20]),
+    "isin": (lambda: mt.isin(mt.arange(N), [5, 7])[5:8], [1, 0, 1]),
+    "convolve": (lambda: mt.convolve(mt.arange(N), [1, 2, 3])[:4], [0, 1, 4, 10]),
+    "convolve-end": (lambda: mt.convolve(mt.ones(N), [1, 2, 3])[-1:-4:-1], [3, 5, 6]),
+    "correlate": (lambda: mt.correlate(mt.arange(N), [1, 2, 3])[5:8], [38, 44, 50]),
+    "view": (lambda: mt.arange(N).view("i4")[5:10], [0, 3, 0, 4, 0]),
+    "view-wide": (lambda: mt.ones(N, "i4").view("i8")[5:8:2], [2**32 + 1] * 2),
 }
 
 
