@@ -567,10 +567,8 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
 
 
 @public
-def where(condition: Any, x: Any = None, y: Any = None) -> Node:
+def where(condition: Any, x: Any, y: Any) -> Node:
     """Choose from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
-    if x is None or y is None:
-        raise NotImplementedError("where(condition) alone is not supported; use nonzero(condition)")
     return apply(chosen, condition, x, y)
 
 

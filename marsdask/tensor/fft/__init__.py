@@ -19,7 +19,9 @@ from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
 from ..chunkwise.rechunk import rechunk, recut
+from ..creation.ranges import arange
 from ..device import placed_on
+from ..elementwise.ufuncs import astype, greater_equal, multiply, subtract
 from ..indexing.assignment import into
 from ..kernels.duck_arrays import is_foreign
 from ..manipulation.join import roll
@@ -327,8 +329,17 @@ def fft_wrap(
     return one_axis(name, fft_func)
 
 
-def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
-    """Return the lazy form of the frequencies of a transform's bins."""
+#: More frequencies are made by their chunks, and not by the client.
+MOST_FREQUENCIES = 2**20
+
+
+def frequencies(
+    name: str, whole: Callable[..., Any], first: Callable[[int], tuple[int, int]]
+) -> TensorFunction:
+    """Return the lazy form of the frequencies of a transform's bins.
+
+    ``first`` gives the number of bins, and how many of them have no negative frequency.
+    """
 
     def lazy(
         n: int,
@@ -342,16 +353,23 @@ def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
     ) -> Any:
         if dtype is not None and np.dtype(dtype).kind != "f":
             raise ValueError(f"frequencies are real floating-point numbers, not {dtype}")
+        cut = chunk_size if chunks is None else chunks
+        if isinstance(n, int | np.integer) and n > MOST_FREQUENCIES:
+            count, positive = first(int(n))
+            bins = as_node(arange.node(count, chunk_size=cut))
+            turned = subtract.node(bins, multiply.node(greater_equal.node(bins, positive), int(n)))
+            scaled = multiply.node(turned, 1.0 / (n * d))
+            return placed_on(astype.node(scaled, dtype or np.float64, copy=False), gpu, device)
         found = whole(n, d).astype(dtype or np.float64, copy=False)
-        return placed_on(as_node(found, chunk_size if chunks is None else chunks), gpu, device)
+        return placed_on(as_node(found, cut), gpu, device)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
     return public(lazy)
 
 
-fftfreq: Final = frequencies("fftfreq", np.fft.fftfreq)
-rfftfreq: Final = frequencies("rfftfreq", np.fft.rfftfreq)
+fftfreq: Final = frequencies("fftfreq", np.fft.fftfreq, lambda n: (n, (n - 1) // 2 + 1))
+rfftfreq: Final = frequencies("rfftfreq", np.fft.rfftfreq, lambda n: (n // 2 + 1, n))
 
 
 @public

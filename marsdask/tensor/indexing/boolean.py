@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -271,12 +272,16 @@ def nonzero(a: Any) -> tuple[Node, ...]:
     return ExecutableTuple(column(found, axis) for axis in range(len(node.chunks)))
 
 
+#: Stands for an argument that is not given: ``None`` is a value.
+_UNSET: Any = Parameter.empty
+
+
 @public
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: Any, x: Any = _UNSET, y: Any = _UNSET) -> Any:
     """Choose from two tensors, or return where the condition holds. See numpy.where."""
-    if (x is None) != (y is None):
+    if (x is _UNSET) != (y is _UNSET):
         raise ValueError("either both or neither of x and y should be given")
-    return nonzero.node(condition) if x is None else ufuncs.where.node(condition, x, y)
+    return nonzero.node(condition) if x is _UNSET else ufuncs.where.node(condition, x, y)
 
 
 @public

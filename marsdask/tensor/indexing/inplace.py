@@ -30,7 +30,7 @@ from .advanced import in_bounds, settle
 from .assignment import assign
 from .getitem import getitem
 from .scatter import SetAlong
-from .setitem import fit, held, put_where, setitem
+from .setitem import as_records, fit, held, put_where, setitem
 
 
 def _tensor(a: Any, name: str) -> Any:
@@ -204,6 +204,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to positions of the flat array. See numpy.put."""
     shape = _lengths(_tensor(a, "put"))
     count = int(np.prod(shape, dtype=np.intp))
+    v = as_records(v, a.dtype)
     where, new = ravel(ind), ravel(v)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")

@@ -36,7 +36,7 @@ from ..typing import public
 from ..unknown_lengths import resized, waits_for_lengths
 from .advanced import Take
 from .getitem import getitem
-from .setitem import fit
+from .setitem import as_records, fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Node:
     node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     shape = numbers(node.shape)
-    new = as_node(values)
+    new = as_node(as_records(values, node.meta.dtype))
     where = obj.compute() if isinstance(obj, Collection) else obj
     places = _places(where, shape[axis], axis)
     if len(places) == 1 and new.meta.ndim:

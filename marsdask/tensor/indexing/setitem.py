@@ -61,13 +61,20 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return a copy of the assigned value; Python's scalars are cast to the tensor's type."""
     if isinstance(value, np.ndarray):
         return value.copy()
-    if dtype.names and isinstance(value, list | tuple | np.void):
-        return np.array(value, dtype)  # a tuple is one element
+    if (records := as_records(value, dtype)) is not value:
+        return records
     if value is not None and type(value) not in (bool, int, float, complex, str, bytes):
         return value
     held = np.empty((), dtype)
     held[()] = value
     return held
+
+
+def as_records(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return tuples as records of a type that has fields: a tuple is one element."""
+    if dtype.names and isinstance(value, list | tuple | np.void):
+        return np.array(value, dtype)
+    return value
 
 
 def _others_whole(items: Sequence[Item]) -> bool:

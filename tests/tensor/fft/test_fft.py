@@ -80,6 +80,9 @@ def test_shifts_and_frequencies(chunks):
     np.testing.assert_allclose(target.compute(), np.fft.ifft(x))
     check(fft.fftfreq(5, 0.1), np.fft.fftfreq(5, 0.1))
     check(fft.rfftfreq(6, chunk_size=2), np.fft.rfftfreq(6))
+    for n in (2**20 + 1, 2**20 + 2):  # made by their chunks
+        check(fft.fftfreq(n, 0.1), np.fft.fftfreq(n, 0.1))
+        check(fft.rfftfreq(n, 0.1, chunk_size=2**18), np.fft.rfftfreq(n, 0.1))
 
 
 def test_wrong_arguments_are_refused_at_the_call():

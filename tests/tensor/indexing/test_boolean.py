@@ -94,3 +94,11 @@ def test_masks_without_elements_choose_nothing(key, lazy):
     assert_same(x, array)
     with pytest.raises(IndexError, match="did not match"):
         x[mt.zeros((0, 4), dtype=bool)]
+
+
+@pytest.mark.parametrize("values", [(None, 1), (1, None), (None, None)])
+def test_none_is_a_value(values):
+    """Of a choice of two; only arguments that are not given are none."""
+    mask = np.array([True, False, True])
+    found = mt.where(mt.tensor(mask, chunk_size=1), *values).compute()
+    assert found.tolist() == np.where(mask, *values).tolist()

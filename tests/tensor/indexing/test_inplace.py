@@ -155,3 +155,26 @@ def test_unknown_lengths_say_so() -> None:
     chosen.execute()
     mt.putmask(chosen, chosen > 5, 0)
     assert_same(chosen, [4, 5, 0, 0, 0])
+
+
+#: Writers of tuples into records: a tuple is one element.
+RECORDS = {
+    "setitem": lambda xp, x: x.__setitem__(0, (7, "zz")),
+    "put": lambda xp, x: xp.put(x, [0, 2], [(7, "zz")]),
+    "put several": lambda xp, x: xp.put(x, [0, 2], [(7, "zz"), (8, "y")]),
+    "flat": lambda xp, x: x.flat.__setitem__(0, (7, "zz")),
+    "flat slice": lambda xp, x: x.flat.__setitem__(slice(1, 3), [(7, "zz"), (8, "y")]),
+    "insert": lambda xp, x: xp.insert(x, 1, (7, "zz")),
+    "insert several": lambda xp, x: xp.insert(x, [0, 1], [(7, "zz"), (8, "y")]),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_tuples_are_records(name):
+    """Whoever writes them."""
+    x = np.array([(1, "a"), (2, "bb"), (3, "c")], [("n", "i4"), ("s", "U2")])
+    mine = mt.tensor(x, chunk_size=1)
+    found = RECORDS[name](mt, mine)
+    expected = RECORDS[name](np, x)
+    found, expected = (mine, x) if found is None else (found, expected)
+    assert found.compute().tolist() == expected.tolist()

@@ -139,6 +139,8 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "take": (lambda: mt.take(mt.arange(N), [5, -1]), [5, N - 1]),
     "random": (lambda: mt.random.default_rng(0).integers(3, 4, N)[5:7], [3, 3]),
     "random-end": (lambda: mt.random.RandomState(0).uniform(3, 3, (B, B))[:1:-B, -2:], [[3, 3]]),
+    "fftfreq": (lambda: mt.fft.fftfreq(N, 1 / N)[[5, -1]], [5, -1]),
+    "rfftfreq": (lambda: mt.fft.rfftfreq(N, 1 / N)[[5, -1]], [5, N // 2]),
     "windows": (lambda: sliding_window_view(mt.arange(N), 3)[5:7], [[5, 6, 7], [6, 7, 8]]),
     "windows-wide": (lambda: sliding_window_view(mt.arange(N), B)[[7], :2], [[7, 8]]),
     "windows-axis": (lambda: sliding_window_view(mt.eye(B), 2, 1)[3, 3:1:-1], [[1, 0], [0, 1]]),
