@@ -277,7 +277,7 @@ def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, .
 
 
 @dataclass(frozen=True, eq=False)
-class Windows(Node):
+class SlidingWindows(Node):
     """Every window of a size, along new last axes: what makes them, and how to make a part."""
 
     made: Node
@@ -316,7 +316,7 @@ class Windows(Node):
         return made
 
 
-@view_face(writes="refused", through=(Windows, MapBlocks, Overlap, Rechunk))
+@view_face(writes="refused", through=(SlidingWindows, MapBlocks, Overlap, Rechunk))
 @waits_for_lengths(_windows)
 def sliding_window_view(
     x: Any,
@@ -360,4 +360,4 @@ def sliding_window_view(
         window_shape=lengths,
         axis=tuple(axes),
     )
-    return Windows(made, lengths, tuple(axes))
+    return SlidingWindows(made, lengths, tuple(axes))

@@ -19,7 +19,7 @@ from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
 from ..chunkwise.rechunk import rechunk, recut
-from ..creation.ranges import arange
+from ..creation.from_shape import arange
 from ..device import placed_on
 from ..elementwise.ufuncs import astype, greater_equal, multiply, subtract
 from ..indexing.assignment import into
