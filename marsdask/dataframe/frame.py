@@ -147,6 +147,13 @@ class DataFrame(FrameBase):
         """The number of axes, 2."""
         return 2
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = hasattr(type(self), name)
+        if not own and name in self.columns:
+            self[name] = value
+        else:
+            super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> Series:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]

@@ -90,6 +90,25 @@ class ValueCall(UserCall):
         return pd.Series(values, block.index, object, block.name)
 
 
+@dataclass(frozen=True, eq=False)
+class LookUp(UserCall):
+    """Looks each value up in a mapping to values of several kinds, which stay objects."""
+
+    def called(self, block: Any) -> Any:
+        return super().called(block).astype(object)
+
+
+def _has_kinds(mapping: Any, meta: Any) -> bool:
+    """Tell whether pandas finds the type of what a mapping gives in all rows."""
+    if meta.ndim > 1 or not isinstance(meta.dtype, np.dtype) or meta.dtype.kind in "mM":
+        return False  # arrays of pandas have rules of their own
+    known = isinstance(mapping, dict | pd.Series) and not hasattr(mapping, "__missing__")
+    if not known:
+        return False
+    values = pd.Series(mapping)
+    return values.dtype == object and bool(values.notna().any())
+
+
 def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
     """Return a chunk's result with the columns of the whole one."""
     kind: Any = pd.Series if isinstance(meta, pd.Series) else pd.DataFrame
@@ -137,10 +156,15 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     else:
         found = _guessed(call, node.meta)
     by_values = meta is None and _tells_nothing(found, node.meta) and callable(args[0])
-    kind = ValueCall if by_values else UserCall
+    by_key = meta is None and name == "map" and _has_kinds(args[0], node.meta)
+    if by_key and isinstance(found, pd.Series):
+        found = found.astype(object)
+    kind = ValueCall if by_values else LookUp if by_key else UserCall
     call = kind(name, args, tuple(kwargs.items()), without_rows(found, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
     rows = rowwise(call, obj if node.settled or is_row(node) else OneType(node))
+    if by_key:
+        return exemplars.by_values(exemplars.constructed, rows)
     return exemplars.by_values(exemplars.inferred, rows) if by_values else rows
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype
 
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
@@ -179,13 +180,23 @@ def dot(obj: Any, other: Any) -> Series | Tensor:
 def _dot(obj: Any, other: Any) -> Any:
     lazy = isinstance(other, Collection)
     if obj.ndim == 1 and lazy and other.node.meta.ndim == 1 and not is_row(other.node):
-        return (obj * other).sum()
+        return _dot_of_rows(obj, other)
     if obj.ndim == 1 or (lazy and not is_row(other.node)):
         raise NotImplementedError(
             "dot() of a Series with values in memory, or of lazy frames, is not supported; use "
             "to_tensor() and @"
         )
     return rowwise(Method("dot"), obj, other)
+
+
+def _dot_of_rows(a: Any, b: Any) -> Any:
+    """Return a product as NumPy does: of its type, and missing where any value is."""
+    if all(is_bool_dtype(rows.node.meta.dtype) for rows in (a, b)):
+        return (a & b).any()
+    products = a * b
+    dtype = products.node.meta.dtype
+    total = products.sum(skipna=False)
+    return total.astype(dtype) if isinstance(dtype, np.dtype) and dtype.kind in "iu" else total
 
 
 class Converted(FunctionWrapper, Unsettled):

@@ -27,6 +27,7 @@ from .masks import (
     is_between,
     is_other_kind,
     label_in_memory,
+    listed_key,
     slice_bounds,
 )
 
@@ -205,7 +206,7 @@ def _values_of_columns(names: list[Any], count: int, value: Any) -> list[Any]:
 
 
 def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = [listed_key(part) for part in (key if isinstance(key, tuple) else (key,))]
     if len(parts) > obj.ndim:
         raise pd.errors.IndexingError("Too many indexers")
     return parts[0], parts[1] if len(parts) > 1 else slice(None)

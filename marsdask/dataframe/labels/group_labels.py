@@ -273,7 +273,9 @@ def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
         return [by], False
     if not by:
         raise ValueError("No group keys passed!")
-    return ([array_of(by)], False) if is_of_rows(obj, by) else (by, True)
+    if is_of_rows(obj, by):
+        return [array_of(by)], False
+    return [array_of(key) if isinstance(key, list) else key for key in by], True
 
 
 def is_of_rows(obj: Any, by: list[Any]) -> bool:

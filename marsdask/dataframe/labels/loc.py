@@ -32,6 +32,7 @@ from .masks import (
     check_labels,
     has_first_level,
     has_label,
+    has_label_or_first,
     has_levels,
     is_between,
     is_other_kind,
@@ -101,7 +102,9 @@ def rows_labelled(
         return rows.loc[labels.tolist() if labels.dtype == object else labels]
     how = dict(options)
     if "columns" in how:
-        rows = rows.copy()  # pandas looks whether columns of one type lie together
+        others = np.flatnonzero(~rows.index.isin(labels))
+        # pandas looks whether columns of one type lie together
+        rows = rows.iloc[np.setdiff1d(np.arange(len(rows)), others[1:])].copy()
     return rows.reindex(index=labels, **how) if spreads else rows.reindex(labels, **how)
 
 
@@ -151,6 +154,25 @@ def rows_of_time(obj: Any, text: str) -> Any:
     return rows
 
 
+def rows_of_period(obj: Any, text: str) -> Any:
+    """Return the rows of a period, or those of all periods in a longer one."""
+    labels = obj.node.meta.index
+    try:
+        time, fineness = labels._parse_with_reso(text)
+        longer = labels._can_partial_date_slice(fineness)
+    except ValueError as error:
+        raise KeyError(text) from error
+    if not longer and fineness != labels._resolution_obj:
+        raise KeyError(text)
+    if not longer:
+        return rows_of_label(obj, pd.Period(time, freq=labels.freq))
+    start, stop = labels._parsed_string_to_bounds(fineness, time)
+    rows = obj[rowwise(is_between, obj, start=start, stop=stop)]
+    if not len(rows):
+        raise KeyError(text)
+    return rows
+
+
 def rows_of_labels(
     obj: S,
     labels: Any,
@@ -181,7 +203,9 @@ def rows_of_labels(
     elif own.nlevels > index.nlevels:
         rows = obj[rowwise(has_first_level, obj, labels=index)]
     else:
-        rows = obj[rowwise(has_label, obj, labels=index)]
+        # Of rows and columns at once, the types depend on whether any row is left out.
+        mask = has_label_or_first if "columns" in options else has_label
+        rows = obj[rowwise(mask, obj, labels=index)]
     how = tuple(sorted(options.items()))
     chosen: S = type(obj)(ChosenLabels(in_one_type(rows.node), index, with_gaps, how, spreads))
     return chosen
@@ -197,18 +221,20 @@ def rows_between(obj: Any, key: slice) -> Any:
     return rows if step == 1 else rows.iloc[::step]
 
 
+def _is_position(bound: Any) -> bool:
+    number = isinstance(bound, int | np.integer) and not isinstance(bound, bool)
+    return bound is None or number
+
+
 def rows_sliced(obj: S, key: slice) -> S:
     """Return the rows of ``obj[start:stop]``: by position for integers, by label for others."""
-    numbers = all(
-        one is None or (isinstance(one, int | np.integer) and not isinstance(one, bool))
-        for one in (key.start, key.stop, key.step)
-    )
+    numbers = all(map(_is_position, (key.start, key.stop, key.step)))
     labels = obj.node.meta.index
-    bounds = [one for one in (key.start, key.stop) if isinstance(one, float)]
+    bounds = [one for one in (key.start, key.stop) if not _is_position(one)]
     if bounds and labels.nlevels == 1 and labels.dtype.kind in "iu":
         raise TypeError(
             f"cannot do slice indexing on {type(labels).__name__} with these indexers "
-            f"[{bounds[0]}] of type float"
+            f"[{bounds[0]}] of type {type(bounds[0]).__name__}"
         )
     rows: S = obj.iloc[key] if numbers else Loc(obj, flags=True)[key]
     return rows
@@ -324,6 +350,8 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
         return obj.iloc[numbers.get_loc(key)]
     if isinstance(key, str) and isinstance(obj.node.meta.index, pd.DatetimeIndex):
         return rows_of_time(obj, key)
+    if isinstance(key, str) and isinstance(obj.node.meta.index, pd.PeriodIndex):
+        return rows_of_period(obj, key)
     return rows_of_label(obj, key)
 
 

@@ -22,6 +22,13 @@ def has_label(block: Any, labels: Any) -> Any:
     return pd.Series(_are_among(block.index, labels), index=block.index)
 
 
+def has_label_or_first(block: Any, labels: Any) -> Any:
+    """Tell the same, and take the first row of another label, which tells that there is one."""
+    chosen = has_label(block, labels)
+    chosen.iloc[np.flatnonzero(~chosen)[:1]] = True
+    return chosen
+
+
 def _are_among(index: Any, labels: Any) -> Any:
     """Tell of each label whether it is among others: a truth value is no number."""
     types = {getattr(item.dtype, "kind", "O") for item in (index, pd.Index(labels))}
@@ -96,7 +103,12 @@ def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
 
 
 def listed_key(key: Any) -> Any:
-    """Return an array of pandas's types as truth values, false where they miss, or as labels."""
+    """Return an array of pandas's types as truth values, false where they miss, or as labels.
+
+    A range is a list of labels, as in pandas.
+    """
+    if isinstance(key, range):
+        return list(key)
     if not isinstance(key, ExtensionArray):
         return key
     flags = isinstance(key.dtype, pd.BooleanDtype) or key.dtype.kind == "b"

@@ -45,7 +45,14 @@ class Direction:
     def both(self, a: Any, b: Any) -> Any:
         """Join two runs of rows."""
         low, high = (a[2], b[1]) if self.rising else (b[1], a[2])
-        return bool(a[0] and b[0] and low <= high), a[1], b[2]
+        return bool(a[0] and b[0] and _is_at_most(low, high)), a[1], b[2]
+
+
+def _is_at_most(low: Any, high: Any) -> bool:
+    try:
+        return bool(low <= high)
+    except TypeError:  # as in pandas, what has no order is not in order
+        return False
 
 
 @dataclass(frozen=True)

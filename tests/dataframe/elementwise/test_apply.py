@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -120,6 +121,24 @@ def test_chunks_that_are_of_another_form_are_refused():
     wide = lazy.apply(lambda r: pd.Series({"a" if r.k < 3 else "z": 1}), axis=1)
     with pytest.raises(ValueError, match="meta="):
         wide.compute()
+
+
+#: Mappings to values of several kinds, of which a chunk may have one, or none.
+OF_KINDS: tuple[Any, ...] = (
+    *({1: "a", "x": 7}, {1: "a", 2: 7}, {1: None, 2: "a", 3: 5}, {9: 5, 8: "a"}),
+    *({1: pd.Timestamp("2020"), 7: "a"}, {1: True, 2: 2.5, 3: "b"}),
+    pd.Series(["a", 2], [1, 9]),
+)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f8", "object"])
+@pytest.mark.parametrize("mapping", OF_KINDS, ids=str)
+def test_mappings_to_values_of_several_kinds(mapping, dtype):
+    """The type is that of the values of all rows, as in pandas."""
+    for values in ([3, 1, 2, 1], [4, 1, 1, 4], [4, 4, 4]):
+        rows = pd.Series(values, dtype=dtype)
+        for size in (1, 4):
+            equal(md.Series(rows, chunk_size=size).map(mapping), rows.map(mapping))
 
 
 def test_dicts_with_defaults():

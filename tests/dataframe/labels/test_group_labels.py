@@ -170,6 +170,10 @@ def test_a_list_of_keys(rows):
     equal(lazy.groupby(keys).count(), rows.groupby(keys).count())
     with pytest.raises(KeyError):
         lazy.groupby(keys[:4])
+    for several in ([keys, [1, 1, 2, 2, 2]], [["q", np.nan, "q", None, "p"]]):
+        for dropna in (True, False):
+            how: Any = {"dropna": dropna, "sort": dropna}
+            equal(lazy.groupby(several, **how).count(), rows.groupby(several, **how).count())
 
 
 def test_a_grouper_of_a_column():

@@ -142,6 +142,66 @@ def test_texts_of_times(tz):
                     equal(call(lazy), wanted, **({} if np.ndim(wanted) == 0 else FREQ))
 
 
+@pytest.mark.parametrize("freq", ["Q-FEB", "Q-DEC", "M", "D"])
+def test_texts_of_periods(freq):
+    """A text is the period that it is in, or all periods in one that is longer."""
+    rows = pd.Series(range(12), pd.period_range("2000-11", periods=12, freq=freq))
+    for text in ("2001Q1", "2001", "2000-11", "2000", "2000-11-03", "1999", "soon"):
+        for series in (rows, rows.iloc[::-1]):
+            lazy = md.Series(series, chunk_size=5)
+            try:
+                wanted = series.loc[text]
+            except KeyError:
+                with pytest.raises(KeyError):
+                    _ = lazy.loc[text]
+            else:
+                equal(lazy.loc[text], wanted, **({} if np.ndim(wanted) == 0 else FREQ))
+
+
+def _write(name: str, key: Any) -> Any:
+    """Return a call that writes to some rows."""
+
+    def call(frame: Any) -> Any:
+        frame = frame.copy()
+        getattr(frame, name)[key] = 9
+        return frame
+
+    return call
+
+
+#: Calls with a range as a list of labels or positions.
+RANGES: dict[str, Any] = {
+    "loc": lambda d: d.loc[range(1, 3)],
+    "loc of columns": lambda d: d.loc[:, range(2)],
+    "iloc": lambda d: d.iloc[range(2, 0, -1)],
+    "iloc of columns": lambda d: d.iloc[:, range(1)],
+    "frame": lambda d: d[range(2)],
+    "series": lambda d: d[0][range(1, 3)],
+    "loc =": _write("loc", (range(2), 1)),
+    "iloc =": _write("iloc", (0, range(2))),
+    "nothing": lambda d: d.loc[range(0)],
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_ranges_are_lists(name):
+    """A range is a list of labels or positions, as in pandas."""
+    frame = pd.DataFrame([[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 1, 2]])
+    equal(RANGES[name](md.DataFrame(frame, chunk_size=2)), RANGES[name](frame))
+
+
+@pytest.mark.parametrize("start", ["a", 1.5, True, pd.Timestamp("2020")], ids=str)
+def test_slices_of_integers_have_integers(start):
+    """Others raise as in pandas, also in a tuple."""
+    for key in (slice(start, None), slice(None, start)):
+        with pytest.raises(TypeError, match="cannot do slice indexing") as wanted:
+            _ = pd.Series([1, 2])[key]
+        for mine in (key, (key,)):
+            with pytest.raises(TypeError) as error:
+                _ = md.Series([1, 2])[mine]
+            assert str(error.value) == str(wanted.value)
+
+
 #: Frequencies of labels are those of whole indexes.
 FREQ: dict[str, Any] = {"check_freq": False}
 

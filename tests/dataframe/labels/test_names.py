@@ -161,8 +161,9 @@ def test_types_of_rows_and_columns_at_once(dtype, size):
     lazy = md.DataFrame(frame, chunk_size=size)
     for columns in (["a", "b", "c"], ["b"]):
         for how in ({}, {"fill_value": frame.iat[0, 0]}):
-            named: Any = {"index": [1, 0], "columns": columns, **how}
-            equal(lazy.reindex(**named), frame.reindex(**named))
+            for rows in ([1, 0], [0, 1], [0, 1, 2]):  # the last ones are all, in their order
+                named: Any = {"index": rows, "columns": columns, **how}
+                equal(lazy.reindex(**named), frame.reindex(**named))
             equal(lazy.reindex(**named)["b"], frame.reindex(**named)["b"])
     mixed: Any = {"index": [1, 0], "columns": ["a", "d", "c"]}
     equal(lazy.assign(d="x").reindex(**mixed), frame.assign(d="x").reindex(**mixed))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -24,6 +26,22 @@ def test_properties(both):
         assert bool(e.u.is_unique) == d.u.is_unique
         assert bool(e.t.sort_values().is_monotonic_increasing)
         assert bool(e.u.sort_values(ascending=False).is_monotonic_decreasing)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("dtype", ["object", "Int64", "str", "M8[us]"])
+def test_values_without_order(dtype, size):
+    """Neither missing values nor numbers beside texts rise or fall."""
+    columns: dict[str, list[Any]] = {
+        "object": [[None, "a"], ["a", 1, 2], [1, None], [pd.NA, 1], ["a", "b"], [2.5, 1]],
+        "Int64": [[None, 1], [1, None, 2], [1, 2, 2]],
+        "str": [[None, "a"], ["a", None], ["b", "a"]],
+        "M8[us]": [[None, "2020"], ["2020", "2021"]],
+    }
+    for values in columns[dtype]:
+        rows = pd.Series(values, dtype=dtype)
+        for name in NAMES[2:]:
+            assert getattr(md.Series(rows, chunk_size=size), name).compute() == getattr(rows, name)
 
 
 @draws(6)
