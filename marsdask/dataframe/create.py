@@ -116,9 +116,17 @@ def from_pandas(
 def in_memory(data: Any, chunk_size: Any, num_partitions: int | None, *, copy: bool) -> Any:
     """Return a lazy object of a pandas object, which was copied or is shared."""
     sizes = row_sizes(len(data), data, chunk_size, num_partitions)
-    data, shares = _with_own_cells(data) if copy else (data, True)
+    data, shares = _with_own_cells(_with_own_labels(data)) if copy else (data, True)
     content = uuid.uuid4().hex if shares else ""
     return wrap(FromPandas(data, sizes, content=content, lent=not copy))
+
+
+def _with_own_labels(data: Any) -> Any:
+    """Return an object with its own labels: pandas holds arrays that are given as labels."""
+    if isinstance(data, pd.Index):
+        return data
+    data = data.set_axis(data.index.copy(deep=True), axis=0)
+    return data if data.ndim == 1 else data.set_axis(data.columns.copy(deep=True), axis=1)
 
 
 def _with_own_cells(data: Any) -> tuple[Any, bool]:

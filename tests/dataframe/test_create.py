@@ -145,3 +145,30 @@ def test_lazy_scalars_among_values():
     equal(md.Series([low, 2.5]), pd.Series([1, 2.5]))
     equal(md.DataFrame({"a": [low, high], "b": 3}), pd.DataFrame({"a": [1, 4], "b": 3}))
     equal(md.DataFrame([{"a": low}, {"a": high}]), pd.DataFrame({"a": [1, 4]}))
+
+
+#: Objects made of an array of labels.
+LABELLED: dict[str, Any] = {
+    "series": lambda labels: md.Series([1, 2], index=labels),
+    "frame": lambda labels: md.DataFrame({"a": [1, 2]}, index=labels),
+    "columns": lambda labels: md.DataFrame([[1, 2]], columns=labels),
+    "of an array": lambda labels: md.DataFrame(np.array([[1, 2]]), columns=labels),
+    "of a dict of rows": lambda labels: md.DataFrame.from_dict({0: [1, 2]}, "index", None, labels),
+    "index": md.Index,
+    "of an Index": lambda labels: md.Series([1, 2], index=pd.Index(labels, copy=False)),
+    "of pandas's series": lambda labels: md.Series(pd.Series([1, 2], index=labels)),
+    "from_pandas": lambda labels: md.from_pandas(pd.DataFrame({"a": [1, 2]}, index=labels)),
+    "set_axis": lambda labels: md.Series([1, 2]).set_axis(labels),
+    "times": lambda labels: md.Series([1, 2], index=labels.view("M8[ns]")),
+}
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_arrays_of_labels_are_copied(name):
+    """Later changes of an array have no effect, nor on new objects of equal labels."""
+    labels = np.array([5, 6])
+    wanted = LABELLED[name](labels.copy()).compute()
+    lazy = LABELLED[name](labels)
+    labels[:] = [8, 9]
+    equal(lazy, wanted)
+    equal(LABELLED[name](np.array([5, 6])), wanted)
