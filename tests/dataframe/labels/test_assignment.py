@@ -271,8 +271,8 @@ def test_columns_of_equal_labels_by_position(key):
 @pytest.mark.parametrize("value", [5, [7, 8, 9], None], ids=str)
 def test_columns_as_attributes(value):
     """A column is set by its name; what is no column has no attribute."""
-    frame = pd.DataFrame({"a": [1, 2, 3], "sum": [4, 5, 6]})
-    lazy = md.DataFrame(frame, chunk_size=2)
+    frame: Any = pd.DataFrame({"a": [1, 2, 3], "sum": [4, 5, 6]})
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
     frame.a = lazy.a = value
     equal(lazy, frame)
     lazy.a = lazy["sum"] + 1
