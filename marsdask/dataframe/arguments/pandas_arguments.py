@@ -54,13 +54,14 @@ def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
     anything = not forwarding or any(code.co_flags & _KEYWORDS for code in codes)
     known = theirs if own is None else theirs | _names(own)
     in_place = "inplace" in theirs
+    tells = own is not None and "inplace" in _names(own)  # its result depends on that
 
     @wraps(method)
     def face(*args: Any, **kwargs: Any) -> Any:
         changes = False
         if kwargs:
             if in_place and "inplace" in kwargs:
-                changes = kwargs.pop("inplace")
+                changes = kwargs["inplace"] if tells else kwargs.pop("inplace")
                 check_boolean("inplace", changes)
             if not anything and not kwargs.keys() <= known:
                 _refuse_unknown(name, kwargs, known)

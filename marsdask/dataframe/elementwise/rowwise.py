@@ -406,6 +406,15 @@ class Method:
         return getattr(owner, self.name)(*args, **kwargs)
 
 
+class InPlace(Method):
+    """Calls a method that changes an object: columns refuse values of other types."""
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        changed = block.copy(deep=False)
+        super().__call__(changed, *args, inplace=True, **kwargs)
+        return changed
+
+
 #: Functions for which pandas raises by the types of values, but not without rows.
 BY_TYPES: set[Callable[..., Any]] = {
     *(operator.and_, operator.or_, operator.xor),

@@ -23,30 +23,41 @@ from ..frame_node import S, SameRows, axis_number
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from .operands import BROADCAST, aligned_tensor, aligned_values, array_of
-from .rowwise import Method, rowwise
+from .rowwise import InPlace, Method, rowwise
 
 
 @keeps_lazy("items")
-def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
+def fillna(
+    obj: S, value: Any, *, limit: int | None = None, inplace: bool = False, **options: Any
+) -> S:
     """Replace missing values. See pandas.DataFrame.fillna."""
     if limit is not None:
         raise NotImplementedError(
             "fillna(limit=) is not supported, since it counts over all rows; use fillna(value)"
         )
     if isinstance(value, dict) and any(isinstance(one, Collection) for one in value.values()):
-        filled: S = _filled(obj, value)
+        filled: S = _filled(obj, value, inplace=inplace)
         return filled
-    found: S = rowwise(Method("fillna"), obj, value, **options)
+    found: S = rowwise(method_in("fillna", inplace=inplace), obj, value, **options)
     return found
 
 
-def _filled(frame: Any, values: dict[Any, Any]) -> Any:
+def method_in(name: str, *, inplace: bool) -> Method:
+    """Return a method, or what it does to an object in place: columns keep their types."""
+    return InPlace(name) if inplace else Method(name)
+
+
+def _filled(frame: Any, values: dict[Any, Any], *, inplace: bool) -> Any:
     """Replace missing values of some columns, by values of which some are lazy."""
     if frame.ndim == 1:
         raise NotImplementedError(
             "fillna() of rows by lazy values is not supported; use compute() first"
         )
-    changed = {name: fillna(frame[name], one) for name, one in values.items() if name in frame}
+    changed = {
+        name: fillna(frame[name], one, inplace=inplace)
+        for name, one in values.items()
+        if name in frame
+    }
     return frame._with(changed)
 
 
@@ -103,9 +114,9 @@ def among(block: Any, values: Any) -> Any:
 
 
 @keeps_lazy("arguments")
-def where(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
+def where(obj: S, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any) -> S:
     """Keep values where a condition holds, and put others elsewhere. See pandas.DataFrame.where."""
-    found: S = _chosen("where", obj, cond, other, options)
+    found: S = _chosen(method_in("where", inplace=inplace), obj, cond, other, options)
     return found
 
 
@@ -118,13 +129,14 @@ def cells_where(frame: S, cond: Any) -> S:
 
 
 @keeps_lazy("arguments")
-def mask(obj: S, cond: Any, other: Any = np.nan, **options: Any) -> S:
+def mask(obj: S, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any) -> S:
     """Replace values where a condition holds. See pandas.DataFrame.mask."""
-    found: S = _chosen("mask", obj, cond, other, options)
+    found: S = _chosen(method_in("mask", inplace=inplace), obj, cond, other, options)
     return found
 
 
-def _chosen(name: str, obj: Any, cond: Any, other: Any, options: dict[str, Any]) -> Any:
+def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, Any]) -> Any:
+    name = method.name
     if options.pop("level", None) is not None:
         raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
     if obj.ndim == 2 and isinstance(other, list | tuple) and np.ndim(other) == 1:
@@ -132,7 +144,7 @@ def _chosen(name: str, obj: Any, cond: Any, other: Any, options: dict[str, Any])
     else:
         other = _beside(obj, other, name)
     values = [_beside(obj, cond, name), other]
-    return rowwise(Method(name), obj, *values, **options)
+    return rowwise(method, obj, *values, **options)
 
 
 def _of_columns(frame: Any, values: Any) -> pd.Series:
@@ -162,7 +174,9 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
 
 
 @keeps_lazy("arguments")
-def clip(obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None) -> S:
+def clip(
+    obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+) -> S:
     """Replace values outside of bounds by the bounds. See pandas.DataFrame.clip."""
     number = None if axis is None else axis_number(obj.node.meta, axis)
     by_row = obj.ndim == 1 or number == 0
@@ -172,7 +186,9 @@ def clip(obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None) -> S
     }
     how = {} if axis is None else {"axis": axis}
     scalar = any(isinstance(one, Collection) and not one.node.chunks for one in bounds.values())
-    found: S = rowwise(ClipByScalar("clip") if scalar else Method("clip"), obj, **bounds, **how)
+    by_scalar = ClipInPlaceByScalar("clip") if inplace else ClipByScalar("clip")
+    method = by_scalar if scalar else method_in("clip", inplace=inplace)
+    found: S = rowwise(method, obj, **bounds, **how)
     return found
 
 
@@ -185,6 +201,10 @@ class ClipByScalar(Method):
             for name, one in kwargs.items()
         }
         return super().__call__(block, *args, **bounds)
+
+
+class ClipInPlaceByScalar(ClipByScalar, InPlace):
+    """The same in place."""
 
 
 def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:

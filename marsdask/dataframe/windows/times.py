@@ -142,7 +142,7 @@ def asof(obj: Any, where: Any, subset: Any = None) -> DataFrame | Series | Tenso
     if isinstance(where, str):
         where = pd.Timestamp(where)
     several = pd.api.types.is_list_like(where)
-    labels = pd.Index(where if several else [where])
+    labels = _like_rows(pd.Index(where if several else [where]), meta.index)
     steps = (Candidates(labels, subset), Joined(labels, subset), AsOf(where, subset, meta))
     if several:
         rows_found: DataFrame | Series = collection_of(
@@ -155,6 +155,13 @@ def asof(obj: Any, where: Any, subset: Any = None) -> DataFrame | Series | Tenso
         FrameFold(row.meta, rows, meta.ndim == 2, "asof", obj.node, steps)
     )
     return found
+
+
+def _like_rows(labels: pd.Index, rows: pd.Index) -> pd.Index:
+    """Return labels as those of the rows are: times among periods are periods."""
+    if isinstance(rows, pd.PeriodIndex) and isinstance(labels, pd.DatetimeIndex):
+        return labels.to_period(rows.freq)
+    return labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+import marsdask
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, table, tables
 from tests.strategies import draws
@@ -107,3 +109,50 @@ def test_lazy_values_fill_columns():
     )
     with pytest.raises(NotImplementedError, match="compute"):
         lazy.f.fillna({0: lazy.f.max()})
+
+
+THIRD = np.array([False, False, True, False])
+NUMBERS = pd.Series([1, 2, 3, 4])
+DATES = pd.Series(pd.to_datetime(["2000", "2001", None, "2003"]))
+#: Objects, and what changes them in place: their columns refuse values of other types.
+IN_PLACE = {
+    "fraction among integers": (NUMBERS, lambda s: s.mask(THIRD, 1.5, inplace=True)),
+    "whole number among integers": (NUMBERS, lambda s: s.mask(THIRD, 9.0, inplace=True)),
+    "fraction that is not put": (NUMBERS, lambda s: s.mask(s > 4, 1.5, inplace=True)),
+    "gap among integers": (NUMBERS, lambda s: s.where(~THIRD, inplace=True)),
+    "gap among booleans": (NUMBERS > 2, lambda s: s.where(~THIRD, inplace=True)),
+    "large among small": (NUMBERS.astype("i1"), lambda s: s.mask(THIRD, 300, inplace=True)),
+    "text among integers": (NUMBERS, lambda s: s.mask(s > 2, "x", inplace=True)),
+    "computed fractions": (NUMBERS, lambda s: s.mask(s > 2, lambda t: t / 2, inplace=True)),
+    "number among dates": (DATES, lambda s: s.fillna(3, inplace=True)),
+    "no gap to fill": (NUMBERS, lambda s: s.fillna("x", inplace=True)),
+    "text in a column": (DATES.to_frame("d"), lambda d: d.fillna({"d": "x"}, inplace=True)),
+    "bounds of another type": (NUMBERS, lambda s: s.clip(1.5, inplace=True)),
+    "bounds that are whole": (NUMBERS, lambda s: s.clip(2.0, inplace=True)),
+    "lazy bounds": (NUMBERS, lambda s: s.clip(s.mean(), inplace=True)),
+    "some columns": (table(4)[["k", "f"]], lambda d: d.mask(d > 1, 1.5, inplace=True)),
+}
+
+
+def changed(case, obj):
+    """Return an object that was changed in place."""
+    IN_PLACE[case][1](obj)
+    return obj
+
+
+@pytest.mark.parametrize("coalesce", [True, False])
+@pytest.mark.parametrize("case", IN_PLACE)
+@pytest.mark.filterwarnings("ignore:.* is not supported as a fill value")
+def test_columns_keep_their_types_in_place(case, coalesce):
+    """What a column cannot hold is an error, when it is put at the latest."""
+    start = IN_PLACE[case][0]
+    with marsdask.option_context({"coalesce": coalesce}):
+        lazy = (md.DataFrame if start.ndim == 2 else md.Series)(start, chunk_size=2)
+        try:
+            expected = changed(case, start.copy())
+        except TypeError as error:
+            text = re.escape(str(error).split(" for ")[0])
+            with pytest.raises(TypeError, match=text):
+                changed(case, lazy).execute()
+        else:
+            equal(changed(case, lazy), expected)

@@ -41,6 +41,8 @@ CALLS: dict[str, Any] = {
     "asof": lambda x: x.asof(pd.Timestamp("2024-03-30 20:00")),
     "asof of several": lambda x: _numbers(x).asof(pd.date_range(TIMES[0], periods=4, freq="9h")),
     "asof, some before all": lambda x: _numbers(x).asof(pd.DatetimeIndex(["2020", TIMES[5]])),
+    "asof among periods": lambda x: x.to_period("D").asof("2024-03-30"),
+    "asof of several periods": lambda x: _numbers(x).to_period("D").asof(TIMES[::5]),
     "tz_localize": lambda x: x.tz_localize("UTC"),
     "tz_convert": lambda x: x.tz_localize("UTC").tz_convert("Europe/Berlin"),
     "to_period": lambda x: x.to_period("M"),
