@@ -263,7 +263,7 @@ def _compared(a: Any, b: Any, *, values: bool) -> bool:
         if left.shape == right.shape and left.dtype == object:
             return _compared(left.tolist(), right.tolist(), values=values)
         if left.shape != right.shape or not values:
-            return left.shape == right.shape
+            return bool(left.shape == right.shape)
         if left.dtype.kind in "fc" and right.dtype.kind in "fciu":
             return bool(np.allclose(left, right, rtol=2e-2, atol=2e-3, equal_nan=True))
         return bool(np.array_equal(left, right))
