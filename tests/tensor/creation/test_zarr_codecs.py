@@ -27,7 +27,7 @@ def test_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert mt.from_zarr(path).compute().tolist() == list("abcd")
     told = json.loads((tmp_path / "x/.zarray").read_text())
     (tmp_path / "x/.zarray").write_text(json.dumps(told | {"compressor": {"id": "pickle"}}))
-    with pytest.raises(Exception, match=r"Pickle\.decode is disabled"):
+    with pytest.raises(Exception, match=r"Pickle\.decode is disabled|Refusing to decode"):
         mt.from_zarr(path).compute()
     monkeypatch.delattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE")
     with pytest.raises(ValueError, match="x has the codec 'pickle', which runs code"):
