@@ -65,7 +65,10 @@ def written(folder: Any, *columns: Any) -> Any:
     """Write a file for each column."""
     for number, column in enumerate(columns):
         table = pa.table({"a": column, "b": range(len(column))})
-        pq.write_table(table, folder / f"{number}.parquet")
+        try:
+            pq.write_table(table, folder / f"{number}.parquet")
+        except pa.ArrowNotImplementedError as error:  # views of text, by an old pyarrow
+            pytest.skip(str(error))
     return folder
 
 
