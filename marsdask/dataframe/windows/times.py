@@ -160,7 +160,7 @@ def asof(obj: Any, where: Any, subset: Any = None) -> DataFrame | Series | Tenso
 def _like_rows(labels: pd.Index, rows: pd.Index) -> pd.Index:
     """Return labels as those of the rows are: times among periods are periods."""
     if isinstance(rows, pd.PeriodIndex) and isinstance(labels, pd.DatetimeIndex):
-        return labels.to_period(rows.freq)
+        return labels.to_period(rows.freqstr)
     return labels
 
 

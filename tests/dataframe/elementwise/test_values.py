@@ -113,9 +113,9 @@ def test_lazy_values_fill_columns():
 
 THIRD = np.array([False, False, True, False])
 NUMBERS = pd.Series([1, 2, 3, 4])
-DATES = pd.Series(pd.to_datetime(["2000", "2001", None, "2003"]))
+DATES = pd.Series(pd.to_datetime(["2000", "2001", "NaT", "2003"]))
 #: Objects, and what changes them in place: their columns refuse values of other types.
-IN_PLACE = {
+IN_PLACE: dict[str, tuple[Any, Any]] = {
     "fraction among integers": (NUMBERS, lambda s: s.mask(THIRD, 1.5, inplace=True)),
     "whole number among integers": (NUMBERS, lambda s: s.mask(THIRD, 9.0, inplace=True)),
     "fraction that is not put": (NUMBERS, lambda s: s.mask(s > 4, 1.5, inplace=True)),
