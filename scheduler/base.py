@@ -46,13 +46,13 @@ class Hint:
 
 def annotations_of(hints: Mapping[Any, Hint]) -> dict[str, dict[Any, Any]]:
     """Return the annotations of tasks: ``{name: {key: value}}``."""
-    found: dict[str, dict[Any, Any]] = {}
+    annotations: dict[str, dict[Any, Any]] = {}
     for key, hint in hints.items():
         if hint.annotations:
             for name, value in hint.annotations.items():
                 if value is not None:
-                    found.setdefault(name, {})[key] = value
-    return found
+                    annotations.setdefault(name, {})[key] = value
+    return annotations
 
 
 @dataclass(frozen=True, slots=True)

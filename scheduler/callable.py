@@ -43,14 +43,14 @@ class CallableScheduler:
             raise SchedulerClosed("the scheduler is closed")
         handle = Submission(keys, callbacks)
         with self._held.exclusive() as entries:
-            needed, inputs = cull(graph, handle.keys, entries)
+            tasks, inputs = cull(graph, handle.keys, entries)
             values = {key: entries[key][-1] for key in inputs}
-        wanted = [key for key in dict.fromkeys(handle.keys) if key in needed]
-        handle.emit(GraphSubmitted(len(wanted)))
-        if wanted:
-            needed.update({key: DataNode(key, value) for key, value in values.items()})
+        outputs = [key for key in dict.fromkeys(handle.keys) if key in tasks]
+        handle.emit(GraphSubmitted(len(outputs)))
+        if outputs:
+            tasks.update({key: DataNode(key, value) for key, value in values.items()})
             try:
-                values.update(zip(wanted, self._get(needed, wanted), strict=True))
+                values.update(zip(outputs, self._get(tasks, outputs), strict=True))
             except Exception as error:  # noqa: BLE001  (handle.wait raises it)
                 handle.emit(TaskFailed(None, error))
                 handle.finish("failed", error)
@@ -58,7 +58,7 @@ class CallableScheduler:
         with self._held.exclusive():
             for key in handle.keys:
                 self._held.add(key, values[key])
-        for key in wanted:
+        for key in outputs:
             handle.emit(TaskDone(key, describe(values[key]).nbytes, 0.0))
         handle.finish("done")
         return handle

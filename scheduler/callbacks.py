@@ -73,9 +73,9 @@ class Observer:
     def _expect(self, graph: TaskGraph, keys: Collection[Key]) -> None:
         """Add the tasks of a graph to the state; missing keys are results already."""
         self._wanted.update(keys)
-        given = {key for node in graph.values() for key in node.dependencies}.union(keys)
+        dependencies = {key for node in graph.values() for key in node.dependencies}.union(keys)
         ready = []
-        for key, node in cull(graph, list(keys), given - graph.keys())[0].items():
+        for key, node in cull(graph, list(keys), dependencies - graph.keys())[0].items():
             needs = self._dependencies[key] = set(node.dependencies)
             for name in (key, *needs):
                 self._dependents.setdefault(name, set())
@@ -87,8 +87,8 @@ class Observer:
                 self._state["cache"][key] = node.value
                 continue
             self._open.add(key)
-            if missing := needs & self._open:
-                self._waiting[key] = missing
+            if inputs := needs & self._open:
+                self._waiting[key] = inputs
             else:
                 ready.append(key)
         self._ready.extend(reversed(ready))  # the last task runs next
@@ -117,10 +117,10 @@ class Observer:
     def _pass_on(self, key: Key) -> None:
         """Record which tasks become ready after a task, and which results are no longer needed."""
         for dependent in self._dependents[key]:
-            missing = self._waiting.get(dependent)
-            if missing is not None:
-                missing.discard(key)
-                if not missing:
+            inputs = self._waiting.get(dependent)
+            if inputs is not None:
+                inputs.discard(key)
+                if not inputs:
                     del self._waiting[dependent]
                     self._ready.append(dependent)
         for source in self._dependencies[key]:

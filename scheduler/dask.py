@@ -115,13 +115,13 @@ class DaskScheduler:
         handle = _ClusterSubmission(self, keys, callbacks)
         with self._held.exclusive() as entries:
             self._check_open()
-            needed, inputs = cull(graph, handle.keys, _Available(self._client))
+            tasks, inputs = cull(graph, handle.keys, _Available(self._client))
             # Hold these keys: a release in between would make the cluster forget them before it
             # reads the graph. Messages to the cluster keep their order.
             pins = [self._future(key) for key in inputs]
-            wanted = [key for key in handle.keys if key in needed]
-            if wanted:
-                pins += self._client.get(annotated(needed, hints or {}), wanted, sync=False)
+            outputs = [key for key in handle.keys if key in tasks]
+            if outputs:
+                pins += self._client.get(annotated(tasks, hints or {}), outputs, sync=False)
             for key in handle.keys:
                 self._held.add(key, self._future(key))
             self._running.add(handle)
@@ -215,8 +215,8 @@ class DaskScheduler:
             if self._closed:
                 return
             self._closed = True
-            running = list(self._running)
-        for handle in running:
+            handles = list(self._running)
+        for handle in handles:
             handle.cancel()
         self._held.clear()
         if self._owns_client:
@@ -282,12 +282,12 @@ async def _greet(address: str, seconds: float, security: Security) -> dict[str, 
         with supervisors_only():
             peer = await connect(address, seconds, **security.get_connection_args("client"))
         await peer.write({"op": "identity", "n_workers": 0, "reply": True})
-        told: dict[str, Any] = await peer.read()
+        identity: dict[str, Any] = await peer.read()
     await peer.close()
     with suppress(CommClosedError, asyncio.TimeoutError):
         # A websocket is closed only after the server has agreed.
         await asyncio.wait_for(peer.read(), seconds)
-    return told
+    return identity
 
 
 class _ClusterSubmission(Submission):
@@ -379,25 +379,25 @@ def combined_machine(
     A task that exceeds the workers' share of memory for tasks runs alone on a worker. The planner
     therefore refuses only tasks that exceed the largest worker.
     """
-    found = list(workers)
-    limits = [limit for _, limit in found if limit]
-    if not found or len(limits) < len(found):
-        return Machine(max(1, sum(threads for threads, _ in found)), batch=batch)
+    machines = list(workers)
+    limits = [limit for _, limit in machines if limit]
+    if not machines or len(limits) < len(machines):
+        return Machine(max(1, sum(threads for threads, _ in machines)), batch=batch)
     memory = int(SHARE * sum(limits))
     return Machine(
-        sum(threads for threads, _ in found),
+        sum(threads for threads, _ in machines),
         memory,
         max(limits),
         batch,
         smallest=int(SHARE * min(limits)),
-        slots=min(threads for threads, _ in found),
+        slots=min(threads for threads, _ in machines),
     )
 
 
 def can_share_memory(workers: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether workers can open each other's results, according to their registration."""
-    places = [told.get(PLACE) for told in workers]
-    return bool(places) and places[0] is not None and all(one == places[0] for one in places)
+    places = [worker.get(PLACE) for worker in workers]
+    return bool(places) and places[0] is not None and all(place == places[0] for place in places)
 
 
 def spill_room(workers: Iterable[Mapping[str, Any]]) -> int | None:
@@ -408,11 +408,11 @@ def spill_room(workers: Iterable[Mapping[str, Any]]) -> int | None:
     disks: dict[tuple[str, str], int] = {}
     limits = 0.0
     for worker in workers:
-        told = worker["metrics"].get(ROOM)
-        if told is None:
+        room = worker["metrics"].get(ROOM)
+        if room is None:
             return None
-        disks |= {(worker["host"], disk): free for disk, free in told["disks"].items()}
-        limits += math.inf if told["limit"] is None else told["limit"]
+        disks |= {(worker["host"], disk): free for disk, free in room["disks"].items()}
+        limits += math.inf if room["limit"] is None else room["limit"]
     return int(min(sum(disks.values()), limits))
 
 

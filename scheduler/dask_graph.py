@@ -36,11 +36,13 @@ def sizes_of(dsk: Any) -> dict[Key, int]:
     """Return the bytes of the results whose sizes the layers of a graph know."""
     if isinstance(dsk, HighLevelGraph):
         layers = [(layer, (layer.annotations or {}).get(KEPT)) for layer in dsk.layers.values()]
-        found = {key: kept(key) for layer, kept in layers if callable(kept) for key in layer}
+        sizes = {
+            key: size_of(key) for layer, size_of in layers if callable(size_of) for key in layer
+        }
     else:
-        told = getattr(dsk, "__dask_annotations__", None)
-        found = {} if told is None else told().get(KEPT, {})
-    return {key: nbytes for key, nbytes in found.items() if nbytes}
+        annotations = getattr(dsk, "__dask_annotations__", None)
+        sizes = {} if annotations is None else annotations().get(KEPT, {})
+    return {key: nbytes for key, nbytes in sizes.items() if nbytes}
 
 
 def flatten(keys: Any) -> Iterator[Key]:
@@ -67,8 +69,8 @@ def cull(
     Raises for cycles, and for keys that are neither defined nor held, like
     :func:`~.inprocess.order.plan`.
     """
-    needed = {key: graph[key] for key in plan(graph, keys, held)}
-    inputs = {key for key in keys if key not in needed}
-    for node in needed.values():
-        inputs.update(key for key in node.dependencies if key not in needed)
-    return needed, inputs
+    tasks = {key: graph[key] for key in plan(graph, keys, held)}
+    inputs = {key for key in keys if key not in tasks}
+    for node in tasks.values():
+        inputs.update(key for key in node.dependencies if key not in tasks)
+    return tasks, inputs

@@ -71,25 +71,25 @@ def _lease(name: str, workers: int | None, graph: Mapping[Key, GraphNode]) -> It
     bounds = _current_limits() if name == "threads" else {}
     outdated = None
     with _lock:
-        shared = _shared.get((os.getpid(), name, workers))
-        if shared is not None and shared.bounds != bounds and not shared.running:
-            outdated, shared = shared, None
-        if shared is None:
-            shared = _SharedScheduler(_create(name, workers, bounds), bounds)
-            _shared[os.getpid(), name, workers] = shared
-        free = shared.bounds == bounds and all(
-            graph.keys().isdisjoint(other) for other in shared.running.values()
+        common = _shared.get((os.getpid(), name, workers))
+        if common is not None and common.bounds != bounds and not common.running:
+            outdated, common = common, None
+        if common is None:
+            common = _SharedScheduler(_create(name, workers, bounds), bounds)
+            _shared[os.getpid(), name, workers] = common
+        free = common.bounds == bounds and all(
+            graph.keys().isdisjoint(running) for running in common.running.values()
         )
         if free:
-            shared.running[id(graph)] = graph
+            common.running[id(graph)] = graph
     if outdated is not None:
         outdated.scheduler.close()
     if free:
         try:
-            yield shared.scheduler
+            yield common.scheduler
         finally:
             with _lock:
-                del shared.running[id(graph)]
+                del common.running[id(graph)]
     else:
         scheduler = _create(name, workers, bounds)
         try:
@@ -131,28 +131,30 @@ def _run_all(
         if isinstance(key, str) and key.startswith(_FINAL) and key in graph
     }
     parts = [key for node in final.values() for key in node.dependencies]
-    wanted = list(dict.fromkeys([*(key for key in keys if key not in final), *parts]))
+    outputs = list(dict.fromkeys([*(key for key in keys if key not in final), *parts]))
     _check_together(final, sizes)
-    values = _run(name, workers, graph, wanted, sizes)
+    values = _run(name, workers, graph, outputs, sizes)
     return values | {key: node(values) for key, node in final.items()}
 
 
 def _check_sizes(scheduler: Scheduler, keys: Iterable[Key], sizes: Mapping[Key, int]) -> None:
     """Refuse results that a scheduler cannot hold until they are returned."""
-    known = {key: sizes[key] for key in keys if key in sizes}
-    machine = scheduler.machine() if known and isinstance(scheduler, KnowsMachine) else None
+    nbytes = {key: sizes[key] for key in keys if key in sizes}
+    machine = scheduler.machine() if nbytes and isinstance(scheduler, KnowsMachine) else None
     if machine is None or machine.spill is None:
         return
     room = (machine.memory or 0) + machine.spill
-    if sum(known.values()) > room:
-        raise _too_large(known, room, "the scheduler's memory and spill directories")
+    if sum(nbytes.values()) > room:
+        raise _too_large(nbytes, room, "the scheduler's memory and spill directories")
 
 
 def _check_together(final: TaskGraph, sizes: Mapping[Key, int]) -> None:
     """Refuse collections that this process cannot hold."""
-    known = {key: sizes[key] for node in final.values() for key in node.dependencies & sizes.keys()}
-    if known and sum(known.values()) > (room := limits.memory()):
-        raise _too_large(known, room, "this process's memory")
+    nbytes = {
+        key: sizes[key] for node in final.values() for key in node.dependencies & sizes.keys()
+    }
+    if nbytes and sum(nbytes.values()) > (room := limits.memory()):
+        raise _too_large(nbytes, room, "this process's memory")
 
 
 def _too_large(known: Mapping[Any, int], room: int, where: str) -> ResultsTooLarge:
@@ -185,19 +187,19 @@ def _get(
     rerun = rerun_exceptions_locally
     if rerun is None:
         rerun = dask.config.get("rerun_exceptions_locally", False)
-    wanted = list(dict.fromkeys(flatten(keys)))
+    outputs = list(dict.fromkeys(flatten(keys)))
     graph, sizes = to_tasks(dsk), sizes_of(dsk)
     workers = _workers(num_workers, pool)
     with observing(callbacks) as observers:
         try:
             if observers:  # which are told of each task
-                values = _run(name, workers, graph, wanted, sizes, observers)
+                values = _run(name, workers, graph, outputs, sizes, observers)
             else:
-                values = _run_all(name, workers, graph, wanted, sizes)
+                values = _run_all(name, workers, graph, outputs, sizes)
         except Exception:
             if not rerun or name == "synchronous":
                 raise
-            values = _run("synchronous", None, graph, wanted, sizes)
+            values = _run("synchronous", None, graph, outputs, sizes)
     return nest(keys, values)
 
 

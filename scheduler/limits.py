@@ -24,8 +24,8 @@ def parse(name: str, value: float | str, total: int | None = None) -> int:
     except (TypeError, ValueError, OverflowError):
         nbytes = 0
     if nbytes <= 0 or isinstance(value, bool):
-        wanted = f"a positive number of bytes{share} or a string such as '4GiB'"
-        raise ValueError(f"invalid {name}: {value!r}; give {wanted}")
+        remedy = f"a positive number of bytes{share} or a string such as '4GiB'"
+        raise ValueError(f"invalid {name}: {value!r}; give {remedy}")
     return nbytes
 
 

@@ -76,11 +76,11 @@ def create(name: str, **options: Any) -> Scheduler:
 
 def _call(factory: Factory, name: str, options: dict[str, Any]) -> Scheduler:
     """Call a constructor; raise TypeError for an option that it lacks."""
-    known = inspect.signature(factory).parameters
-    if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in known.values()):
+    parameters = inspect.signature(factory).parameters
+    if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values()):
         for option in options:
-            if option not in known:
-                hint = did_you_mean(option, known) or f"; choose from {', '.join(known)}"
+            if option not in parameters:
+                hint = did_you_mean(option, parameters) or f"; choose from {', '.join(parameters)}"
                 raise TypeError(f"scheduler {name!r} got an unexpected option {option!r}{hint}")
     return factory(**options)
 
@@ -96,8 +96,8 @@ def _on_cluster(cluster: Any, options: dict[str, Any]) -> Scheduler:
     if getattr(cluster, "asynchronous", False):  # its own loop cannot wait for it
         return create("dask", client=cluster, **options)
     dask = importlib.import_module(".dask", __package__)
-    told = dask.identity(cluster, options.get("connect_timeout", dask.PATIENCE))
-    if "marsdask" in told:
+    identity = dask.identity(cluster, options.get("connect_timeout", dask.PATIENCE))
+    if "marsdask" in identity:
         return create("supervisor", address=cluster, **options)
     return create("dask", client=cluster, **options)
 

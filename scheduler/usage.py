@@ -37,10 +37,10 @@ def usage_since(before: float, now: Iterable[ProcessUsage], elapsed: float) -> U
 
     The time of a process that ended without being waited for is lost; the result is never negative.
     """
-    counted = list(now)
-    spent = max(0.0, sum(one.seconds for one in counted) - before)
+    processes = list(now)
+    spent = max(0.0, sum(process.seconds for process in processes) - before)
     cores = spent / elapsed if elapsed > 0 else 0.0
-    return UsageSample(cores, sum(one.memory for one in counted))
+    return UsageSample(cores, sum(process.memory for process in processes))
 
 
 def share(used: float, total: float) -> tuple[float, float]:
@@ -55,18 +55,18 @@ def count(children: bool = True, own: Callable[[], int] | None = None) -> list[P
     ``own`` is the number of bytes of this process (default: all resident memory). A descendant
     counts with its unshared memory.
     """
-    this = psutil.Process()
-    counted = [ProcessUsage(_seconds(this), own() if own else this.memory_info().rss)]
-    for pid in _descendants(this) if children else ():
+    own_process = psutil.Process()
+    usages = [ProcessUsage(_seconds(own_process), own() if own else own_process.memory_info().rss)]
+    for pid in _descendants(own_process) if children else ():
         try:
             process = psutil.Process(pid)
             with process.oneshot():
                 memory = process.memory_info()
                 unshared = memory.rss - getattr(memory, "shared", 0)
-                counted.append(ProcessUsage(_seconds(process), unshared))
+                usages.append(ProcessUsage(_seconds(process), unshared))
         except psutil.Error:  # the process has ended meanwhile
             continue
-    return counted
+    return usages
 
 
 def _descendants(process: psutil.Process) -> list[int]:
@@ -76,10 +76,10 @@ def _descendants(process: psutil.Process) -> list[int]:
     """
     if not os.path.exists(f"/proc/{process.pid}/task/{process.pid}/children"):
         return [child.pid for child in process.children(recursive=True)]
-    found = list(_started_by(process.pid))
-    for pid in found:  # the list grows
-        found += _started_by(pid)
-    return found
+    pids = list(_started_by(process.pid))
+    for pid in pids:  # the list grows
+        pids += _started_by(pid)
+    return pids
 
 
 def _started_by(pid: int) -> Iterator[int]:
@@ -111,7 +111,7 @@ class Usage:
         self._clock = clock
         self._when = clock()
         now = counters()
-        self._seconds = sum(one.seconds for one in now)
+        self._seconds = sum(process.seconds for process in now)
         self._last = usage_since(self._seconds, now, 0.0)
 
     def __call__(self) -> UsageSample:
@@ -121,5 +121,5 @@ class Usage:
             now = self._counters()
             self._last = usage_since(self._seconds, now, elapsed)
             self._when += elapsed
-            self._seconds = sum(one.seconds for one in now)
+            self._seconds = sum(process.seconds for process in now)
         return self._last

@@ -19,17 +19,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
-    given = parser.parse_args(argv)
+    values = parser.parse_args(argv)
     try:
-        install(replace=given.replace)
+        install(replace=values.replace)
     except MarsInstalled as error:
         parser.exit(2, f"{error}\n")
-    sys.argv = [given.program, *given.args]
-    if given.module:
+    sys.argv = [values.program, *values.args]
+    if values.module:
         sys.path.insert(0, str(Path.cwd()))
-        runpy.run_module(given.program, run_name="__main__", alter_sys=True)
+        runpy.run_module(values.program, run_name="__main__", alter_sys=True)
     else:
-        _run(Path(given.program))
+        _run(Path(values.program))
 
 
 def _run(path: Path) -> None:

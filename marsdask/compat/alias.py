@@ -84,10 +84,10 @@ def module_for(rest: str) -> str | None:
     if rest not in _OURS and (file.with_suffix(".py").is_file() or file.is_dir()):
         return f"marsdask.compat.{rest}"
     try:
-        found = importlib.util.find_spec(f"marsdask.{rest}")
+        spec = importlib.util.find_spec(f"marsdask.{rest}")
     except ModuleNotFoundError:  # its parent is missing
         return None
-    return None if found is None else f"marsdask.{rest}"
+    return None if spec is None else f"marsdask.{rest}"
 
 
 class _SameModule(Loader):
@@ -117,8 +117,8 @@ class _SameModule(Loader):
         assert module.__spec__ is not None
         alias = module.__spec__.name
         module.__spec__ = self._spec
-        for child, hidden in _modules_behind_names(module):
-            sys.modules[f"{alias}.{child}"] = hidden
+        for child, member in _modules_behind_names(module):
+            sys.modules[f"{alias}.{child}"] = member
         if self._name == _FRAMES:
             module.offer()
         elif self._name.startswith(_LEARN):
@@ -131,10 +131,10 @@ def _modules_behind_names(package: ModuleType) -> list[tuple[str, ModuleType]]:
     They are known under their second name at once: to import one later would put it, as a part of
     the package, in the place of the member.
     """
-    known = {name: sys.modules.get(f"{package.__name__}.{name}") for name in vars(package)}
+    modules = {name: sys.modules.get(f"{package.__name__}.{name}") for name in vars(package)}
     return [
         (name, module)
-        for name, module in known.items()
+        for name, module in modules.items()
         if module is not None and vars(package)[name] is not module
     ]
 

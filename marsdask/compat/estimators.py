@@ -25,17 +25,17 @@ class Clipped:
         del name
         if value in ("auto", "warn"):
             return method(owner, *args, **kwargs)
-        given = next((key for key in ("y_proba", "y_pred") if key in kwargs), None)
-        if given is not None:
-            kwargs = {**kwargs, given: _clipped(kwargs[given], value)}
+        keyword = next((key for key in ("y_proba", "y_pred") if key in kwargs), None)
+        if keyword is not None:
+            kwargs = {**kwargs, keyword: _clipped(kwargs[keyword], value)}
         elif args:
             args = (_clipped(args[0], value), *args[1:])
         return method(owner, *args, **kwargs)
 
 
 def _clipped(values: Any, eps: float) -> Any:
-    bound = clip if isinstance(values, Collection) else np.clip
-    return bound(values, eps, 1 - eps)
+    clip_values = clip if isinstance(values, Collection) else np.clip
+    return clip_values(values, eps, 1 - eps)
 
 
 def _gone(word: str, *values: Any) -> LeftOut:
@@ -80,7 +80,7 @@ _REPLACED: list[tuple[Any, str, Any]] = []
 
 def offer() -> None:
     """Let what is imported take what it took."""
-    known = {(id(owner), name) for owner, name, _ in _REPLACED}
+    replaced_names = {(id(owner), name) for owner, name, _ in _REPLACED}
     for path, members in KEYWORDS.items():
         module = sys.modules.get(f"marsdask.learn.{path}")
         if module is None:
@@ -88,7 +88,7 @@ def offer() -> None:
         for title, old in members.items():
             owner_name, _, name = title.rpartition(".")
             owner = getattr(module, owner_name) if owner_name else module
-            if (id(owner), name) not in known:
+            if (id(owner), name) not in replaced_names:
                 _replace(owner, name, title.removesuffix(".__init__"), old)
 
 

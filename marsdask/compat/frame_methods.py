@@ -36,8 +36,8 @@ def series_from_tensor(
 
 def series_from_index(ind: Any, index: Any = None, name: Any = None) -> md.Series:
     """Return the labels as a series, of themselves or of ``index``."""
-    found: md.Series = ind.to_series(index=index, name=name)
-    return found
+    series: md.Series = ind.to_series(index=index, name=name)
+    return series
 
 
 def _check_memory(gpu: Any, sparse: bool) -> None:
@@ -86,16 +86,16 @@ def fetch_log(*args: Any, **options: Any) -> NoReturn:
 
 def fetch_infos(frame: Any, fields: Any = None, session: Any = None, **_: Any) -> dict[str, Any]:
     """Return facts about the chunks of an executed frame."""
-    found: list[dict[str, Any]] = ensure_session(session or frame._session).fetch_infos(
+    infos: list[dict[str, Any]] = ensure_session(session or frame._session).fetch_infos(
         frame, fields=fields
     )
-    return found[0]
+    return infos[0]
 
 
 def check_monotonic(values: Any, decreasing: bool = False, strict: bool = False) -> Any:
     """Return whether values never fall (or never rise); ``strict``, whether none repeats."""
-    found = values.is_monotonic_decreasing if decreasing else values.is_monotonic_increasing
-    return found & values.is_unique if strict else found
+    is_monotonic = values.is_monotonic_decreasing if decreasing else values.is_monotonic_increasing
+    return is_monotonic & values.is_unique if strict else is_monotonic
 
 
 def aggregate_index(index: Any, func: Any = None, axis: Any = 0, **options: Any) -> Any:

@@ -26,7 +26,7 @@ class LeftOut:
     library: str = "pandas"
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
-        if not any(value is one or value == one for one in self.values):
+        if not any(value is default or value == default for default in self.values):
             raise NotImplementedError(f"{name}={value!r} is gone from {self.library}: {self.word}")
         return method(owner, *args, **kwargs)
 
@@ -70,14 +70,14 @@ class Filled:
     word: str = "use ffill() or bfill()"
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
-        given = {key: item for key, item in kwargs.items() if item is not None}
+        keywords = {key: item for key, item in kwargs.items() if item is not None}
         if value is None:
             return method(owner, *args, **kwargs)
-        if "value" in given or any(one is not None for one in args):
+        if "value" in keywords or any(argument is not None for argument in args):
             raise ValueError("Cannot specify both 'value' and 'method'.")
         if value not in _WAYS:
             raise ValueError(f"Invalid fill {name}: {value!r}; use one of {', '.join(_WAYS)}")
-        return getattr(owner, _WAYS[value])(**given)
+        return getattr(owner, _WAYS[value])(**keywords)
 
 
 _WAYS: Final = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}

@@ -12,8 +12,8 @@ __all__ = linalg.__all__
 
 def cholesky(a: ArrayLike, lower: bool = False) -> Any:
     """Return a factor of a positive definite matrix: the upper one unless ``lower``, as in Mars."""
-    found = linalg.cholesky(a, lower=lower)
-    return found if lower else ascontiguousarray(found)
+    factor = linalg.cholesky(a, lower=lower)
+    return factor if lower else ascontiguousarray(factor)
 
 
 def __getattr__(name: str) -> Any:

@@ -40,13 +40,13 @@ class LocalCluster:
     ) -> None:
         del address
         _refuse(options)
-        wanted: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "n_worker": n_worker,
             "n_cpu": n_cpu,
             "mem_bytes": mem_bytes,
             "web": web,
         }
-        self._wanted = {name: value for name, value in wanted.items() if value != "auto"}
+        self._wanted = {name: value for name, value in settings.items() if value != "auto"}
         self._session: Session | None = None
 
     @property

@@ -111,8 +111,8 @@ class AsyncSession:
 
     async def execute(self, *items: Any, **options: Any) -> Execution:
         """Start computing collections; the result can be awaited."""
-        found: Execution = execute(*items, session=self.session, wait=False, **options)
-        return found
+        execution: Execution = execute(*items, session=self.session, wait=False, **options)
+        return execution
 
     async def fetch(self, *items: Any) -> list[Any]:
         """Return the values of executed collections."""

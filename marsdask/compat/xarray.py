@@ -103,7 +103,7 @@ class TensorManager(ChunkManagerEntrypoint[Any]):
         return values
 
     def persist(self, *data: Any, **kwargs: Any) -> tuple[Any, ...]:
-        return tuple(each.persist(**kwargs) if is_tensor(each) else each for each in data)
+        return tuple(array.persist(**kwargs) if is_tensor(array) else array for array in data)
 
     def reduction(
         self,
@@ -144,8 +144,8 @@ class TensorManager(ChunkManagerEntrypoint[Any]):
         return self.array_api.blockwise(func, out_ind, *args, **how)
 
     def unify_chunks(self, *args: Any, **kwargs: Any) -> tuple[dict[str, Any], list[Any]]:
-        found: tuple[dict[str, Any], list[Any]] = self.array_api.unify_chunks(*args, **kwargs)
-        return found
+        result: tuple[dict[str, Any], list[Any]] = self.array_api.unify_chunks(*args, **kwargs)
+        return result
 
     def store(self, sources: Any, targets: Any, **kwargs: Any) -> Any:
         return self.array_api.store(sources, targets, **kwargs)

@@ -64,8 +64,8 @@ def planned_in_memory(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call with lazy labels and settings computed, as lists."""
-    given = (*args[1:], *kwargs.values())
-    if not any(isinstance(item, Collection) or type(item) is dict for item in given):
+    arguments = (*args[1:], *kwargs.values())
+    if not any(isinstance(item, Collection) or type(item) is dict for item in arguments):
         return args, kwargs
     names, places = _planned(func)
     args = tuple(in_memory(item) if at in places else item for at, item in enumerate(args))
@@ -204,7 +204,7 @@ def _parts(item: Any) -> list[Any]:
 
 def _with_parts(item: Any, old: list[Any], new: list[Any]) -> Any:
     """Return a container with other items, itself if they are the same."""
-    if all(one is other for one, other in zip(old, new, strict=True)):
+    if all(before is after for before, after in zip(old, new, strict=True)):
         return item
     if isinstance(item, slice):
         return slice(*new)

@@ -394,8 +394,8 @@ class Collection(HandsOn, ByReference):
 
         ``edges`` has two numbers for each axis. Only these parts of the chunks are fetched.
         """
-        stored = _stored(self, None)
-        return fetch_edge_items(stored, type(self), edges)
+        result = _stored(self, None)
+        return fetch_edge_items(result, type(self), edges)
 
     def _together(self) -> list[Collection]:
         """Return what is computed with it, since one function makes them all."""
@@ -712,8 +712,8 @@ def rebind(collection: Collection, node: Node) -> None:
         touched = collection._view.written(collection, node)
     if not options.eager_mode:
         return
-    if (changed := composing.get()) is not None:
-        changed.extend(touched)
+    if (collections := composing.get()) is not None:
+        collections.extend(touched)
     elif executes_at_once():
         execute(*touched)
 
@@ -789,19 +789,19 @@ def execute(
     """
     check_hints(kwargs)
     collections = flatten(items)
-    collections += [other for item in collections for other in item._together()]
+    collections += [sibling for item in collections for sibling in item._together()]
     if _returns is None:
         _returns = items[0] if len(items) == 1 else list(items)
     if not wait:
         execution = _submit(collections, lambda: _returns, session, show_progress)
         execution.to_execute_tileables = collections
         return execution
-    chosen = _session_of(collections, session)
+    target = _session_of(collections, session)
     try:
-        stored = chosen.execute([item._node for item in collections], show_progress=show_progress)
+        results = target.execute([item._node for item in collections], show_progress=show_progress)
     except BaseException as error:  # noqa: BLE001 - it is raised again
         raise shortened(error) from error.__cause__
-    _adopt_all(collections, stored, chosen)
+    _adopt_all(collections, results, target)
     return _returns
 
 
@@ -809,8 +809,8 @@ def _session_of(collections: Sequence[Collection], session: Session | None) -> S
     """Return the session given, else the one that holds inputs already, else the default."""
     session = session or named.get()
     if session is None:
-        held = (item._session for item in collections if item._session is not None)
-        session = next((one for one in held if one._works()), None)
+        sessions = (item._session for item in collections if item._session is not None)
+        session = next((candidate for candidate in sessions if candidate._works()), None)
     return ensure_session(session)
 
 
@@ -828,13 +828,13 @@ def _submit(
     show_progress: bool | str | None = None,
 ) -> Any:
     """Start computing and return a future of ``value()``, called at the end."""
-    chosen = _session_of(collections, session)
+    target = _session_of(collections, session)
 
     def finish(stored: list[Stored]) -> Any:
-        _adopt_all(collections, stored, chosen)
+        _adopt_all(collections, stored, target)
         return value()
 
-    return chosen.submit([item._node for item in collections], finish, show_progress=show_progress)
+    return target.submit([item._node for item in collections], finish, show_progress=show_progress)
 
 
 def compute(*collections: Collection, session: Session | None = None) -> tuple[Any, ...]:
@@ -852,15 +852,15 @@ def compute(*collections: Collection, session: Session | None = None) -> tuple[A
     tuple
         The values.
     """
-    chosen = _session_of(collections, session)
+    target = _session_of(collections, session)
     nodes = [item._node for item in collections]
     try:
-        if len(nodes) == 1 and (value := _at_hand(nodes[0], chosen)) is not None:
+        if len(nodes) == 1 and (value := _at_hand(nodes[0], target)) is not None:
             return (value,)
-        stored = chosen.execute(nodes, lasting=False)
+        results = target.execute(nodes, lasting=False)
         return tuple(
             _value(type(item), result, owned=not _holds_data(node))
-            for item, node, result in zip(collections, nodes, stored, strict=True)
+            for item, node, result in zip(collections, nodes, results, strict=True)
         )
     except BaseException as error:  # noqa: BLE001 - it is raised again
         raise shortened(error) from error.__cause__
@@ -882,10 +882,10 @@ def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
     if nbytes > own_memory():
         raise too_large_to_fetch(stored.label, nbytes, own_memory())
     blocks = stored.result.scheduler.gather(list(keys.values()))
-    found = dict(zip(keys, blocks, strict=True))
+    parts = dict(zip(keys, blocks, strict=True))
     order = stored.memory_order
     how = {} if order is None else {"order": order}
-    return kind._assemble(found, stored.meta, owned=owned, **how)
+    return kind._assemble(parts, stored.meta, owned=owned, **how)
 
 
 def fetch(*items: Any, session: Session | None = None) -> Any:
@@ -915,9 +915,9 @@ def fetch(*items: Any, session: Session | None = None) -> Any:
     >>> marsdask.fetch(mt.arange(3).execute())
     array([0, 1, 2])
     """
-    found = list(_executable(items))
-    lazy = iter(_fetched_together([i for i in found if isinstance(i, Collection)], session))
-    values = [next(lazy) if isinstance(item, Collection) else item.fetch() for item in found]
+    collections = list(_executable(items))
+    lazy = iter(_fetched_together([i for i in collections if isinstance(i, Collection)], session))
+    values = [next(lazy) if isinstance(item, Collection) else item.fetch() for item in collections]
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 
 
@@ -951,53 +951,55 @@ def fetch_log(
     >>> marsdask.fetch_log(call)
     ['done\n']
     """
-    found: list[Any] = flatten(items)
-    return [item.fetch_log(session=session, offsets=offsets, sizes=sizes) for item in found]
+    objects: list[Any] = flatten(items)
+    return [item.fetch_log(session=session, offsets=offsets, sizes=sizes) for item in objects]
 
 
 def _fetched_together(items: Sequence[Collection], session: Session | None) -> list[Any]:
     """Return values; one request brings all those of one element, such as functions' results."""
     places: dict[Session, list[int]] = {}
     for position, item in enumerate(items):
-        chosen = session or item._session
-        if chosen is not None and not item._node.chunks and chosen.lookup(item._node) is item._node:
-            places.setdefault(chosen, []).append(position)
-    found: dict[int, Any] = {}
-    for chosen, positions in places.items():
-        chosen.check_open()
-        nodes = [chosen.lookup(items[at]._node) for at in positions]
-        stored = [held for held in nodes if held is not None]
-        keys = [key for held in stored for key in held.result.layout.keys.values()]
+        owner = session or item._session
+        if owner is not None and not item._node.chunks and owner.lookup(item._node) is item._node:
+            places.setdefault(owner, []).append(position)
+    values_by_position: dict[int, Any] = {}
+    for owner, positions in places.items():
+        owner.check_open()
+        nodes = [owner.lookup(items[at]._node) for at in positions]
+        results = [result for result in nodes if result is not None]
+        keys = [key for result in results for key in result.result.layout.keys.values()]
         if len(keys) != len(positions) or len(keys) < 2:
             continue
-        values = chosen.scheduler.gather(keys)
-        for at, value, held in zip(positions, values, stored, strict=True):
-            found[at] = type(items[at])._assemble({(): value}, held.meta, owned=False)
+        values = owner.scheduler.gather(keys)
+        for at, value, result in zip(positions, values, results, strict=True):
+            values_by_position[at] = type(items[at])._assemble(
+                {(): value}, result.meta, owned=False
+            )
     return [
-        item._given(found[at] if at in found else _fetched(item, session))
+        item._given(values_by_position[at] if at in values_by_position else _fetched(item, session))
         for at, item in enumerate(items)
     ]
 
 
 def _fetched(item: Collection, session: Session | None) -> Any:
-    chosen = session or item._session or get_default_session()
-    value = None if chosen is None or chosen.closed else item._node.at_hand(chosen)
+    owner = session or item._session or get_default_session()
+    value = None if owner is None or owner.closed else item._node.at_hand(owner)
     return _value(type(item), _stored(item, session), owned=False) if value is None else value
 
 
 def _stored(item: Collection, session: Session | None) -> Stored:
-    chosen = session or item._session or get_default_session()
-    stored = chosen.lookup(item._node) if chosen is not None else None
-    if chosen is not None and (stored is not None or item._session is not None):
-        chosen.check_open()
-    if stored is None and is_part(item._node):
+    owner = session or item._session or get_default_session()
+    result = owner.lookup(item._node) if owner is not None else None
+    if owner is not None and (result is not None or item._session is not None):
+        owner.check_open()
+    if result is None and is_part(item._node):
         # A part of a result, such as x[:2], is fetched without computation.
-        (stored,) = ensure_session(chosen).execute([item._node])
-    if stored is None:
+        (result,) = ensure_session(owner).execute([item._node])
+    if result is None:
         raise NotExecutedError(
             f"{item.node.label} has not been executed: call execute() before fetch(), or compute()"
         )
-    return stored
+    return result
 
 
 __all__ = [

@@ -269,7 +269,7 @@ class Options:
         full = self._prefix + name
         if full in _defaults or full in _ALIASES:
             return get_option(full)
-        if any(known.startswith(f"{full}.") for known in (*_defaults, *_ALIASES)):
+        if any(option.startswith(f"{full}.") for option in (*_defaults, *_ALIASES)):
             return Options(f"{full}.")
         return get_option(full)
 
@@ -315,8 +315,8 @@ class Options:
         >>> marsdask.options.update({"eager_mode": False})
         """
         values = new_config.to_dict() if isinstance(new_config, Options) else new_config
-        checked = {name: _checked(name, value) for name, value in _by_canonical_name(values)}
-        _defaults.update(checked)
+        settings = {name: _checked(name, value) for name, value in _by_canonical_name(values)}
+        _defaults.update(settings)
 
     def copy(self) -> NoReturn:
         """Raise: there is one set of options; ``to_dict()`` has their values.
@@ -457,8 +457,8 @@ def option_context(values: Mapping[str, Any] | None = None) -> Iterator[Options]
     ...     print(options.chunk_size)
     1000
     """
-    checked = {name: _checked(name, value) for name, value in _by_canonical_name(values or {})}
-    reset = _overrides.set({**_overrides.get(), **checked})
+    settings = {name: _checked(name, value) for name, value in _by_canonical_name(values or {})}
+    reset = _overrides.set({**_overrides.get(), **settings})
     try:
         yield options
     finally:

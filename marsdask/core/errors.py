@@ -94,11 +94,11 @@ def shortened(error: BaseException) -> BaseException:
 
 def _rows_behind(grid: Grid, index: Index) -> Iterator[str]:
     """Yield which rows of a frame a chunk has or is made of, and what they were read from."""
-    told = False
+    has_rows = False
     while grid.ndim == 1 and hasattr(grid.meta, "iloc"):
         node, rule, sizes = grid.node, grid.rule, grid.chunks[0][: index[0] + 1]
-        if not told and known(sizes):
-            told = True
+        if not has_rows and known(sizes):
+            has_rows = True
             begin, end = borders(sizes)[-2:]
             yield f"rows {begin} to {end - 1}" if end > begin else "no rows"
         if node is not None and len(node.chunks[0]) == len(grid) and node.chunk_origin(index):
@@ -123,17 +123,17 @@ def _order(size: Any) -> int:
 
 def _kernel_frames(traceback: TracebackType | None) -> TracebackType | None:
     """Drop internal frames; if all are internal keep the innermost one."""
-    kept: list[TracebackType] = []
+    frames: list[TracebackType] = []
     last = traceback
     while traceback is not None:
         module = str(traceback.tb_frame.f_globals.get("__name__", ""))
         if not module.startswith(_INTERNAL):
-            kept.append(traceback)
+            frames.append(traceback)
         last = traceback
         traceback = traceback.tb_next
-    if not kept:
+    if not frames:
         return last
     chain: TracebackType | None = None
-    for item in reversed(kept):
+    for item in reversed(frames):
         chain = TracebackType(chain, item.tb_frame, item.tb_lasti, item.tb_lineno)
     return chain

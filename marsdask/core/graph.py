@@ -20,18 +20,18 @@ class Graph:
     def nodes(self) -> tuple[Node, ...]:
         """Every node once, inputs first, in the order of the roots."""
         order: list[Node] = []
-        done: set[Node] = set()
+        visited: set[Node] = set()
         stack = [(root, False) for root in reversed(self.roots)]
         while stack:
             node, expanded = stack.pop()
-            if node in done:
+            if node in visited:
                 continue
             if expanded:
-                done.add(node)
+                visited.add(node)
                 order.append(node)
                 continue
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.inputs) if child not in done)
+            stack.extend((child, False) for child in reversed(node.inputs) if child not in visited)
         return tuple(order)
 
     @cached_property
@@ -58,8 +58,8 @@ class Graph:
         """
         new: dict[Node, Node] = {}
         for node in self.nodes:
-            moved = any(new[child] is not child for child in node.inputs)
-            new[node] = change(node.with_inputs(new) if moved else node)
+            is_changed = any(new[child] is not child for child in node.inputs)
+            new[node] = change(node.with_inputs(new) if is_changed else node)
         if all(new[node] is node for node in self.nodes):
             return self
         return Graph([new[root] for root in self.roots])
@@ -79,12 +79,12 @@ Packed = tuple[list[Any], list[int]]
 def pack(roots: Sequence[Node]) -> Packed:
     """Return nodes as a flat list, inputs first: pickling must not recurse along an expression."""
     places: dict[Node, _At] = {}
-    packed = []
+    records = []
     for node in Graph(roots).nodes:
         rebuild, (kind, values) = node.__reduce__()
-        packed.append((rebuild, kind, tuple(_substituted(value, places) for value in values)))
+        records.append((rebuild, kind, tuple(_substituted(value, places) for value in values)))
         places[node] = _At(len(places))
-    return packed, [places[root].position for root in roots]
+    return records, [places[root].position for root in roots]
 
 
 def unpack(packed: Packed) -> list[Node]:

@@ -82,8 +82,8 @@ class MarsSession:
         ...     session.get_total_n_cpu()
         1
         """
-        known = isinstance(self.scheduler, KnowsMachine)
-        return self.scheduler.machine().threads if known else 1  # type: ignore[attr-defined]
+        has_machine = isinstance(self.scheduler, KnowsMachine)
+        return self.scheduler.machine().threads if has_machine else 1  # type: ignore[attr-defined]
 
     def get_cluster_versions(self) -> list[str]:
         """Return the versions of marsdask that run.
@@ -147,8 +147,8 @@ class MarsSession:
         np.int64(3)
         """
         values = package("tensor").ExecutableTuple(items).execute(session=self, **options)
-        found: list[Any] = values.fetch(session=self)
-        return found[0] if len(items) == 1 else found
+        results: list[Any] = values.fetch(session=self)
+        return results[0] if len(items) == 1 else results
 
     def fetch_log(self, items: Sequence[Any], offsets: Any = None, sizes: Any = None) -> list[Any]:
         """Return what functions have printed (see :func:`marsdask.fetch_log`).
@@ -222,8 +222,8 @@ class MarsSession:
         ...     session.fetch_infos(mt.ones(3).execute(), fields=["memory_size"])
         [{'memory_size': [24]}]
         """
-        wanted = list(fields or ("memory_size", "store_size"))
-        found = []
+        names = list(fields or ("memory_size", "store_size"))
+        infos = []
         for item in items:
             layout = item._held().result.layout
             facts = {
@@ -231,8 +231,8 @@ class MarsSession:
                 "store_size": list(layout.nbytes.values()),
                 "object_id": [str(key) for key in layout.keys.values()],
             }
-            found.append({name: facts[name] for name in wanted})
-        return found
+            infos.append({name: facts[name] for name in names})
+        return infos
 
     def decref(self, *keys: str) -> None:
         """Do nothing: results are freed with the last Python object that refers to them.

@@ -72,10 +72,10 @@ class _NodeType(type):
         node = super().__call__(*args, **kwargs)
         if not node.interned:
             return node
-        found = _intern(node, held=True)
-        if found is node:
+        interned = _intern(node, held=True)
+        if interned is node:
             object.__setattr__(node, "origin", caller())
-        return found
+        return interned
 
 
 def _sealing(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -104,13 +104,13 @@ def _intern(node: Node, *, held: bool = False) -> Node:
 
 def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
     """Return the objects of a type among a dataclass's fields and the tuples in them, in order."""
-    found: list[T] = []
+    objects: list[T] = []
     for value in values_of(owner):
         if isinstance(value, kind):
-            found.append(value)
+            objects.append(value)
         elif type(value) is tuple:
-            found.extend(item for item in value if isinstance(item, kind))
-    return tuple(found)
+            objects.extend(item for item in value if isinstance(item, kind))
+    return tuple(objects)
 
 
 def lacks_detail(dtype: Any) -> bool:
@@ -185,12 +185,12 @@ class Node(ByReference, metaclass=_NodeType):
         """Keep what its fields hold as it is now: its name, made of their content, stays true."""
         if type(self).name is not Node.name:
             return  # its class says by what it is named, and owns what it holds
-        held, snapshot = vars(self), None
+        values, snapshot = vars(self), None
         for field in field_names(type(self)):
-            value = held[field]
+            value = values[field]
             if not is_kept(value):
                 snapshot = snapshot or Snapshot()
-                held[field] = snapshot.of(value)
+                values[field] = snapshot.of(value)
         if snapshot is None:
             return
         if snapshot.shares:  # what it shares may change
@@ -507,10 +507,10 @@ def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
     node: Node = type.__call__(kind, **dict(zip(field_names(kind), values, strict=True)))
     if not node.interned:
         return node
-    found = _intern(node)
-    if found is node:
+    interned = _intern(node)
+    if interned is node:
         object.__setattr__(node, "origin", caller())
-    return found
+    return interned
 
 
 @dataclass(frozen=True, eq=False)

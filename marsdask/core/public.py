@@ -54,17 +54,17 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
                 return _call_and_execute(func, args, kwargs, sharing)
             if kwargs and isinstance(out := kwargs.get("out"), Collection) and _is_open(out.node):
                 out.execute()  # results are cast to its type
-            found = func(*args, **kwargs)
+            result = func(*args, **kwargs)
         except TypeError as error:
             suggest(error, func, args, kwargs)
             raise
-        if isinstance(found, Collection):
-            if not _is_open(found.node) or _is_among(found, (*args, *kwargs.values())):
-                return found
-            found = found.node  # made here, of texts of unknown width or the like
+        if isinstance(result, Collection):
+            if not _is_open(result.node) or _is_among(result, (*args, *kwargs.values())):
+                return result
+            result = result.node  # made here, of texts of unknown width or the like
         if sharing is None:
-            found = _until_types_are_known(face, found, args, kwargs)
-        return wrap_nodes(found) if sharing is None else sharing(found, args, kwargs, face)
+            result = _until_types_are_known(face, result, args, kwargs)
+        return wrap_nodes(result) if sharing is None else sharing(result, args, kwargs, face)
 
     if hasattr(func, "__wrapped__"):
         # Functions of other decorators are pickled by their name, which must refer to them.
@@ -86,16 +86,16 @@ class NodesOf:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Refer to the function that its module has by its name, below those made of it."""
-        layer, named = self.face, self.face
+        layer, function = self.face, self.face
         while (layer := getattr(layer, "__wrapped__", None)) is not None:
-            named = layer if "node" in vars(layer) else named
-        return NodesOf, (named,)
+            function = layer if "node" in vars(layer) else function
+        return NodesOf, (function,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = self.face.node(*args, **kwargs)
-        if isinstance(found, tuple | list):
-            return tuple(item.node if isinstance(item, Collection) else item for item in found)
-        return found.node if isinstance(found, Collection) else found
+        result = self.face.node(*args, **kwargs)
+        if isinstance(result, tuple | list):
+            return tuple(item.node if isinstance(item, Collection) else item for item in result)
+        return result.node if isinstance(result, Collection) else result
 
 
 def _until_types_are_known(face: Any, found: Any, args: Any, kwargs: Any) -> Any:
@@ -110,11 +110,11 @@ def _until_types_are_known(face: Any, found: Any, args: Any, kwargs: Any) -> Any
         return found
     nodes: list[Node] = []
     places = _without_nodes(args, nodes)
-    named = tuple((key, _without_nodes(kwargs[key], nodes)) for key in sorted(kwargs))
+    keywords = tuple((key, _without_nodes(kwargs[key], nodes)) for key in sorted(kwargs))
     if all(node.types_follow and set(node.inputs) <= set(nodes) for node in results):
         return found
     outcomes = tuple(Outcome(node.meta, node.chunks, node.memory_order) for node in results)
-    parts = Recalled(NodesOf(face), tuple(nodes), places, named, outcomes).parts()
+    parts = Recalled(NodesOf(face), tuple(nodes), places, keywords, outcomes).parts()
     # Named tuples are built from their items.
     several: Callable[..., Any] = getattr(found, "_make", type(found))
     return several(parts) if isinstance(found, tuple | list) else parts[0]
@@ -171,21 +171,21 @@ class SharesElements:
         if not bases or (self.copies is not None and self.copies(found, *args, **kwargs)):
             return wrap_nodes(_until_types_are_known(face, found, args, kwargs))
         if isinstance(found, Node):
-            shown = self._shown(found, bases)
-            if shown is not None:
-                return shown
+            view = self._shown(found, bases)
+            if view is not None:
+                return view
             return wrap_nodes(_until_types_are_known(face, found, args, kwargs))
         return wrap_nodes(found, partial(self._each, bases=bases))
 
     def _each(self, node: Node, bases: list[Collection]) -> Any:
-        shown = self._shown(node, bases)
-        return collect(node) if shown is None else shown
+        view = self._shown(node, bases)
+        return collect(node) if view is None else view
 
     def _shown(self, node: Node, bases: list[Collection]) -> Collection | None:
         """Return the collection that shares elements with a base, if one does."""
         for base in bases:
-            if (shown := base._show(node, self.writes, self.through)) is not None:
-                return shown
+            if (view := base._show(node, self.writes, self.through)) is not None:
+                return view
         return None
 
 
@@ -337,15 +337,15 @@ def _call_and_execute(
     rebound: list[Collection] = []
     reset = composing.set(rebound)
     try:
-        found = func(*args, **kwargs)
-        found = wrap_nodes(found) if sharing is None else sharing(found, args, kwargs)
+        result = func(*args, **kwargs)
+        result = wrap_nodes(result) if sharing is None else sharing(result, args, kwargs)
     finally:
         composing.reset(reset)
-    made = (*rebound, *_collections(found))
+    collections = (*rebound, *_collections(result))
     # What an equal collection has executed is held for this one, too: the other may go.
-    if pending := [item for item in made if item._held() is not item._node]:
+    if pending := [item for item in collections if item._held() is not item._node]:
         execute(*pending)
-    return found
+    return result
 
 
 def _collections(found: Any) -> Iterator[Collection]:

@@ -211,22 +211,22 @@ class Session(MarsSession):
         [array([0, 1, 2])]
         """
         self._check_works()
-        found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
-        wanted = list({node.name: node for node in nodes if node.name not in found}.values())
-        if wanted:
+        results = {node.name: result for node in nodes if (result := self.lookup(node)) is not None}
+        pending = list({node.name: node for node in nodes if node.name not in results}.values())
+        if pending:
             enabled = options.show_progress if show_progress is None else show_progress
             inside = executing.set(True)
             above = task_session.set(weakref.ref(self))
             try:
-                wanted = self._with_handles(wanted)
+                pending = self._with_handles(pending)
                 with progress_bar(monitor, enabled=enabled) as watched:
-                    found.update(
-                        self._compute(wanted, watched, running or RunningHandle(), lasting)
+                    results.update(
+                        self._compute(pending, watched, running or RunningHandle(), lasting)
                     )
             finally:
                 task_session.reset(above)
                 executing.reset(inside)
-        return [found[node.name] for node in nodes]
+        return [results[node.name] for node in nodes]
 
     def _with_handles(self, nodes: list[Node]) -> list[Node]:
         """Compute and keep the inputs that functions receive as handles."""
@@ -269,11 +269,11 @@ class Session(MarsSession):
         self._check_works()
 
         def work(monitor: Monitor, running: RunningHandle) -> Any:
-            stored = self.execute(
+            results = self.execute(
                 nodes, show_progress=show_progress, monitor=monitor, running=running
             )
             running.finish()
-            return finish(stored)
+            return finish(results)
 
         # A task's own thread works for what it waits for; another thread might wait for the task.
         return Execution(work, at_once=task_session.get()() is not None)
@@ -346,9 +346,9 @@ class Session(MarsSession):
         if name is not None and name in self._mutables:
             raise ValueError(f"mutable tensor {name!r} already exists: use get_mutable_tensor()")
         kind = package("tensor").MutableTensor
-        made = kind(self, shape, dtype, name, default_value, chunk_size)
-        self._mutables[made.name] = made
-        return made
+        tensor = kind(self, shape, dtype, name, default_value, chunk_size)
+        self._mutables[tensor.name] = tensor
+        return tensor
 
     def get_mutable_tensor(self, name: str) -> Any:
         """Return the mutable tensor of this name.
@@ -519,21 +519,21 @@ class Session(MarsSession):
     ) -> dict[str, Stored]:
         little = nodes[0].with_value(self) if lasting and len(nodes) == 1 else None
         if little is not None:
-            found = self._results[little.name] = held_by(self.scheduler, nodes[0], little)
-            return {little.name: found}
+            result = self._results[little.name] = held_by(self.scheduler, nodes[0], little)
+            return {little.name: result}
         compilation = self.compilation(nodes, lasting=lasting)
-        held: list[tuple[Any, ...]] = []
+        leases: list[tuple[Any, ...]] = []
         infos: dict[Any, Any] = {}
         try:
             while not isinstance(step := compilation.advance(infos), Done):
                 running.check()
-                self._run_stage(compilation, step, held, callbacks, running)
-                held.append(step.keys)
+                self._run_stage(compilation, step, leases, callbacks, running)
+                leases.append(step.keys)
                 running.check()
                 infos = dict(zip(step.keys, self.scheduler.info(step.keys), strict=True))
-            return self._store(nodes, step, held, lasting)
+            return self._store(nodes, step, leases, lasting)
         finally:
-            for keys in held:
+            for keys in leases:
                 self.scheduler.release(keys)
 
     def _compute_there(
@@ -546,9 +546,9 @@ class Session(MarsSession):
     ) -> dict[str, Stored]:
         """Let the scheduler drive the compilation, which receives the nodes only."""
         scheduler: Any = self.scheduler
-        shared = scheduler.capabilities.shared_memory
+        shared_memory = scheduler.capabilities.shared_memory
         # The scheduler knows its machine better.
-        plan = Plan(coalesce=options.coalesce, shared_memory=shared, lasting=lasting)
+        plan = Plan(coalesce=options.coalesce, shared_memory=shared_memory, lasting=lasting)
         handle = scheduler.compile(
             SerializedCompilation(graph, plan, check=options.verify),
             session=self.session_id,
@@ -562,11 +562,11 @@ class Session(MarsSession):
             handle.cancel()
             written_at(graph, handle.node, error)
             raise
-        held = [handle.outcome.keys]
+        leases = [handle.outcome.keys]
         try:
-            return self._store(nodes, handle.outcome, held, lasting)
+            return self._store(nodes, handle.outcome, leases, lasting)
         finally:
-            for keys in held:
+            for keys in leases:
                 scheduler.release(keys)
 
     def _run_stage(
@@ -596,10 +596,10 @@ class Session(MarsSession):
 
     def _drop(self, dropped: Sequence[Any], held: list[tuple[Any, ...]]) -> None:
         """Release the stages' leases of some keys, once a stage that reads them is submitted."""
-        gone = set(dropped)
+        dropped_keys = set(dropped)
         for position, keys in enumerate(held):
-            held[position] = tuple(key for key in keys if key not in gone)
-            self.scheduler.release([key for key in keys if key in gone])
+            held[position] = tuple(key for key in keys if key not in dropped_keys)
+            self.scheduler.release([key for key in keys if key in dropped_keys])
 
     def _store(
         self, nodes: Sequence[Node], done: Done, held: list[tuple[Any, ...]], lasting: bool
@@ -608,17 +608,17 @@ class Session(MarsSession):
 
         Temporary results may have other chunks than users see, so no other graph uses them.
         """
-        stored = {}
+        results = {}
         keys = tuple(key for node in nodes for key in done.outputs[node.name].keys.values())
         if held and held[-1] == keys:
             held.pop()  # the last stage's lease holds exactly the results
         else:
             self.scheduler.submit({}, keys).wait()
         for node in nodes:
-            stored[node.name] = store(node, Result(self.scheduler, done.outputs[node.name]))
+            results[node.name] = store(node, Result(self.scheduler, done.outputs[node.name]))
             if lasting:
-                self._results[node.name] = stored[node.name]
-        return stored
+                self._results[node.name] = results[node.name]
+        return results
 
     def as_default(self) -> Self:
         """Make this the default session until it closes.
@@ -714,11 +714,11 @@ def clear_default_session(session: Session) -> None:
     """
     global _default  # noqa: PLW0603 - as above
     before = session._before()
-    rest = None if before is None or before.closed else before
+    previous = None if before is None or before.closed else before
     if task_session.get()() is session:
-        set_default_session(rest)
+        set_default_session(previous)
     if _default is session:
-        _default = rest
+        _default = previous
 
 
 def _nobody() -> None:
@@ -739,8 +739,8 @@ def get_default_session() -> Session | None:
     >>> get_default_session() is None
     False
     """
-    if (chosen := task_session.get()() or _default) is not None:
-        return chosen
+    if (default := task_session.get()() or _default) is not None:
+        return default
     return _ambient.get(_ambient_key(ambient()))
 
 
@@ -754,10 +754,10 @@ def current_bounds() -> dict[str, Any]:
     """
     session = get_default_session()
     if session is not None and not session.closed and isinstance(session.scheduler, HasBounds):
-        found: Mapping[str, Any] = session.scheduler.bounds
+        bounds: Mapping[str, Any] = session.scheduler.bounds
     else:
-        found = {name: get_option(name) for name in _BOUNDS}
-    return {name: value for name, value in found.items() if value is not None}
+        bounds = {name: get_option(name) for name in _BOUNDS}
+    return {name: value for name, value in bounds.items() if value is not None}
 
 
 def ensure_session(session: Session | None = None) -> Session:
@@ -797,8 +797,10 @@ def ensure_session(session: Session | None = None) -> Session:
 
 
 def _open_default() -> Session | None:
-    found = (task_session.get()(), _default)
-    return next((one for one in found if one is not None and one._works()), None)
+    sessions = (task_session.get()(), _default)
+    return next(
+        (candidate for candidate in sessions if candidate is not None and candidate._works()), None
+    )
 
 
 def session_on(wish: Any) -> Session:
@@ -821,14 +823,14 @@ def session_on(wish: Any) -> Session:
     True
     """
     key = _ambient_key(wish)
-    found = _ambient.get(key)
-    if found is not None and not found.closed:
-        return found
+    session = _ambient.get(key)
+    if session is not None and not session.closed:
+        return session
     with _lock:
-        found = _ambient.get(key)
-        if found is None or found.closed:
-            found = _ambient[key] = new_session(wish, default=False)
-        return found
+        session = _ambient.get(key)
+        if session is None or session.closed:
+            session = _ambient[key] = new_session(wish, default=False)
+        return session
 
 
 def _ambient_key(wish: Any) -> Any:
@@ -911,19 +913,19 @@ def new_session(
     if not new and (before := _open_default()) is not None:
         return before
     memory = mem_bytes if memory_limit is None else memory_limit
-    given: dict[str, Any] = dict(zip(_BOUNDS, (memory, spill_dirs, spill_limit), strict=True))
+    settings: dict[str, Any] = dict(zip(_BOUNDS, (memory, spill_dirs, spill_limit), strict=True))
     workers = _count(n_workers=n_workers, n_cpu=n_cpu, n_worker=n_worker)
     if address == "supervisor":
-        given |= {"n_worker": n_worker or n_workers, "n_cpu": n_cpu, "web": web or None}
+        settings |= {"n_worker": n_worker or n_workers, "n_cpu": n_cpu, "web": web or None}
         workers = None
     if address is None:
-        given |= {name: get_option(name) for name, value in given.items() if value is None}
+        settings |= {name: get_option(name) for name, value in settings.items() if value is None}
         workers = workers or options.n_workers
-    known = address if isinstance(address, str) else None
-    given[_WORKERS.get(known, "n_workers")] = workers
-    given.update(scheduler_options)
+    place = address if isinstance(address, str) else None
+    settings[_WORKERS.get(place, "n_workers")] = workers
+    settings.update(scheduler_options)
     scheduler = registry.resolve(
-        address, **{name: value for name, value in given.items() if value is not None}
+        address, **{name: value for name, value in settings.items() if value is not None}
     )
     session = Session(scheduler, owns_scheduler=scheduler is not address, session_id=session_id)
     return session.as_default() if default else session
@@ -940,9 +942,9 @@ def _count(**counts: Any) -> Any:
 
 def _check_names(options: Mapping[str, Any]) -> None:
     """Refuse misspelled arguments of ``new_session``; all others are the scheduler's."""
-    known = list(inspect.signature(new_session).parameters)
+    parameters = list(inspect.signature(new_session).parameters)
     for name in options:
-        if hint := did_you_mean(name, known, cutoff=0.85):
+        if hint := did_you_mean(name, parameters, cutoff=0.85):
             raise TypeError(f"new_session() got an unexpected keyword argument {name!r}{hint}")
 
 

@@ -78,18 +78,18 @@ def total(sizes: Sizes) -> Size:
         return sizes[0]
     if known(sizes):
         return sum(sizes)  # type: ignore[arg-type]
-    unknown = [size for size in sizes if isinstance(size, Unknown)]
+    unknowns = [size for size in sizes if isinstance(size, Unknown)]
     bounds = [upper(size) for size in sizes]
-    bound = None if None in bounds else sum(bounds)  # type: ignore[arg-type]
-    name = unknown[0].name
-    if len(unknown) == len(sizes) and all(
-        size.name == name and size.index == position for position, size in enumerate(unknown)
+    upper_bound = None if None in bounds else sum(bounds)  # type: ignore[arg-type]
+    name = unknowns[0].name
+    if len(unknowns) == len(sizes) and all(
+        size.name == name and size.index == position for position, size in enumerate(unknowns)
     ):
-        return Unknown(name, -1, bound)
+        return Unknown(name, -1, upper_bound)
     described = ",".join(
         f"{size.name}@{size.index}" if isinstance(size, Unknown) else str(size) for size in sizes
     )
-    return Unknown(f"sum({described})", -1, bound)
+    return Unknown(f"sum({described})", -1, upper_bound)
 
 
 def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
@@ -97,7 +97,9 @@ def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
     if len(uppers) == 1:
         # One block is the whole axis under every name.
         return (Unknown(name, -1, uppers[0]),)
-    return tuple(Unknown(name, position, bound) for position, bound in enumerate(uppers))
+    return tuple(
+        Unknown(name, position, upper_bound) for position, upper_bound in enumerate(uppers)
+    )
 
 
 def known_or_nan(size: Size) -> int | float:
@@ -115,7 +117,7 @@ def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
     """Merge runs of up to ``factor`` neighbouring sizes into nearly equal blocks."""
     factor = -(-len(sizes) // -(-len(sizes) // factor))
     if sizes.count(sizes[0]) == len(sizes):
-        whole, rest = divmod(len(sizes), factor)
-        merged = (sizes[0] * factor,) * whole
-        return (*merged, sizes[0] * rest) if rest else merged
+        whole, remainder = divmod(len(sizes), factor)
+        lengths = (sizes[0] * factor,) * whole
+        return (*lengths, sizes[0] * remainder) if remainder else lengths
     return tuple(sum(sizes[start : start + factor]) for start in range(0, len(sizes), factor))

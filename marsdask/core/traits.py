@@ -58,8 +58,8 @@ class Traits:
 
     def is_unique(self, keys: Iterable[Hashable]) -> bool:
         """Tell whether no two rows have the same values of some keys."""
-        given = frozenset(keys)
-        return any(known <= given for known in self.unique)
+        key_set = frozenset(keys)
+        return any(unique_keys <= key_set for unique_keys in self.unique)
 
     def is_sorted(self, wanted: Sequence[SortKey]) -> bool:
         """Tell whether a stable sort would leave all rows where they are."""
@@ -67,7 +67,7 @@ class Traits:
 
     def _meets(self, ordering: Ordering, wanted: Sequence[SortKey]) -> bool:
         for position, key in enumerate(wanted):
-            if self.is_unique(one.key for one in wanted[:position]):
+            if self.is_unique(sort_key.key for sort_key in wanted[:position]):
                 return True  # no two rows are equal so far: further keys decide nothing
             if position == len(ordering) or not ordering[position].meets(key):
                 return False
@@ -79,9 +79,9 @@ class Traits:
 
     def sorted_by(self, first: Ordering) -> Traits:
         """Return what holds after a stable sort: rows that are equal keep their order."""
-        keys = {one.key for one in first}
+        keys = {sort_key.key for sort_key in first}
         orderings = [
-            first + tuple(one for one in ordering if one.key not in keys)
+            first + tuple(sort_key for sort_key in ordering if sort_key.key not in keys)
             for ordering in self.orderings or ((),)
         ]
         return replace(self, orderings=tuple(dict.fromkeys(orderings)))
@@ -115,18 +115,18 @@ class Traits:
 
 def _carried_order(ordering: Ordering, carry: Carry) -> Ordering:
     """Return as much of an order as is left: up to the first key that is not."""
-    found: list[SortKey] = []
-    for one in ordering:
-        key = carry(one.key)
+    sort_keys: list[SortKey] = []
+    for sort_key in ordering:
+        key = carry(sort_key.key)
         if key is None:
             break
-        found.append(one._replace(key=key))
-    return tuple(found)
+        sort_keys.append(sort_key._replace(key=key))
+    return tuple(sort_keys)
 
 
 def _carried_keys(keys: Iterable[Hashable], carry: Carry) -> tuple[Hashable, ...] | None:
-    found = tuple(map(carry, keys))
-    return None if any(key is None for key in found) else found
+    carried = tuple(map(carry, keys))
+    return None if any(key is None for key in carried) else carried
 
 
 @dataclass(frozen=True)

@@ -44,5 +44,5 @@ def set_flags(obj: S, *, copy: Any = None, allows_duplicate_labels: bool | None 
     del copy
     if allows_duplicate_labels is not None:
         _check(allowed=allows_duplicate_labels)
-    found: S = type(obj)(obj.node)
-    return found
+    result: S = type(obj)(obj.node)
+    return result

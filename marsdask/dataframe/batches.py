@@ -20,11 +20,11 @@ def batches(rows: Any) -> Iterator[Any]:
 
     Each chunk is fetched when it is needed; until then the scheduler holds it, and may spill it.
     """
-    held = rows.persist()
-    stored = held.node
-    assert isinstance(stored, Stored)
-    for key in stored.result.layout.keys.values():
-        (block,) = stored.result.scheduler.gather([key])
+    collection = rows.persist()
+    node = collection.node
+    assert isinstance(node, Stored)
+    for key in node.result.layout.keys.values():
+        (block,) = node.result.scheduler.gather([key])
         yield block
 
 
@@ -35,16 +35,16 @@ def sized_batches(rows: Any, batch_size: int = 1000) -> Iterator[Any]:
     """
     if batch_size < 1:
         raise ValueError(f"batch_size must be positive, got {batch_size}")
-    kept: list[Any] = []
+    blocks: list[Any] = []
     for block in batches(rows):
-        kept.append(block)
-        joined = concat(kept)
-        stop = len(joined) - len(joined) % batch_size
+        blocks.append(block)
+        frame = concat(blocks)
+        stop = len(frame) - len(frame) % batch_size
         for start in range(0, stop, batch_size):
-            yield take(joined, slice(start, start + batch_size))
-        kept = [take(joined, slice(stop, None))]
-    if kept and len(kept[0]):
-        yield kept[0]
+            yield take(frame, slice(start, start + batch_size))
+        blocks = [take(frame, slice(stop, None))]
+    if blocks and len(blocks[0]):
+        yield blocks[0]
 
 
 def values(rows: Any) -> Iterator[Any]:

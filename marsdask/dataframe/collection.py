@@ -120,8 +120,8 @@ class Rows(Collection):
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         del meta
         parts = list(blocks.values())
-        joined = thawed(concat_chunks(parts))
-        return joined if owned or joined is not parts[0] else joined.copy()
+        rows = thawed(concat_chunks(parts))
+        return rows if owned or rows is not parts[0] else rows.copy()
 
     _settled = staticmethod(meta_from_infos)
     _cast = staticmethod(cast_chunks)

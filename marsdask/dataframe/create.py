@@ -142,8 +142,8 @@ def _with_own_cells(data: Any) -> tuple[Any, bool]:
             continue
         old = data.iloc[:, place] if several else data
         values = old.to_numpy()
-        cells, unknown = with_own_cells(values)
-        shares |= unknown
+        cells, is_foreign = with_own_cells(values)
+        shares |= is_foreign
         if cells is values:
             continue
         new = pd.Series(cells, old.index, dtype=object, name=old.name, copy=True)
@@ -186,9 +186,9 @@ class FromTensor(FrameNode):
         (rows,) = taken
         if rows is None:
             return None
-        rest = (None,) * (len(self.a.chunks) - 1)
+        columns = (None,) * (len(self.a.chunks) - 1)
         return self.replaced(
-            a=part(self.a, (rows, *rest)), labels=part_of_labels(self.labels, rows)
+            a=part(self.a, (rows, *columns)), labels=part_of_labels(self.labels, rows)
         )
 
     def tile(self, a: Grid) -> Any:
@@ -316,8 +316,8 @@ def make_series(
     if isinstance(data, range) and len(data) > MOST_LISTED and index is None:
         like = pd.Series(data[:0], dtype=dtype or np.int64)
         sizes = row_sizes(len(data), like, chunk_size, num_partitions)
-        made = arange(data.start, data.stop, data.step, dtype=like.dtype, chunk_size=(sizes,))
-        return series_from_tensor(made, name)
-    held = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
-    lazy: Series = in_memory(held, chunk_size, num_partitions, copy=copy)
+        tensor = arange(data.start, data.stop, data.step, dtype=like.dtype, chunk_size=(sizes,))
+        return series_from_tensor(tensor, name)
+    values = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
+    lazy: Series = in_memory(values, chunk_size, num_partitions, copy=copy)
     return lazy

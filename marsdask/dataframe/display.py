@@ -23,33 +23,33 @@ MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 def representation(rows: Any) -> str:
     """Return the text of an executed object, as in pandas."""
-    shown, complete = _shown(rows)
+    block, complete = _shown(rows)
     if complete:
-        return repr(shown)
+        return repr(block)
     length = rows.shape[0]
-    if isinstance(shown, pd.DataFrame):
+    if isinstance(block, pd.DataFrame):
         columns = pd.get_option("display.max_columns")
-        text = shown.to_string(max_rows=_few(), max_cols=columns, show_dimensions=False)
-        return f"{text}\n\n[{length} rows x {shown.shape[1]} columns]"
-    if isinstance(shown, pd.Series):
-        text = shown.to_string(max_rows=_few(), dtype=False, name=False, length=False)
-        name = "" if shown.name is None else f"Name: {shown.name}, "
-        return f"{text}\n{name}Length: {length}, dtype: {shown.dtype}"
-    half = len(shown) // 2
-    first, last = (", ".join(map(repr, part)) for part in (shown[:half], shown[half:]))
-    return f"{type(shown).__name__}([{first}, ..., {last}], dtype='{shown.dtype}', length={length})"
+        text = block.to_string(max_rows=_few(), max_cols=columns, show_dimensions=False)
+        return f"{text}\n\n[{length} rows x {block.shape[1]} columns]"
+    if isinstance(block, pd.Series):
+        text = block.to_string(max_rows=_few(), dtype=False, name=False, length=False)
+        name = "" if block.name is None else f"Name: {block.name}, "
+        return f"{text}\n{name}Length: {length}, dtype: {block.dtype}"
+    half = len(block) // 2
+    first, last = (", ".join(map(repr, part)) for part in (block[:half], block[half:]))
+    return f"{type(block).__name__}([{first}, ..., {last}], dtype='{block.dtype}', length={length})"
 
 
 def html(rows: Any) -> str:
     """Return a table of the first and last rows, or of the columns if not executed."""
     if not rows._is_executed():
         return _outline(rows)
-    shown, complete = _shown(rows)
-    if complete and hasattr(shown, "_repr_html_"):
-        return str(shown._repr_html_())
-    if isinstance(shown, pd.DataFrame):
-        table = shown.to_html(max_rows=_few(), max_cols=pd.get_option("display.max_columns"))
-        return f"{table}<p>{rows.shape[0]} rows x {shown.shape[1]} columns</p>"
+    block, complete = _shown(rows)
+    if complete and hasattr(block, "_repr_html_"):
+        return str(block._repr_html_())
+    if isinstance(block, pd.DataFrame):
+        table = block.to_html(max_rows=_few(), max_cols=pd.get_option("display.max_columns"))
+        return f"{table}<p>{rows.shape[0]} rows x {block.shape[1]} columns</p>"
     return f"<pre>{escape(representation(rows))}</pre>"
 
 

@@ -81,8 +81,8 @@ class DataFrame(FrameBase):
         copy: bool = True,
     ) -> None:
         if not isinstance(data, Node):
-            made = make_frame(data, index, columns, dtype, chunk_size, num_partitions, copy=copy)
-            data = made.node
+            frame = make_frame(data, index, columns, dtype, chunk_size, num_partitions, copy=copy)
+            data = frame.node
         self._labels: tuple[str, pd.Index[Any]] | None = None
         """The column labels that a user has, whose names may be set, and the node's name."""
         super().__init__(data, session)
@@ -188,7 +188,7 @@ class DataFrame(FrameBase):
         key = listed_key(key)
         if isinstance(key, list | np.ndarray | pd.Index):
             key = list(key)
-            if key and all(isinstance(one, bool | np.bool_) for one in key):
+            if key and all(isinstance(flag, bool | np.bool_) for flag in key):
                 return self._filtered(
                     aligned_values(self, key, "Item wrong length {} instead of {}.")
                 )
@@ -267,12 +267,12 @@ class DataFrame(FrameBase):
             )
         if isinstance(keys, arrays | Collection):
             keys = self._column(keys)
-        found = self._changed(by_column, key=keys, drop=drop, append=append)
-        if verify_integrity and not found.index.is_unique.compute():
+        frame = self._changed(by_column, key=keys, drop=drop, append=append)
+        if verify_integrity and not frame.index.is_unique.compute():
             raise ValueError("Index has duplicate keys")
         if divisions is not None:
-            return found.repartition(divisions=divisions)
-        return found.sort_index() if sort else found
+            return frame.repartition(divisions=divisions)
+        return frame.sort_index() if sort else frame
 
     agg: Final = method(aggregate.aggregate)
     aggregate: Final = agg

@@ -115,8 +115,8 @@ class FrameNode(Node):
     def incomplete_in(self, wanted: Columns) -> bool:
         if wanted is None or not isinstance(self.meta, pd.DataFrame):
             return self.incomplete
-        chosen = self.meta.loc[:, [label in wanted for label in self.meta.columns]]
-        return self.incomplete and any(map(lacks_detail, all_dtypes(chosen)))
+        meta = self.meta.loc[:, [label in wanted for label in self.meta.columns]]
+        return self.incomplete and any(map(lacks_detail, all_dtypes(meta)))
 
     @property
     def row_labels(self) -> Any:

@@ -208,12 +208,12 @@ class Index(Rows):
     def copy(self, name: Hashable = None, deep: bool = False) -> Index:
         """Return the same labels, by another name if it is given. See pandas.Index.copy."""
         del deep
-        found: Index = Index(self._node) if name is None else self.rename(name)
-        return found
+        result: Index = Index(self._node) if name is None else self.rename(name)
+        return result
 
     def __getitem__(self, key: Any) -> Index | Tensor:
-        found: Index | Tensor = methods.chosen(self, key)
-        return found
+        result: Index | Tensor = methods.chosen(self, key)
+        return result
 
     __contains__ = batches.holds_label
     tolist: Final = protocols.tolist
@@ -319,8 +319,8 @@ class Index(Rows):
             return to_tensor(getattr(methods.column(self).dt, name))
         if name in {"tz", "tzinfo", "unit"} and self._node.meta.dtype.kind in "mM":
             return getattr(self._node.meta, name)
-        if (found := by_time.attribute(self, name)) is not ...:
-            return found
+        if (attribute := by_time.attribute(self, name)) is not ...:
+            return attribute
         raise missing_name(self, name, type(self._node.meta), CONVERSIONS)
 
     __hash__ = None  # type: ignore[assignment]

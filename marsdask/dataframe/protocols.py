@@ -115,8 +115,8 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         raise ValueError(
             "Unable to avoid copy while creating an array as requested; use np.asarray()"
         )
-    found = self.compute()
-    return np.asarray(found, dtype) if copy is None else np.array(found, dtype)
+    values = self.compute()
+    return np.asarray(values, dtype) if copy is None else np.array(values, dtype)
 
 
 def to_numpy(
@@ -165,13 +165,13 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
 
     Differs from pandas: rows are not aligned by label, and lazy rows of ``out=`` are returned.
     """
-    if any(hasattr(one, "__array_ufunc__") and not isinstance(one, OPERANDS) for one in inputs):
+    if any(hasattr(arg, "__array_ufunc__") and not isinstance(arg, OPERANDS) for arg in inputs):
         return NotImplemented
     outputs = kwargs.pop("out", (None,))
     where = kwargs.pop("where", True)
-    if any(one is not None for one in outputs):
-        found = array_ufunc(self, ufunc, method, *inputs, **kwargs)
-        return _fill_outputs(self, outputs, found, where)
+    if any(arg is not None for arg in outputs):
+        result = array_ufunc(self, ufunc, method, *inputs, **kwargs)
+        return _fill_outputs(self, outputs, result, where)
     if where is not True:
         raise NotImplementedError("where= without out= is not supported; use where() of the result")
     if ufunc.signature is not None:
@@ -201,7 +201,7 @@ def _check_no_times(self: Any, ufunc: np.ufunc) -> None:
 
 
 def _call_ufunc(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    operands = [one if one is self else operand(self, one) for one in inputs]
+    operands = [arg if arg is self else operand(self, arg) for arg in inputs]
     if ufunc.nout == 1:
         return rowwise(ufunc, *operands, **kwargs)
     outputs = (Output(ufunc, position) for position in range(ufunc.nout))
@@ -240,8 +240,8 @@ def _fill_outputs(self: Any, outputs: tuple[Any, ...], found: Any, where: Any) -
 def _replace_values(out: Any, result: Any, where: Any) -> None:
     """Replace the node of lazy rows by another of the same types."""
     old, new = out.node, result.node
-    same = type(out) is type(result) and dtypes_of(old.meta) == dtypes_of(new.meta)
-    if where is not True or not same or alignment(old) != alignment(new):
+    is_same = type(out) is type(result) and dtypes_of(old.meta) == dtypes_of(new.meta)
+    if where is not True or not is_same or alignment(old) != alignment(new):
         raise NotImplementedError(
             "out= of other rows or types is not supported; use = to assign the result"
         )

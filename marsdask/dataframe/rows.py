@@ -56,17 +56,17 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
         return _joined_labels(blocks)
     # The dtype of an empty block may be wrong: it counts only if all are empty.
     blocks = _of_all_categories(blocks)
-    filled = [block for block in blocks if len(block)] or [blocks[0]]
-    if len(filled) == 1:
-        return filled[0]
-    joined = pd.concat(filled, ignore_index=not labels)
-    return _of_types(joined, filled) if labels else joined
+    parts = [block for block in blocks if len(block)] or [blocks[0]]
+    if len(parts) == 1:
+        return parts[0]
+    rows = pd.concat(parts, ignore_index=not labels)
+    return _of_types(rows, parts) if labels else rows
 
 
 def _of_types(joined: Any, blocks: list[Any]) -> Any:
     """Cast the labels of joined rows to the blocks' type: pandas infers that of objects again."""
     types = dtypes_of(blocks[0].index)
-    if dtypes_of(joined.index) == types or any(dtypes_of(one.index) != types for one in blocks):
+    if dtypes_of(joined.index) == types or any(dtypes_of(item.index) != types for item in blocks):
         return joined
     if types == (np.dtype(object),):
         return joined.set_axis(_joined_labels([block.index for block in blocks]))
@@ -75,12 +75,12 @@ def _of_types(joined: Any, blocks: list[Any]) -> Any:
 
 def _joined_labels(parts: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     """Join labels; those of objects stay what they are, where pandas would infer a type."""
-    joined: pd.Index[Any] = parts[0].append(list(parts[1:]))
-    if joined.nlevels > 1 or joined.dtype == object or any(one.dtype != object for one in parts):
-        return joined
-    values = np.concatenate([np.asarray(one, dtype=object) for one in parts])
+    labels: pd.Index[Any] = parts[0].append(list(parts[1:]))
+    if labels.nlevels > 1 or labels.dtype == object or any(part.dtype != object for part in parts):
+        return labels
+    values = np.concatenate([np.asarray(part, dtype=object) for part in parts])
     objects: pd.Index[Any] = pd.Index(values, dtype=object)
-    return objects.rename(joined.name)
+    return objects.rename(labels.name)
 
 
 def without_ellipsis(key: Any, ndim: int) -> Any:
@@ -116,8 +116,8 @@ def without_names(index: Any) -> Any:
 def without_levels(block: Any, levels: list[int]) -> Any:
     """Return rows without some levels of their labels."""
     index, names = block.index, block.index.names
-    rest = [name for at, name in enumerate(names) if at not in levels]
-    return block.set_axis(without_names(index).droplevel(levels).set_names(rest))
+    level_names = [name for at, name in enumerate(names) if at not in levels]
+    return block.set_axis(without_names(index).droplevel(levels).set_names(level_names))
 
 
 def cast_labels(labels: Any, like: pd.Index) -> Any:
@@ -127,7 +127,7 @@ def cast_labels(labels: Any, like: pd.Index) -> Any:
         return labels
     if labels.nlevels == 1:
         return with_type(labels, types[0])
-    levels = [with_type(level_at(labels, at), each) for at, each in enumerate(types)]
+    levels = [with_type(level_at(labels, at), dtype) for at, dtype in enumerate(types)]
     return pd.MultiIndex.from_arrays(levels, names=labels.names)
 
 
@@ -168,8 +168,10 @@ def all_categories(dtypes: Sequence[Any]) -> Any:
 
 def with_type(rows: Any, dtype: Any) -> Any:
     """Cast a series or an index; equal categories in another order are put in this one."""
-    both = isinstance(rows.dtype, pd.CategoricalDtype) and isinstance(dtype, pd.CategoricalDtype)
-    if not both or dtype.categories is None:
+    is_categorical = isinstance(rows.dtype, pd.CategoricalDtype) and isinstance(
+        dtype, pd.CategoricalDtype
+    )
+    if not is_categorical or dtype.categories is None:
         return rows.astype(dtype)
     if same_type(rows.dtype, dtype):
         return rows

@@ -73,8 +73,8 @@ class Series(FrameBase):
         copy: bool = True,
     ) -> None:
         if not isinstance(data, Node):
-            made = make_series(data, index, dtype, name, chunk_size, num_partitions, copy=copy)
-            data = made.node
+            series = make_series(data, index, dtype, name, chunk_size, num_partitions, copy=copy)
+            data = series.node
         super().__init__(data, session)
 
     @property
@@ -100,8 +100,8 @@ class Series(FrameBase):
             return self._filtered(key)
         if isinstance(key, slice):
             return rows_sliced(self, key)
-        found: Series = Loc(self, flags=True)[key]
-        return found
+        rows: Series = Loc(self, flags=True)[key]
+        return rows
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:

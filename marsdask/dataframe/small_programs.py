@@ -55,12 +55,12 @@ def _small(root: Node) -> list[Node] | None:
             order[node] = None
             continue
         plain = isinstance(node, Stored) or node.runs_inline()
-        one = len(node.chunks) == 1 and len(node.chunks[0]) == 1
-        if not plain or not one or len(order) + len(stack) > 2 * NODES:
+        is_single = len(node.chunks) == 1 and len(node.chunks[0]) == 1
+        if not plain or not is_single or len(order) + len(stack) > 2 * NODES:
             return None
         if not node.inputs:
-            held = total(node.chunks[0])
-            rows += held if isinstance(held, int) else ROWS + 1
+            count = total(node.chunks[0])
+            rows += count if isinstance(count, int) else ROWS + 1
             if rows > ROWS:
                 return None
         stack.append((node, True))
@@ -71,22 +71,22 @@ def _small(root: Node) -> list[Node] | None:
 def _run(nodes: Sequence[Node], session: Session) -> Any:
     current_plan.set(Plan())
     grids: dict[Node, Grid] = {}
-    held: list[Any] = []
+    blocks: list[Any] = []
     for node in nodes:
         if isinstance(node, Stored):
-            held.append(_held(node, session))
-            grids[node] = Grid(Blockwise(same, varying=Held(held[-1])), node.chunks, node.meta)
+            blocks.append(_held(node, session))
+            grids[node] = Grid(Blockwise(same, varying=Held(blocks[-1])), node.chunks, node.meta)
             continue
-        found = _tiled(node, [grids[child] for child in node.inputs])
-        if found is None or len(found) != 1:
+        grid = _tiled(node, [grids[child] for child in node.inputs])
+        if grid is None or len(grid) != 1:
             return None
         if isinstance(node, InMemoryBlocks):
-            held.extend(node.blocks.values())
-        grids[node] = found
+            blocks.extend(node.blocks.values())
+        grids[node] = grid
     value = Chunks()(owned(grids[nodes[-1]]), (0,))
     if not isinstance(value, pd.DataFrame | pd.Series | pd.Index):
         return None
-    return value.copy() if any(value is one for one in held) else value
+    return value.copy() if any(value is block for block in blocks) else value
 
 
 @dataclass(frozen=True)
@@ -139,4 +139,4 @@ class Chunks:
     def _argument(self, arg: Any) -> Any:
         if isinstance(arg, Ref):
             return self(*arg)
-        return [self._argument(one) for one in arg] if type(arg) is list else arg
+        return [self._argument(item) for item in arg] if type(arg) is list else arg

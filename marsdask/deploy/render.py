@@ -56,8 +56,8 @@ def spec_of(words: Sequence[str]) -> ClusterSpec:
 
 def all_but_secrets(spec: ClusterSpec) -> list[Manifest]:
     """Return the objects that are no secrets."""
-    found = manifests(spec, certificates={}, token="")
-    return [one for one in found if one["kind"] != "Secret"]
+    objects = manifests(spec, certificates={}, token="")
+    return [manifest for manifest in objects if manifest["kind"] != "Secret"]
 
 
 def new_secrets(spec: ClusterSpec) -> list[Manifest]:
@@ -73,11 +73,11 @@ def chart_template() -> str:
     marks = {name: mark for name, (mark, _) in _MARKS.items()}
     spec = cluster_spec(create_namespace=False, image_pull_policy=_PULL_POLICY[0], **marks)
     objects = all_but_secrets(spec)
-    for one in objects:
-        if one["kind"] == "Service" and "type" in one["spec"]:
-            one["spec"]["type"] = _SERVICE_TYPE[0]
-        if one["kind"] == "ConfigMap":
-            one["data"]["service"] = f"{_SERVICE_TYPE[0]}/{spec.service.name}"
+    for manifest in objects:
+        if manifest["kind"] == "Service" and "type" in manifest["spec"]:
+            manifest["spec"]["type"] = _SERVICE_TYPE[0]
+        if manifest["kind"] == "ConfigMap":
+            manifest["data"]["service"] = f"{_SERVICE_TYPE[0]}/{spec.service.name}"
     text = as_yaml(objects)
     for mark, value in (*_MARKS.values(), _SERVICE_TYPE, _PULL_POLICY):
         text = text.replace(str(mark), f"{{{{ {value} }}}}")
@@ -98,13 +98,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("what", choices=("manifests", "secrets", "chart"))
     parser.add_argument("arguments", nargs="*", metavar="NAME=VALUE")
-    given = parser.parse_args(argv)
+    values = parser.parse_args(argv)
     try:
-        if given.what == "chart":
+        if values.what == "chart":
             text = chart_template()
         else:
-            make = all_but_secrets if given.what == "manifests" else new_secrets
-            text = as_yaml(make(spec_of(given.arguments)))
+            make = all_but_secrets if values.what == "manifests" else new_secrets
+            text = as_yaml(make(spec_of(values.arguments)))
     except (TypeError, ValueError, ImportError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     sys.stdout.write(text)

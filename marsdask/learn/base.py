@@ -115,7 +115,7 @@ class RowsEstimator(Twinned):
         if not is_lazy(X):
             finite = "allow-nan" if allow_nan else True
             kinds = [np.float64, np.float32, *([np.float16] if self._keeps_half else [])]
-            taken = validate_data(
+            samples = validate_data(
                 self,
                 X,
                 reset=reset,
@@ -123,15 +123,17 @@ class RowsEstimator(Twinned):
                 ensure_all_finite=finite,
                 accept_sparse="csr" if self._takes_sparse else False,
             )
-            return as_node(tensor(taken), sparse=True) if issparse(taken) else in_memory(taken)
+            return (
+                as_node(tensor(samples), sparse=True) if issparse(samples) else in_memory(samples)
+            )
         rows = self._as_rows(X)
         meta = X.node.meta
         columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
         validate_data(self, columns, reset=reset, skip_check_array=True)
-        for length, what in zip(rows.shape, ("sample", "feature"), strict=True):
+        for length, name in zip(rows.shape, ("sample", "feature"), strict=True):
             if length == 0:
                 raise ValueError(
-                    f"Found array with 0 {what}(s) while a minimum of 1 is required by "
+                    f"Found array with 0 {name}(s) while a minimum of 1 is required by "
                     f"{type(self).__name__}."
                 )
         return rows

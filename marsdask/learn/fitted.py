@@ -20,8 +20,8 @@ class FittedArray(np.ndarray[Any, Any], Known):
     def __array_wrap__(
         self, array: Any, context: Any = None, return_scalar: bool = False
     ) -> np.ndarray[Any, Any]:
-        made = np.asarray(array)
-        return made[()] if return_scalar else made
+        result = np.asarray(array)
+        return result[()] if return_scalar else result
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return np.asarray(self).__reduce_ex__(protocol)

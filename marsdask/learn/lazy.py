@@ -28,9 +28,9 @@ def adopted(item: Any) -> Any:
 @contextmanager
 def running(session: Any = None, run_kwargs: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Run what is inside in a session, with the options that Mars's ``execute`` takes."""
-    unknown = set(run_kwargs or ()) - {"show_progress"}
-    if unknown:
-        raise TypeError(f"run_kwargs got unexpected arguments: {', '.join(sorted(unknown))}")
+    extras = set(run_kwargs or ()) - {"show_progress"}
+    if extras:
+        raise TypeError(f"run_kwargs got unexpected arguments: {', '.join(sorted(extras))}")
     reset = named.set(ensure_session(session) if session is not None else named.get())
     try:
         with option_context(run_kwargs):

@@ -59,16 +59,18 @@ def _wrapped(method: Callable[..., Any], name: str) -> Callable[..., Any]:
         self: Any, *args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any
     ) -> Any:
         first = [adopted(item) for item in args]
-        rest = {key: adopted(item) for key, item in kwargs.items()}
-        X = first[0] if first else rest.get("X")
+        keywords = {key: adopted(item) for key, item in kwargs.items()}
+        X = first[0] if first else keywords.get("X")
         with running(session, run_kwargs):
             if is_lazy(X):
-                found = lazily(self, *first, **rest)
+                result = lazily(self, *first, **keywords)
             else:
-                found = method(
-                    self, *map(_value, first), **{key: _value(item) for key, item in rest.items()}
+                result = method(
+                    self,
+                    *map(_value, first),
+                    **{key: _value(item) for key, item in keywords.items()},
                 )
-        return known(found) if name == "score" else unmarked(found)
+        return known(result) if name == "score" else unmarked(result)
 
     call.takes_lazy = True  # type: ignore[attr-defined]
     return call

@@ -147,6 +147,6 @@ def merge_triangles(a: Any, b: Any) -> Any:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    joined = np.concatenate(parts)
+    rows = np.concatenate(parts)
     # Fewer rows than columns have no triangle yet.
-    return joined if len(joined) <= joined.shape[1] else np.linalg.qr(joined, mode="r")
+    return rows if len(rows) <= rows.shape[1] else np.linalg.qr(rows, mode="r")

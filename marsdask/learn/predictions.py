@@ -51,8 +51,8 @@ def call_method(
     """Return what a method of an estimator gives for a run of rows."""
     if not block.shape[0]:
         return like
-    found = getattr(model, method)(narrow(block) if is_sparse(block) else block, **(options or {}))
-    return found if is_sparse(found) else typed(found, like.dtype)
+    result = getattr(model, method)(narrow(block) if is_sparse(block) else block, **(options or {}))
+    return result if is_sparse(result) else typed(result, like.dtype)
 
 
 def rows_of(X: Any) -> tuple[Node, Any]:

@@ -203,7 +203,7 @@ def tiles(block: Any, *others: Any) -> Iterator[tuple[Any, ...]]:
     step = max(1, TILE_BYTES // max(1, block[:1].nbytes))
     for start in range(0, len(block), step):
         rows = slice(start, start + step)
-        yield (block[rows], *(other if other is None else other[rows] for other in others))
+        yield (block[rows], *(array if array is None else array[rows] for array in others))
 
 
 def values_of(frame: Any, *, dtype: Any) -> Any:
@@ -286,9 +286,9 @@ def held(*nodes: Node | None) -> tuple[Any, ...]:
     lazy = [collect(node) for node in _given(nodes) if not isinstance(node, Literal)]
     if lazy:
         execute(*lazy)
-    found = iter(lazy)
+    values = iter(lazy)
     return tuple(
-        node if node is None or isinstance(node, Literal) else next(found).node for node in nodes
+        node if node is None or isinstance(node, Literal) else next(values).node for node in nodes
     )
 
 
@@ -319,9 +319,9 @@ def as_rows(X: Any, *, sparse: bool = False, half: bool = False) -> Node:
 def check_lengths(*nodes: Node | None) -> None:
     """Raise scikit-learn's error for lengths that are known to differ."""
     lengths = [node.shape[0] for node in nodes if node is not None]
-    known = [length for length in lengths if isinstance(length, int)]
-    if len(set(known)) > 1:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {known}")
+    sizes = [length for length in lengths if isinstance(length, int)]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
 
 
 def as_weights(weights: Any, rows: Node) -> Node | None:

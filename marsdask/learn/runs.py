@@ -32,9 +32,9 @@ def runs(
     if not is_lazy(X):
         yield (X, *others)
         return
-    unknown = [item for item in (X, *others) if is_lazy(item) and not _is_known(item)]
-    if unknown:
-        execute(*unknown)
+    tensors = [item for item in (X, *others) if is_lazy(item) and not _is_known(item)]
+    if tensors:
+        execute(*tensors)
     lengths = [_length(item) for item in (X, *others) if item is not None]
     if len(set(lengths)) > 1:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
@@ -44,8 +44,8 @@ def runs(
     for rows in slices:
         parts = [None if item is None else _cut(item, rows) for item in (X, *others)]
         lazy = [part for part in parts if isinstance(part, Collection)]
-        found = iter(compute(*lazy))
-        yield tuple(_narrow(next(found)) if is_lazy(part) else part for part in parts)
+        values = iter(compute(*lazy))
+        yield tuple(_narrow(next(values)) if is_lazy(part) else part for part in parts)
 
 
 def _is_known(item: Any) -> bool:
@@ -113,7 +113,7 @@ def held_runs(
     ]
     execute(*(item for part in parts for item in part if item is not None))
     if weight is not None:
-        largest = (np.abs(found).max() for *_, found in HeldRuns(parts, 0))
+        largest = (np.abs(w).max() for *_, w in HeldRuns(parts, 0))
         check_weights(float(max(largest)))
     return HeldRuns(parts, numbers(nodes[0].shape)[0])
 
@@ -130,8 +130,8 @@ def check_some(model: Any, count: Any) -> None:
 def check_length(model: Any, rows: Node) -> None:
     """Raise scikit-learn's error if samples turn out to be none; others may have to be counted."""
     length = rows.shape[0]
-    known = isinstance(length, int)
-    check_some(model, length if known else fold(height, operator.add, rows, nbytes=8))
+    is_known = isinstance(length, int)
+    check_some(model, length if is_known else fold(height, operator.add, rows, nbytes=8))
 
 
 def height(block: Any) -> int:

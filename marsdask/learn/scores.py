@@ -54,19 +54,19 @@ def r2(y: Any, found: Any, sample_weight: Any = None) -> float:
     """Return the mean coefficient of determination of the targets."""
     target: Node = as_targets(y, found.node, several=True)
     weight = as_weights(sample_weight, found.node)
-    seen = fold(residuals, merge_residuals, target, found.node, weight, nbytes=256)
-    refuse_none(seen.rows)
-    if seen.rows < 2:
+    sums = fold(residuals, merge_residuals, target, found.node, weight, nbytes=256)
+    refuse_none(sums.rows)
+    if sums.rows < 2:
         warnings.warn(
             "R^2 score is not well-defined with less than two samples.",
             UndefinedMetricWarning,
             stacklevel=2,
         )
         return math.nan
-    total = seen.target.products
+    total = sums.target.products
     # A constant target is explained by the constant alone, as scikit-learn has it.
-    left = np.divide(seen.squares, total, out=np.sign(seen.squares), where=total != 0)
-    return float((1.0 - left).mean())
+    ratio = np.divide(sums.squares, total, out=np.sign(sums.squares), where=total != 0)
+    return float((1.0 - ratio).mean())
 
 
 def residuals(target: Any, found: Any, weight: Any = None) -> Residuals:

@@ -27,8 +27,8 @@ def column_moments(rows: Node, weight: Node | None = None, *, allow_nan: bool = 
     """Compute the moments of each column, of sparse samples or others."""
     func = sparse_squares if is_sparse(rows.meta) else squares
     nbytes = 24 * numbers(rows.shape[1:])[0]
-    seen: Moments = fold(func, merge_squares, rows, weight, nbytes=nbytes, allow_nan=allow_nan)
-    return seen
+    moments: Moments = fold(func, merge_squares, rows, weight, nbytes=nbytes, allow_nan=allow_nan)
+    return moments
 
 
 @kernel(scratch=1.0)
@@ -37,14 +37,14 @@ def sparse_squares(block: Any, weight: Any = None, *, allow_nan: bool) -> Moment
     refuse(block.data, allow_nan=allow_nan)
     width = block.shape[1]
     w = np.ones(block.shape[0]) if weight is None else weight
-    stored = block.data.astype(np.float64, copy=False)
+    data = block.data.astype(np.float64, copy=False)
     of_stored = np.repeat(w, np.diff(block.indptr))
-    there = ~np.isnan(stored)
-    lost = np.bincount(block.indices, of_stored * ~there, width)
-    count = w.sum() - lost
-    sums = np.bincount(block.indices, np.where(there, stored * of_stored, 0.0), width)
+    there = ~np.isnan(data)
+    nans = np.bincount(block.indices, of_stored * ~there, width)
+    count = w.sum() - nans
+    sums = np.bincount(block.indices, np.where(there, data * of_stored, 0.0), width)
     mean = np.divide(sums, count, out=np.zeros(width), where=count != 0)
-    away = np.where(there, stored - mean[block.indices], 0.0)
+    away = np.where(there, data - mean[block.indices], 0.0)
     about_mean = np.bincount(block.indices, of_stored * away * away, width)
     zeros = w.sum() - np.bincount(block.indices, of_stored, width)
     return Moments(count, mean, about_mean + zeros * mean * mean)

@@ -73,23 +73,23 @@ def _counted(column: Any) -> pd.Series:
     if column.dtype == object:
         return _as_series(Counter(map(_one_nan, column.tolist())))
     column = pd.Series(column)
-    found: pd.Series = column.value_counts(dropna=False, sort=False)
+    counts: pd.Series = column.value_counts(dropna=False, sort=False)
     if isinstance(column.dtype, pd.CategoricalDtype):
         # Categories that do not occur are no values.
-        found = found[found > 0].set_axis(found.index[found > 0].astype(object))
-    return found
+        counts = counts[counts > 0].set_axis(counts.index[counts > 0].astype(object))
+    return counts
 
 
 def merge_counts(a: list[pd.Series], b: list[pd.Series]) -> list[pd.Series]:
     """Return the counts of both."""
-    return [_added(*both) for both in zip(a, b, strict=True)]
+    return [_added(*pair) for pair in zip(a, b, strict=True)]
 
 
 def _added(a: pd.Series, b: pd.Series) -> pd.Series:
     if a.index.dtype != object:
-        both = pd.concat([a, b]).groupby(level=0, sort=False, dropna=False, observed=True)
-        joined: pd.Series = both.sum()
-        return joined
+        groups = pd.concat([a, b]).groupby(level=0, sort=False, dropna=False, observed=True)
+        sums: pd.Series = groups.sum()
+        return sums
     total: Counter[Any] = Counter()
     for value, count in (*a.items(), *b.items()):
         total[_one_nan(value)] += count
@@ -108,16 +108,16 @@ def _as_series(total: Counter[Any]) -> pd.Series:
 
 def _objects(values: Sequence[Any]) -> Any:
     """Return an array of objects, tuples among them."""
-    found = np.empty(len(values), dtype=object)
+    result = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
-        found[place] = value
-    return found
+        result[place] = value
+    return result
 
 
 def value_counts(table: Node) -> list[pd.Series]:
     """Compute how often each value of each column occurs; these are held in memory."""
-    found: list[pd.Series] = fold(counts, merge_counts, table, nbytes=2**16)
-    return found
+    result: list[pd.Series] = fold(counts, merge_counts, table, nbytes=2**16)
+    return result
 
 
 def of_values(X: Any, values: list[Any]) -> Any:
@@ -162,8 +162,8 @@ def of_table(block: Any, *, model: Any, method: str, like: Any) -> Any:
     """Return what a method of an estimator gives for a run of rows, whole types kept."""
     if not block.shape[0]:
         return like
-    found = getattr(model, method)(block)
-    return found if is_sparse(found) else typed(found, like.dtype)
+    result = getattr(model, method)(block)
+    return result if is_sparse(result) else typed(result, like.dtype)
 
 
 @dataclass(frozen=True, eq=False)

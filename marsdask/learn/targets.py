@@ -63,7 +63,7 @@ def as_classes(y: Any, rows: Node) -> Classes:
         values = _without_missing(column_or_1d(y, warn=True))
         check_classification_targets(values)
         labels, codes = np.unique(values, return_inverse=True)
-        found = Classes(labels, as_node(codes))
+        result = Classes(labels, as_node(codes))
     else:
         node = _one_axis(_labels_of(y))
         check_lengths(rows, node)
@@ -71,11 +71,11 @@ def as_classes(y: Any, rows: Node) -> Classes:
         if not len(labels):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         check_classification_targets(np.repeat(labels, 3))
-        found = Classes(
+        result = Classes(
             labels, RowMap(positions, (node,), np.dtype(np.int64), None, {"labels": labels})
         )
-    check_lengths(rows, found.codes)
-    return found
+    check_lengths(rows, result.codes)
+    return result
 
 
 def _one_axis(node: Node) -> Node:
@@ -90,8 +90,8 @@ def _one_axis(node: Node) -> Node:
             stacklevel=5,
         )
         return RowMap(first_column, (node,), node.meta.dtype, None, {})
-    shown = tuple(size if isinstance(size, int) else np.nan for size in node.shape)
-    raise ValueError(f"y should be a 1d array, got an array of shape {shown} instead.")
+    shape = tuple(size if isinstance(size, int) else np.nan for size in node.shape)
+    raise ValueError(f"y should be a 1d array, got an array of shape {shape} instead.")
 
 
 def first_column(block: Any) -> Any:
@@ -144,10 +144,10 @@ def union(a: Any, b: Any) -> Any:
 
 
 def _sorted_unique(labels: Any) -> Any:
-    found = np.unique(labels)
-    if found.dtype.kind == "f" and len(found) and type_of_target(found[:1000]) == "continuous":
-        check_classification_targets(np.repeat(found[:1000], 3))
-    return typed_labels(found)
+    values = np.unique(labels)
+    if values.dtype.kind == "f" and len(values) and type_of_target(values[:1000]) == "continuous":
+        check_classification_targets(np.repeat(values[:1000], 3))
+    return typed_labels(values)
 
 
 def typed_labels(labels: Any) -> Any:

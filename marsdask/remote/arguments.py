@@ -48,13 +48,13 @@ class _Rebuilding:
             self._recursive.add(identity)
             return value
         self._around.add(identity)
-        found = self._changed(value)
+        result = self._changed(value)
         self._around.discard(identity)
-        if found is not value and identity in self._recursive:
+        if result is not value and identity in self._recursive:
             raise NotImplementedError(
                 f"collections in a {type(value).__name__} that contains itself; pass them apart"
             )
-        return found
+        return result
 
     def _changed(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -67,10 +67,10 @@ class _Rebuilding:
             return getattr(type(value), "_make", type(value))(items)
         if type(value) is slice:
             return slice(*(self.of(part) for part in (value.start, value.stop, value.step)))
-        found = self._change(value)
-        if found is value and is_dataclass(value) and not isinstance(value, type):
+        result = self._change(value)
+        if result is value and is_dataclass(value) and not isinstance(value, type):
             return self._changed_dataclass(value)
-        return found
+        return result
 
     def _changed_dict(self, value: dict[Any, Any]) -> Any:
         items = {self.of(key): self.of(item) for key, item in value.items()}
@@ -78,20 +78,20 @@ class _Rebuilding:
             return value
         if type(value) is dict:
             return items
-        made = value.copy()  # the subclass may have more than its items
-        made.clear()
-        made.update(items)
-        return made
+        copied = value.copy()  # the subclass may have more than its items
+        copied.clear()
+        copied.update(items)
+        return copied
 
     def _changed_dataclass(self, value: Any) -> Any:
-        made = value
+        result = value
         for item in fields(value):
             old = getattr(value, item.name, None)
             new = self.of(old)
             if new is not old:
-                made = copy(value) if made is value else made
-                object.__setattr__(made, item.name, new)  # it may be frozen
-        return made
+                result = copy(value) if result is value else result
+                object.__setattr__(result, item.name, new)  # it may be frozen
+        return result
 
 
 def _same(one: Any, other: Any) -> bool:

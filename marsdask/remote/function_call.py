@@ -71,8 +71,8 @@ class RemoteCall:
         else:  # in the caller's process
             args, kwargs = private(self._arguments)
         if values:
-            put = partial(_put, values)
-            args, kwargs = rebuilt(args, put), rebuilt(kwargs, put)
+            substitute = partial(_put, values)
+            args, kwargs = rebuilt(args, substitute), rebuilt(kwargs, substitute)
         return self._checked(function(*args, **kwargs))
 
     def _checked(self, result: Any) -> Any:

@@ -75,13 +75,13 @@ class RemoteFunction(Node):
 
     def tile(self, *inputs: Grid) -> Grid:
         """Define the one task."""
-        receivers, given = [], []
+        receivers, arguments = [], []
         for position, (source, grid) in enumerate(zip(self.sources, inputs, strict=True)):
             receive, argument = _receiver(source, grid, handle=position in self.by_handle)
             receivers.append(receive)
-            given.append(argument)
+            arguments.append(argument)
         task = RemoteTask(self.call, self.name, tuple(receivers))
-        return RemoteGrid(RemoteRule(self.name, task, tuple(given)), (), ANY)
+        return RemoteGrid(RemoteRule(self.name, task, tuple(arguments)), (), ANY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,12 +205,12 @@ class HeldOnCluster:
 
     def open(self) -> Any:
         """Return the collection, whose chunks are Futures of the worker's client."""
-        held = self.node
-        layout = held.layout
+        node = self.node
+        layout = node.layout
         futures = {key: future_of(key) for key in layout.keys.values()}
-        shown = {item.name: getattr(held, item.name) for item in fields(SourceNode)}
+        values = {item.name: getattr(node, item.name) for item in fields(SourceNode)}
         graph, keys = DaskGraph(futures), dict(layout.keys)
-        return self.kind(FromDask(**shown, graph=graph, keys=keys, block_chunks=layout.chunks))
+        return self.kind(FromDask(**values, graph=graph, keys=keys, block_chunks=layout.chunks))
 
 
 def opened(held: Any) -> Any:

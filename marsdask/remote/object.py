@@ -135,8 +135,8 @@ class Object(Collection):
 
     def _together(self) -> list[Collection]:
         """Return the other results of its function, which runs once for all of them."""
-        found = [ref() for ref in self._others]
-        return [other for other in found if other is not None]
+        objects = [ref() for ref in self._others]
+        return [item for item in objects if item is not None]
 
     def _describe(self) -> str:
         node = self._node

@@ -103,19 +103,19 @@ def run_script(
         raise TypeError("`data` must be a dict whose key is variable name and value is data")
     if isinstance(n_workers, bool) or not isinstance(n_workers, int) or n_workers < 1:
         raise ValueError(f"invalid n_workers: {n_workers!r}; give a positive int")
-    chosen = ensure_session(session)
-    _check_workers(chosen.scheduler, n_workers)
+    session_of_run = ensure_session(session)
+    _check_workers(session_of_run.scheduler, n_workers)
     code, filename = _read(script)
     job = Script(code, filename, tuple(command_argv or ()), n_workers, timeout)
     call = spawn(job, (data or {},), retry_when_fail=retry_when_fail)
     try:
-        done = call.execute(session=chosen, **(run_kwargs or {}))
+        execution = call.execute(session=session_of_run, **(run_kwargs or {}))
     except BaseException:
         job.end.set()
         raise
-    if isinstance(done, Execution):
-        done.add_done_callback(job.end.follow)
-    return done
+    if isinstance(execution, Execution):
+        execution.add_done_callback(job.end.follow)
+    return execution
 
 
 def _read(script: Any) -> tuple[bytes, str]:
@@ -283,8 +283,8 @@ class ScriptRun:
         """Say what happened to a rank, or to those that run, with their last lines."""
         blamed = sorted(self._running) if rank is None else [rank]
         size = len(self._hosts.places)
-        which = ", ".join(f"{rank} ({self._hosts.places[rank]})" for rank in blamed)
-        lines = [f"rank {which} of {size} {how}; all ranks were stopped. Last lines:"]
+        ranks = ", ".join(f"{rank} ({self._hosts.places[rank]})" for rank in blamed)
+        lines = [f"rank {ranks} of {size} {how}; all ranks were stopped. Last lines:"]
         for one in blamed:
             lines += [f"[rank {one}] {line.rstrip()}" for line in self._last[one]]
         return "\n".join(lines)

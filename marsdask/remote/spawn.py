@@ -88,10 +88,10 @@ def spawn(
     _check(func, kwargs, n_output)
     if kw:
         raise ValueError(f"Unexpected kw: {next(iter(kw))}")
-    given = args if isinstance(args, tuple) else (args,)
+    positional = args if isinstance(args, tuple) else (args,)
     inputs = _Inputs()
     snapshot = Snapshot()
-    arguments = snapshot.of((rebuilt(given, inputs.take), rebuilt(kwargs, inputs.take)))
+    arguments = snapshot.of((rebuilt(positional, inputs.take), rebuilt(kwargs, inputs.take)))
     attempts = ATTEMPTS if retry_when_fail else 1
     call = RemoteCall(snapshot.of(func), arguments, attempts=attempts, n_output=n_output)
     handles = frozenset() if resolve_tileable_input else frozenset(inputs.tileables)

@@ -66,11 +66,11 @@ def _at_once(
     func: Callable[..., Any], args: Any, kwargs: Any, value: Callable[[Any], Any] | None = None
 ) -> Any:
     """Call NumPy's function on the values of the tensors, or on the results of ``value``."""
-    found: dict[int, Any] = {}
-    _collect((args, list(kwargs.values())), found)
-    values = compute(*found.values()) if value is None else map(value, found.values())
-    known = dict(zip(found, values, strict=True))
-    return func(*_replaced(args, known), **{k: _replaced(v, known) for k, v in kwargs.items()})
+    tensors: dict[int, Any] = {}
+    _collect((args, list(kwargs.values())), tensors)
+    values = compute(*tensors.values()) if value is None else map(value, tensors.values())
+    table = dict(zip(tensors, values, strict=True))
+    return func(*_replaced(args, table), **{k: _replaced(v, table) for k, v in kwargs.items()})
 
 
 def _stand_in(tensor: Any) -> Any:
@@ -82,13 +82,13 @@ def _collect(item: Any, found: dict[int, Any]) -> None:
     if isinstance(item, Collection):
         found[id(item)] = item
     elif isinstance(item, list | tuple):
-        for each in item:
-            _collect(each, found)
+        for part in item:
+            _collect(part, found)
 
 
 def _replaced(item: Any, known: dict[int, Any]) -> Any:
     if isinstance(item, Collection):
         return known[id(item)]
     if type(item) in (list, tuple):
-        return type(item)(_replaced(each, known) for each in item)
+        return type(item)(_replaced(part, known) for part in item)
     return item

@@ -137,7 +137,7 @@ def _sizes(blocks: Mapping[Index, Any], ndim: int) -> list[list[int]]:
     counts = [1 + max(index[axis] for index in blocks) for axis in range(ndim)]
     return [
         [
-            blocks[tuple(i if other == axis else 0 for other in range(ndim))].shape[axis]
+            blocks[tuple(i if dim == axis else 0 for dim in range(ndim))].shape[axis]
             for i in range(counts[axis])
         ]
         for axis in range(ndim)

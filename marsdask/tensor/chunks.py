@@ -93,9 +93,9 @@ def normalize_chunks(
         chunk_size = options.chunk_size
     if isinstance(chunk_size, Mapping):
         per_axis = [chunk_size.get(axis, None) for axis in range(len(shape))]
-        unknown = [axis for axis in chunk_size if not -len(shape) <= axis < len(shape)]
-        if unknown:
-            raise ValueError(f"chunk_size names axes {unknown} of a {len(shape)}-d tensor")
+        extras = [axis for axis in chunk_size if not -len(shape) <= axis < len(shape)]
+        if extras:
+            raise ValueError(f"chunk_size names axes {extras} of a {len(shape)}-d tensor")
         for axis, size in chunk_size.items():
             per_axis[axis] = size
     elif isinstance(chunk_size, tuple | list) and not (
@@ -130,9 +130,9 @@ def _chosen_as_dask(
     """Return what Dask chooses for undecided axes of an array that has chunks already."""
     from dask.array.core import normalize_chunks as choose  # heavy
 
-    wanted = tuple("auto" if item is None else item for item in sizes)
-    found = choose(wanted, shape, limit=limit, dtype=dtype, previous_chunks=previous)
-    return tuple(tuple(map(int, axis)) for axis in found)
+    request = tuple("auto" if item is None else item for item in sizes)
+    chunks = choose(request, shape, limit=limit, dtype=dtype, previous_chunks=previous)
+    return tuple(tuple(map(int, axis)) for axis in chunks)
 
 
 def bytes_of(text: str) -> int:
@@ -175,11 +175,11 @@ def regular(length: int, step: int) -> Sizes:
         return (0,)
     if step <= 0:
         raise ValueError(f"a chunk size is positive or -1, not {step}")
-    whole, rest = divmod(length, step)
+    whole, remainder = divmod(length, step)
     if whole > MOST_LISTED:
         op = f"listing the chunks of {step} of an axis of {length} elements"
         raise MemoryBudgetError(op, (whole,), 8 * whole, 8 * MOST_LISTED, "use larger chunks")
-    return (step,) * whole + ((rest,) if rest else ())
+    return (step,) * whole + ((remainder,) if remainder else ())
 
 
 def _fill_auto(
@@ -191,16 +191,16 @@ def _fill_auto(
         return tuple(item for item in sizes if item is not None)
     fixed = math.prod(max(numbers(item), default=1) or 1 for item in sizes if item is not None)
     room = max(1.0, limit / max(1, itemsize) / fixed)
-    done = dict(enumerate(sizes))
+    splits = dict(enumerate(sizes))
     # Small axes are not split; the others share the remaining factor.
-    for left, axis in zip(
+    for count, axis in zip(
         range(len(auto), 0, -1), sorted(auto, key=lambda axis: shape[axis]), strict=True
     ):
-        step = max(1, min(shape[axis] or 1, int(room ** (1 / left) + 1e-6)))
+        step = max(1, min(shape[axis] or 1, int(room ** (1 / count) + 1e-6)))
         step = max(step, -(-shape[axis] // MOST_CHUNKS))
-        done[axis] = regular(shape[axis], step)
+        splits[axis] = regular(shape[axis], step)
         room /= step
-    return tuple(done[axis] for axis in range(len(shape)))  # type: ignore[misc]
+    return tuple(splits[axis] for axis in range(len(shape)))  # type: ignore[misc]
 
 
 def check_device(device: Any) -> None:

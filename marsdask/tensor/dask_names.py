@@ -119,9 +119,9 @@ def assert_eq(
     if check_shape:
         assert left.shape == right.shape, f"shapes {left.shape} and {right.shape} differ"
     if left.dtype.kind in "biufc" and right.dtype.kind in "biufc":
-        same = np.ma.allclose if np.ma.isMA(left) or np.ma.isMA(right) else np.allclose
-        options = {} if same is np.ma.allclose else {"equal_nan": equal_nan}
-        assert same(left, right, **options, **kwargs), f"values differ:\n{left}\n{right}"
+        close = np.ma.allclose if np.ma.isMA(left) or np.ma.isMA(right) else np.allclose
+        options = {} if close is np.ma.allclose else {"equal_nan": equal_nan}
+        assert close(left, right, **options, **kwargs), f"values differ:\n{left}\n{right}"
     else:
         assert np.array_equal(left, right), f"values differ:\n{left}\n{right}"
     return True

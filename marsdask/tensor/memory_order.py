@@ -76,8 +76,8 @@ def empty_in(like: Any, dtype: Any, shape: tuple[int, ...], order: MemoryOrder) 
     """Return a new array of the kind of another in an order."""
     if order is None:
         return new_array(like, dtype, shape)
-    turned = tuple(shape[axis] for axis in order)
-    out = new_array(like, dtype, turned)
+    form = tuple(shape[axis] for axis in order)
+    out = new_array(like, dtype, form)
     return out.transpose(np.argsort(order))
 
 
@@ -121,10 +121,10 @@ def is_c(node: Node) -> bool:
 def moved(order: MemoryOrder, axes: Sequence[int | None], shape: Sequence[Any]) -> MemoryOrder:
     """Return the order after axes were moved, added (``None``) and dropped, which gives a shape."""
     if order is None:
-        kept = [axis for axis in axes if axis is not None]
-        if kept == sorted(kept):
+        places = [axis for axis in axes if axis is not None]
+        if places == sorted(places):
             return None
-        order = tuple(range(max(kept) + 1))
+        order = tuple(range(max(places) + 1))
     fresh = [place for place, axis in enumerate(axes) if axis is None]
     return settled((*fresh, *(axes.index(axis) for axis in order if axis in axes)), shape)
 
@@ -136,8 +136,8 @@ def reduced(order: MemoryOrder, axes: Sequence[int], *, keeps: bool) -> MemoryOr
     if keeps:
         shape = [1 if axis in axes else 2 for axis in range(len(order))]
         return settled(order, shape)
-    left = [axis for axis in range(len(order)) if axis not in axes]
-    return moved(order, left, (2,) * len(left))
+    other_axes = [axis for axis in range(len(order)) if axis not in axes]
+    return moved(order, other_axes, (2,) * len(other_axes))
 
 
 def indexed(
@@ -145,10 +145,10 @@ def indexed(
 ) -> MemoryOrder:
     """Return the order of what arrays select: their axis lies outside of those that are left."""
     ndim = len(shape) - 1 + len(axes)
-    left = [axis for axis in range(ndim) if axis not in axes]
-    places = {axis: i + (i >= place) for i, axis in enumerate(left)}
-    kept = (places[axis] for axis in order or range(ndim) if axis in places)
-    return settled((place, *kept), shape)
+    other_axes = [axis for axis in range(ndim) if axis not in axes]
+    places = {axis: i + (i >= place) for i, axis in enumerate(other_axes)}
+    tail = (places[axis] for axis in order or range(ndim) if axis in places)
+    return settled((place, *tail), shape)
 
 
 def merged(nodes: Sequence[Node], shape: Sequence[Any]) -> MemoryOrder:
@@ -156,8 +156,8 @@ def merged(nodes: Sequence[Node], shape: Sequence[Any]) -> MemoryOrder:
     if all(node.memory_order is None for node in nodes):
         return None
     form = _few(shape)
-    given = tuple({(_few(node.shape), node.memory_order): None for node in nodes})
-    return settled(_merged(given, form), form)
+    orders = tuple({(_few(node.shape), node.memory_order): None for node in nodes})
+    return settled(_merged(orders, form), form)
 
 
 def _few(shape: Sequence[Any]) -> tuple[int, ...]:
@@ -178,11 +178,11 @@ def joined(nodes: Sequence[Node]) -> MemoryOrder:
     for axis in range(len(shapes[0])):
         place = len(order)
         for before in reversed(range(len(order))):
-            other = order[before]
+            prior = order[before]
             rises = [
-                own[axis] > own[other]
+                own[axis] > own[prior]
                 for own, shape in zip(strides, shapes, strict=True)
-                if shape[axis] != 1 and shape[other] != 1
+                if shape[axis] != 1 and shape[prior] != 1
             ]
             if rises and not all(rises):
                 break

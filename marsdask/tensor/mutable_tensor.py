@@ -210,8 +210,8 @@ class MutableTensor:
         if timestamp is None:
             return self._now
         values = self._blank()
-        for written, index, value in self._writes:
-            if written > timestamp:
+        for moment, index, value in self._writes:
+            if moment > timestamp:
                 break
             values[index] = value
         return values

@@ -148,14 +148,14 @@ def literal(array: np.ndarray[Any, Any], splits: Chunks, copy: bool | None = Non
     so the node's name is unique.
     """
     if copy is False or (copy is None and _is_mapped(array)):
-        lent = _frozen(array.view())
-        return Literal(lent, splits, uuid.uuid4().hex, lent=True, order=order_of(array))
+        view = _frozen(array.view())
+        return Literal(view, splits, uuid.uuid4().hex, lent=True, order=order_of(array))
     order, content = order_of(array), ""
     if array.dtype == object:
         array, shares = with_own_cells(array)
         content = uuid.uuid4().hex if shares else ""
-    kept = array if copy is None and is_frozen(array) else frozen_copy(array)
-    return Literal(kept, splits, content, order=order)
+    values = array if copy is None and is_frozen(array) else frozen_copy(array)
+    return Literal(values, splits, content, order=order)
 
 
 def _distinct(array: Any) -> Any:

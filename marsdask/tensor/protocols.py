@@ -132,12 +132,12 @@ def lazy_ufunc(ufunc: np.ufunc) -> Any:
     """Return the lazy form of any ufunc, SciPy's included."""
     if ufunc.signature is None:
         return elementwise(ufunc)
-    found = getattr(module(), ufunc.__name__, None)
-    if found is None:
+    function = getattr(module(), ufunc.__name__, None)
+    if function is None:
         raise NotImplementedError(
             f"{ufunc.__name__}() of tensors is not supported; use compute() first, or map_blocks()"
         )
-    return found
+    return function
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -181,8 +181,8 @@ class Tensor(Collection):
         Tensor
             What was executed.
         """
-        written: Tensor = hdf5_files.to_hdf5(filename, datapath, self, **options)
-        return written
+        result: Tensor = hdf5_files.to_hdf5(filename, datapath, self, **options)
+        return result
 
     @property
     def numblocks(self) -> tuple[int, ...]:

@@ -75,8 +75,8 @@ def like(a: Any, dtype: Any = None, *, unknown: Iterable[int] = ()) -> ResultSpe
     """Return the outcome of the shape of ``a``, with other lengths along the ``unknown`` axes."""
     node = as_node(a)
     ndim = len(node.chunks)
-    other = np.lib.array_utils.normalize_axis_tuple(unknown, ndim, allow_duplicate=True)
-    lengths = tuple(None if i in other else whole(node, i) for i in range(ndim))
+    axes = np.lib.array_utils.normalize_axis_tuple(unknown, ndim, allow_duplicate=True)
+    lengths = tuple(None if i in axes else whole(node, i) for i in range(ndim))
     return ResultSpec(node.meta.dtype if dtype is None else np.dtype(dtype), lengths)
 
 
@@ -113,25 +113,25 @@ class UnknownLengthCall(MultiOutput):
 
     @property
     def meta(self) -> Any:
-        return tuple(empty(found.dtype, len(found.lengths)) for found in self.outcomes)
+        return tuple(empty(outcome.dtype, len(outcome.lengths)) for outcome in self.outcomes)
 
     @property
     def chunks(self) -> Any:
         return tuple(
             tuple(
                 (Unknown(f"{self.name}@{position}.{axis}"),) if sizes is None else sizes
-                for axis, sizes in enumerate(found.lengths)
+                for axis, sizes in enumerate(outcome.lengths)
             )
-            for position, found in enumerate(self.outcomes)
+            for position, outcome in enumerate(self.outcomes)
         )
 
     def tile(self, *inputs: Grid) -> Any:
         distinct = dict(zip(self.inputs, inputs, strict=True))
         grids = yield from resolved(*(distinct[node] for node in self.arrays))
-        found = _results(self.func, [GridNode(grid) for grid in grids], self.args, self.kwargs)
-        nodes = [as_node(item) for item in found]
-        for node, told in zip(nodes, self.outcomes, strict=True):
-            self._check(node, told)
+        results = _results(self.func, [GridNode(grid) for grid in grids], self.args, self.kwargs)
+        nodes = [as_node(item) for item in results]
+        for node, outcome in zip(nodes, self.outcomes, strict=True):
+            self._check(node, outcome)
         grids = yield from tile_nodes(nodes)
         return tuple(map(_cut_as_told, grids, self.outcomes))
 
@@ -158,29 +158,29 @@ def _cut_as_told(grid: Grid, told: ResultSpec) -> Grid:
 
 def tile_nodes(roots: Sequence[Node]) -> Generator[Any, Any, tuple[Grid, ...]]:
     """Tile nodes inside the tiling of another."""
-    done: dict[Node, Any] = {}
+    grids: dict[Node, Any] = {}
     graph = Graph(roots)
     for node in graph.nodes:
-        tiling = node.tile(*(done[child] for child in node.inputs))
-        done[node] = (yield from tiling) if isinstance(tiling, Generator) else tiling
-    return tuple(done[root] for root in graph.roots)
+        tiling = node.tile(*(grids[child] for child in node.inputs))
+        grids[node] = (yield from tiling) if isinstance(tiling, Generator) else tiling
+    return tuple(grids[root] for root in graph.roots)
 
 
 def _results(
     func: Callable[..., Any], nodes: Sequence[Node], args: Any, kwargs: Any
 ) -> Sequence[Any]:
     tensors = [collect(node) for node in nodes]
-    found = func(
+    results = func(
         *_fill_slots(args, tensors), **{key: _fill_slots(item, tensors) for key, item in kwargs}
     )
-    return found if isinstance(found, tuple | list) else (found,)
+    return results if isinstance(results, tuple | list) else (results,)
 
 
 def _fill_slots(item: Any, tensors: Sequence[Any]) -> Any:
     if isinstance(item, ArgumentSlot):
         return tensors[item.position]
     if type(item) in (list, tuple):
-        return type(item)(_fill_slots(one, tensors) for one in item)
+        return type(item)(_fill_slots(part, tensors) for part in item)
     return item
 
 
@@ -190,7 +190,7 @@ def _taken(item: Any, nodes: list[Node]) -> Any:
         nodes.append(as_node(item))
         return ArgumentSlot(len(nodes) - 1)
     if type(item) in (list, tuple):
-        return type(item)(_taken(one, nodes) for one in item)
+        return type(item)(_taken(part, nodes) for part in item)
     return item
 
 
@@ -210,15 +210,15 @@ def waits_for_lengths(
                 return func(*args, **kwargs)
             except UnknownShapeError:
                 nodes: list[Node] = []
-                left = _taken(args, nodes)
-                named = tuple((key, _taken(kwargs[key], nodes)) for key in sorted(kwargs))
+                positional = _taken(args, nodes)
+                keywords = tuple((key, _taken(kwargs[key], nodes)) for key in sorted(kwargs))
                 if not any(isinstance(size, Unknown) for node in nodes for size in node.shape):
                     raise
-                bound = signature(func).bind(*args, **kwargs)
-                bound.apply_defaults()
-                told = tells(**bound.arguments)
-                waiting: R = _waiting(call, tuple(nodes), left, named, told)
-                return waiting
+                binding = signature(func).bind(*args, **kwargs)
+                binding.apply_defaults()
+                outcome = tells(**binding.arguments)
+                promise: R = _waiting(call, tuple(nodes), positional, keywords, outcome)
+                return promise
 
         return call
 

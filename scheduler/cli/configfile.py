@@ -115,34 +115,34 @@ def load(path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"invalid configuration file {path}: it must hold a mapping")
     base = content.pop("@inherits", None)
-    replaced = content.pop("@overriding_fields", ())
+    fields = content.pop("@overriding_fields", ())
     if base is None or base in _BUILT_IN:
         return content
     if not isinstance(base, str):
         raise ConfigError(f'invalid "@inherits" in {path}: {base!r}; give a file')
-    if not isinstance(replaced, list | tuple) or not all(isinstance(key, str) for key in replaced):
-        raise ConfigError(f'invalid "@overriding_fields" in {path}: {replaced!r}; give a list')
+    if not isinstance(fields, list | tuple) or not all(isinstance(key, str) for key in fields):
+        raise ConfigError(f'invalid "@overriding_fields" in {path}: {fields!r}; give a list')
     inherited = load(os.path.join(os.path.dirname(path), base), (*seen, path))
-    return merge(inherited, content, replaced)
+    return merge(inherited, content, fields)
 
 
 def merge(
     below: Mapping[str, Any], above: Mapping[str, Any], replaced: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return ``below`` updated with ``above``: mappings are merged, lists are concatenated."""
-    merged = dict(below)
+    content = dict(below)
     for key, value in above.items():
         inner = [name.partition(".")[2] for name in replaced if name.startswith(f"{key}.")]
-        old = merged.get(key)
+        old = content.get(key)
         if key in replaced or old is None:
-            merged[key] = value
+            content[key] = value
         elif isinstance(old, Mapping) and isinstance(value, Mapping):
-            merged[key] = merge(old, value, inner)
+            content[key] = merge(old, value, inner)
         elif isinstance(old, list) and isinstance(value, list):
-            merged[key] = [*old, *(item for item in value if item not in old)]
+            content[key] = [*old, *(item for item in value if item not in old)]
         else:
-            merged[key] = value
-    return merged
+            content[key] = value
+    return content
 
 
 def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[str, Any]:
@@ -168,11 +168,11 @@ def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[s
 
 def _json(where: str, text: str) -> Any:
     try:
-        found = json.loads(text)
-        _check_depth(found)
+        content = json.loads(text)
+        _check_depth(content)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"invalid {where}: {text!r} is not JSON ({error})") from None
-    return found
+    return content
 
 
 def _check_depth(content: Any) -> None:
@@ -180,7 +180,7 @@ def _check_depth(content: Any) -> None:
     level = [content]
     for _ in range(_DEEPEST):
         inner = itertools.chain.from_iterable(map(_parts, level))
-        level = list({id(one): one for one in inner}.values())  # YAML may repeat the same one
+        level = list({id(part): part for part in inner}.values())  # YAML may repeat the same one
     if any(map(_parts, level)):
         raise ValueError(f"it is nested more than {_DEEPEST} times")
 
@@ -198,14 +198,14 @@ def read(
 
     Dask's own variables take precedence over the file.
     """
-    options, found = translate(gather(path, text, defines))
-    given = {DASK.get(key) or key for key, _ in _leaves(gather(None, text, defines))}
+    options, settings = translate(gather(path, text, defines))
+    arguments = {DASK.get(key) or key for key, _ in _leaves(gather(None, text, defines))}
     variables = {name: value for name, value in environ.items() if name != _INHERITED}
-    above, missing = config.collect_env(variables), object()
-    for key in found.keys() - given:
-        if config.get(key, missing, config=above) is not missing:
-            del found[key]
-    return options, found
+    above, default = config.collect_env(variables), object()
+    for key in settings.keys() - arguments:
+        if config.get(key, default, config=above) is not default:
+            del settings[key]
+    return options, settings
 
 
 def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -234,7 +234,7 @@ def _option(key: str, value: Any) -> str | list[str]:
     """Return the value of an option: one, or several directories."""
     if not isinstance(value, list):
         return str(value)
-    if OPTIONS[key] not in _SEVERAL or not all(isinstance(one, str) for one in value):
+    if OPTIONS[key] not in _SEVERAL or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"invalid {key}: {value!r}")
     return value
 
@@ -261,8 +261,8 @@ def _leaves(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 
 def _is_known(key: str) -> bool:
-    covered = any(key.startswith(f"{name}.") for name in WITHOUT_MEANING)
-    return covered or key in _KNOWN
+    meaningless = any(key.startswith(f"{name}.") for name in WITHOUT_MEANING)
+    return meaningless or key in _KNOWN
 
 
 def _is_section(key: str) -> bool:

@@ -39,23 +39,23 @@ def from_environment(environ: Mapping[str, str]) -> list[str]:
         try:
             cluster: Any = json.loads(environ[name])["cluster"]
             # Missing entries are no error: newer operators list no workers, for instance.
-            found: list[Any] = next((cluster[role] for role in _ROLES if cluster.get(role)), [])
+            endpoints: list[Any] = next((cluster[role] for role in _ROLES if cluster.get(role)), [])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"cannot read the cluster's addresses in {name}: {error!r}") from None
-        if found:
-            return [str(one) for one in found]
+        if endpoints:
+            return [str(endpoint) for endpoint in endpoints]
     address = environ.get(DASK_ADDRESS)
     return [address] if address else []
 
 
 def on_this_host(folder: str | None = None) -> list[str]:
     """Return the endpoints of the supervisors that this user runs on this host."""
-    found = []
+    endpoints = []
     for path, alive in _mine(folder):
         with contextlib.suppress(OSError):
             if alive:
-                found.append(path.read_text().strip())
-    return [endpoint for endpoint in found if endpoint]
+                endpoints.append(path.read_text().strip())
+    return [endpoint for endpoint in endpoints if endpoint]
 
 
 def _mine(folder: str | None) -> Iterator[tuple[Path, bool]]:
@@ -80,17 +80,17 @@ def announced(endpoint: str, folder: str | None = None) -> Iterator[None]:
     path = Path(folder or tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}"
     # The file gets its name after it is locked. A link in its place is replaced, not followed.
     new = path.with_name(f".{path.name}")
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         _remove(new)
         try:
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            file = held.enter_context(os.fdopen(descriptor, "w"))
+            file = stack.enter_context(os.fdopen(descriptor, "w"))
             if fcntl is not None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             file.write(endpoint)
             file.flush()
             os.replace(new, path)
-            held.callback(_remove, path)
+            stack.callback(_remove, path)
         except OSError:
             _remove(new)
         yield

@@ -36,14 +36,16 @@ async def endpoints(named: Sequence[str], security: Security, role: str = "worke
         raise ConfigError("found no supervisor on this host: give one with -s IP:PORT")
     if len(here) > 1:
         arguments = security.get_connection_args(role)
-        asked = [query_role(with_scheme(one, security), arguments) for one in here]
+        queries = [query_role(with_scheme(supervisor, security), arguments) for supervisor in here]
         active = [
-            one for one in await gather_roles(asked, PATIENCE) if one is not None and one.active
+            supervisor
+            for supervisor in await gather_roles(queries, PATIENCE)
+            if supervisor is not None and supervisor.active
         ]
         if len(active) > 1:
-            known = ", ".join(one.address for one in active)
+            addresses = ", ".join(supervisor.address for supervisor in active)
             raise ConfigError(
-                f"found several supervisors on this host: {known}; choose one with -s"
+                f"found several supervisors on this host: {addresses}; choose one with -s"
             )
     return here
 
@@ -62,18 +64,20 @@ async def active_supervisor(
     """
     deadline = None if patience is None else time.monotonic() + patience
     arguments = security.get_connection_args(role)
-    known = _distinct(endpoints, security)
+    candidates = _distinct(endpoints, security)
     pause, silent = _PAUSES[0], True
     while True:
-        besides = [one for one in _distinct(others(), security) if one not in known]
-        for asked in (known, besides):
-            found = await find_leader(asked, arguments)
-            if found is not None:
-                return found.address
+        besides = [
+            address for address in _distinct(others(), security) if address not in candidates
+        ]
+        for addresses in (candidates, besides):
+            leader = await find_leader(addresses, arguments)
+            if leader is not None:
+                return leader.address
         if deadline is not None and time.monotonic() >= deadline:
             raise NoSupervisor(f"no active supervisor at {', '.join(endpoints)}")
         if silent and pause > 1:
-            plain = any(one.startswith("tcp://") for one in known)
+            plain = any(address.startswith("tcp://") for address in candidates)
             hint = " (one that uses TLS needs --join)" if plain else ""
             logger.warning("waiting for a supervisor at %s", ", ".join(endpoints) + hint)
             silent = False
@@ -83,7 +87,7 @@ async def active_supervisor(
 
 def _distinct(endpoints: Sequence[str], security: Security) -> list[str]:
     """Return the addresses in order, without duplicates."""
-    return list(dict.fromkeys(with_scheme(one, security) for one in endpoints))
+    return list(dict.fromkeys(with_scheme(endpoint, security) for endpoint in endpoints))
 
 
 async def certified(

@@ -90,10 +90,10 @@ class LocalServers:
             for position, nthreads in enumerate(self.threads)
         ]
         await asyncio.gather(*self.nannies)
-        told = {"address": self.supervisor.address, "security": client_part(self.security)}
+        message = {"address": self.supervisor.address, "security": client_part(self.security)}
         if self.supervisor.web is not None:
-            told["web"] = f"http://{self.supervisor.web_address}/?token={self._secret}"
-        os.write(self._parent, json.dumps(told).encode() + b"\n")
+            message["web"] = f"http://{self.supervisor.web_address}/?token={self._secret}"
+        os.write(self._parent, json.dumps(message).encode() + b"\n")
         os.close(self._parent)
 
     async def finished(self) -> int:

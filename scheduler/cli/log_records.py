@@ -58,7 +58,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(
                 "T", "milliseconds"
             ),
@@ -68,13 +68,13 @@ class JsonFormatter(logging.Formatter):
             "process": record.process,
         }
         if record.exc_info:
-            found["error"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False)
+            fields["error"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=False)
 
 
 def configuration(loggers: Iterable[str], level: str) -> dict[str, Any]:
     """Return what ``logging.config.dictConfig`` reads, in processes of workers too."""
-    one = {"level": level.upper(), "handlers": [NAME], "propagate": False}
+    settings = {"level": level.upper(), "handlers": [NAME], "propagate": False}
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -83,5 +83,5 @@ def configuration(loggers: Iterable[str], level: str) -> dict[str, Any]:
         "handlers": {
             NAME: {"class": "logging.StreamHandler", "formatter": NAME, "filters": [NAME]}
         },
-        "loggers": dict.fromkeys(loggers, one),
+        "loggers": dict.fromkeys(loggers, settings),
     }

@@ -40,21 +40,21 @@ def configure(
     is used, if it exists and only this user or root can have written it. The file sets the level
     and the format. The format ``json`` writes a line of JSON for each record.
     """
-    chosen = (level or "info").lower()
-    if chosen not in _LEVELS:
+    threshold = (level or "info").lower()
+    if threshold not in _LEVELS:
         raise ConfigError(f"invalid --log-level: {level!r}; choose from {', '.join(_LEVELS)}")
-    found = conf is None and os.path.isfile(_DEFAULT)
-    trusted = found and _is_trusted(_DEFAULT)
+    exists = conf is None and os.path.isfile(_DEFAULT)
+    trusted = exists and _is_trusted(_DEFAULT)
     if conf is not None or trusted:
         _use_file(conf or _DEFAULT, environ)
     elif form == log_records.NAME:
-        config = log_records.configuration(LOGGERS, chosen)
+        config = log_records.configuration(LOGGERS, threshold)
         logging.config.dictConfig(config)
         # Dask's configuration reads literals of Python.
         environ["DASK_LOGGING"] = repr(config)
     else:
-        _use_format(form or _FORMAT, chosen, environ)
-    if found and not trusted:
+        _use_format(form or _FORMAT, threshold, environ)
+    if exists and not trusted:
         path = os.path.abspath(_DEFAULT)
         logger.warning("ignoring %s, which another user may have written; see --log-conf", path)
 
@@ -81,10 +81,10 @@ def _use_format(form: str, level: str, environ: MutableMapping[str, str]) -> Non
     handler.setFormatter(formatter)
     handler.addFilter(log_records.LogLimit())
     for name in LOGGERS:
-        one = logging.getLogger(name)
-        one.setLevel(level.upper())
-        one.handlers = [handler]
-        one.propagate = False
+        target = logging.getLogger(name)
+        target.setLevel(level.upper())
+        target.handlers = [handler]
+        target.propagate = False
     # A worker process reads these when it imports distributed.
     environ["DASK_LOGGING__DISTRIBUTED"] = environ["DASK_LOGGING__MARSDASK"] = level
     environ["DASK_DISTRIBUTED__ADMIN__LOG_FORMAT"] = form
@@ -92,10 +92,10 @@ def _use_format(form: str, level: str, environ: MutableMapping[str, str]) -> Non
 
 def _forget_distributed() -> None:
     """Undo the logging that distributed set up on import: the file configures its loggers."""
-    for name, one in list(logging.root.manager.loggerDict.items()):
-        if isinstance(one, logging.Logger) and name.partition(".")[0] == "distributed":
-            one.handlers, one.propagate = [], True
-            one.setLevel(logging.NOTSET)
+    for name, target in list(logging.root.manager.loggerDict.items()):
+        if isinstance(target, logging.Logger) and name.partition(".")[0] == "distributed":
+            target.handlers, target.propagate = [], True
+            target.setLevel(logging.NOTSET)
 
 
 def _is_trusted(path: str) -> bool:

@@ -390,31 +390,31 @@ def parse(
 ) -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     """Return the parser, for its ``error``, and the values of the command line or environment."""
     parser = build_parser(command, prog)
-    given, unknown = parser.parse_known_args(argv)
-    if unknown:
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(command, unknown)}")
-    if given.kv_store is not None:
+    values, extra = parser.parse_known_args(argv)
+    if extra:
+        parser.error(f"unrecognized arguments: {' '.join(extra)}{_suggestion(command, extra)}")
+    if values.kv_store is not None:
         parser.error("-k is not supported: give the supervisors with -s")
-    _bind(given, environ)
+    _bind(values, environ)
     for options in COMMANDS[command].values():
         for option in options:
             text = environ.get(option.env, "") if option.env else ""
-            if text and getattr(given, option.dest) is None and option.dest not in _PLACES:
+            if text and getattr(values, option.dest) is None and option.dest not in _PLACES:
                 try:
-                    setattr(given, option.dest, _from_environment(option, text))
+                    setattr(values, option.dest, _from_environment(option, text))
                 except ConfigError as error:
                     parser.error(str(error))
-    return parser, given
+    return parser, values
 
 
 def _suggestion(command: str, unknown: Sequence[str]) -> str:
-    known = [
+    flags = [
         flag
         for options in COMMANDS[command].values()
         for option in options
         for flag in option.flags.split()
     ]
-    hints = (did_you_mean(text.partition("=")[0], known) for text in unknown)
+    hints = (did_you_mean(text.partition("=")[0], flags) for text in unknown)
     return next(filter(None, hints), "")
 
 

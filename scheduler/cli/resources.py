@@ -48,8 +48,8 @@ class Resources:
     @property
     def threads(self) -> list[int]:
         """Threads of each process."""
-        each, more = divmod(self.n_cpu, self.processes)
-        return [each + (position < more) for position in range(self.processes)]
+        quotient, remainder = divmod(self.n_cpu, self.processes)
+        return [quotient + (position < remainder) for position in range(self.processes)]
 
 
 def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
@@ -101,12 +101,12 @@ def _size(name: str, text: str | None, total: int) -> int | None:
 
 def _cpus(text: str | None) -> int:
     there = limits.cpus()
-    wanted = _count("--n-cpu", text)
-    if wanted is not None and wanted > there:
+    count = _count("--n-cpu", text)
+    if count is not None and count > there:
         logger.warning(
-            "--n-cpu %d exceeds the %d cores of this host, which are shared", wanted, there
+            "--n-cpu %d exceeds the %d cores of this host, which are shared", count, there
         )
-    return wanted or there
+    return count or there
 
 
 def _cache(given: argparse.Namespace, memory: int, environ: Any) -> int:
@@ -202,7 +202,7 @@ def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
 def _compression(option: str, name: str) -> str | bool:
     if name.lower() in ("none", "no", "0"):
         return False
-    known = sorted(key for key in compressions if isinstance(key, str))
-    if name not in known:
-        raise ConfigError(f"invalid {option}: {name!r}; choose from none, {', '.join(known)}")
+    names = sorted(key for key in compressions if isinstance(key, str))
+    if name not in names:
+        raise ConfigError(f"invalid {option}: {name!r}; choose from none, {', '.join(names)}")
     return name

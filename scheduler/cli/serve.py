@@ -69,10 +69,10 @@ def report(*lines: str) -> None:
 
 
 async def _run(make: Callable[[], Service]) -> int:
-    caught: asyncio.Queue[int] = asyncio.Queue()
-    with _signals(caught):
+    signals: asyncio.Queue[int] = asyncio.Queue()
+    with _signals(signals):
         service = make()
-        stopping = asyncio.ensure_future(caught.get())
+        stopping = asyncio.ensure_future(signals.get())
         starting = asyncio.ensure_future(service.start())
         await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
         if not starting.done():
@@ -144,7 +144,7 @@ def _pid_file() -> Iterator[None]:
     """Write the process id to the file that Mars's containers read, if permitted."""
     path = Path(tempfile.gettempdir()) / "mars-service.pid"
     mine = str(os.getpid())
-    written = False
+    exists = False
     with contextlib.suppress(OSError):
         # Anyone may write to that folder, so a file or link in this place is replaced: never
         # followed, never waited for.
@@ -153,12 +153,12 @@ def _pid_file() -> Iterator[None]:
         try:
             os.chmod(file.name, 0o644)
             os.replace(file.name, path)
-            written = True
+            exists = True
         except OSError:
             os.unlink(file.name)
     try:
         yield
     finally:
         with contextlib.suppress(OSError):
-            if written and path.read_text() == mine:
+            if exists and path.read_text() == mine:
                 path.unlink()

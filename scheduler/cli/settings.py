@@ -79,8 +79,8 @@ class Settings:
     @property
     def web_host(self) -> str:
         """The address of a supervisor's web service."""
-        if given := getattr(self.given, "web_host", None):
-            return _bracketed(str(given))
+        if host := getattr(self.given, "web_host", None):
+            return _bracketed(str(host))
         return self.host if is_loopback(self.host) else _anywhere(self.host)
 
     @property
@@ -99,20 +99,20 @@ def read(
 
     Sets up logging and Dask's configuration, too.
     """
-    parser, given = parse(command, prog, argv, environ)
+    parser, values = parse(command, prog, argv, environ)
 
     def fail(error: Exception) -> NoReturn:
         parser.error(str(error))
 
     try:
-        logs.configure(given.log_level, given.log_format, given.log_conf)
-        _configure(command, given, environ)
-        settings = _common(command, given, environ)
+        logs.configure(values.log_level, values.log_format, values.log_conf)
+        _configure(command, values, environ)
+        settings = _common(command, values, environ)
         _check_certificates(command, settings.security)
         _require_secure(command, settings)
-        _warn_of_readers(given, settings.security, environ)
+        _warn_of_readers(values, settings.security, environ)
         crashes = sizes.parse_switch(_CRASHES, environ.get(_CRASHES, ""))
-        for name in given.load_modules or ():
+        for name in values.load_modules or ():
             _load(name)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
@@ -196,19 +196,19 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
 def _secure(given: argparse.Namespace, environ: Mapping[str, str]) -> SecureCluster | None:
     """Return the authority of ``--secure``; refuse what contradicts it."""
     flags = {"--secure": getattr(given, "secure", None), "--join": getattr(given, "join", None)}
-    chosen = next((flag for flag, value in flags.items() if value), None)
-    others = ("tls_ca_file", "tls_cert", "tls_key", "web_token_file")
-    found = [getattr(given, name, None) for name in others]
-    if chosen and any([*found, environ.get(VARIABLE)]):
-        raise ConfigError(f"{chosen} makes certificates and a token: give no others")
-    return prepare(folder(environ)) if chosen == "--secure" else None
+    flag_name = next((flag for flag, value in flags.items() if value), None)
+    options = ("tls_ca_file", "tls_cert", "tls_key", "web_token_file")
+    arguments = [getattr(given, name, None) for name in options]
+    if flag_name and any([*arguments, environ.get(VARIABLE)]):
+        raise ConfigError(f"{flag_name} makes certificates and a token: give no others")
+    return prepare(folder(environ)) if flag_name == "--secure" else None
 
 
 def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) -> list[str]:
     if command == "supervisor":  # Dask's variable names no supervisor of the same cluster
         environ = {name: environ[name] for name in environ if name != discovery.DASK_ADDRESS}
-    found = sizes.parse_list(given) if given else discovery.from_environment(environ)
-    for endpoint in found:
+    endpoints = sizes.parse_list(given) if given else discovery.from_environment(environ)
+    for endpoint in endpoints:
         if endpoint.startswith(("http://", "https://")):
             raise ConfigError(
                 f"invalid supervisor: {endpoint!r}; give IP:PORT with the port of its -p, not the "
@@ -219,7 +219,7 @@ def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) ->
             raise ConfigError(f"invalid supervisor: {endpoint!r}; give IP:PORT or IP:PORT,IP:PORT")
         if ":" in (bare := host.rpartition("://")[2]) and not bare.startswith("["):
             raise ConfigError(f"invalid supervisor: {endpoint!r}; write IPv6 as [::1]:7001")
-    return found
+    return endpoints
 
 
 def _security(given: argparse.Namespace) -> Security:
@@ -227,17 +227,17 @@ def _security(given: argparse.Namespace) -> Security:
     for path in filter(None, paths.values()):
         if not os.path.isfile(path):
             raise ConfigError(f"no such file: {path}")
-    chosen: dict[str, Any] = {}
+    files: dict[str, Any] = {}
     if given.tls_ca_file:
-        chosen["tls_ca_file"] = given.tls_ca_file
+        files["tls_ca_file"] = given.tls_ca_file
     for role in ("scheduler", "worker", "client"):
         if given.tls_cert:
-            chosen[f"tls_{role}_cert"] = given.tls_cert
+            files[f"tls_{role}_cert"] = given.tls_cert
         if given.tls_key:
-            chosen[f"tls_{role}_key"] = given.tls_key
-    if chosen and len([path for path in paths.values() if path]) < 3:
+            files[f"tls_{role}_key"] = given.tls_key
+    if files and len([path for path in paths.values() if path]) < 3:
         raise ConfigError("TLS needs all of --tls-ca-file, --tls-cert and --tls-key")
-    return Security(require_encryption=True, **chosen) if chosen else Security()
+    return Security(require_encryption=True, **files) if files else Security()
 
 
 def _check_certificates(command: str, security: Any) -> None:
@@ -326,8 +326,8 @@ def _require_secure(command: str, settings: Settings) -> None:
         alone.append("-H 127.0.0.1")
     ways = "--tls-ca-file, --tls-cert and --tls-key"
     web_host = settings.host if command == "web" else settings.web_host
-    shown = settings.join is not None or has_certificate(settings.security)
-    open_web = _open_web(settings, tls=encrypted and shown)
+    certified = settings.join is not None or has_certificate(settings.security)
+    open_web = _open_web(settings, tls=encrypted and certified)
     if command != "worker" and not is_loopback(web_host) and open_web:
         # A token protects only the web port, and travels as plain text without TLS.
         ways += "" if beyond else ", or --web-token-file with --behind-tls-proxy"

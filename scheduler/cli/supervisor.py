@@ -62,12 +62,12 @@ class SupervisorService:
 
     def _supervisor(self) -> Supervisor:
         settings = self.settings
-        given = settings.given
-        port, *others = sizes.parse_ports(given.web_port or "0")
-        if others:
-            raise ConfigError(f"invalid -w: {given.web_port!r}; a supervisor has one web port")
+        values = settings.given
+        port, *surplus = sizes.parse_ports(values.web_port or "0")
+        if surplus:
+            raise ConfigError(f"invalid -w: {values.web_port!r}; a supervisor has one web port")
         web = (settings.web_host, port)
-        supervisors = [] if given.disable_failover else settings.supervisors
+        supervisors = [] if values.disable_failover else settings.supervisors
         supervisor = Supervisor(
             host=f"{settings.scheme}://{settings.host}",
             port=settings.port,

@@ -73,7 +73,9 @@ class WebService:
                 return await find_supervisor.active_supervisor(
                     self._known, settings.security, 0, _ROLE
                 )
-            here = [with_scheme(one, settings.security) for one in discovery.on_this_host()]
+            here = [
+                with_scheme(endpoint, settings.security) for endpoint in discovery.on_this_host()
+            ]
             if self._known[0] in here:
                 raise NoSupervisor(f"{self._known[0]} does not answer")
         endpoints = await find_supervisor.endpoints(settings.supervisors, settings.security, _ROLE)
@@ -87,8 +89,8 @@ class WebService:
     async def start(self) -> None:
         """Wait for a supervisor, then listen."""
         if self.settings.join is not None:
-            known, token = self.settings.supervisors, self.settings.join
-            security = await find_supervisor.certified(known, token, "web")
+            supervisors, token = self.settings.supervisors, self.settings.join
+            security = await find_supervisor.certified(supervisors, token, "web")
             self.settings = replace(self.settings, security=security, join=None)
             self.relay = self._relay()
         settings = self.settings

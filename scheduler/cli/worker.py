@@ -117,29 +117,31 @@ class WorkerService:
 
     async def _join(self, positions: Iterable[int]) -> None:
         """Start the workers of these positions; on failure, close all of them."""
-        named, security = self.settings.supervisors, self.settings.security
-        known = self._known or await find_supervisor.endpoints(named, security)
+        endpoints, security = self.settings.supervisors, self.settings.security
+        candidates = self._known or await find_supervisor.endpoints(endpoints, security)
         address = await find_supervisor.active_supervisor(
-            known, security, self.death_timeout, others=self._begun
+            candidates, security, self.death_timeout, others=self._begun
         )
-        if not named:
+        if not endpoints:
             logger.info("joining the supervisor at %s, which runs on this host", address)
         self.address = address
-        told = await self._greet()
-        self._known = known = named or told.get("supervisors") or [address]
+        identity = await self._greet()
+        self._known = candidates = endpoints or identity.get("supervisors") or [address]
         if self._strangers is None:
-            here = {with_scheme(one, security) for one in discovery.on_this_host()}
-            self._strangers = here - {with_scheme(one, security) for one in (address, *known)}
+            here = {with_scheme(endpoint, security) for endpoint in discovery.on_this_host()}
+            self._strangers = here - {
+                with_scheme(endpoint, security) for endpoint in (address, *candidates)
+            }
         options = worker_options(self.settings, self.resources, self.cores, self.host)
-        supervisors = [with_scheme(one, security) for one in known]
+        supervisors = [with_scheme(endpoint, security) for endpoint in candidates]
         new = {
             position: MarsNanny(address, supervisors=supervisors, **options[position])
             for position in positions
         }
         self._nannies |= new
-        started = await asyncio.gather(*new.values(), return_exceptions=True)
+        outcomes = await asyncio.gather(*new.values(), return_exceptions=True)
         try:
-            for nanny, error in zip(new.values(), started, strict=True):
+            for nanny, error in zip(new.values(), outcomes, strict=True):
                 if isinstance(error, Exception) and nanny.exitcode:
                     raise ConfigError(_ended(nanny.exitcode)) from error
                 if isinstance(error, BaseException):
@@ -158,25 +160,25 @@ class WorkerService:
         if self.settings.supervisors or self._strangers is None:
             return []
         security = self.settings.security
-        here = [with_scheme(one, security) for one in discovery.on_this_host()]
-        begun = [one for one in here if one not in self._strangers]
-        return begun if len(begun) == 1 else []
+        here = [with_scheme(address, security) for address in discovery.on_this_host()]
+        newcomers = [address for address in here if address not in self._strangers]
+        return newcomers if len(newcomers) == 1 else []
 
     async def _greet(self) -> dict[str, Any]:
         """Return the identity of the supervisor; refuse incompatible versions."""
         arguments = self.settings.security.get_connection_args("worker")
-        told: dict[str, Any] = (await identify(self.address, arguments)).get("marsdask", {})
+        identity: dict[str, Any] = (await identify(self.address, arguments)).get("marsdask", {})
         try:
-            check("this worker", versions(), "the supervisor", told.get("versions", {}))
+            check("this worker", versions(), "the supervisor", identity.get("versions", {}))
         except VersionMismatch as error:
             raise ConfigError(str(error)) from error
-        return told
+        return identity
 
     @property
     def ready(self) -> bool:
         """Whether each worker process runs, and has joined a supervisor."""
         nannies = self._nannies.values()
-        return bool(nannies) and all(one.status is Status.running for one in nannies)
+        return bool(nannies) and all(nanny.status is Status.running for nanny in nannies)
 
     async def retire(self) -> None:
         """Move all results to other workers, as long as the supervisor lives; get no more tasks."""
@@ -196,23 +198,23 @@ class WorkerService:
     @property
     def endpoint(self) -> str:
         """The addresses of the worker processes."""
-        found = (nanny.worker_address for nanny in self._nannies.values())
-        return ", ".join(filter(None, found))
+        addresses = (nanny.worker_address for nanny in self._nannies.values())
+        return ", ".join(filter(None, addresses))
 
     async def finished(self) -> int:
         """Serve the current supervisor until the workers are closed.
 
         Workers that lost the supervisor rejoin at once, without waiting for the others.
         """
-        running = self._ends(self._nannies)
-        while running:
-            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            positions = [running.pop(one) for one in ended]
-            lost = [one for one in positions if self._nannies[one].reason in _LOST]
-            if lost:
-                if not await self._rejoin(lost, running):
+        ends = self._ends(self._nannies)
+        while ends:
+            ended, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            positions = [ends.pop(item) for item in ended]
+            orphans = [item for item in positions if self._nannies[item].reason in _LOST]
+            if orphans:
+                if not await self._rejoin(orphans, ends):
                     return FAILED
-                running |= self._ends(lost)
+                ends |= self._ends(orphans)
         return self._code()
 
     async def _rejoin(
@@ -222,8 +224,8 @@ class WorkerService:
 
         An error of the restart ends no other worker: it is raised once none of them runs.
         """
-        left = sorted({self._nannies[one].scheduler_addr for one in lost})
-        logger.warning("workers have lost the supervisor at %s", ", ".join(left))
+        addresses = sorted({self._nannies[position].scheduler_addr for position in lost})
+        logger.warning("workers have lost the supervisor at %s", ", ".join(addresses))
         pause, longest = _PAUSES
         while True:
             try:
@@ -249,7 +251,10 @@ class WorkerService:
             pause = min(2 * pause, longest)
 
     def _ends(self, positions: Iterable[int]) -> dict[asyncio.Future[None], int]:
-        return {asyncio.ensure_future(self._nannies[one].finished()): one for one in positions}
+        return {
+            asyncio.ensure_future(self._nannies[position].finished()): position
+            for position in positions
+        }
 
     def _code(self) -> int:
         """Return the exit code of the first process that failed without being restarted."""
@@ -290,7 +295,7 @@ class WorkerService:
 
 
 def _over(ends: Iterable[asyncio.Future[None]]) -> bool:
-    return all(one.done() for one in ends)
+    return all(end.done() for end in ends)
 
 
 def _ended(code: int) -> str:
@@ -310,13 +315,13 @@ def _causes(error: BaseException) -> list[BaseException]:
 def memory_config(resources: Resources) -> dict[str, Any]:
     """Return Mars's limits as the configuration of each process."""
     target = min(SOFT, resources.cache / resources.memory)
-    shared = resources.config.get("marsdask.shared.limit", resources.cache)
+    nbytes = resources.config.get("marsdask.shared.limit", resources.cache)
     return {
         "distributed.worker.memory.target": round(target, 4),
         "distributed.worker.memory.spill": round((target + SOFT) / 2, 4),
         "distributed.worker.memory.pause": SOFT,
         "distributed.worker.memory.terminate": HARD,
-        "marsdask.shared.limit": shared // resources.processes,
+        "marsdask.shared.limit": nbytes // resources.processes,
     }
 
 
@@ -331,7 +336,7 @@ def worker_options(
     ports = settings.ports + [0] * resources.processes
     options = []
     for position, nthreads in enumerate(resources.threads):
-        one: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "host": settings.host,
             "worker_port": ports[position],
             "nthreads": nthreads,
@@ -342,18 +347,18 @@ def worker_options(
             "io_parallel": resources.io_parallel,
         }
         if settings.token is not None:
-            one["token"] = settings.token
+            arguments["token"] = settings.token
         if settings.advertise is not None:
-            one["advertise"] = settings.advertise
+            arguments["advertise"] = settings.advertise
         if name := os.environ.get(_NAME):
-            one["name"] = f"{name}-{position}" if resources.processes > 1 else name
+            arguments["name"] = f"{name}-{position}" if resources.processes > 1 else name
         if host is not None:
-            one["ledger"] = host.path, position
+            arguments["ledger"] = host.path, position
         if shares is not None:
-            one["cores"] = shares[position]
+            arguments["cores"] = shares[position]
         if resources.spill_dirs:
-            one["spill_dirs"] = resources.spill_dirs
-        options.append(one | _devices(resources.devices, position, resources.processes))
+            arguments["spill_dirs"] = resources.spill_dirs
+        options.append(arguments | _devices(resources.devices, position, resources.processes))
     return options
 
 

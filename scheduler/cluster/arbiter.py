@@ -86,31 +86,31 @@ class FileArbiter:
     def take(self, holder: str, epoch: int, *, ended: str | None = None) -> int | None:
         """Give the tenure to a supervisor, see :meth:`Arbiter.take`."""
         with self._locked():
-            found = self._read()
-            if found != self._seen[0]:
-                self._seen = found, self._clock()
+            record = self._read()
+            if record != self._seen[0]:
+                self._seen = record, self._clock()
             silent = self._clock() - self._seen[1] >= self._patience
-            if found and found["holder"] not in ("", holder, ended) and not silent:
+            if record and record["holder"] not in ("", holder, ended) and not silent:
                 return None
-            granted: int = max(epoch, found.get("epoch", 0) + 1)
-            self._write(holder, granted, found.get("renewals", 0))
+            granted: int = max(epoch, record.get("epoch", 0) + 1)
+            self._write(holder, granted, record.get("renewals", 0))
         return granted
 
     def renew(self, holder: str, epoch: int) -> bool:
         """Renew a tenure, see :meth:`Arbiter.renew`."""
         with self._locked():
-            found = self._read()
-            if found.get("holder") != holder:
+            record = self._read()
+            if record.get("holder") != holder:
                 return False
-            self._write(holder, max(epoch, found["epoch"]), found["renewals"])
+            self._write(holder, max(epoch, record["epoch"]), record["renewals"])
         return True
 
     def release(self, holder: str) -> None:
         """End a tenure, see :meth:`Arbiter.release`."""
         with self._locked():
-            found = self._read()
-            if found.get("holder") == holder:
-                self._write("", found["epoch"], found["renewals"])
+            record = self._read()
+            if record.get("holder") == holder:
+                self._write("", record["epoch"], record["renewals"])
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -125,14 +125,14 @@ class FileArbiter:
     def _read(self) -> dict[str, Any]:
         try:
             with open(self.path, encoding="utf-8") as file:
-                found: dict[str, Any] = json.load(file)
-            if not isinstance(found, dict) or (found and not found.keys() >= _FIELDS):
+                record: dict[str, Any] = json.load(file)
+            if not isinstance(record, dict) or (record and not record.keys() >= _FIELDS):
                 raise ValueError("not a tenure")
         except FileNotFoundError:
             return {}
         except ValueError as error:
             raise OSError(f"invalid content of {self.path}: {error}") from error
-        return found
+        return record
 
     def _write(self, holder: str, epoch: int, renewals: int) -> None:
         """Replace the file, so that nobody ever reads half of it."""

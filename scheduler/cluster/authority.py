@@ -74,10 +74,10 @@ class Authority:
         Raises ``ValueError`` for what is no request, and for a key that could be found out.
         """
         x509, _, _, ec = _cryptography()
-        found = x509.load_pem_x509_csr(request)
-        if not found.is_signature_valid:
+        csr = x509.load_pem_x509_csr(request)
+        if not csr.is_signature_valid:
             raise ValueError("the request is not signed by its own key")
-        public = found.public_key()
+        public = csr.public_key()
         if not isinstance(public, ec.EllipticCurvePublicKey) or public.key_size < _LEAST_BITS:
             raise ValueError(f"give an elliptic-curve key of at least {_LEAST_BITS} bits")
         return self._issue(role, public)
@@ -126,8 +126,8 @@ def new_request() -> tuple[bytes, bytes]:
 def fingerprint(certificate: bytes) -> str:
     """Return the SHA-256 digest of a certificate in PEM."""
     x509, _, serialization, _ = _cryptography()
-    found = x509.load_pem_x509_certificate(certificate)
-    return hashlib.sha256(found.public_bytes(serialization.Encoding.DER)).hexdigest()
+    x509_certificate = x509.load_pem_x509_certificate(certificate)
+    return hashlib.sha256(x509_certificate.public_bytes(serialization.Encoding.DER)).hexdigest()
 
 
 def first_certificate(text: bytes) -> bytes:

@@ -36,16 +36,16 @@ class AutoscaleLimits:
     @classmethod
     def configured(cls) -> AutoscaleLimits | None:
         """Return those of the configuration, ``None`` if the number of workers is fixed."""
-        found: dict[str, Any] = dask.config.get(_SECTION, None) or {}
-        found = {name.replace("-", "_"): value for name, value in found.items()}
-        if not found.get("enabled"):
+        settings: dict[str, Any] = dask.config.get(_SECTION, None) or {}
+        settings = {name.replace("-", "_"): value for name, value in settings.items()}
+        if not settings.get("enabled"):
             return None
-        least = int(found.get("min_workers", 1))
-        most = int(found.get("max_workers", least))
+        least = int(settings.get("min_workers", 1))
+        most = int(settings.get("max_workers", least))
         if not 0 <= least <= most:
             raise ValueError(f"{_SECTION}: min-workers {least} exceeds max-workers {most}")
-        backlog = parse_timedelta(found.get("scheduler_backlog_timeout") or cls.backlog)
-        idle = parse_timedelta(found.get("worker_idle_timeout") or cls.idle)
+        backlog = parse_timedelta(settings.get("scheduler_backlog_timeout") or cls.backlog)
+        idle = parse_timedelta(settings.get("worker_idle_timeout") or cls.idle)
         return cls(least, most, backlog, idle)
 
 
@@ -102,16 +102,16 @@ class Autoscaler:
         if not server.failover.active or rescaling.state in ("moving", "scaling"):
             return
         try:
-            asked = await rescaling.scaler.count()
+            requested = await rescaling.scaler.count()
         except CannotScale as error:
             if str(error) != self._told:  # once, not every few seconds
                 logger.warning("cannot tell the number of workers: %s", error)
             self._told = str(error)
             return
-        joined = len(rescaling.hosts())
-        count = self.policy.decide(time.monotonic(), asked, joined, self._wanted(joined))
+        present = len(rescaling.hosts())
+        count = self.policy.decide(time.monotonic(), requested, present, self._wanted(present))
         if count is not None:
-            logger.info("changing the number of hosts of workers from %d to %d", asked, count)
+            logger.info("changing the number of hosts of workers from %d to %d", requested, count)
             rescaling.start(count)
 
     def _wanted(self, hosts: int) -> int:
@@ -131,8 +131,8 @@ def start(server: Any) -> Autoscaler | None:
     if server.rescaling.scaler is None:
         logger.warning("ignoring %s: nothing here starts and ends workers", _SECTION)
         return None
-    found = Autoscaler(server, limits)
-    callback = PeriodicCallback(found.look, _ROUND * 1000)
+    autoscaler = Autoscaler(server, limits)
+    callback = PeriodicCallback(autoscaler.look, _ROUND * 1000)
     server.periodic_callbacks["marsdask-autoscale"] = callback
     callback.start()
-    return found
+    return autoscaler

@@ -42,28 +42,28 @@ def installed(package: str) -> str:
 
 def redacted(arguments: Sequence[str]) -> str:
     """Return a command line with dots in place of the values of secret options."""
-    shown: list[str] = []
+    parts: list[str] = []
     hide = False
     for argument in arguments:
         if hide and not argument.startswith("-"):
-            shown.append("...")
+            parts.append("...")
             hide = False
             continue
         before, brace, content = argument.partition("{")
         if brace and _WITHIN.search(content):  # a configuration as JSON
-            shown.append(f"{before}...")
+            parts.append(f"{before}...")
             continue
         define = _DEFINE if argument.startswith(_DEFINE) else ""
         name, sign, _ = argument.removeprefix(define).partition("=")
         secret = _SECRET.search(name) is not None
         hide = secret and not sign and argument.startswith("-")
-        shown.append(f"{define}{name}=..." if secret and sign else argument)
-    return " ".join(part if part == "..." else shlex.quote(part) for part in shown)
+        parts.append(f"{define}{name}=..." if secret and sign else argument)
+    return " ".join(part if part == "..." else shlex.quote(part) for part in parts)
 
 
 def environment() -> dict[str, Any]:
     """Describe this process, with Mars's keys."""
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "command_line": redacted(sys.argv),
         "platform": platform.platform(),
         "host_name": socket.gethostname(),
@@ -76,10 +76,10 @@ def environment() -> dict[str, Any]:
         "pid": os.getpid(),
     }
     if pod := os.environ.get("MARS_K8S_POD_NAME"):
-        found["k8s_pod_name"] = pod
+        facts["k8s_pod_name"] = pod
     if uid := os.environ.get("MARS_K8S_POD_UID"):
-        found["k8s_pod_uid"] = uid
-    return found
+        facts["k8s_pod_uid"] = uid
+    return facts
 
 
 def stacks() -> dict[str, list[str]]:

@@ -28,11 +28,11 @@ class WorkersDied(WorkerDied, KilledWorker):
 
     def __str__(self) -> str:
         allowed = self.allowed_failures
-        tried = "once" if not allowed else f"{allowed + 1} times"
+        attempts = "once" if not allowed else f"{allowed + 1} times"
         return (
-            f"the task {self.key!r} was tried {tried}, and the worker process died each time, the "
-            f"last at {self.last_worker.address}. Either it needs more memory than a worker has: "
-            "give smaller chunks (chunk_size=) or a larger --mem-bytes. Or its code ends the "
+            f"the task {self.key!r} was tried {attempts}, and the worker process died each time, "
+            f"the last at {self.last_worker.address}. Either it needs more memory than a worker "
+            "has: give smaller chunks (chunk_size=) or a larger --mem-bytes. Or its code ends the "
             "process: see the log of that worker. "
             f"distributed.scheduler.allowed-failures ({allowed}) sets the number of retries"
         )
@@ -57,11 +57,11 @@ class NoValidWorkers(MarsdaskError, NoValidWorkerError):
     """No worker met the restrictions of a task within ``marsdask.no-workers-timeout``."""
 
     def __str__(self) -> str:
-        asked = restrictions(
+        conditions = restrictions(
             self.resource_restrictions, self.host_restrictions, self.worker_restrictions
         )
         return (
-            f"no worker with {asked} joined for the task {self.task!r} within "
+            f"no worker with {conditions} joined for the task {self.task!r} within "
             f"{format_time(self.timeout)}: start one, or give the task other resources= or "
             f"workers=. {TIMEOUT} on the supervisor sets the timeout"
         )
@@ -82,10 +82,10 @@ def no_workers_timeout() -> float | None:
 
     If distributed's own option is set, it takes precedence.
     """
-    given = dask.config.get("distributed.scheduler.no-workers-timeout", None)
-    if given is None:
-        given = dask.config.get(TIMEOUT, "30 minutes")
-    seconds: float | None = parse_timedelta(given)
+    value = dask.config.get("distributed.scheduler.no-workers-timeout", None)
+    if value is None:
+        value = dask.config.get(TIMEOUT, "30 minutes")
+    seconds: float | None = parse_timedelta(value)
     return seconds
 
 
@@ -117,10 +117,10 @@ def restrictions(
     workers: Iterable[str] | None,
 ) -> str:
     """Return what a task asks of its worker."""
-    found = [f"the resources {dict(resources)}"] if resources else []
+    conditions = [f"the resources {dict(resources)}"] if resources else []
     for name, places in (("host", hosts), ("address", workers)):
-        found += [f"the {name} {' or '.join(sorted(places))}"] if places else []
-    return " and ".join(found) or "what it needs"
+        conditions += [f"the {name} {' or '.join(sorted(places))}"] if places else []
+    return " and ".join(conditions) or "what it needs"
 
 
 def _clock(since: float) -> str:

@@ -28,19 +28,19 @@ class Hook:
     def problem(self) -> str | None:
         """Return what is wrong with the installed object, ``None`` if nothing is."""
         try:
-            found: Any = importlib.import_module(self.module)
+            target: Any = importlib.import_module(self.module)
             for part in self.name.split("."):
-                found = inspect.getattr_static(found, part)
+                target = inspect.getattr_static(target, part)
         except (ImportError, AttributeError):
             return f"{self.module}.{self.name} is missing"
         if self.parameters is None:
             return None
-        function = getattr(found, "__func__", found)
+        function = getattr(target, "__func__", target)
         function = getattr(function, "fget", None) or function
         actual = tuple(inspect.signature(function).parameters)
-        missing = [name for name in self.parameters if name not in actual]
-        if missing:
-            return f"{self.module}.{self.name} takes ({', '.join(actual)}), not {missing[0]}"
+        absent = [name for name in self.parameters if name not in actual]
+        if absent:
+            return f"{self.module}.{self.name} takes ({', '.join(actual)}), not {absent[0]}"
         return None
 
 

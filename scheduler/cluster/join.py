@@ -49,8 +49,8 @@ class JoinToken:
     @classmethod
     def parse(cls, text: str) -> JoinToken | None:
         """Return the parts of a token, ``None`` for another one."""
-        secret, _, rest = text.partition(".")
-        digest, _, port = rest.partition(".")
+        secret, _, tail = text.partition(".")
+        digest, _, port = tail.partition(".")
         hexadecimal = len(digest) == 64 and set(digest) <= set("0123456789abcdef")
         whole = port.isdecimal() and len(port) == _DIGITS and int(port) < 1 << 16
         if not (secret and hexadecimal and whole):
@@ -63,13 +63,13 @@ class JoinToken:
         if os.path.isfile(text):
             with open(text, encoding="utf-8") as file:
                 text = file.read().strip()
-        found = cls.parse(text)
-        if found is None:
+        token = cls.parse(text)
+        if token is None:
             raise ValueError(
                 "invalid join token: give the one that mars-supervisor --secure prints, or a file "
                 "with it"
             )
-        return found
+        return token
 
 
 def pinned_authority(address: str, digest: str) -> str:
@@ -80,9 +80,9 @@ def pinned_authority(address: str, digest: str) -> str:
     """
     unverified = ssl.create_default_context()
     unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
-    found = _answer(urllib.request.Request(address + AUTHORITY_PATH), unverified)  # noqa: S310
+    chain = _answer(urllib.request.Request(address + AUTHORITY_PATH), unverified)  # noqa: S310
     try:
-        certificate = first_certificate(found)
+        certificate = first_certificate(chain)
     except ValueError:
         certificate = None
     if certificate is None or fingerprint(certificate) != digest:
@@ -105,17 +105,17 @@ def join(place: str, token: JoinToken, role: str = "worker") -> Security:
     address = f"https://{place}"
     authority = pinned_authority(address, token.fingerprint)
     request, key = new_request()
-    asked = urllib.request.Request(  # noqa: S310
+    question = urllib.request.Request(  # noqa: S310
         address + JOIN_PATH,
         data=json.dumps({"role": role, "request": request.decode()}).encode(),
         headers={"Authorization": f"Bearer {token.secret}", "Content-Type": "application/json"},
     )
     context = pinned_context(authority)
     with expecting(context, WEB, address):
-        certificate = json.loads(_answer(asked, context))["certificate"]
+        certificate = json.loads(_answer(question, context))["certificate"]
     options: dict[str, Any] = {}
-    for one in ("scheduler", "worker", "client"):
-        options |= {f"tls_{one}_cert": certificate, f"tls_{one}_key": key.decode()}
+    for kind in ("scheduler", "worker", "client"):
+        options |= {f"tls_{kind}_cert": certificate, f"tls_{kind}_key": key.decode()}
     return Security(require_encryption=True, tls_ca_file=authority, **options)
 
 

@@ -99,14 +99,14 @@ class SupervisorTimeout:
 
 def parse_role(identity: dict[str, Any], address: str) -> SupervisorRole:
     """Return the role in a scheduler's identity."""
-    told = identity.get("marsdask", {})
+    facts = identity.get("marsdask", {})
     return SupervisorRole(
         id=identity["id"],
         address=address,
-        active=told.get("role", "active") == "active",
-        epoch=told.get("epoch", 0),
-        ours=bool(told),
-        leader=told.get("active"),
+        active=facts.get("role", "active") == "active",
+        epoch=facts.get("epoch", 0),
+        ours=bool(facts),
+        leader=facts.get("active"),
     )
 
 
@@ -139,10 +139,10 @@ async def _identify(
 async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
     try:
         async with rpc(address, connection_args=connection_args) as peer:
-            found: dict[str, Any] = await peer.identity(n_workers=0)
+            answer: dict[str, Any] = await peer.identity(n_workers=0)
     except WrongRole as error:  # distributed has put another message before
         raise error.__cause__ or error from None
-    return found
+    return answer
 
 
 async def _finish_query(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
@@ -150,10 +150,10 @@ async def _finish_query(address: str, connection_args: dict[str, Any]) -> dict[s
 
     A websocket opens even if its opening was cancelled, and would then stay open.
     """
-    asked = asyncio.ensure_future(_identity(address, connection_args))
-    _ASKED.add(asked)
-    asked.add_done_callback(_answered)
-    return await asyncio.shield(asked)
+    query = asyncio.ensure_future(_identity(address, connection_args))
+    _ASKED.add(query)
+    query.add_done_callback(_answered)
+    return await asyncio.shield(query)
 
 
 def _answered(asked: asyncio.Future[dict[str, Any]]) -> None:
@@ -192,10 +192,10 @@ async def find_leader(
     addresses: Iterable[str], connection_args: dict[str, Any], patience: float = PATIENCE
 ) -> SupervisorRole | None:
     """Return the active scheduler with the highest epoch among ``addresses``."""
-    found = await gather_roles(
+    roles = await gather_roles(
         [query_role(one, connection_args, patience) for one in addresses], patience
     )
-    active = [one for one in found if one is not None and one.active]
+    active = [one for one in roles if one is not None and one.active]
     return max(active, key=lambda one: one.epoch, default=None)
 
 
@@ -210,12 +210,12 @@ async def gather_roles(
     pending = set(tasks)
     try:
         while pending:
-            done, pending = await asyncio.wait(
+            finished, pending = await asyncio.wait(
                 pending, timeout=patience, return_when=asyncio.FIRST_COMPLETED
             )
-            if not done:
+            if not finished:
                 break
-            if any(one is not None and one.active for one in map(_answer, done)):
+            if any(role is not None and role.active for role in map(_answer, finished)):
                 patience = min(patience, _OTHERS)
     finally:
         for task in pending:

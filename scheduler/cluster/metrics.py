@@ -49,19 +49,19 @@ class MetricsCollector:
         """Return the metrics, with the address of each server as a label."""
         from prometheus_client.core import GaugeMetricFamily
 
-        found: dict[str, Any] = {}
+        families: dict[str, Any] = {}
         for server, measure in list(self.servers.items()):
             if server.status not in _SERVING:
                 continue
             for figure in measure(server):
                 name, more = f"{_PREFIX}_{figure.name}", [figure.label] if figure.label else []
-                if name not in found:
+                if name not in families:
                     labels = ["address", *more]
-                    found[name] = GaugeMetricFamily(name, figure.help, labels=labels)
+                    families[name] = GaugeMetricFamily(name, figure.help, labels=labels)
                 for value, number in figure.values.items():
                     words = [server.address, value] if more else [server.address]
-                    found[name].add_metric(words, number)
-        yield from found.values()
+                    families[name].add_metric(words, number)
+        yield from families.values()
 
     def describe(self) -> list[Any]:
         """Return nothing: metrics are not known before servers are."""

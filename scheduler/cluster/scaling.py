@@ -120,13 +120,13 @@ class Rescaling:
 
     def hosts(self) -> dict[str, list[str]]:
         """Return the addresses of workers by the name of their host."""
-        found: dict[str, list[str]] = {}
+        hosts: dict[str, list[str]] = {}
         for address in self.server.workers:
-            told = self.server.nodes.told.get(address, {})
-            name = told.get("k8s_pod_name") or told.get("host_name")
+            facts = self.server.nodes.told.get(address, {})
+            name = facts.get("k8s_pod_name") or facts.get("host_name")
             if name is not None:
-                found.setdefault(name, []).append(address)
-        return found
+                hosts.setdefault(name, []).append(address)
+        return hosts
 
     async def _retire(self, addresses: Collection[str]) -> None:
         """Let workers finish their tasks and move their results; they get no others."""
@@ -144,14 +144,18 @@ class Rescaling:
 
     def _busy(self, addresses: Collection[str]) -> bool:
         workers = self.server.workers
-        return any(workers[one].processing for one in addresses if one in workers)
+        return any(workers[address].processing for address in addresses if address in workers)
 
     async def _move(self, addresses: Collection[str]) -> None:
         # They stay connected: without `remove`, so that they do not join again before they end.
-        moved = await self.server.retire_workers(
+        retired = await self.server.retire_workers(
             workers=list(addresses), remove=False, close_workers=False
         )
-        stuck = [one for one in addresses if one in self.server.workers and one not in moved]
+        stuck = [
+            address
+            for address in addresses
+            if address in self.server.workers and address not in retired
+        ]
         if stuck:
             raise CannotScale(
                 f"no other worker has room for the results of {', '.join(stuck)}: delete results, "

@@ -53,8 +53,8 @@ class SecureCluster:
 
 def folder(environ: Mapping[str, str]) -> Path:
     """Return where the files are: all supervisors of a cluster need the same."""
-    if given := environ.get(FOLDER):
-        return Path(given)
+    if path := environ.get(FOLDER):
+        return Path(path)
     home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return Path(home) / "marsdask" / "secure"
 
@@ -97,10 +97,10 @@ def prepare(place: Path) -> SecureCluster:
 
 def _check_end(authority: Authority, place: Path) -> None:
     """Refuse an authority whose certificate has expired, and warn before that."""
-    left, day = authority.end - dt.datetime.now(dt.UTC), authority.end.date()
-    if left <= dt.timedelta():
+    validity, day = authority.end - dt.datetime.now(dt.UTC), authority.end.date()
+    if validity <= dt.timedelta():
         raise ValueError(f"the authority has expired on {day}: delete {place} for a new one")
-    if left < _SOON:
+    if validity < _SOON:
         logger.warning("the authority in %s expires on %s", place, day)
 
 

@@ -157,13 +157,13 @@ class Engine:
         with self.locked():
             if self.closed:
                 raise SchedulerClosed("the scheduler is closed")
-            found = []
+            results = []
             for key in keys:
                 item = self.state.items.get(key)
                 if item is None or item.status != DONE or not item.held:
                     raise KeyError(key)
-                found.append((item.value, item.file, item.info))
-            return found
+                results.append((item.value, item.file, item.info))
+            return results
 
     def close(self) -> None:
         """Cancel and forget everything, end the threads, remove the files."""

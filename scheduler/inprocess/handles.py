@@ -56,8 +56,8 @@ class LocalHandle(Submission):
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         # A thread that runs a task helps instead of waiting: there may be no other thread.
         helps = self._engine.level > 0
-        while not helps and not self.done() and (left := remaining(deadline)):
-            if not self._ended.wait(min(_PATIENCE, left)):
+        while not helps and not self.done() and (seconds := remaining(deadline)):
+            if not self._ended.wait(min(_PATIENCE, seconds)):
                 helps = self._engine.neglected(self.job)
         if helps and not self.done():
             self._engine.drive(self.job, None if timeout is None else deadline)
@@ -123,7 +123,9 @@ class LocalScheduler:
         drive: bool,
     ) -> LocalHandle:
         callbacks = list(callbacks)
-        observer = next((one for one in callbacks if isinstance(one, Observer)), None)
+        observer = next(
+            (callback for callback in callbacks if isinstance(callback, Observer)), None
+        )
         if observer is not None:
             callbacks.remove(observer)
             graph = observer.begin(graph, keys)
@@ -140,12 +142,12 @@ class LocalScheduler:
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
-        with self._still_held(keys) as found:
-            return [_value(value, file) for value, file, _ in found]
+        with self._still_held(keys) as results:
+            return [_value(value, file) for value, file, _ in results]
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
-        with self._still_held(keys) as found:
-            return [known or describe(_value(value, file)) for value, file, known in found]
+        with self._still_held(keys) as results:
+            return [info or describe(_value(value, file)) for value, file, info in results]
 
     @contextmanager
     def _still_held(self, keys: Sequence[Key]) -> Iterator[list[Found]]:

@@ -85,18 +85,18 @@ class Libraries:
         if bringers == self._bringers:
             return
         self._bringers = bringers
-        known = {pool.name for pool in self._pools + self._kept}
+        names = {pool.name for pool in self._pools + self._kept}
         for library in ThreadpoolController().lib_controllers:
-            if library.filepath not in known:
-                found, change = library.num_threads, partial(_change, library)
-                self._pools.append(_Pool(library.filepath, found, change))
+            if library.filepath not in names:
+                count, change = library.num_threads, partial(_change, library)
+                self._pools.append(_Pool(library.filepath, count, change))
         arrow, numexpr = sys.modules.get("pyarrow"), sys.modules.get("numexpr")
-        if arrow is not None and "pyarrow" not in known and hasattr(arrow, "set_cpu_count"):
+        if arrow is not None and "pyarrow" not in names and hasattr(arrow, "set_cpu_count"):
             self._pools.append(_Pool("pyarrow", arrow.cpu_count(), arrow.set_cpu_count))
-        if numexpr is not None and "numexpr" not in known and hasattr(numexpr, "set_num_threads"):
+        if numexpr is not None and "numexpr" not in names and hasattr(numexpr, "set_num_threads"):
             # It restarts its threads at every change, so it is limited until the end.
-            found = numexpr.get_num_threads()
-            self._kept.append(_Pool("numexpr", found, numexpr.set_num_threads))
+            count = numexpr.get_num_threads()
+            self._kept.append(_Pool("numexpr", count, numexpr.set_num_threads))
 
 
 def _change(library: Any, count: int) -> None:

@@ -13,13 +13,13 @@ from ..base import Hint, Key, TaskGraph
 
 def by_priority(order: list[Key], hints: Mapping[Any, Hint]) -> list[Key]:
     """Return ``order`` sorted by the priorities of the hints, if there are any."""
-    given = {key: hint.priority for key in order if (hint := hints.get(key)) is not None}
-    if not any(priority is not None for priority in given.values()):
+    priorities = {key: hint.priority for key in order if (hint := hints.get(key)) is not None}
+    if not any(priority is not None for priority in priorities.values()):
         return order
     # A task without priority stays next to its predecessor in the order of the graph.
     ranked, last = [], 0
     for key in order:
-        priority = given.get(key)
+        priority = priorities.get(key)
         last = last if priority is None else priority
         ranked.append(last)
     return [key for _, key in sorted(zip(ranked, order, strict=True), key=itemgetter(0))]

@@ -208,13 +208,13 @@ class State:
             return None
         peak = 0 if item.guessed else item.peak
         inputs = item.inputs if _entry(item) is None else ()
-        needed = peak + sum(dict(c for i in inputs for c in i.charges).values())
-        if needed <= memory.budget:
+        nbytes = peak + sum(dict(c for i in inputs for c in i.charges).values())
+        if nbytes <= memory.budget:
             return self._start(item)
         self._fail(
             item,
             MemoryBudgetError(
-                _name(item), item.key, needed, int(memory.budget), "use smaller chunks"
+                _name(item), item.key, nbytes, int(memory.budget), "use smaller chunks"
             ),
         )
         return None
@@ -222,19 +222,19 @@ class State:
     def _start_another(self, bound: int) -> TaskRecord | None:
         """Run one of the next few tasks that fits without spilling."""
         ready = self.ready
-        passed: list[tuple[int, TaskRecord]] = []
-        found = None
-        while ready and found is None and len(passed) < _LOOK_AHEAD and ready[0][0] < bound:
+        skipped_items: list[tuple[int, TaskRecord]] = []
+        choice = None
+        while ready and choice is None and len(skipped_items) < _LOOK_AHEAD and ready[0][0] < bound:
             order, item = heapq.heappop(ready)
             if item.status != READY or item.order != order:
                 continue
             if self.memory.missing(self._peak(item) + _to_load(item)) <= 0:
-                found = item
+                choice = item
             else:
-                passed.append((order, item))
-        for entry in passed:
+                skipped_items.append((order, item))
+        for entry in skipped_items:
             heapq.heappush(ready, entry)
-        return self._start(found) if found is not None else None
+        return self._start(choice) if choice is not None else None
 
     def _make_room(self, extra: int, needed: Collection[TaskRecord]) -> Spill | None:
         """Evict or spill results until ``extra`` bytes fit or no more results can leave."""
@@ -378,13 +378,13 @@ class State:
                 self._forget(source)
 
     def _fail(self, item: TaskRecord, error: BaseException) -> None:
-        seen, stack = {item}, [item]
+        records, stack = {item}, [item]
         while stack:
             for dependent in stack.pop().dependents:
-                if dependent.status != DROPPED and dependent not in seen:
-                    seen.add(dependent)
+                if dependent.status != DROPPED and dependent not in records:
+                    records.add(dependent)
                     stack.append(dependent)
-        for job in {job for needing in seen for job in needing.jobs}:
+        for job in {job for needing in records for job in needing.jobs}:
             job.error, job.failed = error, item.key
             job.tell(TaskFailed(item.key, error))
             self._end(job, "failed")
@@ -418,9 +418,9 @@ class State:
         job.state = state
         self.jobs.discard(job)
         self.ended.append(job)
-        wanted, job.wanted = job.wanted, []
+        outputs, job.wanted = job.wanted, []
         if state != "done":
-            for item in wanted:
+            for item in outputs:
                 if job in item.jobs:
                     item.jobs.remove(job)
                 item.held = max(0, item.held - 1)  # it may have been released meanwhile

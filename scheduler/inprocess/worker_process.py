@@ -190,10 +190,10 @@ class WorkerProcess:
 
 def _without_ours(trace: TracebackType | None) -> TracebackType | None:
     """Remove the leading frames of this package, unless all frames belong to it."""
-    rest = trace
-    while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == _FOLDER:
-        rest = rest.tb_next
-    return trace if rest is None else rest
+    frame = trace
+    while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == _FOLDER:
+        frame = frame.tb_next
+    return trace if frame is None else frame
 
 
 def _remember(error: BaseException) -> bytes:

@@ -81,8 +81,8 @@ class SupervisorScheduler(DaskScheduler):
             address = self._local.address
         security = Security() if self._local is None else self._local.security
         if isinstance(address, str) and address.startswith(("http://", "https://")):
-            address, shown = without_token(address)
-            token = token or shown
+            address, secret = without_token(address)
+            token = token or secret
             security = web_security(address, client_token(token), ca_file)
             address = comm_address(address)
         try:
@@ -90,20 +90,20 @@ class SupervisorScheduler(DaskScheduler):
         except BaseException:
             self._end_local()
             raise
-        told = self._greeted()
+        identity = self._greeted()
         # Another version may lower the same nodes to other tasks.
-        compiles = told.get("compiles", False) and told["version"] == installed_version()
+        compiles = identity.get("compiles", False) and identity["version"] == installed_version()
         self.capabilities = replace(type(self).capabilities, compiles=compiles)
 
     def _greeted(self) -> Mapping[str, Any]:
         """Return the supervisor's identity; refuse incompatible versions."""
         try:
-            told: Mapping[str, Any] = identity(self.client).get("marsdask", {})
-            check("this client", versions(), "the supervisor", told.get("versions", {}))
+            facts: Mapping[str, Any] = identity(self.client).get("marsdask", {})
+            check("this client", versions(), "the supervisor", facts.get("versions", {}))
         except BaseException:
             self.close()
             raise
-        return told
+        return facts
 
     def submit(
         self,
@@ -134,8 +134,10 @@ class SupervisorScheduler(DaskScheduler):
 
     def _waits(self) -> bool:
         """Return whether something is under way that does not warn of itself, as jobs do."""
-        running = (one for one in list(self._running) if not isinstance(one, RemoteJob))
-        return bool(self._gathering) or any(one.state == "running" for one in running)
+        submissions = (
+            handle for handle in list(self._running) if not isinstance(handle, RemoteJob)
+        )
+        return bool(self._gathering) or any(handle.state == "running" for handle in submissions)
 
     async def _warn(self) -> None:
         """Warn if tasks wait for workers."""
@@ -215,8 +217,8 @@ class SupervisorScheduler(DaskScheduler):
         client: Any = self.client
         if any(future.status == "error" for future in self._held.get(keys)):
             return False
-        lost = client.status != "running" or client.generation != generation
-        return lost or isinstance(error, CommClosedError)
+        disconnected = client.status != "running" or client.generation != generation
+        return disconnected or isinstance(error, CommClosedError)
 
     @property
     def web_address(self) -> str | None:
@@ -239,9 +241,9 @@ class SupervisorScheduler(DaskScheduler):
         super().close()
         if sessions and client.status == "running":  # another owner closes it
             peer: Any = client.scheduler
-            told = {"client": client.id, "sessions": sessions}
+            arguments = {"client": client.id, "sessions": sessions}
             try:
-                client.sync(peer.mars_leave, **told, callback_timeout=FAREWELL)
+                client.sync(peer.mars_leave, **arguments, callback_timeout=FAREWELL)
             except OSError as error:
                 logger.warning("could not report the end of a session to the supervisor: %r", error)
 
@@ -253,8 +255,8 @@ class SupervisorScheduler(DaskScheduler):
 def without_token(address: str) -> tuple[str, str | None]:
     """Return a browser's address, and the token that it may contain (``?token=...``)."""
     parts = urlsplit(address)
-    shown = parse_qs(parts.query).get("token")
-    return (address, None) if not shown else (parts._replace(query="").geturl(), shown[-1])
+    tokens = parse_qs(parts.query).get("token")
+    return (address, None) if not tokens else (parts._replace(query="").geturl(), tokens[-1])
 
 
 def comm_address(address: str) -> str:

@@ -63,10 +63,14 @@ class RemoteJob(Submission):
         generation = getattr(self._client, "generation", None)
         self.id = uuid.uuid4().hex
         try:
-            told: dict[str, Any] = {"client": self._client.id, "session": session, "name": name}
+            arguments: dict[str, Any] = {
+                "client": self._client.id,
+                "session": session,
+                "name": name,
+            }
             if self._scheduler.weight != 1:
-                told["weight"] = self._scheduler.weight
-            await self._ask("mars_compile", **told, compilation=data)
+                arguments["weight"] = self._scheduler.weight
+            await self._ask("mars_compile", **arguments, compilation=data)
             if self.state != "running":
                 await self._stop()
                 return True
@@ -103,19 +107,19 @@ class RemoteJob(Submission):
         return news
 
     async def _listen(self) -> None:
-        done = 0
-        told = None
+        count = 0
+        reason = None
         while self.state == "running":
-            news = await self._news(done)
+            news = await self._news(count)
             if news["tasks"] > self._total:
                 self.emit(GraphSubmitted(news["tasks"] - self._total))
                 self._total = news["tasks"]
-            done = news["tasks_done"]
-            for _ in range(done - self._done):
+            count = news["tasks_done"]
+            for _ in range(count - self._done):
                 self.emit(TaskDone(None, 0, 0.0))
-            self._done = max(self._done, done)
-            if news["reason"] != told and (told := news["reason"]) is not None:
-                logger.warning("the job waits: %s", told)
+            self._done = max(self._done, count)
+            if news["reason"] != reason and (reason := news["reason"]) is not None:
+                logger.warning("the job waits: %s", reason)
             if "outcome" in news:
                 self._ended_there(news)
                 return

@@ -52,13 +52,13 @@ class LocalProcess:
         self._pid = os.getpid()
         _started.add(self)
         try:
-            told = self._first_line()
+            message = self._first_line()
         except BaseException:
             self.close()
             raise
-        self.address: str = told["address"]
-        self.security = Security(**told["security"])
-        self.web: str | None = told.get("web")
+        self.address: str = message["address"]
+        self.security = Security(**message["security"])
+        self.web: str | None = message.get("web")
 
     @property
     def pid(self) -> int:
@@ -79,8 +79,8 @@ class LocalProcess:
                 if not part:
                     raise NoSupervisor("the local cluster ended while it started; see its log")
                 text += part
-        told: dict[str, Any] = json.loads(text)
-        return told
+        message: dict[str, Any] = json.loads(text)
+        return message
 
     def close(self) -> None:
         """End every process of the cluster, but not that of a forked child's parent. Idempotent."""

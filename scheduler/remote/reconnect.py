@@ -90,15 +90,15 @@ class ReconnectingClient(Client):
         self._transfers = ResultTransfers(self)
         await self._find_active()
         clock.watch(self._periodic_callbacks, lambda: [self.scheduler_comm])
-        started = await super()._start(*args, **options)
-        told: Any = self._scheduler_identity
-        if "marsdask" in told:
-            self._learn(told)
+        client = await super()._start(*args, **options)
+        identity: Any = self._scheduler_identity
+        if "marsdask" in identity:
+            self._learn(identity)
         if len(self._candidates) > 1:
             watch = PeriodicCallback(self._watch, timeout() / 5 * 1000)
             self._periodic_callbacks["mars-watch"] = watch
             watch.start()
-        return started
+        return client
 
     async def _close(self, fast: bool = False) -> None:
         """Close; a websocket's closing handshake would outlast the event loop."""
@@ -125,8 +125,8 @@ class ReconnectingClient(Client):
         return [
             comm
             for pool in pools
-            for other, comms in pool.items()
-            if address in (None, other)
+            for peer, comms in pool.items()
+            if address in (None, peer)
             for comm in comms
         ]
 
@@ -138,13 +138,13 @@ class ReconnectingClient(Client):
 
     def close(self, *args: Any, **options: Any) -> Any:
         """Close, and end the event loop's thread even if the client is already closed."""
-        closed = super().close(*args, **options)
+        result = super().close(*args, **options)
         # A second stop would wait for the lock of a thread that starts a client. The garbage
         # collector may close this client in that thread: a deadlock.
         stop = not self._is_finalizing() and self._loop_runner.is_started()
         if stop and not self.asynchronous and self.status == "closed":
             self._loop_runner.stop()
-        return closed
+        return result
 
     def __del__(self) -> None:
         """Close; in another thread if the garbage collector may have come while a client starts."""
@@ -161,21 +161,21 @@ class ReconnectingClient(Client):
         During a takeover none is active, so the request is repeated. At last, the given one accepts
         the client or reports the cause.
         """
-        given = asked = self._start_arg
+        start = address = self._start_arg
         deadline = time.monotonic() + self._timeout
-        while isinstance(asked, str) and time.monotonic() < deadline:
+        while isinstance(address, str) and time.monotonic() < deadline:
             try:
-                found = await query_role(asked, self.connection_args)
+                role = await query_role(address, self.connection_args)
             except OSError:
-                if asked == given:
+                if address == start:
                     return
-                asked = given
+                address = start
             else:
-                if found.active:
-                    self._start_arg = asked
+                if role.active:
+                    self._start_arg = address
                     return
-                if found.leader is not None:
-                    asked = with_scheme(found.leader, self.security)
+                if role.leader is not None:
+                    address = with_scheme(role.leader, self.security)
             await asyncio.sleep(_PAUSE)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
@@ -184,26 +184,28 @@ class ReconnectingClient(Client):
             with supervisors_only():
                 await super()._ensure_connected(timeout=timeout)
         except ImportError as error:  # distributed raises it whenever a client is refused
-            found = await query_role(self.scheduler.address, self.connection_args)
-            if found.active:
+            role = await query_role(self.scheduler.address, self.connection_args)
+            if role.active:
                 raise
             raise ConnectionError(str(error)) from None
 
     def _learn(self, identity: dict[str, Any]) -> None:
         address: str = self.scheduler.address
         self._role = parse_role(identity, address)
-        others = [with_scheme(one, self.security) for one in identity["marsdask"]["supervisors"]]
+        endpoints = [
+            with_scheme(endpoint, self.security) for endpoint in identity["marsdask"]["supervisors"]
+        ]
         # The first address may be a web service, which always leads to the active supervisor.
-        self._candidates = list(dict.fromkeys([*self._candidates[:1], address, *others]))
+        self._candidates = list(dict.fromkeys([*self._candidates[:1], address, *endpoints]))
 
     @property
     def abandoned(self) -> str:
         """The message if no supervisor is found."""
-        known = ", ".join(self._candidates)
-        left = self._left or self.scheduler.address
+        addresses = ", ".join(self._candidates)
+        former = self._left or self.scheduler.address
         return (
-            f"lost the supervisor at {left}, and in {retention():g} s (marsdask.failover.keep) "
-            f"none was active at {known}: start one, and a new session"
+            f"lost the supervisor at {former}, and in {retention():g} s (marsdask.failover.keep) "
+            f"none was active at {addresses}: start one, and a new session"
         )
 
     async def resumed(self, generation: int) -> bool:
@@ -258,17 +260,17 @@ class ReconnectingClient(Client):
 
     def _forget_graphs(self) -> None:
         """Forget graphs that are not pending, and that no pending one can need."""
-        kept: list[dict[str, Any]] = []
-        needed = 0
+        graphs: list[dict[str, Any]] = []
+        count = 0
         for graph in reversed(self._graphs):
             pending = self._is_pending(graph)
-            if not pending and kept and needed < _NEEDED:
+            if not pending and graphs and count < _NEEDED:
                 pending = not self._early.isdisjoint(graph["keys"])
-                needed += pending
+                count += pending
             if pending:
-                kept.append(graph)
-        self._graphs = kept[::-1]
-        self._early.intersection_update(key for graph in kept for key in graph["keys"])
+                graphs.append(graph)
+        self._graphs = graphs[::-1]
+        self._early.intersection_update(key for graph in graphs for key in graph["keys"])
 
     def _is_pending(self, graph: dict[str, Any]) -> bool:
         states = (self.futures.get(key) for key in graph["keys"])
@@ -296,9 +298,9 @@ class ReconnectingClient(Client):
         assert self._role is not None
         deadline = time.monotonic() + retention()
         while True:
-            found = await find_leader(self._candidates, self.connection_args)
-            if found is not None and found.epoch >= self._role.epoch:
-                self.scheduler = self.rpc(found.address)
+            leader = await find_leader(self._candidates, self.connection_args)
+            if leader is not None and leader.epoch >= self._role.epoch:
+                self.scheduler = self.rpc(leader.address)
                 try:
                     # A supervisor that took over accepts clients only after its workers have come.
                     async with asyncio.timeout(min(retention(), _WELCOME)):
@@ -318,11 +320,11 @@ class ReconnectingClient(Client):
     async def _arrived(self) -> None:
         """Wait until workers have brought their results, or until the timeout."""
         deadline = time.monotonic() + min(_ARRIVING, retention() / 4)
-        missing, _ = self._wanted()
+        keys, _ = self._wanted()
         while True:
-            found = await self.scheduler.who_has(keys=missing)
-            missing = [key for key in missing if not found[key]]
-            if not missing or time.monotonic() > deadline:
+            holders = await self.scheduler.who_has(keys=keys)
+            keys = [key for key in keys if not holders[key]]
+            if not keys or time.monotonic() > deadline:
                 return
             await asyncio.sleep(_PAUSE)
 
@@ -341,20 +343,20 @@ class ReconnectingClient(Client):
 
     async def _resume(self) -> None:
         """Claim computed results, resubmit the other graphs, then send deferred messages."""
-        wanted, graphs = self._wanted()
-        holders = await self.scheduler.who_has(keys=wanted)
+        keys, graphs = self._wanted()
+        holders = await self.scheduler.who_has(keys=keys)
         self._learn(await self.scheduler.identity(n_workers=0))
         # No await from here on, so that nothing else is sent or deferred.
-        held = [key for key in wanted if key in self.futures and holders[key]]
-        self._resend(held, graphs)
-        lost = [key for key in wanted if not holders[key]]
+        available = [key for key in keys if key in self.futures and holders[key]]
+        self._resend(available, graphs)
+        unavailable = [key for key in keys if not holders[key]]
         why = f"the supervisor at {self._left} was lost, and no remaining worker has the result"
-        self._give_up(lost, why)
+        self._give_up(unavailable, why)
         logger.warning(
             "continuing with the supervisor at %s: kept %d results, lost %d, resubmitted %d graphs",
             self.scheduler.address,
-            len(held),
-            len(lost),
+            len(available),
+            len(unavailable),
             len(graphs),
         )
         self._claim_pending(graphs)
@@ -376,9 +378,9 @@ class ReconnectingClient(Client):
             send(graph)
         self._send_deferred()
         # Other graphs may need them; what none needs would be held until this client leaves.
-        released = [key for graph in earlier for key in graph["keys"] if key not in self.futures]
-        if released:
-            send({"op": "client-releases-keys", "keys": released})
+        unused = [key for graph in earlier for key in graph["keys"] if key not in self.futures]
+        if unused:
+            send({"op": "client-releases-keys", "keys": unused})
 
     def _claim_pending(self, graphs: list[dict[str, Any]]) -> None:
         """Request pending results of others' graphs; an unknown one is cancelled then."""
@@ -440,10 +442,10 @@ class ReconnectingClient(Client):
             async with asyncio.timeout(timeout()):
                 await self.scheduler.identity(n_workers=0)
         except TimeoutError:
-            others = [one for one in self._candidates if one != address]
-            found = await find_leader(others, self.connection_args)
-            if found is not None and found.epoch > self._role.epoch and self.scheduler_comm:
-                logger.warning("%s does not answer; %s does", address, found.address)
+            endpoints = [endpoint for endpoint in self._candidates if endpoint != address]
+            leader = await find_leader(endpoints, self.connection_args)
+            if leader is not None and leader.epoch > self._role.epoch and self.scheduler_comm:
+                logger.warning("%s does not answer; %s does", address, leader.address)
                 self.scheduler_comm.abort()
                 self._disconnect(address)
         except OSError:  # the end of the connection is handled elsewhere

@@ -65,21 +65,23 @@ class ResultTransfers:
     async def gather(self, keys: Sequence[Key]) -> dict[str, Any]:
         """Return the values in the format of the scheduler's answer to ``gather``."""
         values: dict[Key, Any] = {}
-        lost: list[Key] = []
+        failures: list[Key] = []
         for start in range(0, len(keys), _SLICE):
             part = keys[start : start + _SLICE]
             told = await retry_operation(self._client.scheduler.mars_holders, keys=part)
             sizes: Mapping[Key, int] = told["sizes"] if told else {}
             if told and self._is_direct():  # an older supervisor says nothing
                 await self._from_workers(told["holders"], sizes, told["ids"], values)
-            rest = [key for key in part if key not in values]
-            for some in parts(rest, sizes):
-                answer = await retry_operation(self._client.scheduler.gather, keys=some)
+            remainder = [key for key in part if key not in values]
+            for keys_part in parts(remainder, sizes):
+                answer = await retry_operation(self._client.scheduler.gather, keys=keys_part)
                 if answer["status"] == "OK":
                     values.update(answer["data"])
                 else:
-                    lost.extend(answer["keys"])
-        return {"status": "error", "keys": lost} if lost else {"status": "OK", "data": values}
+                    failures.extend(answer["keys"])
+        return (
+            {"status": "error", "keys": failures} if failures else {"status": "OK", "data": values}
+        )
 
     def _is_direct(self) -> bool:
         direct: bool | None = self._client.direct_to_workers
@@ -93,16 +95,16 @@ class ResultTransfers:
         values: dict[Key, Any],
     ) -> None:
         """Add the values that workers send."""
-        reached = await self._reached(ids)
-        chosen: dict[str, list[Key]] = {}
+        addresses_near = await self._reached(ids)
+        sources: dict[str, list[Key]] = {}
         load: Counter[str] = Counter()
         for key, addresses in holders.items():
-            able = [address for address in addresses if address in reached]
+            able = [address for address in addresses if address in addresses_near]
             if able:
                 address = min(able, key=load.__getitem__)
                 load[address] += sizes[key]
-                chosen.setdefault(address, []).append(key)
-        requests = (self._from_worker(*one, sizes, values) for one in chosen.items())
+                sources.setdefault(address, []).append(key)
+        requests = (self._from_worker(*source, sizes, values) for source in sources.items())
         await asyncio.gather(*requests)
 
     async def _reached(self, ids: Mapping[str, str]) -> set[str]:
@@ -112,10 +114,10 @@ class ResultTransfers:
         """
         now = time.monotonic()
         ends = {address: end for address, (end, _) in self._silent.items()}
-        for address in [one for one, end in ends.items() if end + _RARELY < now]:
+        for address in [name for name, end in ends.items() if end + _RARELY < now]:
             del self._silent[address]
         paused = {address for address, end in ends.items() if now < end}
-        due = [one for one in ids if not self._knows(one, ids[one]) and one not in paused]
+        due = [name for name in ids if not self._knows(name, ids[name]) and name not in paused]
         due.sort(key=self._silent.__contains__)
         few = len(due) if self._found else max(0, _FEW - len(paused))
         await self._probe(due[:few], ids)
@@ -138,17 +140,17 @@ class ResultTransfers:
 
     async def _reach(self, address: str, worker: str) -> None:
         """Ask this worker for its id, and note what it says."""
-        told: Mapping[str, Any] = {}
+        identity: Mapping[str, Any] = {}
         with suppress(Exception):  # another server may send any answer
             async with self._probes, asyncio.timeout(_REACH):
-                told = await self._client.rpc(address).identity()
-        if told.get("id") != worker:
+                identity = await self._client.rpc(address).identity()
+        if identity.get("id") != worker:
             logger.info("%s does not answer as %s: using the supervisor", address, worker)
             return
         if not self._found:
             self._silent.clear()  # the way to the others may be open now, too
         self._silent.pop(address, None)
-        self._found[address] = worker, NAME in told
+        self._found[address] = worker, NAME in identity
 
     async def _from_worker(
         self, address: str, keys: Sequence[Key], sizes: Mapping[Key, int], values: dict[Key, Any]

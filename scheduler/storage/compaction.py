@@ -92,8 +92,8 @@ def copy_of_table(value: Any) -> Any:
 def _labels(labels: Any) -> Any:
     """Copy row labels; levels of many more values than there are rows keep those in use."""
     if labels.nlevels > 1:
-        used = sum(map(len, labels.levels)) <= max(_LARGER * len(labels), _MANY)
-        return (labels if used else labels.remove_unused_levels()).copy(deep=True)
+        dense = sum(map(len, labels.levels)) <= max(_LARGER * len(labels), _MANY)
+        return (labels if dense else labels.remove_unused_levels()).copy(deep=True)
     if _is_arrow(labels.dtype):
         return type(labels)(_elements(labels.array), name=labels.name)
     return labels.copy(deep=True)

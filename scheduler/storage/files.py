@@ -137,8 +137,8 @@ def entries(value: Any) -> int:
         blocks
     )
     # Not `sizeof(value)`: it samples entries at random, but the result must be reproducible.
-    some = value[:: -(-len(value) // _WEIGHED)]
-    return len(value) if apart and sum(map(sizeof, some)) >= _DIVIDE_FROM * len(some) else 0
+    sample = value[:: -(-len(value) // _WEIGHED)]
+    return len(value) if apart and sum(map(sizeof, sample)) >= _DIVIDE_FROM * len(sample) else 0
 
 
 def _write(file: IO[bytes], value: Any, by_value: bool) -> int:
@@ -294,10 +294,10 @@ class _Reader:
         """Read bytes into an array, whose owner the accounting of buffers can determine."""
         array = np.empty(part.stop - part.start, np.uint8)
         self._file.seek(part.start)
-        rest = array.data
-        while rest:
-            count = self._file.readinto(rest)  # at most 2 GiB at a time
+        view = array.data
+        while view:
+            count = self._file.readinto(view)  # at most 2 GiB at a time
             if not count:
                 raise EOFError("unexpected end of a value file")
-            rest = rest[count:]
+            view = view[count:]
         return array

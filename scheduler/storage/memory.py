@@ -47,8 +47,8 @@ class Memory:
 
         The spare part of the budget is for freed memory that the allocator has not returned.
         """
-        used = self.ledger.nbytes + self.reserved + self._record_bytes()
-        return used + extra - self._usable
+        nbytes = self.ledger.nbytes + self.reserved + self._record_bytes()
+        return nbytes + extra - self._usable
 
     def _record_bytes(self) -> float:
         """Return the bytes of records; results keep most of the budget, however many there are."""
@@ -83,4 +83,4 @@ class Memory:
         With ``on_disk`` only results that have a file count: they leave without being written.
         """
         unneeded = (result for result in self._cold if result not in needed)
-        return next((one for one in unneeded if not on_disk or one.file is not None), None)
+        return next((item for item in unneeded if not on_disk or item.file is not None), None)

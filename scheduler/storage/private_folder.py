@@ -120,10 +120,10 @@ def _make(path: str) -> None:
 def _parts(path: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the folders and links on the way to a folder, and it, with their status."""
     here, links = "/", 0
-    rest = os.path.join(os.getcwd(), path).split("/")[::-1]
+    names = os.path.join(os.getcwd(), path).split("/")[::-1]
     yield here, os.lstat(here)
-    while rest:
-        name = rest.pop()
+    while names:
+        name = names.pop()
         if name in ("", "."):
             continue
         if name == "..":
@@ -139,7 +139,7 @@ def _parts(path: str) -> Iterator[tuple[str, os.stat_result]]:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         target = os.readlink(step)
         here = "/" if target.startswith("/") else here
-        rest += target.split("/")[::-1]
+        names += target.split("/")[::-1]
 
 
 def _owners() -> set[int]:
@@ -186,8 +186,8 @@ def is_own_group(gid: int) -> bool:
 
 
 def _trusted() -> set[str]:
-    given = dask.config.get(TRUSTED, None) or ()
-    return {os.path.realpath(path) for path in ([given] if isinstance(given, str) else given)}
+    paths = dask.config.get(TRUSTED, None) or ()
+    return {os.path.realpath(path) for path in ([paths] if isinstance(paths, str) else paths)}
 
 
 def _named(part: str, path: str) -> str:

@@ -115,8 +115,8 @@ class Pool:
         Files do not count, as in Mars: the system frees their pages by writing them back.
         """
         with self._lock:
-            shared = 0 if self.folder else self._nbytes
-        return shared + own_memory(os.getpid())
+            segments = 0 if self.folder else self._nbytes
+        return segments + own_memory(os.getpid())
 
     def close(self) -> None:
         """Close all segments; readers keep theirs."""
@@ -140,18 +140,18 @@ class Pool:
             if segment is None:
                 return None
             self._filling.add(segment)
-        filled = False
+        complete = False
         try:
             segment.write(buffers, parts)
             segment.unlock()
-            filled = True
+            complete = True
         finally:
             with self._lock:
                 self._filling.remove(segment)
-                filled = filled and self.problem is None
-                if not filled:
+                complete = complete and self.problem is None
+                if not complete:
                     self._drop(segment)
-        return segment if filled else None
+        return segment if complete else None
 
     def _find(self, size: int) -> Segment | None:
         """Return a locked segment of at least ``size`` bytes, ``None`` without room.
@@ -170,13 +170,13 @@ class Pool:
             segment.close()
             self._drop_idle()
             segment = Segment(size, self.folder)
-        missing = self._nbytes + segment.nbytes - self.limit
-        room = missing <= sum(x.nbytes for x in self._idle) and not files.scarce(segment.descriptor)
+        excess = self._nbytes + segment.nbytes - self.limit
+        room = excess <= sum(x.nbytes for x in self._idle) and not files.scarce(segment.descriptor)
         if self.problem is not None or not room:
             segment.close()
             return None
-        while missing > 0:
-            missing -= self._idle[0].nbytes
+        while excess > 0:
+            excess -= self._idle[0].nbytes
             self._drop(self._idle.pop(0))
         segment.try_lock()
         self._segments.add(segment)
@@ -218,10 +218,10 @@ def own_memory(pid: int) -> int:
         # Resident pages, and the part of files and segments. This runs ten times a second;
         # /proc/PID/status has the same figures, but takes five times as long.
         with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
-            _, resident, shared, *_ = map(int, file.read().split())
+            _, resident_pages, shared_pages, *_ = map(int, file.read().split())
     except (OSError, ValueError):  # the process has ended
         return 0
-    return (resident - shared) * _PAGE
+    return (resident_pages - shared_pages) * _PAGE
 
 
 class SharedValue:

@@ -75,16 +75,16 @@ class Mappings:
         """
         if size >= KEEP_FROM and self.most:
             with self._lock:
-                kept = self._take(descriptor, pid, token)
-            if kept is not None:
-                return self._lent(kept, descriptor)
+                mapping = self._take(descriptor, pid, token)
+            if mapping is not None:
+                return self._lent(mapping, descriptor)
         return shared_segment.mapped(descriptor, size)
 
     def tidy(self) -> None:
         """Drop mappings that no value can come to any more."""
         with self._lock:
             self._collect()
-            self._idle = [kept for kept in self._idle if kept.useful()]
+            self._idle = [mapping for mapping in self._idle if mapping.useful()]
 
     def close(self) -> None:
         """Keep no more mappings."""
@@ -104,19 +104,19 @@ class Mappings:
         self._collect()
         status = os.fstat(descriptor)
         inode = status.st_dev, status.st_ino
-        kept = next((one for one in self._idle if one.inode == inode), None)
-        if kept is not None:
-            self._idle.remove(kept)
-            if len(kept.mapping) != status.st_size or kept.mapping[: len(token)] != token:
-                kept = None
-        if kept is None:
+        entry = next((item for item in self._idle if item.inode == inode), None)
+        if entry is not None:
+            self._idle.remove(entry)
+            if len(entry.mapping) != status.st_size or entry.mapping[: len(token)] != token:
+                entry = None
+        if entry is None:
             if self._used + len(self._idle) >= self.most:
                 if not self._idle:
                     return None
                 del self._idle[0]
-            kept = _Kept(_unleased(descriptor, status.st_size), inode, pid)
+            entry = _Kept(_unleased(descriptor, status.st_size), inode, pid)
         self._used += 1
-        return kept
+        return entry
 
     def _lent(self, kept: _Kept, descriptor: int) -> Any:
         # The lock belongs to the description, which the duplicate shares.
@@ -136,10 +136,10 @@ class Mappings:
 
     def _collect(self) -> None:
         while self._returned:
-            kept = self._returned.popleft()
+            entry = self._returned.popleft()
             self._used -= 1
-            if kept is not None and self.most and not _modified(kept.bytes):
-                self._idle.append(kept)
+            if entry is not None and self.most and not _modified(entry.bytes):
+                self._idle.append(entry)
 
 
 def _unleased(descriptor: int, size: int) -> mmap.mmap:

@@ -81,10 +81,10 @@ class Segment:
         faster through a mapping.
         """
         self.token = secrets.token_bytes(_TOKEN)
-        put = self._put if self._warm else self._write
-        put(memoryview(self.token), 0)
+        copy = self._put if self._warm else self._write
+        copy(memoryview(self.token), 0)
         for buffer, part in zip(buffers, parts, strict=True):
-            put(buffer, part.start)
+            copy(buffer, part.start)
         if not self._warm:
             os.ftruncate(self.descriptor, self.nbytes)
             self._warm = True
@@ -125,16 +125,16 @@ def lease(pid: int, descriptor: int, token: bytes) -> int:
     try:
         # The descriptor may be reused for a file whose opening blocks.
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-        found = os.open(f"/proc/{pid}/fd/{descriptor}", flags)
+        lease_descriptor = os.open(f"/proc/{pid}/fd/{descriptor}", flags)
     except OSError as error:
         raise SharedGone(f"process {pid} does not share its descriptor {descriptor}") from error
     try:
-        if not _holds(found, token):
+        if not _holds(lease_descriptor, token):
             raise SharedGone(f"process {pid} has reused its descriptor {descriptor}")
     except BaseException:
-        os.close(found)
+        os.close(lease_descriptor)
         raise
-    return found
+    return lease_descriptor
 
 
 def _holds(descriptor: int, token: bytes) -> bool:

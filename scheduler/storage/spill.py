@@ -128,8 +128,8 @@ class SpillStore:
         for folder in self.folders:
             with suppress(OSError):  # a missing directory does not count
                 disks[os.stat(folder).st_dev] = room(folder, self._usage)
-        found = sum(disks.values())
-        return found if self.limit is None else min(found, max(0, self.limit - self._used))
+        free = sum(disks.values())
+        return free if self.limit is None else min(free, max(0, self.limit - self._used))
 
     def write(self, value: Any) -> SpillFile:
         """Write ``value`` to the next directory that accepts it.
@@ -176,8 +176,8 @@ class SpillStore:
             self._closed = True
             # An incomplete file would keep its directory. The calling thread may be a writer when
             # the garbage collector closes an unreferenced store.
-            others = {*self._writing} - {threading.get_ident()}
-            self._written.wait_for(lambda: not others & self._writing, _PATIENCE)
+            threads = {*self._writing} - {threading.get_ident()}
+            self._written.wait_for(lambda: not threads & self._writing, _PATIENCE)
             directories = list(self._directories.values())
             self._directories.clear()
         if os.getpid() == self._pid:
@@ -235,14 +235,14 @@ def _make(folder: str) -> tuple[str, IO[bytes]]:
     Raises FileNotFoundError or BlockingIOError if another process swept it before it was locked.
     """
     # It gets its visible name once it is locked, so under that name it is never swept.
-    hidden = "." if fcntl is not None else ""
-    new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
-    path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
+    dot = "." if fcntl is not None else ""
+    new = tempfile.mkdtemp(prefix=f"{dot}{_PREFIX}", dir=folder)
+    path = os.path.join(folder, os.path.basename(new).removeprefix(dot))
     with ExitStack() as failed:
         failed.callback(shutil.rmtree, new, ignore_errors=True)
         file = failed.enter_context(Path(new, "lock").open("xb"))
         _mark(file)
-        if hidden:
+        if dot:
             os.rename(new, path)
         failed.pop_all()
     return path, file

@@ -69,15 +69,15 @@ class FairQueue:
 
     def share(self, session: Hashable, weight: float) -> SessionShare:
         """Return the share of a session, with this weight from now on."""
-        found = self._sessions.get(session)
-        if found is None:
-            found = self._sessions[session] = SessionShare()
+        share = self._sessions.get(session)
+        if share is None:
+            share = self._sessions[session] = SessionShare()
         self.recent.pop(session, None)
-        self.recent[session] = found
+        self.recent[session] = share
         if len(self.recent) > _REMEMBERED:
             del self.recent[next(iter(self.recent))]
-        found.weight = weight
-        return found
+        share.weight = weight
+        return share
 
     def times(self, share: SessionShare, costs: Sequence[float]) -> list[float]:
         """Return the virtual times of the next tasks of a session, which have these costs.
@@ -87,11 +87,11 @@ class FairQueue:
         """
         if share.time <= self.now and costs:
             share.time = self.now + min(costs[0] / share.weight, _AFTER)
-        found = []
+        moments = []
         for cost in costs:
-            found.append(share.time)
+            moments.append(share.time)
             share.time += cost / share.weight
-        return found
+        return moments
 
     def run(self, time: float) -> None:
         """Record that a task of this virtual time has run."""
@@ -118,9 +118,9 @@ class WorkerShares:
     def leave(self, number: float) -> None:
         """Forget a submission that has ended."""
         session = self._sessions.pop(number, None)
-        left = sum(counts[number] for counts in self._counts.values())
-        self._count(session, -left)
-        self._count(None, left)
+        count = sum(counts[number] for counts in self._counts.values())
+        self._count(session, -count)
+        self._count(None, count)
         if session not in self._sessions.values():
             self._weights.pop(session, None)
             self._weights[None] = 1.0
@@ -173,5 +173,5 @@ class WorkerShares:
         if not there:
             return False
         weight = self._weights.get(session, 1.0)
-        others = sum(self._weights.get(other, 1.0) for other in there)
-        return own < max(1, math.floor(nthreads * weight / (weight + others)))
+        weights = sum(self._weights.get(peer, 1.0) for peer in there)
+        return own < max(1, math.floor(nthreads * weight / (weight + weights)))

@@ -31,5 +31,5 @@ def hinted_bytes(ts: TaskState) -> int:
 def mean_bytes(ts: TaskState) -> float:
     """Return the mean of the results of a task's group, 0 if there is none yet."""
     group: Any = ts.group
-    made = group.states["memory"] + group.states["forgotten"]
-    return group.nbytes_total / made if made else 0.0
+    count = group.states["memory"] + group.states["forgotten"]
+    return group.nbytes_total / count if count else 0.0

@@ -202,8 +202,8 @@ class Jobs(SchedulerPlugin):
         new = Job(job or uuid.uuid4().hex, session, name, client, compilation, check_weight(weight))
         self.jobs[new.id] = new
         if len(self.jobs) > _REMEMBERED:
-            settled = [number for number, one in self.jobs.items() if one.settled]
-            for number in settled[: len(self.jobs) - _REMEMBERED]:
+            numbers = [number for number, entry in self.jobs.items() if entry.settled]
+            for number in numbers[: len(self.jobs) - _REMEMBERED]:
                 self._release(self.jobs.pop(number))
         new.task = asyncio.ensure_future(self._drive(new))
         new.task.add_done_callback(new.stopped)
@@ -211,15 +211,15 @@ class Jobs(SchedulerPlugin):
 
     async def job(self, *, job: str, seen: int = -1) -> dict[str, Any]:
         """Return the progress of a job beyond ``seen`` finished tasks, or after a timeout."""
-        found = self.jobs[job]
+        record = self.jobs[job]
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_NEWS), found.changed:
-                await found.changed.wait_for(lambda: found.ended or found.done > seen)
+            async with asyncio.timeout(_NEWS), record.changed:
+                await record.changed.wait_for(lambda: record.ended or record.done > seen)
         if self._closing:  # not cancelled: another supervisor may continue it
             raise CommClosedError("the supervisor is shutting down")  # this class is not logged
-        news = self.summary(found)
-        if found.ended:
-            news["outcome"], news["left"] = found.outcome, found.left is not None
+        news = self.summary(record)
+        if record.ended:
+            news["outcome"], news["left"] = record.outcome, record.left is not None
         return news
 
     async def cancel(self, *, job: str) -> bytes:
@@ -227,15 +227,15 @@ class Jobs(SchedulerPlugin):
 
         If the job has ended, its outcome is returned: the client has to release the results.
         """
-        found = self.jobs.get(job)
-        if found is None:
+        record = self.jobs.get(job)
+        if record is None:
             return b""
-        if found.task is not None and not found.delivering:
-            found.task.cancel()
+        if record.task is not None and not record.delivering:
+            record.task.cancel()
             return b""
-        async with asyncio.timeout(_DELIVERY), found.changed:
-            await found.changed.wait_for(lambda: found.ended)
-        return found.outcome if found.state == "done" else b""
+        async with asyncio.timeout(_DELIVERY), record.changed:
+            await record.changed.wait_for(lambda: record.ended)
+        return record.outcome if record.state == "done" else b""
 
     def claim(self, *, client: str, job: str) -> None:
         """Leave the results of a job to its client, which says so in order with its releases.
@@ -244,13 +244,13 @@ class Jobs(SchedulerPlugin):
         The client asks for jobs by another connection. It may have released the same keys, after an
         earlier job, in a message that arrives after the end of this job.
         """
-        found = self.jobs.get(job)
-        if found is None:
+        record = self.jobs.get(job)
+        if record is None:
             return
-        found.claimed, found.outcome = True, b""
-        if found.ended and found.graphs is not None:
-            found.graphs.leave_to(client, found.results)
-            found.graphs, found.results = None, ()
+        record.claimed, record.outcome = True, b""
+        if record.ended and record.graphs is not None:
+            record.graphs.leave_to(client, record.results)
+            record.graphs, record.results = None, ()
 
     def _release(self, job: Job) -> None:
         """Release the results of an ended job."""
@@ -358,7 +358,7 @@ class Jobs(SchedulerPlugin):
         if compiler.recomputes:
             graphs.lineage = Lineage(self.scheduler, partial(self._recompute, name, compiler))
         infos: dict[Key, ChunkInfo | bytes] = {}
-        wanted: list[Key] = []
+        keys: list[Key] = []
         try:
             while not isinstance(
                 step := await compiler.call("advance", infos, self._ahead), Finished
@@ -367,11 +367,11 @@ class Jobs(SchedulerPlugin):
                 job.describe(step)
                 graphs.send(step)
                 job.total, infos = graphs.total + stage.later, {}
-                wanted.extend(stage.keys)
+                keys.extend(stage.keys)
                 await graphs.below(self._ahead // BATCH if stage.later else 1)
                 if not stage.later:
-                    infos = await self._infos(wanted)
-                    wanted.clear()
+                    infos = await self._infos(keys)
+                    keys.clear()
             # Take the client's own references before ours are released.
             job.delivering, job.results = True, step.keys
             await graphs.hand_over(step.keys, job.client)
@@ -403,23 +403,23 @@ class Jobs(SchedulerPlugin):
 
     async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo | bytes]:
         infos: dict[Key, ChunkInfo | bytes] = {}
-        missing = []
+        undescribed = []
         for position, key in enumerate(keys):
             if position % _TURN == _TURN - 1:
                 await asyncio.sleep(0)
             ts = self.scheduler.tasks.get(key)
             info = reported_info(ts.metadata) if ts is not None else None
             if info is None:
-                missing.append(key)
+                undescribed.append(key)
             else:
                 infos[key] = info
-        if missing:
+        if undescribed:
             client = await self._connected()
             state: Any = "memory"
-            names: list[Any] = missing
+            names: list[Any] = undescribed
             results: list[Any] = [Future(key, client, state=state) for key in names]
             described = client.map(describe, results, pure=False)
-            infos.update(zip(missing, await client.gather(described), strict=True))
+            infos.update(zip(undescribed, await client.gather(described), strict=True))
         return infos
 
     async def _connected(self) -> Client:

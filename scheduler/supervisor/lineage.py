@@ -65,26 +65,26 @@ class Lineage:
 
     def _waiting(self, keys: Collection[Key]) -> list[Key]:
         """Return the keys whose tasks cannot run because they have no run spec."""
-        found = ((key, self._scheduler.tasks.get(key)) for key in keys)
-        return [key for key, ts in found if ts is not None and is_lost(ts)]
+        entries = ((key, self._scheduler.tasks.get(key)) for key in keys)
+        return [key for key, ts in entries if ts is not None and is_lost(ts)]
 
     async def _submit(self, keys: list[Key]) -> None:
         tasks = self._scheduler.tasks
         for _ in range(_ATTEMPTS):
             # Few tasks are known at a time, because their inputs are forgotten.
-            held = [
+            available = [
                 key for key, ts in tasks.items() if ts.run_spec is self and ts.state == "memory"
             ]
-            made, submit = await self._recompute(keys, held)
+            recipes, submit = await self._recompute(keys, available)
             keys = self._waiting(keys)
-            graph = needed(tasks, made, keys)
+            graph = needed(tasks, recipes, keys)
             inputs = {key for node in graph.values() for key in node.dependencies}
-            lost = [key for key in inputs - graph.keys() if key not in tasks]
-            if not lost:
+            unavailable = [key for key in inputs - graph.keys() if key not in tasks]
+            if not unavailable:
                 if keys:
                     submit(graph, keys)
                 return
-        raise ResultLost(lost[0])
+        raise ResultLost(unavailable[0])
 
 
 def is_lost(ts: TaskState) -> bool:
@@ -94,18 +94,18 @@ def is_lost(ts: TaskState) -> bool:
 
 def needed(tasks: Mapping[Any, TaskState], graph: TaskGraph, keys: Collection[Key]) -> TaskGraph:
     """Return the tasks of a graph that keys need, without those below results with a lineage."""
-    found = (tasks.get(key) for key in graph)
-    if not any(ts is not None and isinstance(ts.run_spec, Lineage) for ts in found):
+    states = (tasks.get(key) for key in graph)
+    if not any(ts is not None and isinstance(ts.run_spec, Lineage) for ts in states):
         return graph
-    stack, wanted = list(keys), set()
+    stack, required = list(keys), set()
     while stack:
         key = stack.pop()
         ts = tasks.get(key)
-        held = ts is not None and isinstance(ts.run_spec, Lineage) and ts.state == "memory"
-        if key in graph and key not in wanted and not held:
-            wanted.add(key)
+        available = ts is not None and isinstance(ts.run_spec, Lineage) and ts.state == "memory"
+        if key in graph and key not in required and not available:
+            required.add(key)
             stack.extend(graph[key].dependencies)
-    return {key: node for key, node in graph.items() if key in wanted}
+    return {key: node for key, node in graph.items() if key in required}
 
 
 class LineageScheduler(PlacementScheduler):
@@ -138,25 +138,27 @@ class LineageScheduler(PlacementScheduler):
 
     def forget_lost(self, keys: Collection[Key]) -> None:
         """Forget lost results that cannot be computed again, and all that needs them."""
-        lost: dict[Any, Any] = dict.fromkeys(keys, "forgotten")
-        for key in lost:
+        recommendations: dict[Any, Any] = dict.fromkeys(keys, "forgotten")
+        for key in recommendations:
             self.tasks[key].has_lost_dependencies = True
-        self.transitions(lost, f"marsdask-lost-{time.time()}")
+        self.transitions(recommendations, f"marsdask-lost-{time.time()}")
 
     def _create_taskstate_from_graph(
         self, *, dsk: Any, keys: Any, stimulus_id: str, **options: Any
     ) -> Any:
         """Create tasks; those whose inputs have been forgotten get run specs again."""
         graph: Any = needed(self.tasks, dsk, keys)
-        known = [self.tasks[key] for key in graph if key in self.tasks]
-        again = [ts for ts in known if isinstance(ts.run_spec, Lineage)]
+        existing = [self.tasks[key] for key in graph if key in self.tasks]
+        again = [ts for ts in existing if isinstance(ts.run_spec, Lineage)]
         for ts in again:
             ts.run_spec = None
         metrics = super()._create_taskstate_from_graph(
             dsk=graph, keys=keys, stimulus_id=stimulus_id, **options
         )
-        lost: dict[Any, Any] = {ts.key: "released" for ts in again if ts.state == "no-worker"}
-        self.transitions(lost, stimulus_id)
+        recommendations: dict[Any, Any] = {
+            ts.key: "released" for ts in again if ts.state == "no-worker"
+        }
+        self.transitions(recommendations, stimulus_id)
         return metrics
 
     def _transition_waiting_processing(self, key: Any, stimulus_id: str) -> Any:

@@ -56,15 +56,15 @@ class MemoryDeadlock:
 
     def _fail_last(self, why: str) -> None:
         scheduler = self._scheduler
-        waiting: list[TaskState] = [*scheduler.queued, *scheduler.unrunnable]
+        tasks: list[TaskState] = [*scheduler.queued, *scheduler.unrunnable]
         for ws in scheduler.workers.values():
-            waiting += ws.processing - ws.long_running
-        if not waiting:
+            tasks += ws.processing - ws.long_running
+        if not tasks:
             return
-        last = max(_generation(ts) for ts in waiting)
+        last = max(_generation(ts) for ts in tasks)
         stimulus = f"memory-deadlock-{time.time()}"
         recommendations: dict[Any, Any] = {}
-        for ts in waiting:
+        for ts in tasks:
             if _generation(ts) == last:
                 error = SpillFull(
                     f"the task {ts.key!r} waits for memory, but all workers are full and cannot "

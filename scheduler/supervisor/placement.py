@@ -186,12 +186,12 @@ class Reservations:
 
     def settle(self, task: Hashable) -> None:
         """Free the bytes of a task that ended or moved; without effect if it has none."""
-        found = self._tasks.pop(task, None)
-        if found is not None:
-            worker, nbytes = found
-            left = self.promised[worker] - nbytes
-            if left:
-                self.promised[worker] = left
+        reservation = self._tasks.pop(task, None)
+        if reservation is not None:
+            worker, nbytes = reservation
+            remainder = self.promised[worker] - nbytes
+            if remainder:
+                self.promised[worker] = remainder
             else:
                 del self.promised[worker]
 
@@ -255,9 +255,9 @@ class Policy:
 
     def _full(self, task: TaskView[W], worker: W, there: InputBytes[W]) -> bool:
         """Return whether a task does not fit on a worker, or only after spilling."""
-        held = worker.nbytes + self.coming(worker) + self.ledger.on(worker)
-        held += there.total - there.by_worker.get(worker, 0)
-        return 0 < worker.memory_limit < held + task.needs or not self.fits(task, worker)
+        occupied = worker.nbytes + self.coming(worker) + self.ledger.on(worker)
+        occupied += there.total - there.by_worker.get(worker, 0)
+        return 0 < worker.memory_limit < occupied + task.needs or not self.fits(task, worker)
 
     def place(
         self,
@@ -294,31 +294,31 @@ class Policy:
         """
         holders = [holder for holder in there.by_worker if holder in everyone]
         less = math.inf
-        complete = [one for one in holders if there.by_worker[one] >= NEARLY * there.total]
+        complete = [worker for worker in holders if there.by_worker[worker] >= NEARLY * there.total]
         most = max(there.by_domain.values(), default=0)
-        domains = [one for one, nbytes in there.by_domain.items() if nbytes == most]
+        domains = [worker for worker, nbytes in there.by_domain.items() if nbytes == most]
         beside = complete
         if stay > 1 and not complete:
-            beside = [one for one in holders if self.domain(one) in domains]
-        for one in beside:
-            if queued(one) < stay and not self._full(task, one, there):
+            beside = [worker for worker in holders if self.domain(worker) in domains]
+        for worker in beside:
+            if queued(worker) < stay and not self._full(task, worker, there):
                 return beside
         if complete:
             less = max(1.0, min(map(queued, complete)) / QUEUE)
             holders = complete
         # The best candidates come first, so that the others are rejected early.
-        found: dict[W, None] = {}
+        options: dict[W, None] = {}
         for place in self._domains.take(domains, DOMAINS):
-            for one in itertools.islice(near(place), STRANGERS):
-                if queued(one) < less:
-                    found[one] = None
-        found.update(dict.fromkeys(holders))
-        if any(not self._full(task, one, there) for one in found):
-            return found
-        found.update(dict.fromkeys(itertools.islice(idle, STRANGERS)))
-        if all(self._full(task, one, there) for one in found):
-            found.update(dict.fromkeys(self._others.take(list(everyone), STRANGERS)))
-        return found if any(self.fits(task, one) for one in found) else everyone
+            for worker in itertools.islice(near(place), STRANGERS):
+                if queued(worker) < less:
+                    options[worker] = None
+        options.update(dict.fromkeys(holders))
+        if any(not self._full(task, worker, there) for worker in options):
+            return options
+        options.update(dict.fromkeys(itertools.islice(idle, STRANGERS)))
+        if all(self._full(task, worker, there) for worker in options):
+            options.update(dict.fromkeys(self._others.take(list(everyone), STRANGERS)))
+        return options if any(self.fits(task, worker) for worker in options) else everyone
 
     def choose(
         self, task: TaskView[W], workers: Iterable[W], there: InputBytes[W] | None = None
@@ -338,12 +338,12 @@ class Policy:
         rate = self.toll / self.bandwidth
         within, out = rate * self.shared, rate * self.spilled
         for worker in workers:
-            starts, missing = 0.0, 0
+            starts, transfer_bytes = 0.0, 0
             if total:
                 near, own = around(self.domain(worker), 0), here(worker, 0)
-                missing = total - own
+                transfer_bytes = total - own
                 starts = rate * (total - near) + within * (near - own)
-                if missing:
+                if transfer_bytes:
                     starts += ASKING
                 if starts > soonest:
                     continue
@@ -352,12 +352,12 @@ class Policy:
                 starts += work
                 if starts > soonest:
                     continue
-            limit, held = worker.memory_limit, promised(worker, 0)
-            if needs and limit and held + needs > soft * limit:
+            limit, occupied = worker.memory_limit, promised(worker, 0)
+            if needs and limit and occupied + needs > soft * limit:
                 continue
-            held += worker.nbytes + coming(worker) + missing
-            if 0 < limit < held + needs:
-                starts += out * min(held + needs - limit, needs + missing)
-            if best is None or starts < soonest or (starts == soonest and (work, held) < least):
-                best, soonest, least = worker, starts, (work, held)
+            occupied += worker.nbytes + coming(worker) + transfer_bytes
+            if 0 < limit < occupied + needs:
+                starts += out * min(occupied + needs - limit, needs + transfer_bytes)
+            if best is None or starts < soonest or (starts == soonest and (work, occupied) < least):
+                best, soonest, least = worker, starts, (work, occupied)
         return best

@@ -29,11 +29,11 @@ class ReduceReplicas(active_memory_manager.ReduceReplicas):
         """Yield distributed's suggestions, except for shared replicas."""
         for suggestion in super().run():
             task = suggestion.ts
-            kept = self._kept(task)
-            if len(kept) < 2:
+            shared_replicas = self._kept(task)
+            if len(shared_replicas) < 2:
                 yield suggestion
-            elif others := (task.who_has or set()) - kept:
-                yield Suggestion("drop", task, others)
+            elif surplus := (task.who_has or set()) - shared_replicas:
+                yield Suggestion("drop", task, surplus)
 
     def _kept(self, task: TaskState) -> set[WorkerState]:
         """Return the largest group of holders that share memory."""
@@ -72,10 +72,10 @@ def keep_shared(manager: Any) -> None:
 
 def holders(scheduler: Any, keys: Collection[Key]) -> dict[str, Any]:
     """Return the size and the holders of each known result, and the id of each holder."""
-    found = [ts for key in keys if (ts := scheduler.tasks.get(key)) is not None and ts.who_has]
-    workers = {ws for ts in found for ws in ts.who_has}
+    states = [ts for key in keys if (ts := scheduler.tasks.get(key)) is not None and ts.who_has]
+    workers = {ws for ts in states for ws in ts.who_has}
     return {
-        "sizes": {ts.key: ts.get_nbytes() for ts in found},
-        "holders": {ts.key: [ws.address for ws in ts.who_has] for ts in found},
+        "sizes": {ts.key: ts.get_nbytes() for ts in states},
+        "holders": {ts.key: [ws.address for ws in ts.who_has] for ts in states},
         "ids": {ws.address: ws.server_id for ws in workers},
     }

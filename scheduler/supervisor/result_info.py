@@ -65,20 +65,20 @@ def describe_results(
 
     Workers await functions that are async by their type, so these remain as they are.
     """
-    changed = dict(graph)
+    tasks = dict(graph)
     for key in keys:
         node = graph.get(key)
         if isinstance(node, Alias):
-            changed[key] = Task(
+            tasks[key] = Task(
                 key, DescribingFunction(_identity, sample=sample), TaskRef(node.target)
             )
         elif isinstance(node, DataNode):
-            changed[key] = Task(key, DescribingFunction(_identity, sample=sample), node.value)
+            tasks[key] = Task(key, DescribingFunction(_identity, sample=sample), node.value)
         elif isinstance(node, Task) and not node.is_coro:
-            changed[key] = Task(
+            tasks[key] = Task(
                 key, DescribingFunction(node.func, sample=sample), *node.args, **node.kwargs
             )
-    return changed
+    return tasks
 
 
 def reported_info(metadata: Mapping[str, Any] | None) -> bytes | None:

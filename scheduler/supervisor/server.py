@@ -160,13 +160,13 @@ class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
         with warnings.catch_warnings():
             # The listener uses its certificates for the whole server; they are the same.
             warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)
-            started = await super().start_unsafe()
+            server = await super().start_unsafe()
         if self.web is not None:
             self.http_server.ssl_options = self._admitting
         self.failover.start()
         autoscale.start(self)
         publish(self, of_supervisor)
-        return started
+        return server
 
     async def upload_file(self, filename: str, data: Any, load: bool = True) -> dict[str, Any]:
         """Import a module of a client, also in the processes that compile later jobs."""
@@ -182,16 +182,16 @@ class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
 
     def _find_lost_dependencies(self, dsk: Any, keys: Any) -> set[Any]:
         """Return lost keys if the graph is to be cancelled; else cancel only those that are."""
-        lost: set[Any] = super()._find_lost_dependencies(dsk, keys)
-        if not lost or not isinstance(keys, set):
-            return lost
-        lost = remove_lost(dsk, keys, self.tasks)
-        if lost == keys:
-            return lost
-        if lost:
-            news = {"op": "cancelled-keys", "keys": list(lost), "reason": "lost dependencies"}
+        lost_keys: set[Any] = super()._find_lost_dependencies(dsk, keys)
+        if not lost_keys or not isinstance(keys, set):
+            return lost_keys
+        lost_keys = remove_lost(dsk, keys, self.tasks)
+        if lost_keys == keys:
+            return lost_keys
+        if lost_keys:
+            news = {"op": "cancelled-keys", "keys": list(lost_keys), "reason": "lost dependencies"}
             self.report(news, client=_SENDER.get())
-            keys -= lost
+            keys -= lost_keys
         return set()
 
     async def add_worker(self, comm: Any, **registration: Any) -> None:
@@ -231,16 +231,16 @@ class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
             await clear_suspicion(self, address)
             if self.workers.get(address) is not worker:  # it has returned meanwhile
                 return "already-removed"
-        cut = not expected and self.unclaimed_results.follows(address)
-        if cut and worker is not None:
+        may_return = not expected and self.unclaimed_results.follows(address)
+        if may_return and worker is not None:
             self.unclaimed_results.leave(address, options["stimulus_id"])
-        removed = await super().remove_worker(
-            address, expected=expected, close=close and not cut, **options
+        status = await super().remove_worker(
+            address, expected=expected, close=close and not may_return, **options
         )
         self.absence.note(self.running)
-        if cut and stream is not None:
+        if may_return and stream is not None:
             stream.abort()
-        return removed
+        return status
 
     async def check_worker_ttl(self) -> None:
         """Restart workers that are silent, but not those that could not be heard."""
@@ -260,8 +260,8 @@ class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
         except VersionMismatch as error:
             await comm.write([{"op": "stream-start", "error": str(error)}])
             return
-        if (other := await self.failover.elsewhere()) is not None:
-            await comm.write([{"op": "stream-start", "error": self._refusal(other)}])
+        if (leader := await self.failover.elsewhere()) is not None:
+            await comm.write([{"op": "stream-start", "error": self._refusal(leader)}])
             return
         if self.failover.active:
             await self.failover.settled()
@@ -324,10 +324,10 @@ class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
 
     def identity(self, n_workers: int = -1) -> dict[str, Any]:
         """Return the identity of a Dask scheduler, with the data of a supervisor."""
-        found: dict[str, Any] = super().identity(n_workers)
+        facts: dict[str, Any] = super().identity(n_workers)
         # Stock clients and tools check this word.
-        found["type"] = "Scheduler"
-        found["marsdask"] = {
+        facts["type"] = "Scheduler"
+        facts["marsdask"] = {
             "version": installed_version(),
             "versions": compatible.versions(),
             "compiles": True,
@@ -337,10 +337,10 @@ class Supervisor(PrivateServer, LimitedServer, LineageScheduler):
             "supervisors": list(self.supervisors),
             "web": "https" if self.http_server.ssl_options else "http",
         }
-        return found
+        return facts
 
     def _to_dict(self, *, exclude: Container[str] = ()) -> dict[str, Any]:
         """Return a dump for debugging, with the entries of a Dask scheduler's."""
-        found: dict[str, Any] = super()._to_dict(exclude=exclude)
-        del found["marsdask"]
-        return found
+        facts: dict[str, Any] = super()._to_dict(exclude=exclude)
+        del facts["marsdask"]
+        return facts

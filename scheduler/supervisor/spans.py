@@ -37,12 +37,12 @@ class LimitedSpans(SpansSchedulerExtension):
 
     def _forget(self) -> None:
         nameless = self.spans_search_by_name[_NAMELESS]
-        known = self.scheduler.task_groups
+        task_groups = self.scheduler.task_groups
         finished = {
             span.id
             for span in nameless[:-_KEPT]
             # New tasks of a group look up its span.
-            if not any(known.get(group.name) is group for group in span.groups)
+            if not any(task_groups.get(group.name) is group for group in span.groups)
         }
         for table in (self.root_spans, nameless, self.spans_search_by_tag[_NAMELESS[0]]):
             table[:] = [span for span in table if span.id not in finished]

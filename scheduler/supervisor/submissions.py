@@ -44,27 +44,27 @@ class GraphFailed(Exception):
         self._text = text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        found = self._error
-        if isinstance(found, Serialized):  # frames may be views of memory, which cannot be pickled
-            found = Serialized(found.header, [bytes(frame) for frame in found.frames])
-        return type(self), (self.key, found, self._text)
+        error = self._error
+        if isinstance(error, Serialized):  # frames may be views of memory, which cannot be pickled
+            error = Serialized(error.header, [bytes(frame) for frame in error.frames])
+        return type(self), (self.key, error, self._text)
 
     def error(self) -> BaseException:
         """Return the exception; unpickling is slow, so call this outside the event loop."""
         try:
-            found = self._unpickled()
+            exception = self._unpickled()
         except Exception as error:  # noqa: BLE001 - unpickling may raise any exception
             substitute = RuntimeError(self._text or f"{self.key!r} failed")
             substitute.add_note(f"The supervisor cannot load the exception: {error!r}")
             return substitute
-        return found if isinstance(found, BaseException) else RuntimeError(str(found))
+        return exception if isinstance(exception, BaseException) else RuntimeError(str(exception))
 
     def _unpickled(self) -> Any:
-        found = self._error
-        if isinstance(found, Serialized):
-            found = deserialize(found.header, found.frames)
-        found = getattr(found, "data", found)  # an exception of this process
-        return pickle.loads(found) if isinstance(found, bytes) else found
+        error = self._error
+        if isinstance(error, Serialized):
+            error = deserialize(error.header, error.frames)
+        error = getattr(error, "data", error)  # an exception of this process
+        return pickle.loads(error) if isinstance(error, bytes) else error
 
 
 @dataclass
@@ -90,23 +90,23 @@ def prepare(stage: Stage, ahead: int) -> PreparedGraph:
     graph = describe_results(stage.graph, stage.keys, sample=stage.samples)
     batch = turn(stage.earlier, len(graph), stage.later, ahead)
     hints = with_affinity(graph, stage.hints, batch, stage.readers)
-    needed = {key for node in graph.values() for key in node.dependencies}
-    needed.update(stage.keys)
-    return PreparedGraph(stage, graph, as_annotations(hints), needed - graph.keys())
+    dependencies = {key for node in graph.values() for key in node.dependencies}
+    dependencies.update(stage.keys)
+    return PreparedGraph(stage, graph, as_annotations(hints), dependencies - graph.keys())
 
 
 def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
     """Return hints as annotations of the scheduler and its workers."""
-    named: dict[str, dict[Key, Any]] = annotations_of(hints) | {
+    annotations: dict[str, dict[Key, Any]] = annotations_of(hints) | {
         "mars_mem": {key: hint.peak for key, hint in hints.items()},
         "mars_out": {key: hint.nbytes for key, hint in hints.items()},
         "mars_band": {key: hint.affinity for key, hint in hints.items()},
     }
-    known = {
+    converted_annotations = {
         name: {key: value for key, value in values.items() if value is not None}
-        for name, values in named.items()
+        for name, values in annotations.items()
     }
-    return {name: values for name, values in known.items() if values}
+    return {name: values for name, values in converted_annotations.items() if values}
 
 
 @dataclass(eq=False)
@@ -125,15 +125,17 @@ class KeyWatcher:
 
     def add(self, key: Key, graphs: SubmittedGraphs) -> None:
         """Pass transitions of a task to a job's graphs."""
-        found = self._followers.get(key, ())
-        if graphs not in found:
-            self._followers[key] = (*found, graphs)
+        followers = self._followers.get(key, ())
+        if graphs not in followers:
+            self._followers[key] = (*followers, graphs)
 
     def remove(self, key: Key, graphs: SubmittedGraphs) -> None:
         """Stop passing transitions of a task."""
-        found = tuple(one for one in self._followers.get(key, ()) if one is not graphs)
-        if found:
-            self._followers[key] = found
+        followers = tuple(
+            follower for follower in self._followers.get(key, ()) if follower is not graphs
+        )
+        if followers:
+            self._followers[key] = followers
         else:
             self._followers.pop(key, None)
 
@@ -179,9 +181,9 @@ class SubmittedGraphs:
         """Submit a stage or a batch of one."""
         scheduler, stage = self._scheduler, prepared.stage
         tasks = scheduler.tasks
-        lost = [key for key in prepared.outside if key not in tasks]
-        if lost:
-            raise ResultLost(lost[0])
+        lost_inputs = [key for key in prepared.outside if key not in tasks]
+        if lost_inputs:
+            raise ResultLost(lost_inputs[0])
         keys = {*stage.keys, *stage.kept}
         graph = needed(tasks, prepared.graph, keys)
         fresh = [key for key in graph if key not in tasks or tasks[key].state == "released"]
@@ -301,16 +303,16 @@ class SubmittedGraphs:
 
     async def keep(self, keys: Collection[Key]) -> None:
         """Hold these keys and no others."""
-        held, kept = set(self._held()), set(keys)
-        await self.hand_over(kept - held, self._name)
-        await self._release_in_turns(list(held - kept))
+        present, target = set(self._held()), set(keys)
+        await self.hand_over(target - present, self._name)
+        await self._release_in_turns(list(present - target))
 
     def leave_to(self, client: str, keys: Iterable[Key]) -> None:
         """Leave keys to a client, which may have released them since they were handed over."""
         state = self._scheduler.clients[client]
-        found = ((key, self._scheduler.tasks.get(key)) for key in keys)
-        lost = [key for key, ts in found if ts is not None and ts not in state.wants_what]
-        self._scheduler.client_desires_keys(keys=lost, client=client)
+        entries = ((key, self._scheduler.tasks.get(key)) for key in keys)
+        unwanted = [key for key, ts in entries if ts is not None and ts not in state.wants_what]
+        self._scheduler.client_desires_keys(keys=unwanted, client=client)
         self._release(self._held())
         self._leave()
 
@@ -364,5 +366,5 @@ def resubmit(
 
 
 def _slices(keys: Collection[Key], size: int = _SLICE) -> Iterable[list[Key]]:
-    found = list(keys)
-    return (found[start : start + size] for start in range(0, len(found), size))
+    sequence = list(keys)
+    return (sequence[start : start + size] for start in range(0, len(sequence), size))

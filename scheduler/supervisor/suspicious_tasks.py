@@ -26,11 +26,11 @@ async def clear_suspicion(scheduler: Any, address: str) -> None:
     worker = scheduler.workers.get(address)
     if worker is None or not worker.nanny or not worker.processing:
         return
-    ran = await _ran(worker.nanny, worker.pid, scheduler.connection_args)
-    if ran is None or scheduler.workers.get(address) is not worker:
+    ran_keys = await _ran(worker.nanny, worker.pid, scheduler.connection_args)
+    if ran_keys is None or scheduler.workers.get(address) is not worker:
         return
     for ts in worker.processing:
-        if ts.key not in ran:
+        if ts.key not in ran_keys:
             # The removal adds one.
             ts.suspicious -= 1
             ts.prefix.suspicious -= 1
@@ -42,8 +42,8 @@ async def _ran(nanny: str, pid: int, connection_args: dict[str, Any]) -> set[Any
             asyncio.timeout(_PATIENCE),
             rpc(nanny, connection_args=connection_args) as peer,
         ):
-            found = await peer.mars_ran(pid=pid)
+            answer = await peer.mars_ran(pid=pid)
     except Exception as error:  # noqa: BLE001 - the nanny has usually ended, too
         logger.info("%s did not report what its worker ran: %r", nanny, error)
         return None
-    return None if found is None else set(found)
+    return None if answer is None else set(answer)

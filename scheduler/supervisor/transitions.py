@@ -154,14 +154,14 @@ class PlacementScheduler(distributed.Scheduler):
         if not self.is_rootish(ts):
             stay = CROWD if self._sources_wait(policy) else 1
             idle = may(self.idle.values())
-            chosen = policy.place(task, may(self.running), idle, self._near_for(ts), stay)
+            worker = policy.place(task, may(self.running), idle, self._near_for(ts), stay)
         else:
             slots = may(self._slots(ts))
             if home is not None and home in slots and policy.fits(task, home):
-                chosen = home
+                worker = home
             else:
-                chosen = policy.choose(task, self._candidates(home, slots))
-        return chosen or policy.alone(task, may(self.running))
+                worker = policy.choose(task, self._candidates(home, slots))
+        return worker or policy.alone(task, may(self.running))
 
     def _slots(self, ts: TaskState) -> set[WorkerState]:
         """Return the workers that may get a source.
@@ -192,8 +192,8 @@ class PlacementScheduler(distributed.Scheduler):
         shares = self.worker_shares
         if not shares.others_run(ts.priority):
             return set()
-        some = self._turns.take([*self.running], STRANGERS)
-        return {ws for ws in some if shares.has_place(ws, ws.nthreads, ts.priority)}
+        sample = self._turns.take([*self.running], STRANGERS)
+        return {ws for ws in sample if shares.has_place(ws, ws.nthreads, ts.priority)}
 
     def _candidates(
         self, home: WorkerState | None, slots: Collection[WorkerState]
@@ -250,14 +250,14 @@ class PlacementScheduler(distributed.Scheduler):
         """Return whether a source in the queue waits for a thread, not for memory."""
         if not self.queued or not self.is_rootish(first := self._first_queued()):
             return False
-        source, some = task_view(first), itertools.islice(self._open, STRANGERS)
-        return not self._open or any(policy.fits(source, ws) for ws in some)
+        source, sample = task_view(first), itertools.islice(self._open, STRANGERS)
+        return not self._open or any(policy.fits(source, ws) for ws in sample)
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
         """Return the worker for a task."""
         policy = self._ours(ts)
-        chosen = self._choose(ts, policy) if policy is not None and self.running else None
-        return chosen or super().decide_worker_non_rootish(ts)
+        worker = self._choose(ts, policy) if policy is not None and self.running else None
+        return worker or super().decide_worker_non_rootish(ts)
 
     def _transition_waiting_processing(self, key: Any, stimulus_id: str) -> Any:
         ts = self.tasks[key]
@@ -277,10 +277,10 @@ class PlacementScheduler(distributed.Scheduler):
                     self._looking = True
                     self.loop.add_callback(self._pass_queue, stimulus_id)
                 return {key: "queued"}, {}, {}
-        chosen = self._choose(ts, policy)
-        if chosen is None:
+        worker = self._choose(ts, policy)
+        if worker is None:
             return {key: "queued"}, {}, {}
-        return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+        return self._add_to_processing(ts, worker, stimulus_id=stimulus_id)
 
     def _pass_queue(self, stimulus_id: str) -> None:
         self._looking = False
@@ -304,15 +304,15 @@ class PlacementScheduler(distributed.Scheduler):
         head = self._head.task is ts
         if head:
             self._head.pause()
-        chosen = self._choose(ts, policy)
-        if chosen is None:
+        worker = self._choose(ts, policy)
+        if worker is None:
             if head:
                 self._reserve(ts, policy)
             return {}, {}, {}
         if head:
             self._head.release()
         self.queued.discard(ts)
-        return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+        return self._add_to_processing(ts, worker, stimulus_id=stimulus_id)
 
     def _transition_queued_released(self, key: Any, stimulus_id: str) -> Any:
         result = super()._transition_queued_released(key, stimulus_id)
@@ -382,8 +382,8 @@ class PlacementScheduler(distributed.Scheduler):
 
     def _overtakes(self, stimulus_id: str, ts: TaskState) -> bool:
         """Send a queued task if it can start; return whether it has left the queue."""
-        some = self._slots(ts) if self.is_rootish(ts) else self.idle_task_count
-        if ts is self._head.task or not some:
+        slots = self._slots(ts) if self.is_rootish(ts) else self.idle_task_count
+        if ts is self._head.task or not slots:
             return False
         self.transitions({ts.key: "processing"}, stimulus_id)
         return ts.state != "queued"
@@ -432,12 +432,12 @@ class PlacementScheduler(distributed.Scheduler):
         if self.policy is None:
             return super().get_comm_cost(ts, ws)
         self.policy.bandwidth = self.bandwidth
-        found = self._cached
-        if found is None or found[0] is not ts:
+        entry = self._cached
+        if entry is None or entry[0] is not ts:
             task = task_view(ts)
-            found = ts, task, resident(task.inputs, self.domains.of)
-            self._cached = found if self._caching else None
-        return self.policy.transfer(found[1], ws, found[2])
+            entry = ts, task, resident(task.inputs, self.domains.of)
+            self._cached = entry if self._caching else None
+        return self.policy.transfer(entry[1], ws, entry[2])
 
     @contextlib.contextmanager
     def inputs_cached(self) -> Iterator[None]:
@@ -539,8 +539,8 @@ class MarsStealing(WorkStealing):
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         on = ts and ts.processing_on
         # An aborted theft is a transition, which has counted the task.
-        moved = scheduler.transition_counter == before and victim is not on
-        if ts and victim and on and moved:
+        success = scheduler.transition_counter == before and victim is not on
+        if ts and victim and on and success:
             scheduler.worker_shares.remove(victim, ts.priority)
             scheduler.worker_shares.add(on, ts.priority)
         if ts and on and ts not in on.long_running:

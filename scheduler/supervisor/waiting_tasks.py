@@ -92,8 +92,8 @@ class QueueGroups(Generic[T]):
 
     def _by_priority(self) -> list[Hashable]:
         firsts = {group: self._first(group) for group in list(self._groups)}
-        known = {group: ts for group, ts in firsts.items() if ts is not None}
-        return sorted(known, key=lambda group: known[group].priority)
+        heads = {group: ts for group, ts in firsts.items() if ts is not None}
+        return sorted(heads, key=lambda group: heads[group].priority)
 
     def _first(self, group: Hashable) -> T | None:
         """Return the first queued task of a group; forget a group without any."""
@@ -149,7 +149,7 @@ class HeadReservation(Generic[W]):
         """Return the workers on which a task may start."""
         if self.alone is None or self.task is ts:
             return workers
-        return [one for one in workers if one != self.alone]
+        return [worker for worker in workers if worker != self.alone]
 
 
 class WorkerAbsence:
@@ -181,19 +181,19 @@ def why_waiting(scheduler: Any, client: str) -> str | None:
     for ts, since in itertools.islice(scheduler.unrunnable.items(), _FIRST):
         asks = ts.resource_restrictions, ts.host_restrictions, ts.worker_restrictions
         if since < start and any(asks) and _is_wanted(ts, client):
-            asked = failures.restrictions(*asks)
-            return failures.no_valid_worker(ts.key, asked, since + _CLOCK, timeout)
+            conditions = failures.restrictions(*asks)
+            return failures.no_valid_worker(ts.key, conditions, since + _CLOCK, timeout)
     return None
 
 
 def _is_wanted(ts: Any, client: str) -> bool:
     """Return whether a client wants a task, or one of the first that need it."""
-    seen, stack = {ts}, [ts]
-    while stack and len(seen) < _ABOVE:
-        found = stack.pop()
-        if any(one.client_key == client for one in found.who_wants or ()):
+    visited, stack = {ts}, [ts]
+    while stack and len(visited) < _ABOVE:
+        task = stack.pop()
+        if any(state.client_key == client for state in task.who_wants or ()):
             return True
-        fresh = [one for one in found.waiters or () if one not in seen]
-        seen.update(fresh)
+        fresh = [state for state in task.waiters or () if state not in visited]
+        visited.update(fresh)
         stack.extend(fresh)
     return False

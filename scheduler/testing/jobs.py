@@ -140,10 +140,10 @@ class JobsContract(ContractFixtures):
     def test_cancel_spares_the_others(self, scheduler: Scheduler, gate: Gate) -> None:
         """A task of two submissions continues when one of them is cancelled."""
         a, b = key("a"), key("b")
-        shared = Task(a, pass_gate, gate.address, 1)
-        first = scheduler.submit({a: shared}, [a])
+        common = Task(a, pass_gate, gate.address, 1)
+        first = scheduler.submit({a: common}, [a])
         gate.wait_until_reached()
-        second = scheduler.submit(graph_of(shared, Task(b, inc, TaskRef(a))), [b])
+        second = scheduler.submit(graph_of(common, Task(b, inc, TaskRef(a))), [b])
         first.cancel()
         gate.open()
         second.wait(DEADLINE)
@@ -156,19 +156,19 @@ class JobsContract(ContractFixtures):
         a = key()
         handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
         gate.wait_until_reached()
-        called: list[Handle] = []
+        calls: list[Handle] = []
         last = threading.Event()
 
         def finish(_: Handle) -> None:
             last.set()
 
-        for callback in (called.append, fail, called.append, finish):
+        for callback in (calls.append, fail, calls.append, finish):
             handle.add_done_callback(callback)
-        assert not called
+        assert not calls
         gate.open()
         handle.wait(DEADLINE)
         assert last.wait(DEADLINE)
-        assert called == [handle, handle]
+        assert calls == [handle, handle]
         scheduler.release([a])
 
     @pytest.mark.parametrize("function", [inc, fail])
@@ -181,9 +181,9 @@ class JobsContract(ContractFixtures):
         ended = threading.Event()
         handle.add_done_callback(lambda _: ended.set())
         assert ended.wait(DEADLINE)
-        called: list[Handle] = []
-        handle.add_done_callback(called.append)
-        assert called == [handle]
+        calls: list[Handle] = []
+        handle.add_done_callback(calls.append)
+        assert calls == [handle]
         scheduler.release([a])
 
     def test_events(self, scheduler: Scheduler) -> None:
@@ -194,15 +194,15 @@ class JobsContract(ContractFixtures):
         handle = scheduler.submit(graph_of(*nodes), [b, c], callbacks=[recorder])
         handle.wait(DEADLINE)
         events = recorder.wait()
-        done = recorder.of(TaskDone)
+        ends = recorder.of(TaskDone)
         assert events[0] == GraphSubmitted(3 if self.counts_tasks else 2)
         assert events[-1] == GraphEnded("done")
-        assert len(events) - 2 == len(done) + len(recorder.of(TaskStarted))
-        assert {event.key for event in done} == ({a, b, c} if self.counts_tasks else {b, c})
-        assert all(event.nbytes >= 0 and event.seconds >= 0 for event in done)
+        assert len(events) - 2 == len(ends) + len(recorder.of(TaskStarted))
+        assert {event.key for event in ends} == ({a, b, c} if self.counts_tasks else {b, c})
+        assert all(event.nbytes >= 0 and event.seconds >= 0 for event in ends)
         if self.counts_tasks:
-            started = [event.key for event in recorder.of(TaskStarted)]
-            assert sorted(started) == sorted([a, b, c])
+            starts = [event.key for event in recorder.of(TaskStarted)]
+            assert sorted(starts) == sorted([a, b, c])
         scheduler.release([b, c])
 
     def test_failure_events(self, scheduler: Scheduler) -> None:
@@ -235,10 +235,10 @@ class JobsContract(ContractFixtures):
         a = key()
         scheduler.submit({a: Task(a, identity, value)}, [a]).wait(DEADLINE)
         (info,) = scheduler.info([a])
-        expected = describe(value)
-        assert (info.shape, info.dtype) == (expected.shape, expected.dtype)
-        assert info.nbytes == expected.nbytes
-        np.testing.assert_array_equal(info.sample, expected.sample)
+        description = describe(value)
+        assert (info.shape, info.dtype) == (description.shape, description.dtype)
+        assert info.nbytes == description.nbytes
+        np.testing.assert_array_equal(info.sample, description.sample)
         scheduler.release([a])
         with pytest.raises(KeyError):
             scheduler.info([a])
@@ -246,10 +246,10 @@ class JobsContract(ContractFixtures):
     def test_running_key_is_shared(self, scheduler: Scheduler, gate: Gate) -> None:
         """A key of two submissions is computed once."""
         a, b = key("a"), key("b")
-        shared = Task(a, pass_gate, gate.address, 1)
-        first = scheduler.submit({a: shared}, [a])
+        common = Task(a, pass_gate, gate.address, 1)
+        first = scheduler.submit({a: common}, [a])
         gate.wait_until_reached()
-        second = scheduler.submit(graph_of(shared, Task(b, inc, TaskRef(a))), [a, b])
+        second = scheduler.submit(graph_of(common, Task(b, inc, TaskRef(a))), [a, b])
         gate.open()
         first.wait(DEADLINE)
         second.wait(DEADLINE)
@@ -260,24 +260,24 @@ class JobsContract(ContractFixtures):
 
     def test_two_threads(self, scheduler: Scheduler) -> None:
         """Two threads submit, share a key and gather at the same time."""
-        shared = key("shared")
+        common = key("shared")
         results: dict[int, list[Any]] = {}
 
         def work(number: int) -> None:
             results[number] = []
             for i in range(20):
                 own = key(f"own-{number}")
-                nodes = [Task(shared, identity, 7), Task(own, add, TaskRef(shared), i)]
-                results[number] += run(scheduler, *nodes, keys=[own, shared])
+                nodes = [Task(common, identity, 7), Task(own, add, TaskRef(common), i)]
+                results[number] += run(scheduler, *nodes, keys=[own, common])
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(DEADLINE)
-        expected = [value for i in range(20) for value in (7 + i, 7)]
-        assert results == {0: expected, 1: expected}
-        assert_not_held(scheduler, shared)
+        sums = [value for i in range(20) for value in (7 + i, 7)]
+        assert results == {0: sums, 1: sums}
+        assert_not_held(scheduler, common)
 
     def test_nested_submit(self, scheduler: Scheduler) -> None:
         """Tasks that submit to their own scheduler and wait do not deadlock."""

@@ -124,13 +124,13 @@ class ResultsContract(ContractFixtures):
     def test_many_tasks(self, scheduler: Scheduler) -> None:
         """A tree of 2,000 tasks computes its sum."""
         level = [key() for _ in range(1000)]
-        nodes = [Task(one, identity, i) for i, one in enumerate(level)]
+        nodes = [Task(name, identity, i) for i, name in enumerate(level)]
         while len(level) > 1:
             pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
             level = [key() for _ in pairs]
             nodes += [
-                Task(one, total, *map(TaskRef, pair))
-                for one, pair in zip(level, pairs, strict=True)
+                Task(name, total, *map(TaskRef, pair))
+                for name, pair in zip(level, pairs, strict=True)
             ]
         assert len(nodes) >= 2000
         assert run(scheduler, *nodes, keys=list(level)) == [499_500]
@@ -153,9 +153,9 @@ class ResultsContract(ContractFixtures):
     def test_missing_key(self, scheduler: Scheduler) -> None:
         """An undefined key raises a KeyError with its name."""
         a, nowhere = key("a"), key("nowhere")
-        for graph, wanted in ((graph_of(), nowhere), (graph_of(Task(a, inc, TaskRef(nowhere))), a)):
+        for graph, output in ((graph_of(), nowhere), (graph_of(Task(a, inc, TaskRef(nowhere))), a)):
             with pytest.raises(KeyError, match=nowhere[0]):
-                scheduler.submit(graph, [wanted]).wait(DEADLINE)
+                scheduler.submit(graph, [output]).wait(DEADLINE)
             assert_not_held(scheduler, a, nowhere)
 
     def test_cycle(self, scheduler: Scheduler) -> None:
@@ -259,21 +259,21 @@ class ResultsContract(ContractFixtures):
 
     def test_release_from_any_thread_and_finalizer(self, scheduler: Scheduler) -> None:
         """Finalizers may release keys while other threads submit."""
-        wanted = [key() for _ in range(50)]
-        for one in wanted:
-            scheduler.submit({one: Task(one, inc, 0)}, [one]).wait(DEADLINE)
+        keys = [key() for _ in range(50)]
+        for name in keys:
+            scheduler.submit({name: Task(name, inc, 0)}, [name]).wait(DEADLINE)
 
         class Owner:
             def __init__(self, owned: Key) -> None:
                 self.itself = self
                 weakref.finalize(self, scheduler.release, [owned])
 
-        for one in wanted[10:]:
-            Owner(one)
-        other = threading.Thread(target=scheduler.release, args=(wanted[:10],))
-        other.start()
+        for name in keys[10:]:
+            Owner(name)
+        thread = threading.Thread(target=scheduler.release, args=(keys[:10],))
+        thread.start()
         nodes = [Task(key(), inc, i) for i in range(200)]
         assert run(scheduler, *nodes) == list(range(1, 201))
-        other.join(DEADLINE)
+        thread.join(DEADLINE)
         gc.collect()
-        assert_not_held(scheduler, *wanted)
+        assert_not_held(scheduler, *keys)

@@ -126,15 +126,15 @@ def graph_of(*nodes: GraphNode) -> dict[Key, GraphNode]:
 
 def run(scheduler: Scheduler, *nodes: GraphNode, keys: list[Hashable] | None = None) -> list[Any]:
     """Compute the nodes, gather ``keys`` (default: all of them) and release them."""
-    wanted = [node.key for node in nodes] if keys is None else keys
-    scheduler.submit(graph_of(*nodes), wanted).wait(DEADLINE)
-    values = scheduler.gather(wanted)
-    scheduler.release(wanted)
+    outputs = [node.key for node in nodes] if keys is None else keys
+    scheduler.submit(graph_of(*nodes), outputs).wait(DEADLINE)
+    values = scheduler.gather(outputs)
+    scheduler.release(outputs)
     return values
 
 
 def assert_not_held(scheduler: Scheduler, *keys: Hashable) -> None:
     """Check that none of the keys can be gathered."""
-    for one in keys:
+    for name in keys:
         with pytest.raises(KeyError):
-            scheduler.gather([one])
+            scheduler.gather([name])

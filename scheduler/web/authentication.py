@@ -95,8 +95,8 @@ class Token:
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self.is_right(secret.strip()):
             return True
-        shown = request.cookies.get(_COOKIE)
-        return shown is not None and self._is_cookie(shown.value)
+        cookie = request.cookies.get(_COOKIE)
+        return cookie is not None and self._is_cookie(cookie.value)
 
 
 def _same(shown: str, right: str) -> bool:
@@ -188,16 +188,16 @@ class _Refusal(_Entrance):
 
     def prepare(self) -> None:
         """Answer, whatever the method; the token may be in the address of a page."""
-        shown = self.get_query_arguments("token")
-        if shown and self.request.method == "GET":
-            left = {
+        tokens = self.get_query_arguments("token")
+        if tokens and self.request.method == "GET":
+            arguments = {
                 name: values
                 for name, values in self.request.query_arguments.items()
                 if name != "token"
             }
-            query = urlencode(left, doseq=True)
+            query = urlencode(arguments, doseq=True)
             name = self.request.path.rpartition("/")[2] or "./"
-            if self._enter(shown[-1], name + (f"?{query}" if query else "")):
+            if self._enter(tokens[-1], name + (f"?{query}" if query else "")):
                 self.finish()
             return
         if "Authorization" in self.request.headers:
@@ -244,9 +244,9 @@ def protect(application: web.Application, token: Token | None, server: Any) -> N
     if token is None:
         check_hosts(application)
         return
-    known = {"token": token, "limit": LoginLimit()}
+    settings = {"token": token, "limit": LoginLimit()}
     rules = [
-        routing.Rule(routing.PathMatches(r"/login"), _Login, known),
-        routing.Rule(_TokenMissing(token), _Refusal, known),
+        routing.Rule(routing.PathMatches(r"/login"), _Login, settings),
+        routing.Rule(_TokenMissing(token), _Refusal, settings),
     ]
     application.default_router.rules[:0] = rules  # before all others, those added later too

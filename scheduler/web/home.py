@@ -58,9 +58,9 @@ def headers(text: str) -> dict[str, str]:
 
 
 def _digest(text: str, tag: str) -> str:
-    found = re.search(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-    assert found is not None
-    digest = base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    match = re.search(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    assert match is not None
+    digest = base64.b64encode(hashlib.sha256(match[1].encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
 

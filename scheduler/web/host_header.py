@@ -46,7 +46,7 @@ def is_own_name(host: str, names: Collection[str] = ()) -> bool:
     except ValueError:
         namespace = os.environ.get(_NAMESPACE)
         services = filter(None, map(os.environ.get, _SERVICES))
-        if namespace and name in [f"{one}.{namespace}" for one in services]:
+        if namespace and name in [f"{service}.{namespace}" for service in services]:
             return True
         return bool(name) and ("." not in name or name.endswith(_PRIVATE))
     return True
@@ -90,9 +90,9 @@ def allowed_names() -> list[str]:
 
     Raises ``ValueError`` for patterns.
     """
-    given = dask.config.get("marsdask.web.hosts", None) or []
-    listed = given if isinstance(given, list | tuple) else str(given).split(",")
-    names = [str(one).strip().lower() for one in listed]
+    setting = dask.config.get("marsdask.web.hosts", None) or []
+    entries = setting if isinstance(setting, list | tuple) else str(setting).split(",")
+    names = [str(entry).strip().lower() for entry in entries]
     for name in names:
         if "*" in name and name != "*":
             raise ValueError(

@@ -24,8 +24,8 @@ async def join(call: Api) -> dict[str, Any]:
     if call.server.authority is None:
         raise ApiError(404, "this cluster has no authority of its own; see --secure")
     try:
-        asked = json.loads(call.request.body)
-        role, request = asked["role"], asked["request"].encode()
+        body = json.loads(call.request.body)
+        role, request = body["role"], body["request"].encode()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ApiError(400, "give a JSON object with a role and a request") from None
     if role not in _ROLES:

@@ -21,9 +21,9 @@ _STATES = {"pending": "preparing", "done": "succeeded"}
 
 async def show_versions(call: Api) -> dict[str, Any]:
     """Return the versions of this server."""
-    told = call.server.nodes.environment
+    facts = call.server.nodes.environment
     names = ("python_version", "mars_version", "package_versions")
-    return {name: told[name] for name in names}
+    return {name: facts[name] for name in names}
 
 
 async def show_workers(call: Api) -> Any:
@@ -77,7 +77,7 @@ def _hosts(call: Api) -> list[str]:
         names: Any = json.loads(call.request.body or "{}")["hosts"]
     except (ValueError, KeyError, TypeError):
         names = None
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, list) or not all(isinstance(host, str) for host in names):
         raise ApiError(400, 'invalid body; give {"hosts": ["job-worker-2"]}, or [] to take it back')
     return names
 

@@ -25,9 +25,9 @@ def of_supervisor(server: Any) -> Iterator[Figure]:
     states = dict.fromkeys(_STATES, 0) | jobs
     yield Figure("jobs", "Known jobs; ended ones are kept for a while", states, "state")
     yield Figure.of("sessions", "Known sessions", len(server.sessions.all()))
-    others = dask_clients(server)
-    yield Figure.of("dask_clients", "Clients of Dask, which have no sessions", others["clients"])
-    yield Figure.of("dask_client_tasks", "Unfinished tasks that they wait for", others["tasks"])
+    clients = dask_clients(server)
+    yield Figure.of("dask_clients", "Clients of Dask, which have no sessions", clients["clients"])
+    yield Figure.of("dask_client_tasks", "Unfinished tasks that they wait for", clients["tasks"])
     yield from _of_workers(list(server.workers.values()), server)
 
 
@@ -39,11 +39,11 @@ def _of_workers(workers: Iterable[Any], server: Any) -> Iterator[Figure]:
     for ws in workers:
         resource = worker_resource(ws, server.nodes.told.get(ws.address, {}))[BAND]
         detail = worker_detail(ws)
-        stored = detail["storage"][BAND]
+        storage = detail["storage"][BAND]
         memory["limit"] += resource["memory_total"]
         memory["used"] += resource["memory_total"] - resource["memory_avail"]
-        memory["stored"] += stored["memory"]["size_used"]
-        memory["spilled"] += stored["disk"]["size_used"]
+        memory["stored"] += storage["memory"]["size_used"]
+        memory["spilled"] += storage["disk"]["size_used"]
         memory["promised"] += detail["quota"][BAND]["allocated_size"]
         cores["limit"] += resource["cpu_total"]
         cores["used"] += resource["cpu_total"] - resource["cpu_avail"]

@@ -68,8 +68,8 @@ class Nodes(SchedulerPlugin):
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Count, and move the report here: each error of its tasks contains the worker's state."""
-        if (told := scheduler.workers[worker].extra.pop("mars", None)) is not None:
-            self.told[worker] = told
+        if (report := scheduler.workers[worker].extra.pop("mars", None)) is not None:
+            self.told[worker] = report
         self._change()
 
     def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
@@ -103,14 +103,14 @@ def worker_status(ws: Any, now: float) -> NodeStatus:
 def worker_resource(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return the resources of a worker, and the free part of them."""
     metrics = ws.metrics
-    taken = metrics.get("mars") or {}
-    cores = taken.get("cores", metrics.get("cpu", 0.0) / 100)
-    memory = taken.get("memory", metrics.get("memory", 0))
+    measures = metrics.get("mars") or {}
+    cores = measures.get("cores", metrics.get("cpu", 0.0) / 100)
+    memory = measures.get("memory", metrics.get("memory", 0))
     _, cpu_left = usage.share(cores, ws.nthreads)
     # Without its own limit a worker may use all memory.
     total = ws.memory_limit or max(memory, told.get("memory_total", memory))
     _, memory_left = usage.share(memory, total)
-    found = {
+    resources = {
         BAND: {
             "cpu_avail": round(cpu_left, 3),
             "cpu_total": float(ws.nthreads),
@@ -119,9 +119,9 @@ def worker_resource(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
         }
     }
     if devices := ws.resources.get("GPU"):
-        used = ws.used_resources.get("GPU", 0)
-        found["gpu-0"] = {"gpu_avail": max(0, devices - used), "gpu_total": devices}
-    return found
+        gpus = ws.used_resources.get("GPU", 0)
+        resources["gpu-0"] = {"gpu_avail": max(0, devices - gpus), "gpu_total": devices}
+    return resources
 
 
 def worker_environment(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,11 +148,11 @@ def worker_detail(ws: Any) -> dict[str, Any]:
     """Return the tasks, transfers and storage of a worker."""
     metrics = ws.metrics
     disk, network = metrics.get("host_disk_io", {}), metrics.get("host_net_io", {})
-    running = sorted(ws.executing.items(), key=lambda item: -item[1])
-    slots = [{"slot_id": n, "subtask_id": str(ts.key)} for n, (ts, _) in enumerate(running)]
+    tasks = sorted(ws.executing.items(), key=lambda item: -item[1])
+    slots = [{"slot_id": n, "subtask_id": str(ts.key)} for n, (ts, _) in enumerate(tasks)]
     promised = sum(int((ts.annotations or {}).get("mars_mem") or 0) for ts in ws.processing)
-    spilled = metrics.get("spilled_bytes", {})
-    stored = max(0, ws.nbytes - spilled.get("memory", 0))
+    spill = metrics.get("spilled_bytes", {})
+    nbytes = max(0, ws.nbytes - spill.get("memory", 0))
     return {
         "disk": {
             "reads": disk.get("read_bps", 0),
@@ -172,11 +172,11 @@ def worker_detail(ws: Any) -> dict[str, Any]:
         "storage": {
             BAND: {
                 "memory": {
-                    "size_used": stored,
+                    "size_used": nbytes,
                     "size_total": ws.memory_limit,
                     "size_pinned": 0,
                 },
-                "disk": {"size_used": spilled.get("disk", 0), "size_total": None},
+                "disk": {"size_used": spill.get("disk", 0), "size_total": None},
             }
         },
     }
@@ -201,9 +201,9 @@ def worker_node(
 
 def worker_nodes(server: Any, now: float, wanted: Iterable[str]) -> dict[str, Any]:
     """Return the requested parts of all workers' descriptions."""
-    told = server.nodes.told
+    reports = server.nodes.told
     return {
-        endpoint_of(ws.address): worker_node(ws, told.get(ws.address, {}), now, wanted)
+        endpoint_of(ws.address): worker_node(ws, reports.get(ws.address, {}), now, wanted)
         for ws in server.workers.values()
     }
 
@@ -224,12 +224,12 @@ def own_node(server: Any, nodes: Nodes, now: float, wanted: Iterable[str]) -> di
         "memory_avail": int(usage.share(memory, total)[1]),
         "memory_total": total,
     }
-    found = {
+    parts = {
         "env": {**nodes.environment, "bands": [BAND]},
         "resource": {BAND: resource},
         "detail": {"unassigned_tasks": len(server.unrunnable) + len(server.queued)},
     }
-    return node | {name: found[name] for name in wanted}
+    return node | {name: parts[name] for name in wanted}
 
 
 async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str, Any] | None:
@@ -239,12 +239,12 @@ async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str,
     node: dict[str, Any] = {"role": SUPERVISOR, "status": int(NodeStatus.STOPPED)}
     node |= {"update_time": None, "standby": True} | {name: {} for name in wanted}
     try:
-        told = await identify(address, arguments, _PATIENCE)
+        identity = await identify(address, arguments, _PATIENCE)
     except OSError:
         return node
-    if told["id"] == server.id:
+    if identity["id"] == server.id:
         return None
-    standby = told.get("marsdask", {}).get("role") == "standby"
+    standby = identity.get("marsdask", {}).get("role") == "standby"
     ready = int(NodeStatus.READY)
     return node | {"status": ready, "update_time": time.time(), "standby": standby}
 
@@ -255,21 +255,27 @@ def endpoint_of(address: str) -> str:
 
 
 async def _described(server: Any, role: int, wanted: list[str]) -> dict[str, Any]:
-    now, found = time.time(), {}
+    now, nodes = time.time(), {}
     own = endpoint_of(server.address)
     if role != WORKER:
-        others = [one for one in server.supervisors if endpoint_of(one) != own]
-        asked = await asyncio.gather(*(_other(server, one, wanted) for one in others))
-        found[own] = own_node(server, server.nodes, now, wanted)
-        found |= {endpoint_of(one): node for one, node in zip(others, asked, strict=True) if node}
+        endpoints = [endpoint for endpoint in server.supervisors if endpoint_of(endpoint) != own]
+        answers = await asyncio.gather(
+            *(_other(server, endpoint, wanted) for endpoint in endpoints)
+        )
+        nodes[own] = own_node(server, server.nodes, now, wanted)
+        nodes |= {
+            endpoint_of(endpoint): node
+            for endpoint, node in zip(endpoints, answers, strict=True)
+            if node
+        }
     if role != SUPERVISOR:
-        found |= worker_nodes(server, now, wanted)
-    return found
+        nodes |= worker_nodes(server, now, wanted)
+    return nodes
 
 
 async def list_nodes(call: Api) -> dict[str, Any]:
     """Describe the requested nodes."""
-    wanted = [name for name in ("env", "resource", "detail") if call.flag(name)]
+    parts = [name for name in ("env", "resource", "detail") if call.flag(name)]
     role = call.number("role", ANY)
     statuses, excluded = call.numbers("statuses"), call.numbers("exclude_statuses") or ()
     names = call.get_argument("nodes", "")
@@ -277,15 +283,15 @@ async def list_nodes(call: Api) -> dict[str, Any]:
     if call.flag("watch"):
         await call.attend(call.server.nodes.later_than(call.number("version", -1)))
         answer["version"] = call.server.nodes.version
-    found = await _described(call.server, role, wanted)
+    nodes = await _described(call.server, role, parts)
     if names:
-        chosen = {endpoint_of(name) for name in names.split(",")}
-        if missing := sorted(chosen - set(found)):
-            raise ApiError(404, f"no such node: {', '.join(missing)}")
-        found = {name: node for name, node in found.items() if name in chosen}
+        endpoints = {endpoint_of(name) for name in names.split(",")}
+        if absent := sorted(endpoints - set(nodes)):
+            raise ApiError(404, f"no such node: {', '.join(absent)}")
+        nodes = {name: node for name, node in nodes.items() if name in endpoints}
     answer["nodes"] = {
         name: node
-        for name, node in found.items()
+        for name, node in nodes.items()
         if (statuses is None or node["status"] in statuses) and node["status"] not in excluded
     }
     return answer
@@ -300,16 +306,16 @@ async def list_bands(call: Api) -> dict[str, Any]:
 async def list_versions(call: Api) -> list[str]:
     """Return the versions of marsdask in the cluster."""
     nodes = call.server.nodes
-    return sorted({one["mars_version"] for one in (nodes.environment, *nodes.told.values())})
+    return sorted({report["mars_version"] for report in (nodes.environment, *nodes.told.values())})
 
 
 async def list_pools(call: Api) -> dict[str, Any]:
     """Return the processes of a node; each has one event loop."""
-    found = []
+    pools = []
     for ws in _addressed(call):
-        told = call.server.nodes.told.get(ws.address, {})
-        found.append({"label": str(ws.name), "address": ws.address, "pid": told.get("pid")})
-    return {"pools": found}
+        report = call.server.nodes.told.get(ws.address, {})
+        pools.append({"label": str(ws.name), "address": ws.address, "pid": report.get("pid")})
+    return {"pools": pools}
 
 
 def _addressed(call: Api) -> list[Any]:
@@ -317,10 +323,10 @@ def _addressed(call: Api) -> list[Any]:
     workers = list(call.server.workers.values())
     if not address:
         return workers
-    chosen = [ws for ws in workers if endpoint_of(ws.address) == endpoint_of(address)]
-    if not chosen:
+    matches = [ws for ws in workers if endpoint_of(ws.address) == endpoint_of(address)]
+    if not matches:
         raise ApiError(404, f"no such worker: {address}")
-    return chosen
+    return matches
 
 
 async def list_stacks(call: Api) -> dict[str, Any]:
@@ -334,10 +340,10 @@ async def list_stacks(call: Api) -> dict[str, Any]:
         if ws.address not in server.nodes.told:
             raise ApiError(501, f"{address} is a Dask worker, which does not support this")
         try:
-            told = await asyncio.wait_for(server.rpc(ws.address).mars_stacks(), _SILENT)
+            answer = await asyncio.wait_for(server.rpc(ws.address).mars_stacks(), _SILENT)
         except OSError:
             raise ApiError(504, f"{address} does not answer") from None
-        found.append(told)
+        found.append(answer)
     return {"generate_time": time.time(), "stacks": found}
 
 

@@ -105,11 +105,11 @@ class Relay:
 
     async def _active(self) -> tuple[str, dict[str, Any]]:
         """Return the active supervisor, cached for the many requests of a page."""
-        asked = self._asked
-        if asked is None or (asked.done() and time.monotonic() > self._until):
-            asked = self._asked = asyncio.ensure_future(self._find())
-            asked.add_done_callback(self._found)
-        return await asyncio.shield(asked)
+        query = self._asked
+        if query is None or (query.done() and time.monotonic() > self._until):
+            query = self._asked = asyncio.ensure_future(self._find())
+            query.add_done_callback(self._found)
+        return await asyncio.shield(query)
 
     def _found(self, asked: asyncio.Future[Any]) -> None:
         self._until = time.monotonic() + _FRESH
@@ -204,7 +204,7 @@ class _RelayHandler(WebSocketHandler):
             self._other = await websocket_connect(
                 request,
                 max_message_size=_UNLIMITED,
-                subprotocols=[one.strip() for one in protocols.split(",")] if protocols else None,
+                subprotocols=[name.strip() for name in protocols.split(",")] if protocols else None,
             )
 
     async def _pass_on(self, *args: Any, **kwargs: Any) -> None:

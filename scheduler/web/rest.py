@@ -85,22 +85,22 @@ class Api(web.RequestHandler):
 
     def number(self, name: str, default: int) -> int:
         """Return the single integer of an argument."""
-        found = self.numbers(name)
-        if found is not None and len(found) > 1:
+        numbers = self.numbers(name)
+        if numbers is not None and len(numbers) > 1:
             raise ApiError(400, f"invalid {name}: give one number")
-        return default if found is None else found.pop()
+        return default if numbers is None else numbers.pop()
 
     def seconds(self, name: str) -> float | None:
         """Return the seconds of an argument, ``None`` if it is missing."""
         text = self.get_argument(name, "")
         try:
-            found = float(text) if text else None
+            seconds = float(text) if text else None
         except ValueError:
-            found = math.nan
+            seconds = math.nan
         # An event loop's clock fails with nan, and infinity is not needed.
-        if found is not None and not 0 <= found < math.inf:
+        if seconds is not None and not 0 <= seconds < math.inf:
             raise ApiError(400, f"invalid {name}: {text!r}; give a number of seconds")
-        return found
+        return seconds
 
     async def attend(self, waiting: Awaitable[Any]) -> None:
         """Wait for an event, but not after the client has disconnected."""

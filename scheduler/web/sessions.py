@@ -48,10 +48,10 @@ class Sessions:
 
     def all(self) -> dict[str, list[Any]]:
         """Return the sessions and the jobs of each, the oldest first."""
-        found: dict[str, list[Any]] = {session: [] for session in self._named}
+        jobs: dict[str, list[Any]] = {session: [] for session in self._named}
         for job in self._server.jobs.jobs.values():
-            found.setdefault(job.session, []).append(job)
-        return found
+            jobs.setdefault(job.session, []).append(job)
+        return jobs
 
     def idle_since(self, jobs: Iterable[Any], session: str = "") -> float | None:
         """Return when the last of some jobs ended, ``None`` while one runs or without jobs."""
@@ -75,7 +75,7 @@ async def show_dask_clients(call: Api) -> dict[str, int]:
 
 def describe_task(call: Api, job: Any) -> dict[str, Any]:
     """Describe a job as Mars describes a task, with the reason why it waits."""
-    told = call.server.jobs.summary(job)
+    summary = call.server.jobs.summary(job)
     return {
         "task_id": job.id,
         "session_id": job.session,
@@ -83,10 +83,10 @@ def describe_task(call: Api, job: Any) -> dict[str, Any]:
         "task_name": job.name,
         "start_time": job.start,
         "end_time": job.end,
-        "progress": told["progress"],
+        "progress": summary["progress"],
         "status": _TASKS.get(job.state, _TERMINATED),
         "state": job.state,
-        "reason": told["reason"],
+        "reason": summary["reason"],
         "subtasks": job.total,
         "subtasks_done": job.done,
         "profiling": None,
@@ -96,10 +96,10 @@ def describe_task(call: Api, job: Any) -> dict[str, Any]:
 
 
 def _jobs(call: Api, session_id: str) -> list[Any]:
-    found: list[Any] | None = call.server.sessions.all().get(session_id)
-    if found is None:
+    jobs: list[Any] | None = call.server.sessions.all().get(session_id)
+    if jobs is None:
         raise ApiError(404, f"no such session: {session_id}")
-    return found
+    return jobs
 
 
 def _job(call: Api, session_id: str, task_id: str) -> Any:
@@ -114,13 +114,13 @@ async def list_sessions(call: Api) -> Any:
     sessions = call.server.sessions
     if call.get_argument("action", "") == "get_last_idle_time":
         return str(sessions.idle_since(chain.from_iterable(sessions.all().values())) or "")
-    return {"sessions": [_describe_session(call, *one) for one in sessions.all().items()]}
+    return {"sessions": [_describe_session(call, *entry) for entry in sessions.all().items()]}
 
 
 def _describe_session(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
-    left: list[float | None] = [job.left for job in jobs]
+    ends: list[float | None] = [job.left for job in jobs]
     # A session ends with the last of its clients.
-    ended = None if None in left else max(filter(None, left), default=None)
+    ended = None if None in ends else max(filter(None, ends), default=None)
     return {
         "session_id": session,
         "state": "open" if ended is None else "ended",
@@ -235,18 +235,18 @@ async def show_details(call: Api, session_id: str, task_id: str) -> dict[str, An
     """
     job = _job(call, session_id, task_id)
     whole = describe_task(call, job)["progress"]
-    found: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     for name in job.outline:
-        total, done = job.counts.get(name, (0, 0))
+        total, finished = job.counts.get(name, (0, 0))
         # Results that were computed before count among the tasks, but are not done here.
-        progress = done / total if total and job.state != "done" else whole
-        found[name] = {
+        progress = finished / total if total and job.state != "done" else whole
+        details[name] = {
             "progress": progress,
             "subtaskCount": total,
             "status": _node_status(job.state, progress),
             "properties": {},
         }
-    return found
+    return details
 
 
 def _node_status(state: str, progress: float) -> int:
@@ -266,21 +266,21 @@ async def list_subtasks(call: Api, session_id: str, task_id: str, tileable_id: s
     if tileable_id not in job.outline:
         raise ApiError(404, f"no such tileable in task {task_id}: {tileable_id}")
     around = call.flag("with_input_output")
-    found: dict[str, Any] = {}
+    subtasks: dict[str, Any] = {}
     for ts in call.server.tasks.values():
         name = ts.key[0] if isinstance(ts.key, tuple) else ts.key
         if job.owners.get(name) != tileable_id:
             continue
-        found[str(ts.key)] = _subtask(ts, "Calculation")
+        subtasks[str(ts.key)] = _subtask(ts, "Calculation")
         if around:
-            for other, kind in _neighbours(ts):
-                found.setdefault(str(other.key), _subtask(other, kind))
-    return found
+            for neighbour, kind in _neighbours(ts):
+                subtasks.setdefault(str(neighbour.key), _subtask(neighbour, kind))
+    return subtasks
 
 
 def _neighbours(ts: Any) -> list[tuple[Any, str]]:
-    inputs = [(other, "Input") for other in ts.dependencies]
-    return inputs + [(other, "Output") for other in ts.dependents]
+    inputs = [(neighbour, "Input") for neighbour in ts.dependencies]
+    return inputs + [(neighbour, "Output") for neighbour in ts.dependents]
 
 
 def _subtask(ts: Any, kind: str) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def _subtask(ts: Any, kind: str) -> dict[str, Any]:
         "status": _SUBTASKS.get(ts.state, _PENDING),
         "progress": 1.0 if ts.state == "memory" else 0.0,
         "nodeType": kind,
-        "fromSubtaskIds": [str(other.key) for other in ts.dependencies],
+        "fromSubtaskIds": [str(neighbour.key) for neighbour in ts.dependencies],
     }
 
 

@@ -17,8 +17,8 @@ def certificate(security: Any, role: str = "scheduler") -> str | None:
 
     Clusters of one session have those. A browser could not show one, so their web ports have none.
     """
-    found: str | None = getattr(security, f"tls_{role}_cert", None)
-    return found if found and "\n" not in found else None
+    path: str | None = getattr(security, f"tls_{role}_cert", None)
+    return path if path and "\n" not in path else None
 
 
 def has_certificate(security: Any) -> bool:

@@ -29,11 +29,11 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
     distributed would retry a websocket that is refused.
     """
     options: dict[str, Any] = {}
-    pinned: str | None = None
-    if token is not None and (known := token.join) is not None:
+    certificate: str | None = None
+    if token is not None and (join_token := token.join) is not None:
         _check_encrypted(address)
-        token = Token(known.secret)
-        pinned = pinned_authority(address.rstrip("/"), known.fingerprint)
+        token = Token(join_token.secret)
+        certificate = pinned_authority(address.rstrip("/"), join_token.fingerprint)
     if token is not None:
         options["extra_conn_args"] = {"headers": {"Authorization": token.header}}
     security: Security = Security(**options)
@@ -41,9 +41,9 @@ def web_security(address: str, token: Token | None, ca_file: str | None = None) 
     context: ssl.SSLContext | None = arguments["ssl_context"]
     if context is None and address.startswith("https://") and token is not None:
         # The service is verified by the certificates that this host trusts.
-        context = ssl.create_default_context(cafile=ca_file, cadata=pinned)
+        context = ssl.create_default_context(cafile=ca_file, cadata=certificate)
         # The addresses of a cluster's own certificate are not known when it is made.
-        context.check_hostname = ca_file is None and pinned is None
+        context.check_hostname = ca_file is None and certificate is None
         arguments["extra_conn_args"]["ssl_options"] = context
     _ask(address, token, context)
     return security
@@ -76,9 +76,9 @@ def _ask(address: str, token: Token | None, context: ssl.SSLContext | None) -> N
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 401:
-            shown = "requires a token" if token is None else "refuses the token"
+            verb = "requires a token" if token is None else "refuses the token"
             raise PermissionError(
-                f"the web service at {address} {shown}: set MARS_WEB_TOKEN or MARS_WEB_TOKEN_FILE, "
+                f"the web service at {address} {verb}: set MARS_WEB_TOKEN or MARS_WEB_TOKEN_FILE, "
                 "or pass new_session(..., token=...)"
             ) from None
     except http.client.RemoteDisconnected:

@@ -87,8 +87,8 @@ class WebsocketComm(WSHandlerComm):
         try:
             return await super().read(deserializers)  # type: ignore[no-untyped-call]
         except Exception as error:
-            closed = self.closed()  # type: ignore[no-untyped-call]
-            if not closed and not isinstance(error, struct.error):
+            was_closed = self.closed()  # type: ignore[no-untyped-call]
+            if not was_closed and not isinstance(error, struct.error):
                 raise
             self.abort()  # type: ignore[no-untyped-call]
             raise CommClosedError(f"closed within a message: {error!r}") from error

@@ -43,17 +43,17 @@ def claimed(count: int, folder: str | None = None) -> Iterator[list[int]]:
     free, or lock files cannot be created, the cores with the lowest numbers are shared.
     """
     cores = available()
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         mine: list[int] = []
         try:
             where = private_folder.within(folder) if folder else private_folder.temporary()
             for core in cores:
-                if len(mine) < count and _lock(held, os.path.join(where, f"core-{core}")):
+                if len(mine) < count and _lock(stack, os.path.join(where, f"core-{core}")):
                     mine.append(core)
         except OSError as error:
             logger.warning("cannot determine the cores of other processes on this host: %s", error)
-        shared = [core for core in cores if core not in mine]
-        yield sorted(mine + shared[: count - len(mine)])
+        remainder = [core for core in cores if core not in mine]
+        yield sorted(mine + remainder[: count - len(mine)])
 
 
 def _lock(held: contextlib.ExitStack, path: str) -> bool:
@@ -85,10 +85,10 @@ def bind(cores: Sequence[int], nthreads: int) -> None:
         for thread in _threads():
             with contextlib.suppress(OSError):  # the thread has ended, or the core is offline
                 os.sched_setaffinity(thread, cores)
-    each = max(1, len(cores) // nthreads)
+    share = max(1, len(cores) // nthreads)
     import threadpoolctl  # slow to load
 
-    threadpoolctl.threadpool_limits(each)
+    threadpoolctl.threadpool_limits(share)
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].set_cpu_count(len(cores))
 

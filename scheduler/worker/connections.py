@@ -49,8 +49,8 @@ class PeerConnections:
             return False
         if comm not in self._near:
             self._near[comm] = await self._ask(address)
-        who = self._near[comm]
-        return who is not None and self._clock() >= self._failed.get(who, (0.0, 0.0))[0]
+        worker = self._near[comm]
+        return worker is not None and self._clock() >= self._failed.get(worker, (0.0, 0.0))[0]
 
     def introduce(self, comm: Any, who: str, told: Any) -> None:
         """Record what a client at the other end says of itself; it does not listen."""
@@ -59,14 +59,14 @@ class PeerConnections:
 
     def fail(self, comm: Any) -> None:
         """Record that the worker at the other end may have failed to open a handle."""
-        if (who := self._near.get(comm)) is not None:
-            _, pause = self._failed.get(who, (0.0, _FIRST))
-            self._failed[who] = self._clock() + pause, min(2 * pause, _MOST)
+        if (worker := self._near.get(comm)) is not None:
+            _, pause = self._failed.get(worker, (0.0, _FIRST))
+            self._failed[worker] = self._clock() + pause, min(2 * pause, _MOST)
 
     def succeed(self, comm: Any) -> None:
         """Record that the worker at the other end has opened its handles."""
-        if self._failed and (who := self._near.get(comm)) is not None:
-            self._failed.pop(who, None)
+        if self._failed and (worker := self._near.get(comm)) is not None:
+            self._failed.pop(worker, None)
 
     async def _ask(self, address: str) -> str | None:
         """Return the id of a worker that can open shared memory, else ``None``."""

@@ -84,12 +84,12 @@ class Directories(MutableMapping[Any, Any]):
         parts = value if isinstance(value, list | tuple) else (value,)
         padding = _padding(parts)
         for offset in range(len(self._spaces)):
-            which = (turn + offset) % len(self._spaces)
+            position = (turn + offset) % len(self._spaces)
             try:
-                with self._free[which]:
-                    path = self._write(which, f"{turn:x}", (bytes(padding), *parts))
+                with self._free[position]:
+                    path = self._write(position, f"{turn:x}", (bytes(padding), *parts))
             except OSError as error:
-                refusals.append(refusal(self.paths[which], error))
+                refusals.append(refusal(self.paths[position], error))
                 continue
             self._files[key] = path, padding
             return
@@ -122,12 +122,12 @@ class Directories(MutableMapping[Any, Any]):
 
     def check(self, key: Any) -> None:
         """Raise ``OSError`` if this key has a file and it cannot be read."""
-        found = self._files.get(key)
+        entry = self._files.get(key)
         try:
-            if found is not None:
-                contents(*found)
+            if entry is not None:
+                contents(*entry)
         except OSError:
-            if self._files.get(key) == found:  # else another thread has deleted it
+            if self._files.get(key) == entry:  # else another thread has deleted it
                 raise
 
     def where(self, key: Any) -> tuple[str, int] | None:

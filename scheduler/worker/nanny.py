@@ -151,12 +151,12 @@ class MarsNanny(PrivateServer, LimitedServer, distributed.Nanny):
         """
         self.reason = self.reason or options.get("reason")
         try:
-            closed = await super().close(*args, **options)
-            spilled = self.worker_kwargs.get("spill_dirs") or ()
+            status = await super().close(*args, **options)
+            folders = self.worker_kwargs.get("spill_dirs") or ()
             with contextlib.suppress(TimeoutError):  # a disk may not answer
                 async with asyncio.timeout(_PURGE):
-                    await offload(directories.purge, [self.local_directory, *spilled])
-            return closed
+                    await offload(directories.purge, [self.local_directory, *folders])
+            return status
         finally:
             if self._record is not None:
                 self._record.close()
@@ -185,19 +185,19 @@ class ProcessMemory(NannyMemoryManager):
             return
         if nanny.status is not Status.running:
             return
-        used = self._measure(process.pid)
+        nbytes = self._measure(process.pid)
         most = self.memory_terminate_fraction * (self.memory_limit or math.inf)
-        if used > most and not (self.host is not None and self.host.within(HARD)):
-            self._end(nanny, process, used)
+        if nbytes > most and not (self.host is not None and self.host.within(HARD)):
+            self._end(nanny, process, nbytes)
 
     def _measure(self, pid: int) -> int:
         """Return the bytes that a process uses, and enter them in the ledger of the host."""
-        used = own_memory(pid)
+        nbytes = own_memory(pid)
         if self.record is not None and self.record.pid == pid:
-            used += self.record.segments
+            nbytes += self.record.segments
         if self.host is not None:
-            self.host.measured(self.position, pid, used)
-        return used
+            self.host.measured(self.position, pid, nbytes)
+        return nbytes
 
     def _end(self, nanny: distributed.Nanny, process: Any, used: int) -> None:
         """End a process: the second time for good, because it may ignore the first signal."""

@@ -121,12 +121,12 @@ class ReconnectingWorker(distributed.Worker):
             self.contact_address = self.address
         deadline = time.monotonic() + retention()
         while self.status not in ENDED:
-            found = await self._find()
-            if found is not None and await self._register_with(found):
+            leader = await self._find()
+            if leader is not None and await self._register_with(leader):
                 break
             if time.monotonic() > deadline:
-                known = ", ".join(self.supervisors)
-                raise NoSupervisor(f"no active supervisor at {known} within {retention():g} s")
+                addresses = ", ".join(self.supervisors)
+                raise NoSupervisor(f"no active supervisor at {addresses} within {retention():g} s")
             await asyncio.sleep(_PAUSE)
         else:  # it was closed meanwhile
             return
@@ -141,15 +141,15 @@ class ReconnectingWorker(distributed.Worker):
     async def _find(self) -> SupervisorRole | None:
         """Return the active supervisor, unless its epoch is lower than one that was served."""
         arguments = self.security.get_connection_args("worker")
-        found = await find_leader(self.supervisors, arguments, self._interval + 1)
-        if found is None or not found.ours or found.epoch >= self.epoch:
-            return found
-        logger.warning("refusing %s: its epoch %d has ended", found.address, found.epoch)
+        leader = await find_leader(self.supervisors, arguments, self._interval + 1)
+        if leader is None or not leader.ours or leader.epoch >= self.epoch:
+            return leader
+        logger.warning("refusing %s: its epoch %d has ended", leader.address, leader.epoch)
         # It steps down, or takes a higher epoch if no other supervisor exists.
         with contextlib.suppress(OSError):
             async with (
                 asyncio.timeout(_PATIENCE),
-                rpc(found.address, connection_args=arguments) as peer,
+                rpc(leader.address, connection_args=arguments) as peer,
             ):
                 await peer.mars_role(epoch=self.epoch)
         return None
@@ -225,8 +225,8 @@ class ReconnectingWorker(distributed.Worker):
 
     def _report_since(self, held: list[tuple[Any, int]]) -> None:
         """Report results that were stored after the registration was sent."""
-        sent = {key for key, _ in held}
-        keys = [key for key, _ in self._held() if key not in sent]
+        reported_keys = {key for key, _ in held}
+        keys = [key for key, _ in self._held() if key not in reported_keys]
         if keys:
             self.batched_send(
                 {"op": "add-keys", "keys": keys, "stimulus_id": f"since-{time.time()}"}
@@ -239,12 +239,12 @@ class ReconnectingWorker(distributed.Worker):
             return {}
         # Who left it for another one, as this worker did soon after, was not cut off by it.
         together = self._left - self._interval
-        removed = [worker for worker, when in self._removed.items() if when < together]
+        removals = [worker for worker, when in self._removed.items() if when < together]
         return {
             "supervisor": last.id,
             "epoch": last.epoch,
-            "removed": removed,
-            "lately": list(self._removed.keys() - set(removed)),
+            "removed": removals,
+            "lately": list(self._removed.keys() - set(removals)),
             "left": self._replaced,
         }
 
@@ -278,7 +278,9 @@ class ReconnectingWorker(distributed.Worker):
         else:  # it may have paused, or continued, since the registration was sent
             self._send_worker_status_change(f"worker-connect-{time.time()}")
         plugins = response["worker-plugins"].items()
-        await asyncio.gather(*(self.plugin_add(name=name, plugin=one) for name, one in plugins))
+        await asyncio.gather(
+            *(self.plugin_add(name=name, plugin=plugin) for name, plugin in plugins)
+        )
         logger.info("Registered with %s", self.scheduler.addr)
         self.loop.add_callback(self.handle_scheduler, comm)
 
@@ -363,11 +365,11 @@ class ReconnectingWorker(distributed.Worker):
         heartbeat: Any = self.periodic_callbacks["heartbeat"]
         if self._silence.seconds < max(timeout(), 3 * heartbeat.callback_time / 1000):
             return
-        others = [one for one in self.supervisors if one != self.scheduler.addr]
+        endpoints = [endpoint for endpoint in self.supervisors if endpoint != self.scheduler.addr]
         arguments = self.security.get_connection_args("worker")
-        found = await find_leader(others, arguments, self._interval + 1)
-        if found is not None and found.epoch > self.epoch and self._served:
-            logger.warning("%s does not answer; %s does", self.scheduler.addr, found.address)
+        leader = await find_leader(endpoints, arguments, self._interval + 1)
+        if leader is not None and leader.epoch > self.epoch and self._served:
+            logger.warning("%s does not answer; %s does", self.scheduler.addr, leader.address)
             self._replaced = True
             self._leave()
 

@@ -42,10 +42,10 @@ class RunningTasksRecord:
         """Return the tasks that the process ran last, ``None`` if unknown."""
         try:
             data = os.pread(self._descriptor, self._number(_LENGTH), _TASKS)
-            found: list[Any] = pickle.loads(data)
+            tasks: list[Any] = pickle.loads(data)
         except (OSError, EOFError, pickle.UnpicklingError):
             return None
-        return found
+        return tasks
 
     def _number(self, position: int) -> int:
         return int.from_bytes(os.pread(self._descriptor, _NUMBER, position))

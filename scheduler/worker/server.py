@@ -144,9 +144,9 @@ class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
 
     def _to_dict(self, *, exclude: Container[str] = ()) -> dict[str, Any]:
         """Return a dump for debugging, with the entries of a Dask worker's."""
-        found: dict[str, Any] = super()._to_dict(exclude=exclude)
-        found.pop(NAME, None)
-        return found
+        facts: dict[str, Any] = super()._to_dict(exclude=exclude)
+        facts.pop(NAME, None)
+        return facts
 
     def trigger_profile(self) -> None:
         with collector_paused():
@@ -174,25 +174,25 @@ class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
 
     async def execute(self, key: Any, *, stimulus_id: str) -> StateMachineEvent:
         """Execute a task, unless the file of an input cannot be read: that is computed again."""
-        lost = self._unreadable_inputs(key)
-        if not lost:
+        errors = self._unreadable_inputs(key)
+        if not errors:
             return await super().execute(key, stimulus_id=stimulus_id)
         await asyncio.sleep(_RETRY)  # while another task reads the input, the scheduler asks again
         loop = asyncio.get_running_loop()
-        loop.call_later(0, self._drop_inputs, lost)  # once this task is released
+        loop.call_later(0, self._drop_inputs, errors)  # once this task is released
         return RescheduleEvent(key=key, stimulus_id=f"mars-unreadable-{time.time()}")
 
     def _unreadable_inputs(self, key: Any) -> dict[Any, OSError]:
-        lost: dict[Any, OSError] = {}
+        errors: dict[Any, OSError] = {}
         if self._directories is None:
-            return lost
+            return errors
         for ts in self.state.tasks[key].dependencies:
             try:
                 self._directories.check(ts.key)
             except OSError as error:
                 if error.errno not in SCARCE:
-                    lost[ts.key] = error
-        return lost
+                    errors[ts.key] = error
+        return errors
 
     def _drop_inputs(self, lost: dict[Any, OSError]) -> None:
         """Drop results that no task is reading."""
@@ -219,8 +219,8 @@ class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
                 self._directories.check(key)
             except OSError as error:
                 ts = self.state.tasks.get(key)
-                needed = ts is None or any(dep.state not in _ELSEWHERE for dep in ts.dependents)
-                if needed or error.errno in SCARCE:
+                is_input = ts is None or any(dep.state not in _ELSEWHERE for dep in ts.dependents)
+                if is_input or error.errno in SCARCE:
                     raise
                 self._drop_result(key, error)
 
@@ -267,9 +267,9 @@ class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
         limit = self.memory_manager.memory_limit
         if not limit or not isinstance(self.state, MarsWorkerState):
             return
-        taken = self.monitor.get_process_memory() if baseline is None else baseline
+        nbytes = self.monitor.get_process_memory() if baseline is None else baseline
         margin = int(memory_ledger.HARD * limit) - int(SOFT * limit)
-        self.state.admission = Admission(max(0, int(SOFT * limit) - taken), margin)
+        self.state.admission = Admission(max(0, int(SOFT * limit) - nbytes), margin)
         self.state.make_room = self._make_room
         self.state.crowded = self._crowded
 

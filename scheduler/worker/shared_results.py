@@ -78,17 +78,17 @@ class SharedResults:
         return await asyncio.shield(published)
 
     async def _publish(self, key: Hashable, value: Any) -> SharedValue | None:
-        shared: SharedValue | None = None
+        published: SharedValue | None = None
         try:
-            shared = await self._run(self.pool.publish, value)
-            if shared is not None:
-                await self._replace(key, value, shared)
+            published = await self._run(self.pool.publish, value)
+            if published is not None:
+                await self._replace(key, value, published)
         finally:
             # Without room, try again at the next request. A spilled result leaves shared memory.
-            useless = shared is None or key not in self._memory
+            useless = published is None or key not in self._memory
             if useless and self._published.get(key) is asyncio.current_task():
                 del self._published[key]
-        return shared
+        return published
 
     async def _replace(self, key: Hashable, value: Any, shared: SharedValue) -> None:
         """Replace the stored value by the shared one."""
@@ -132,13 +132,13 @@ class SharedMemoryComm:
     async def write(self, message: dict[str, Any], **options: Any) -> Any:
         """Send the response."""
         data = dict(message["data"])
-        for key, wrapped in data.items():
+        for key, payload in data.items():
             if key not in self._sharing.data:  # an actor
                 continue
-            shared = await self._sharing.share(key, wrapped.data)
-            if shared is not None:
-                self._sent.append(shared)
-                data[key] = to_serialize(SharedTransfer(shared.handle))
+            published = await self._sharing.share(key, payload.data)
+            if published is not None:
+                self._sent.append(published)
+                data[key] = to_serialize(SharedTransfer(published.handle))
         return await self._comm.write(message | {"data": data}, **options)
 
     async def read(self, **options: Any) -> Any:

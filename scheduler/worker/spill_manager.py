@@ -96,35 +96,35 @@ class SpillWriter(Slow):
     def drop(self, key: Any) -> None:
         """Delete the copy of a result, if there is one."""
         with self._lock:
-            found = self._copies.pop(key, None)
-            if found is None:
+            entry = self._copies.pop(key, None)
+            if entry is None:
                 return
-            self.total_weight -= SpilledSize(0, found[1].disk)
+            self.total_weight -= SpilledSize(0, entry[1].disk)
             self.d.drop_aside(key)  # another thread may set the next file of this key aside
 
     def _refer(self, key: Any, value: Any) -> None:
         with self._lock:
-            found = self._copies.get(key)
-            if found is None:  # too large for memory: it has stayed on disk
+            entry = self._copies.get(key)
+            if entry is None:  # too large for memory: it has stayed on disk
                 return
             with contextlib.suppress(TypeError):  # not every class has weak references
-                self._copies[key] = weakref.ref(value), found[1]
+                self._copies[key] = weakref.ref(value), entry[1]
                 return
         self.drop(key)
 
     def _reuse(self, key: Any, value: Any) -> bool:
         """Make the copy of a value the result again; drop that of an earlier value."""
         with self._lock:
-            found = self._copies.get(key)
-            same = found is not None and found[0]() is value
-            if found is not None and same:
+            entry = self._copies.get(key)
+            is_copy = entry is not None and entry[0]() is value
+            if entry is not None and is_copy:
                 del self._copies[key]
                 self.d.restore(key)
-                self.weight_by_key[key] = found[1]
-                self.total_weight += SpilledSize(found[1].memory, 0)
-        if not same:
+                self.weight_by_key[key] = entry[1]
+                self.total_weight += SpilledSize(entry[1].memory, 0)
+        if not is_copy:
             self.drop(key)
-        return same
+        return is_copy
 
     def _reserve(self, key: Any, weight: SpilledSize) -> None:
         while True:
@@ -219,10 +219,10 @@ class SpillManager:
         slow = self.data._slow_uncached
         if slow.max_weight is False:
             return None
-        used = slow.total_weight.disk
+        nbytes = slow.total_weight.disk
         if isinstance(slow, SpillWriter):
-            used -= slow.copied
-        return max(0, int(slow.max_weight - used))
+            nbytes -= slow.copied
+        return max(0, int(slow.max_weight - nbytes))
 
     def run(self, function: Any, *args: Any) -> asyncio.Future[Any]:
         """Call a function in one of the threads."""
@@ -234,16 +234,16 @@ class SpillManager:
         if freed >= nbytes or not isinstance(self.data, SpillBuffer):
             return freed
         self._refused = sys.maxsize
-        tried: set[Any] = set()
-        moved = 0
+        attempted_keys: set[Any] = set()
+        spilled_bytes = 0
         # Repeat for results that cannot be moved.
-        while victims := self._victims(nbytes - freed - moved, tried):
-            tried.update(victims)
-            moved += sum(await asyncio.gather(*map(self._begin_move, victims)))
-        if moved or not tried:
+        while victims := self._victims(nbytes - freed - spilled_bytes, attempted_keys):
+            attempted_keys.update(victims)
+            spilled_bytes += sum(await asyncio.gather(*map(self._begin_move, victims)))
+        if spilled_bytes or not attempted_keys:
             self.full = None
         await self.run(self._trim)
-        return freed + moved
+        return freed + spilled_bytes
 
     def take_over(self, directories: Directories, folder: str) -> None:
         """Write to these directories, and replace distributed's spilling in the event loop."""
@@ -285,7 +285,7 @@ class SpillManager:
         with fast.lock:
             order = [*fast.heavy, *(key for key in fast.order if key not in fast.heavy)]
             weights = {key: fast.weights[key] for key in order}
-        chosen: list[Any] = []
+        keys: list[Any] = []
         for key in order:
             if nbytes <= 0:
                 break
@@ -293,9 +293,9 @@ class SpillManager:
             if not skipped and (
                 self.shared_results is None or not self.shared_results.borrows(key)
             ):
-                chosen.append(key)
+                keys.append(key)
                 nbytes -= weights[key]
-        return chosen
+        return keys
 
     def _begin_move(self, key: Any) -> asyncio.Future[int]:
         """Return the running move of a result, or start one."""

@@ -84,25 +84,25 @@ class MarsWorkerState(WorkerState):
                 return ts
             (self.constrained if ts.resource_restrictions else self.ready).add(ts)
             return None
-        for waiting in self.long_running:
-            self.admission.end(waiting.key)  # they may wait for the next tasks
+        for task in self.long_running:
+            self.admission.end(task.key)  # they may wait for the next tasks
         inputs = [dep.key for dep in ts.dependencies]
         fast: Any = getattr(self.data, "fast", {})
-        stored = pinned = spilled = 0
+        resident = input_bytes = file_bytes = 0
         if hasattr(fast, "weights"):
-            stored = int(fast.total_weight) + self._arriving
-            pinned = int(sum(fast.weights.get(key, 0) for key in inputs))
-            spilled = sum(
+            resident = int(fast.total_weight) + self._arriving
+            input_bytes = int(sum(fast.weights.get(key, 0) for key in inputs))
+            file_bytes = sum(
                 dep.get_nbytes()
                 for dep in ts.dependencies
                 if dep.key in self.data and dep.key not in fast
             )
         if self.shared_results is not None:
-            stored += self.shared_results.pool.unused()
-        wants = needs(ts) + spilled
-        decision = self.admission.decide(wants, stored, pinned)
+            resident += self.shared_results.pool.unused()
+        wants = needs(ts) + file_bytes
+        decision = self.admission.decide(wants, resident, input_bytes)
         if decision is AdmissionDecision.REFUSE:
-            ts.run_spec = Task(ts.key, refuse, f"{self.full}", wants, stored, self.address)
+            ts.run_spec = Task(ts.key, refuse, f"{self.full}", wants, resident, self.address)
         if decision in (AdmissionDecision.START, AdmissionDecision.REFUSE):
             return ts
         (self.constrained if ts.resource_restrictions else self.ready).add(ts)
@@ -110,7 +110,7 @@ class MarsWorkerState(WorkerState):
             for key in inputs:
                 with contextlib.suppress(KeyError):  # another thread may be moving it to disk
                     fast[key]
-            self.make_room(self.admission.excess(wants, stored))
+            self.make_room(self.admission.excess(wants, resident))
         elif self.ask_again is not None:
             self.ask_again()
         return None

@@ -161,13 +161,13 @@ class Batches:
         with collection_paused():
             self._count()
         stack: list[Ref | _BatchTask] = list(reversed(self._targets))
-        done = 0
+        count = 0
         self._seen.clear()
         while stack:
             with collection_paused():
                 self._fill(stack)
-            earlier, done = done, done + len(self.lowering.tasks)
-            yield self._cut(earlier, max(1, self._largest - done) if stack else 0)
+            earlier, count = count, count + len(self.lowering.tasks)
+            yield self._cut(earlier, max(1, self._largest - count) if stack else 0)
 
     def _fill(self, stack: list[Ref | _BatchTask]) -> None:
         """Take tasks off the stack, each after its inputs, until a batch is full."""
@@ -177,9 +177,9 @@ class Batches:
             if isinstance(item, _BatchTask):
                 self._put(item)
             elif self._fresh(item):
-                made = self._make(item)
-                stack.append(made)
-                stack.extend(reversed(made.needs))
+                job = self._make(item)
+                stack.append(job)
+                stack.extend(reversed(job.needs))
 
     def _fresh(self, ref: Ref) -> bool:
         """Tell whether a chunk needs a task and is met for the first time."""
@@ -193,8 +193,8 @@ class Batches:
         if marks.numbers[position]:
             return False
         marks.numbers[position] = 1
-        held = self.lowering.held
-        return not held or grid.key(index) not in held
+        keys = self.lowering.held
+        return not keys or grid.key(index) not in keys
 
     def _make(self, ref: Ref) -> _BatchTask:
         key = ref.grid.key(ref.index)
@@ -251,12 +251,12 @@ class Batches:
 
     def _cut(self, earlier: int, later: int) -> Batch:
         lowering = self.lowering
-        wanted = tuple(key for key in lowering.tasks if key[0] in self._wanted)
-        wanted, self._given = self._given + wanted, ()
+        keys = tuple(key for key in lowering.tasks if key[0] in self._wanted)
+        keys, self._given = self._given + keys, ()
         batch = Batch(
             lowering.tasks,
             lowering.hints,
-            wanted,
+            keys,
             tuple(self._open),
             tuple(self._dropped),
             later,

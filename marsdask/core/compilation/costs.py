@@ -64,10 +64,10 @@ def cost_of(func: Callable[..., Any]) -> Cost:
     if isinstance(declared, Cost):
         return declared
     try:
-        found = _COSTS.get(func)
+        cost = _COSTS.get(func)
     except TypeError:  # a callable object that has no hash
-        found = None
-    return found or _COSTS.get(type(func)) or Cost()
+        cost = None
+    return cost or _COSTS.get(type(func)) or Cost()
 
 
 @dataclass(frozen=True)

@@ -64,5 +64,5 @@ class Frontier:
 def _depends_on_types(reader: Node, node: Node) -> bool:
     if reader.keeps_types:
         return False
-    wanted = zip(reader.inputs, reader.requires(None), strict=True)
-    return any(child is node and node.incomplete_in(columns) for child, columns in wanted)
+    requirements = zip(reader.inputs, reader.requires(None), strict=True)
+    return any(child is node and node.incomplete_in(columns) for child, columns in requirements)

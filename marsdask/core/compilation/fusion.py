@@ -247,8 +247,8 @@ class Fusion:
         return TaskGrid(task_grid.name, axes, task_grid.single | single)
 
     def _fusible(self, grid: Grid) -> bool:
-        held = grid.name in self._targets or grid.name in self._kept
-        return isinstance(grid.rule, Blockwise | Select) and not held
+        is_result = grid.name in self._targets or grid.name in self._kept
+        return isinstance(grid.rule, Blockwise | Select) and not is_result
 
     def _repeated(self, grid: Grid) -> bool:
         """Tell whether the work is cheap enough to repeat in every task that needs a chunk."""
@@ -268,20 +268,20 @@ class Fusion:
         """
         if self._budget is None:
             return False
-        found = self._spreads.get(grid.name)
-        if found is None:
-            merged = any(
+        spreads = self._spreads.get(grid.name)
+        if spreads is None:
+            is_merged = any(
                 isinstance(c.rule, ShuffleMerge) for c, _ in self._consumers.get(grid.name, ())
             )
-            found = self._spreads[grid.name] = merged and 2 * _nbytes(grid) > self._budget
-        return found
+            spreads = self._spreads[grid.name] = is_merged and 2 * _nbytes(grid) > self._budget
+        return spreads
 
     def template(self, grid: Grid, index: Index) -> Template:
         """Return the template of the task of a chunk of a blockwise grid, or of selected chunks."""
-        found = self._templates.get(grid.name)
-        while isinstance(found, TemplatesBySource):
-            found = found.templates.get(found.rule.source(pick(index, found.axes)))
-        return self._new(grid, index) if found is None else found
+        template = self._templates.get(grid.name)
+        while isinstance(template, TemplatesBySource):
+            template = template.templates.get(template.rule.source(pick(index, template.axes)))
+        return self._new(grid, index) if template is None else template
 
     def templates(self, grid: Grid) -> list[Template]:
         """Return the templates of all tasks of a grid."""
@@ -291,33 +291,35 @@ class Fusion:
                 return [first]
             break
         narrow = grid.name in self._narrow
-        found = {id(one): one for one in (self.template(grid, i) for i in grid.indices())}
+        templates = {
+            id(template): template for template in (self.template(grid, i) for i in grid.indices())
+        }
         if narrow != (grid.name in self._narrow):
             # Earlier decisions are invalid after the first task that does not fit.
             return self.templates(grid)
-        return list(found.values())
+        return list(templates.values())
 
     def _new(self, grid: Grid, index: Index) -> Template:
-        found = self._build(grid, index)
-        if self._fits is not None and grid.name not in self._narrow and not self._fits(found):
+        template = self._build(grid, index)
+        if self._fits is not None and grid.name not in self._narrow and not self._fits(template):
             self._narrow.add(grid.name)
             self._templates.pop(grid.name, None)
-            self._settle(step for step, _ in reversed(found.grids) if step is not grid)
-            found = self._build(grid, index)
+            self._settle(step for step, _ in reversed(template.grids) if step is not grid)
+            template = self._build(grid, index)
         templates: dict[Any, Template | TemplatesBySource] = self._templates
         key: Any = grid.name
-        for rule, axes, source in found.choices:
+        for rule, axes, source in template.choices:
             by_source = templates.setdefault(key, TemplatesBySource(rule, axes))
             assert isinstance(by_source, TemplatesBySource)
             templates, key = by_source.templates, source
-        templates[key] = found
-        return found
+        templates[key] = template
+        return template
 
     def _build(self, root: Grid, index: Index) -> Template:
         template = Template(root)
-        selected: dict[Node, Node] = {}
+        selections: dict[Node, Node] = {}
         leaf_slots: dict[Any, int] = {}
-        order = self._order(root, index, selected, leaf_slots, template)
+        order = self._order(root, index, selections, leaf_slots, template)
         base = len(template.leaves)
         step_slots: dict[Any, int] = {
             step.node: base + position for position, step in enumerate(order)
@@ -329,9 +331,9 @@ class Fusion:
             assert isinstance(rule, Blockwise)
             slots = tuple(
                 step_slots[node]
-                if (node := _real(given, selected)) in step_slots
+                if (node := _real(source, selections)) in step_slots
                 else leaf_slots[node]
-                for given in below
+                for source in below
             )
             star = leaf_slots.get((name, axes, "varying"))
             for slot in (*slots, *(() if star is None else (star,))):
@@ -341,11 +343,11 @@ class Fusion:
         deferred = _deferred(drafts, base)
         uses = Counter(slot for _, slots, _, _ in drafts for slot in slots)
         for position, (rule, slots, star, name) in enumerate(drafts):
-            used = {*slots, *(() if star is None else (star,))}
-            dead = tuple(sorted(slot for slot in used if last_use[slot] == position))
+            live_slots = {*slots, *(() if star is None else (star,))}
+            dead = tuple(sorted(slot for slot in live_slots if last_use[slot] == position))
             func = deferred.get(base + position, rule.func)
-            if cost_of(func).writes and (others := _read_by_others(template, uses, slots)):
-                func = CopiedBlocks(func, others)
+            if cost_of(func).writes and (places := _read_by_others(template, uses, slots)):
+                func = CopiedBlocks(func, places)
             template.steps.append(Step(func, slots, star, rule.kwargs or {}, dead, name))
         if len(template.steps) > 1:
             template.program = Program(tuple(template.steps))
@@ -364,36 +366,36 @@ class Fusion:
         Grids that only select chunks compute none: ``selected`` maps them to their sources.
         """
         order: list[GridStep] = []
-        done: set[Node] = set()
+        visited: set[Node] = set()
         stack: list[tuple[Grid, Axes, Nodes | None]] = [(root, tuple(range(root.ndim)), None)]
         while stack:
             grid, axes, below = stack.pop()
             node = (grid.name, axes)
             rule = grid.rule
-            if node in done:
+            if node in visited:
                 continue
             if grid is not root and not self.inlined(grid):
-                done.add(node)
+                visited.add(node)
                 _add_leaf(Leaf(grid, None, axes), node, leaf_slots, template)
                 continue
             if isinstance(rule, Select):
-                done.add(node)
+                visited.add(node)
                 source, way = _choose(rule, axes, index, template)
                 selected[node] = source.name, way
                 stack.append((source, way, None))
                 continue
             assert isinstance(rule, Blockwise)
             if below is not None:
-                done.add(node)
+                visited.add(node)
                 order.append(GridStep(node, grid, below))
                 if rule.varying is not None:
                     varying = Leaf(None, rule.varying, axes)
                     _add_leaf(varying, (*node, "varying"), leaf_slots, template)
                 continue
             ways = [_compose(*edge, axes) for edge in zip(rule.sources, rule.axes, strict=True)]
-            given = list(zip(rule.sources, ways, strict=True))
-            stack.append((grid, axes, tuple((source.name, way) for source, way in given)))
-            stack.extend((source, way, None) for source, way in reversed(given))
+            source_ways = list(zip(rule.sources, ways, strict=True))
+            stack.append((grid, axes, tuple((source.name, way) for source, way in source_ways)))
+            stack.extend((source, way, None) for source, way in reversed(source_ways))
         return order
 
 
@@ -404,11 +406,11 @@ def _add_leaf(leaf: Leaf, name: Any, leaf_slots: dict[Any, int], template: Templ
 
 def _choose(rule: Select, axes: Axes, index: Index, template: Template) -> tuple[Grid, Axes]:
     """Return the source of a chunk and the axes to it, and record the choice."""
-    which = rule.source(pick(index, axes))
+    position = rule.source(pick(index, axes))
     if len(rule.sources) > 1:
-        template.choices.append(Choice(rule, axes, which))
-    source = rule.sources[which]
-    return source, _compose(source, rule.axes[which], axes)
+        template.choices.append(Choice(rule, axes, position))
+    source = rule.sources[position]
+    return source, _compose(source, rule.axes[position], axes)
 
 
 def _real(node: Node, selected: Mapping[Node, Node]) -> Node:
@@ -441,17 +443,19 @@ def _deferred(drafts: list[Draft], base: int) -> dict[int, Callable[..., Any]]:
         for slot in draft[1]:
             readers.setdefault(slot, []).append(draft)
     ways = {slot: cost_of(rule.func).deferred for slot, (rule, *_) in enumerate(drafts, base)}
-    found: dict[int, Callable[..., Any]] = {}
+    functions: dict[int, Callable[..., Any]] = {}
     for slot, func in ways.items():
         if not callable(func) or len(readers.get(slot, ())) != 1:
             continue
         ((reader, slots, _, _),) = readers[slot]
         source = reader.sources[slots.index(slot)]
         alike = all(grid.chunks == source.chunks for grid in reader.sources)
-        others_made = all(ways.get(other) is None for other in slots if other != slot)
+        others_made = all(
+            ways.get(slot_of_step) is None for slot_of_step in slots if slot_of_step != slot
+        )
         if alike and others_made and cost_of(reader.func).tiled:
-            found[slot] = func
-    return found
+            functions[slot] = func
+    return functions
 
 
 def _nbytes(grid: Grid) -> int:
@@ -482,6 +486,6 @@ def _along(axis: int | Via | None, axes: Axes) -> int | Via | None:
 
 def used_once(consumer: Grid, axes: Axes, single: Collection[Via] = ()) -> bool:
     """Tell whether no two chunks of the consumer need the same chunk of the producer."""
-    found = {axis.axis if isinstance(axis, Via) and axis.once() else axis for axis in axes}
-    found.update(way.axis for way in single)
-    return all(count == 1 or axis in found for axis, count in enumerate(consumer.numblocks))
+    covered_axes = {axis.axis if isinstance(axis, Via) and axis.once() else axis for axis in axes}
+    covered_axes.update(way.axis for way in single)
+    return all(count == 1 or axis in covered_axes for axis, count in enumerate(consumer.numblocks))

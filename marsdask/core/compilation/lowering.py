@@ -158,13 +158,13 @@ class Lowering:
         """Create every task that the targets need."""
         # Tasks are created depth first, so that the order of creation is an order to run them in.
         stack = list(reversed(targets))
-        seen = set()
+        visited = set()
         while stack:
             ref = stack.pop()
             key = ref.grid.key(ref.index)
-            if key in seen or key in self.held or isinstance(ref.grid.rule, ResultKeys):
+            if key in visited or key in self.held or isinstance(ref.grid.rule, ResultKeys):
                 continue
-            seen.add(key)
+            visited.add(key)
             if isinstance(ref.grid.rule, DaskKeys):
                 graph = ref.grid.rule.graph
                 self.adopted.setdefault(id(graph), (graph, []))[1].append(key)
@@ -273,7 +273,7 @@ class Lowering:
                 if leaf.grid is not None
             ),
         )
-        found = self._projections.get(sizes)
-        if found is None:
-            found = self._projections[sizes] = project_template(template, index)
-        return found
+        projection = self._projections.get(sizes)
+        if projection is None:
+            projection = self._projections[sizes] = project_template(template, index)
+        return projection

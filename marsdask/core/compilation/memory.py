@@ -146,11 +146,11 @@ def check_results(grids: Sequence[Grid], plan: Plan) -> None:
     Existing results and results without a known bound are not counted. Views keep what they are
     views of; to fetch several chunks they are copied.
     """
-    kept = sum(_kept(source for grid in grids for source in _selected(grid)).values())
+    nbytes = sum(_kept(source for grid in grids for source in _selected(grid)).values())
     largest = max(grids, key=_whole, default=None)
     name = "" if largest is None else _written(largest)
-    fetched = max(kept, sum(_whole(grid) for grid in grids if len(grid) > 1))
-    _check_bytes(name, kept, fetched, plan)
+    fetched = max(nbytes, sum(_whole(grid) for grid in grids if len(grid) > 1))
+    _check_bytes(name, nbytes, fetched, plan)
 
 
 def check_looking(nodes: Iterable[Node], roots: Sequence[Node], plan: Plan) -> None:
@@ -187,22 +187,22 @@ def _selected(grid: Grid) -> Iterator[Grid]:
     """Yield the grids that are joined in a grid, or itself; held ones take no more memory."""
     stack = [grid]
     while stack:
-        found = stack.pop()
-        if isinstance(found.rule, Select) and len(found.rule.sources) > 1:
+        current = stack.pop()
+        if isinstance(current.rule, Select) and len(current.rule.sources) > 1:
             stack.extend(
-                source for source in found.rule.sources if type(source.rule) is not ResultKeys
+                source for source in current.rule.sources if type(source.rule) is not ResultKeys
             )
         else:
-            yield found
+            yield current
 
 
 def _kept(grids: Iterable[Grid]) -> dict[Grid, int]:
     """Return the bytes that results surely keep of grids: of themselves, or of what they show."""
-    kept: dict[Grid, int] = {}
+    bytes_by_grid: dict[Grid, int] = {}
     for grid in grids:
         base, nbytes = _base(grid)
-        kept[base] = max(nbytes, kept.get(base, 0))
-    return kept
+        bytes_by_grid[base] = max(nbytes, bytes_by_grid.get(base, 0))
+    return bytes_by_grid
 
 
 def _base(grid: Grid) -> tuple[Grid, int]:
@@ -236,9 +236,9 @@ def _is_elsewhere(grid: Grid) -> bool:
     if not may_be_views(grid):
         return False
     # A user's function may return its block, which is then kept instead of the result.
-    mapped = isinstance(grid.rule, Blockwise) and not cost_of(grid.rule.func).view
+    is_mapped = isinstance(grid.rule, Blockwise) and not cost_of(grid.rule.func).view
     nbytes = _whole(grid)
-    return not mapped or any(
+    return not is_mapped or any(
         may_be_views(source) or _whole(source) < nbytes for source in grid.rule.inputs
     )
 
@@ -264,9 +264,9 @@ def refuse(chunks: Sequence[Ref], projection: Projection, budget: int) -> Memory
     largest chunk, its operation, the user's line, and a size that fits.
     """
     grid, index = largest = max(chunks, key=_nbytes)
-    needed = projection.total
-    suggestion = _suggestion(largest, needed, budget)
-    return MemoryBudgetError(_written(grid), index, needed, budget, suggestion)
+    nbytes = projection.total
+    suggestion = _suggestion(largest, nbytes, budget)
+    return MemoryBudgetError(_written(grid), index, nbytes, budget, suggestion)
 
 
 def _written(grid: Grid) -> str:

@@ -36,8 +36,8 @@ class Plan:
     @classmethod
     def of(cls, scheduler: Scheduler, *, coalesce: bool) -> Plan:
         """Return the known properties of the machine of a scheduler."""
-        shared = scheduler.capabilities.shared_memory
-        plan = cls(coalesce=coalesce, shared_memory=shared, one_process=shared)
+        shared_memory = scheduler.capabilities.shared_memory
+        plan = cls(coalesce=coalesce, shared_memory=shared_memory, one_process=shared_memory)
         return plan.on(scheduler.machine()) if isinstance(scheduler, KnowsMachine) else plan
 
     def on(self, machine: Machine) -> Plan:

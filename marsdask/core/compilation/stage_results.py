@@ -40,24 +40,24 @@ class StageResults:
 
     def plan(self, targets: Iterable[Ref], later: Iterable[Grid]) -> None:
         """Plan a stage for ``targets``, after which the ``later`` grids may be read."""
-        made = {ref.grid.key(ref.index): ref.grid for ref in targets}
-        together = {**self._held, **made}
-        needed = _read(later, Counter(grid.name for grid in together.values()))
+        outputs = {ref.grid.key(ref.index): ref.grid for ref in targets}
+        together = {**self._held, **outputs}
+        names = _read(later, Counter(grid.name for grid in together.values()))
         self.dropped = tuple(
-            key for key, grid in self._held.items() if grid.name not in needed and key not in made
+            key for key, grid in self._held.items() if grid.name not in names and key not in outputs
         )
-        gone = set(self.dropped)
-        self._after = {key: grid for key, grid in together.items() if key not in gone}
+        dropped_keys = set(self.dropped)
+        self._after = {key: grid for key, grid in together.items() if key not in dropped_keys}
 
 
 def _read(grids: Iterable[Grid], held: Counter[str]) -> set[str]:
     """Return the names of all ancestors of some grids, except those below fully held grids."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack = list(grids)
     while stack:
         grid = stack.pop()
-        if grid.name not in found:
-            found.add(grid.name)
+        if grid.name not in names:
+            names.add(grid.name)
             if held[grid.name] < len(grid):
                 stack.extend(grid.rule.inputs)
-    return found
+    return names

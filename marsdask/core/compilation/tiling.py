@@ -205,9 +205,16 @@ class Compilation:
         """Return the grids that later tilings may read."""
         if self._final:
             return []
-        tiled = [self._tiled[node] for node in self._frontier.needed]
-        grids = [grid for one in tiled for grid in (one if isinstance(one, tuple) else (one,))]
-        return [*grids, *(grid for looked in self._looked.values() for grid in looked)]
+        tilings = [self._tiled[node] for node in self._frontier.needed]
+        grids = [
+            grid
+            for tiling in tilings
+            for grid in (tiling if isinstance(tiling, tuple) else (tiling,))
+        ]
+        return [
+            *grids,
+            *(grid for grids_looked_at in self._looked.values() for grid in grids_looked_at),
+        ]
 
     def _next_batch(self) -> Stage:
         assert self._batches is not None
@@ -310,12 +317,12 @@ class Compilation:
 
         Results that nobody else reads may have chunks of several types.
         """
-        typed = over_found_types(node, inputs, self._untold)
-        look = must_look(node, typed)
+        concrete = over_found_types(node, inputs, self._untold)
+        look = must_look(node, concrete)
         if look and not self._frontier.depends_on_types(node):
             self._untold.add(node)
             look = False
-        return with_found_types(typed, typed.tile(*inputs), look=look)
+        return with_found_types(concrete, concrete.tile(*inputs), look=look)
 
     def _finish(self, node: Node, tiled: Any, context: contextvars.Context) -> None:
         if node in self._shown:
@@ -346,11 +353,11 @@ class Compilation:
         """Run a generator until it ends or yields a request for unknown infos."""
         while True:
             try:
-                asked = context.run(tiling.send, answer)
+                request = context.run(tiling.send, answer)
             except StopIteration as stop:
                 self._finish(node, stop.value, context)
                 return
-            look = asked if isinstance(asked, Look) else Look((asked,))
+            look = request if isinstance(request, Look) else Look((request,))
             run = {ref.grid: None for ref in look.run()}
             self._looked.setdefault(node, []).extend(run)
             keys = [ref.grid.key(ref.index) for ref in look.refs()]

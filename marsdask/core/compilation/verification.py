@@ -116,7 +116,7 @@ def _levels(index: Any) -> Sequence[Any]:
 
 
 def _equal(pairs: Iterable[tuple[Size, Size]]) -> bool:
-    return all(one == other for one, other in pairs if known([one, other]))
+    return all(first == second for first, second in pairs if known([first, second]))
 
 
 def _several(value: Any, node: Node) -> tuple[Any, ...]:
@@ -133,8 +133,8 @@ def verify_tiling(node: Node, tiled: Any, *, shown: bool) -> None:
     forms = list(zip(_several(node.chunks, node), _several(node.meta, node), strict=True))
     demand(len(grids) == len(forms), f"{node.name} has {len(forms)} outputs, not {len(grids)}")
     for grid, (chunks, meta) in zip(grids, forms, strict=True):
-        found = grid.meta if node.incomplete and grid.meta is not None else meta
-        _verify_grid(grid, chunks, found, f"{node.name} as {grid.rule.label}")
+        actual = grid.meta if node.incomplete and grid.meta is not None else meta
+        _verify_grid(grid, chunks, actual, f"{node.name} as {grid.rule.label}")
         if shown:
             pairs = zip(chunks, grid.chunks, strict=True)
             as_shown = all(a == b for a, b in pairs if known(a) and known(b))
@@ -215,26 +215,26 @@ def _verify_index(grid: Grid, index: Sequence[Any]) -> None:
 
 def _reached(tasks: Mapping[Any, Any], keys: Iterable[Any]) -> set[Any]:
     """Return the tasks that some keys need, including their own."""
-    found: set[Any] = set()
+    keys_below: set[Any] = set()
     stack = list(keys)
     while stack:
         key = stack.pop()
-        if key in tasks and key not in found:
-            found.add(key)
+        if key in tasks and key not in keys_below:
+            keys_below.add(key)
             stack.extend(tasks[key].dependencies)
-    return found
+    return keys_below
 
 
 def held_below(grids: Iterable[Grid]) -> set[Any]:
     """Return the held keys below some grids."""
     stack = list(grids)
-    seen: set[str] = set()
+    visited: set[str] = set()
     keys: set[Any] = set()
     while stack:
         grid = stack.pop()
-        if grid.name in seen:
+        if grid.name in visited:
             continue
-        seen.add(grid.name)
+        visited.add(grid.name)
         stack.extend(grid.rule.inputs)
         if isinstance(grid.rule, ResultKeys):
             keys.update(grid.rule.keys.values())

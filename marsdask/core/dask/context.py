@@ -13,10 +13,10 @@ _DISTRIBUTED = ("dask.distributed", "distributed")
 
 def ambient() -> Any:
     """Return Dask's scheduler: a name, a ``get``, a client, or ``None`` if not configured."""
-    chosen = dask.config.get("scheduler", None)
-    if chosen is None or chosen in _DISTRIBUTED:
+    scheduler = dask.config.get("scheduler", None)
+    if scheduler is None or scheduler in _DISTRIBUTED:
         return active_client()
-    return chosen
+    return scheduler
 
 
 def active_client() -> Any:

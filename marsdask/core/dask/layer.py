@@ -177,7 +177,7 @@ def is_part(node: Node) -> bool:
         stack = _Static([node], plan=Plan(coalesce=False)).tile_roots()
     except NotImplementedError:
         return False
-    held = False
+    has_results = False
     while stack:
         rule = stack.pop().rule
         if isinstance(rule, Select) or (
@@ -185,10 +185,10 @@ def is_part(node: Node) -> bool:
         ):
             stack.extend(rule.sources)
         elif isinstance(rule, ResultKeys) or _has_values(rule):
-            held = True
+            has_results = True
         else:
             return False
-    return held
+    return has_results
 
 
 def _has_values(rule: Rule) -> bool:
@@ -197,8 +197,8 @@ def _has_values(rule: Rule) -> bool:
         return isinstance(rule.varying, BlockAt)
     if not isinstance(rule, DaskKeys):
         return False
-    held = rule.graph.futures
-    return all(key in held for key in rule.keys.values())
+    futures = rule.graph.futures
+    return all(key in futures for key in rule.keys.values())
 
 
 def _self_contained(node: Node) -> Node:
@@ -227,9 +227,9 @@ def _tasks_of(grids: Sequence[Grid], names: Sequence[str]) -> tuple[Tasks, Hints
     targets = []
     inner = _below(grids)
     for name, grid in zip(names, grids, strict=True):
-        named = _with_name(grid, name, alias=grid.name in inner)
+        renamed_grid = _with_name(grid, name, alias=grid.name in inner)
         inner.add(grid.name)
-        targets.extend(named.refs())
+        targets.extend(renamed_grid.refs())
     tasks, hints, _ = lower(targets, adopt=False)
     return tasks, hints
 
@@ -358,11 +358,11 @@ class MergeLayers:
         for name, layer in graph.layers.items():
             if isinstance(layer, MarsLayer):
                 groups.setdefault(repr(sorted(layer.wishes.items(), key=str)), []).append(name)
-        merged: dict[str, str] = {}
+        new_names: dict[str, str] = {}
         for names in groups.values():
             if len(names) > 1 and not _feeds_itself(graph, names):
-                merged.update(dict.fromkeys(names, "+".join(names)))
-        return _merge_layers(graph, merged) if merged else graph
+                new_names.update(dict.fromkeys(names, "+".join(names)))
+        return _merge_layers(graph, new_names) if new_names else graph
 
 
 def _merge_layers(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
@@ -385,13 +385,13 @@ def _join_layers(a: Any, b: Any) -> MarsLayer:
 def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
     """Tell whether one of the layers depends on another through foreign layers."""
     stack = [source for name in names for source in graph.dependencies[name]]
-    seen = set()
+    visited = set()
     while stack:
         name = stack.pop()
         if name in names:
             return True
-        if name not in seen:
-            seen.add(name)
+        if name not in visited:
+            visited.add(name)
             stack.extend(graph.dependencies[name])
     return False
 

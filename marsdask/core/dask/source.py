@@ -87,25 +87,25 @@ class DaskGraph:
     @cached_property
     def _annotated(self) -> dict[Any, dict[str, Any]]:
         """The annotations of tasks, by key."""
-        found: dict[Any, dict[str, Any]] = {}
-        known = isinstance(self._optimized, HighLevelGraph)
-        for layer in annotated_layers(self._optimized if known else self.layers):
+        annotations: dict[Any, dict[str, Any]] = {}
+        has_layers = isinstance(self._optimized, HighLevelGraph)
+        for layer in annotated_layers(self._optimized if has_layers else self.layers):
             for name, value in wishes(layer.annotations).items():
                 for key in layer:
-                    found.setdefault(key, {})[name] = value(key) if callable(value) else value
-        return found
+                    annotations.setdefault(key, {})[name] = value(key) if callable(value) else value
+        return annotations
 
     def hints(self, keys: Iterable[Any]) -> dict[Any, Hint]:
         """Return the annotations of tasks as hints, if they have any."""
         common = Hint(annotations=self._annotations) if self._annotations else None
-        found: dict[Any, Hint] = {}
+        hints: dict[Any, Hint] = {}
         for key in keys:
             own = self._annotated.get(key)
             if own:
-                found[key] = Hint(annotations={**self._annotations, **own})
+                hints[key] = Hint(annotations={**self._annotations, **own})
             elif common is not None:
-                found[key] = common
-        return found
+                hints[key] = common
+        return hints
 
     @cached_property
     def _tasks(self) -> dict[Any, GraphNode]:
@@ -118,15 +118,15 @@ class DaskGraph:
 
     def needed(self, keys: Iterable[Any]) -> dict[Any, GraphNode]:
         """Return the tasks for ``keys``; results on a cluster need none."""
-        found: dict[Any, GraphNode] = {}
+        tasks: dict[Any, GraphNode] = {}
         stack = list(keys)
         while stack:
             key = stack.pop()
             task = self._tasks.get(key)
-            if key not in found and task is not None:
-                found[key] = task
+            if key not in tasks and task is not None:
+                tasks[key] = task
                 stack.extend(task.dependencies)
-        return found
+        return tasks
 
     def within_reach(self, client: Any, home: Any = None) -> DaskGraph:
         """Return the graph with values instead of Futures of clients other than ``client``.
@@ -142,8 +142,8 @@ class DaskGraph:
         if not far:
             return self
         entries = dict(self._entries)
-        for other, futures in far.items():
-            values = other.gather(futures)
+        for owner, futures in far.items():
+            values = owner.gather(futures)
             entries.update(
                 (future.key, DataNode(future.key, value))
                 for future, value in zip(futures, values, strict=True)
@@ -251,8 +251,8 @@ class FromDask(SourceNode):
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         rule = DaskKeys(self.name, self.graph, self.keys)
-        chunks, kept = self.block_chunks or self.chunks, self.given_partitioning
-        return DaskGrid(rule, chunks, self.meta, partitioning=kept)
+        chunks, partitioning = self.block_chunks or self.chunks, self.given_partitioning
+        return DaskGrid(rule, chunks, self.meta, partitioning=partitioning)
 
     def within_reach(self, scheduler: Scheduler) -> FromDask:
         """Return the same node for a scheduler that may not have access to the graph's cluster."""

@@ -100,9 +100,9 @@ def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     if not kwargs:
         collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
         if collections and all(isinstance(item, Collection) for item in collections):
-            kept = [type(item)(item.node) for item in collections]
-            ours.execute(kept, session=session)
-            return _repacked(repack, kept)
+            copies = [type(item)(item.node) for item in collections]
+            ours.execute(copies, session=session)
+            return _repacked(repack, copies)
     return dask.base.persist(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
 
 

@@ -27,9 +27,9 @@ class Parts(Rule):
     pieces: tuple[tuple[Piece, ...], ...]
 
     def cell(self, index: Index) -> Call:
-        chosen = [axis[i] for axis, i in zip(self.pieces, index, strict=True)]
-        ref = Ref(self.source, tuple(position for position, _, _ in chosen))
-        return Call(part, (ref, tuple(slice(start, stop) for _, start, stop in chosen)))
+        pieces = [axis[i] for axis, i in zip(self.pieces, index, strict=True)]
+        ref = Ref(self.source, tuple(position for position, _, _ in pieces))
+        return Call(part, (ref, tuple(slice(start, stop) for _, start, stop in pieces)))
 
 
 def part(block: Any, place: tuple[slice, ...]) -> Any:
@@ -43,10 +43,10 @@ def edges_of(sizes: Sizes, head: int, tail: int) -> tuple[Piece, ...]:
     starts = borders(sizes)
     length = starts[-1]
     head, tail = min(head, length), min(tail, max(0, length - head))
-    wanted = [(0, head), (length - tail, length)] if head + tail < length else [(0, length)]
+    ranges = [(0, head), (length - tail, length)] if head + tail < length else [(0, length)]
     pieces = []
     for position, (start, stop) in enumerate(itertools.pairwise(starts)):
-        for begin, end in wanted:
+        for begin, end in ranges:
             low, high = max(start, begin), min(stop, end)
             if low < high:
                 pieces.append((position, low - start, high - start))
@@ -62,13 +62,13 @@ def fetch_edge_items(
         edges_of(sizes, head, tail) for sizes, (head, tail) in zip(grid.chunks, edges, strict=True)
     )
     chunks = tuple(tuple(stop - start for _, start, stop in axis) for axis in pieces)
-    shown = Grid(Parts(grid, pieces), chunks, stored.meta)
-    tasks, hints, _ = lower(shown.refs())
+    parts_grid = Grid(Parts(grid, pieces), chunks, stored.meta)
+    tasks, hints, _ = lower(parts_grid.refs())
     scheduler = stored.result.scheduler
-    keys = [shown.key(index) for index in shown.indices()]
+    keys = [parts_grid.key(index) for index in parts_grid.indices()]
     scheduler.submit(tasks, keys, hints=hints).wait()
     try:
-        blocks = dict(zip(shown.indices(), scheduler.gather(keys), strict=True))
+        blocks = dict(zip(parts_grid.indices(), scheduler.gather(keys), strict=True))
     finally:
         scheduler.release(keys)
     return kind._assemble(blocks, stored.meta, owned=True)

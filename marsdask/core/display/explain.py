@@ -71,10 +71,10 @@ def _phase_lines(name: str, before: Graph, after: Graph) -> Iterator[str]:
         return
     old, new = (Counter(map(_summary, graph.nodes)) for graph in (before, after))
     yield f"Phase {name!r}: {len(before)} nodes before, {len(after)} after"
-    for sign, found in (("-", list((old - new).elements())), ("+", list((new - old).elements()))):
-        yield from (f"  {sign} {line}" for line in found[:TOLD])
-        if len(found) > TOLD:
-            yield f"  {sign} and {len(found) - TOLD} more"
+    for sign, names in (("-", list((old - new).elements())), ("+", list((new - old).elements()))):
+        yield from (f"  {sign} {line}" for line in names[:TOLD])
+        if len(names) > TOLD:
+            yield f"  {sign} and {len(names) - TOLD} more"
 
 
 def _summary(node: Node) -> str:

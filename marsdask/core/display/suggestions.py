@@ -66,22 +66,22 @@ def suggest(
     error: TypeError, func: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]
 ) -> None:
     """Say in an error about a keyword of a call which function took it and what was meant."""
-    found = _UNEXPECTED.match(str(error))
-    if found is None or found[2] not in given:
+    match = _UNEXPECTED.match(str(error))
+    if match is None or match[2] not in given:
         return
-    title = (found[1] or "").rpartition(".")[2]
+    title = (match[1] or "").rpartition(".")[2]
     if not title or title.startswith("_"):
         title = _ROLE.sub("", func.__qualname__).rpartition(".")[2]
     names = [name for name in _known(func, args) if name not in given]
-    hint = did_you_mean(found[2], names) or found[3] or ""
-    error.args = (f"{title}() got an unexpected keyword argument {found[2]!r}{hint}",)
+    hint = did_you_mean(match[2], names) or match[3] or ""
+    error.args = (f"{title}() got an unexpected keyword argument {match[2]!r}{hint}",)
 
 
 def _known(func: Callable[..., Any], args: tuple[Any, ...]) -> Iterator[str]:
     """List the keywords of a function, with those of the pandas method it hands them on to."""
     own = signature(func).parameters.values()
-    yield from (each.name for each in own if each.kind not in _STARRED)
-    if args and any(each.kind is Parameter.VAR_KEYWORD for each in own):
+    yield from (parameter.name for parameter in own if parameter.kind not in _STARRED)
+    if args and any(parameter.kind is Parameter.VAR_KEYWORD for parameter in own):
         method = args[0]._taker(func.__name__) if isinstance(args[0], HandsOn) else None
         if isinstance(method, FunctionType):
             yield from list(signature(method).parameters)[1:]

@@ -73,8 +73,8 @@ Place = FilePlace | MemoryPlace | ObjectPlace
 def file_place(path: str) -> FilePlace:
     """Return the place of a path or a URL, whatever links lead to it."""
     if "://" in path and not path.startswith("file://"):
-        protocol, _, rest = path.partition("://")
-        return FilePlace((f"{protocol}://", *filter(None, rest.split("/"))))
+        protocol, _, path_in_store = path.partition("://")
+        return FilePlace((f"{protocol}://", *filter(None, path_in_store.split("/"))))
     real = os.path.realpath(path.removeprefix("file://"))
     parts = (os.sep, *filter(None, real.split(os.sep)))
     try:

@@ -24,11 +24,11 @@ def common_sizes(axis: Sequence[Sizes]) -> Sizes:
         distinct = [sizes for sizes in distinct if not is_one(sizes)] or [(1,)]
     if len(distinct) == 1:
         return distinct[0]
-    unknown = [sizes for sizes in distinct if not known(sizes)]
-    if unknown:
+    unknown_axes = [sizes for sizes in distinct if not known(sizes)]
+    if unknown_axes:
         distinct = [sizes for sizes in distinct if known(sizes)]
         if not distinct:
-            return _one_unknown(unknown)
+            return _one_unknown(unknown_axes)
         if len(distinct) == 1:
             return distinct[0]
     if len(set(map(total, distinct))) > 1:
@@ -48,8 +48,8 @@ def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
     lengths = [total(sizes) for sizes in axis]
     names = ",".join(f"{size.name}@{size.index}" for size in lengths if isinstance(size, Unknown))
     bounds = [upper(size) for size in lengths]
-    bound = None if None in bounds else max(b for b in bounds if b is not None)
-    return (Unknown(f"broadcast({names})", -1, bound),)
+    upper_bound = None if None in bounds else max(b for b in bounds if b is not None)
+    return (Unknown(f"broadcast({names})", -1, upper_bound),)
 
 
 def _unlike(distinct: Sequence[Sizes]) -> ValueError:
@@ -63,9 +63,9 @@ def _unlike(distinct: Sequence[Sizes]) -> ValueError:
 def broadcast_chunks(*grids: Chunks) -> Chunks:
     """Return the chunks of an elementwise result."""
     ndim = max(map(len, grids), default=0)
-    padded = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
+    full_grids = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
     try:
-        return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
+        return tuple(common_sizes(axis) for axis in zip(*full_grids, strict=True))
     except ValueError:
         shapes = " ".join(shape_text(map(total, chunks)) for chunks in grids)
         raise ValueError(f"operands could not be broadcast together with shapes {shapes}") from None
@@ -85,11 +85,11 @@ def aligned(
     cut_grids = []
     for grid in grids:
         own = target[ndim - grid.ndim :]
-        wanted = tuple(
+        targets = tuple(
             old if old == new else (1,) if is_one(old) else new
             for old, new in zip(grid.chunks, own, strict=True)
         )
-        cut_grids.append(recut(grid, wanted))
+        cut_grids.append(recut(grid, targets))
     return tuple(cut_grids), target
 
 

@@ -59,7 +59,7 @@ class _Among:
 
     def bounds(self, index: Index) -> Bounds:
         """Return the begin and the end of a chunk along each axis."""
-        return tuple((cut[i], cut[i + 1]) for cut, i in zip(self.starts, index, strict=True))
+        return tuple((edges[i], edges[i + 1]) for edges, i in zip(self.starts, index, strict=True))
 
 
 class BoundsAt(_Among):

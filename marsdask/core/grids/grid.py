@@ -145,10 +145,10 @@ class Grid(ByReference):
         width = self.width
         count = 1
         for sizes in self.chunks:
-            bound = upper(sizes[0]) if sizes.count(sizes[0]) == len(sizes) else None
-            if bound is None:
+            length = upper(sizes[0]) if sizes.count(sizes[0]) == len(sizes) else None
+            if length is None:
                 return None
-            count *= bound
+            count *= length
         return None if width is None else int(count * width)
 
     @cached_property

@@ -123,23 +123,23 @@ def with_found_types(node: Node, tiling: Any, *, look: bool) -> Any:
 
 
 def _completed(node: Node, tiling: Any, *, look: bool) -> Generator[Any, Any, Any]:
-    tiled = (yield from tiling) if isinstance(tiling, Generator) else tiling
+    result = (yield from tiling) if isinstance(tiling, Generator) else tiling
     if not look:
-        return _declared(node, tiled)
-    infos = iter((yield Look(_several(tiled))))
+        return _declared(node, result)
+    infos = iter((yield Look(_several(result))))
     grids = [
         _cast(grid, meta, [next(infos) for _ in range(len(grid))])
-        for grid, meta in zip(_several(tiled), _several(node.meta), strict=True)
+        for grid, meta in zip(_several(result), _several(node.meta), strict=True)
     ]
-    return tuple(grids) if isinstance(tiled, tuple) else grids[0]
+    return tuple(grids) if isinstance(result, tuple) else grids[0]
 
 
 def _cast(grid: Grid, declared: Any, infos: Sequence[Any]) -> Grid:
     """Return a grid that ran, with the one type that holds what its chunks have."""
     kind = class_of(declared)
     meta = kind._settled(declared, infos)
-    cast = kind._cast(grid, meta, infos)
-    return replace(cast, meta=meta, itemsize=None)
+    converted = kind._cast(grid, meta, infos)
+    return replace(converted, meta=meta, itemsize=None)
 
 
 def _declared(node: Node, tiled: Any) -> Any:
@@ -203,11 +203,13 @@ class Recalled(MultiOutput):
             node if isinstance(node, Retyped) else Retyped(node, node.meta)
             for node in self.arguments
         ]
-        tiled = dict(zip(opaque, (distinct[node] for node in self.arguments), strict=True))
-        given = [class_of(node.meta)(node) for node in opaque]
-        found = self.func(*filled(self.args, given), **dict(filled(self.kwargs, given)))
-        roots = found if isinstance(found, tuple | list) else (found,)
-        grids = yield from _tile_all(roots, tiled)
+        sources = dict(zip(opaque, (distinct[node] for node in self.arguments), strict=True))
+        collections = [class_of(node.meta)(node) for node in opaque]
+        result = self.func(
+            *filled(self.args, collections), **dict(filled(self.kwargs, collections))
+        )
+        roots = result if isinstance(result, tuple | list) else (result,)
+        grids = yield from _tile_all(roots, sources)
         return tuple(
             in_chunks(grid, outcome.chunks, outcome.meta)
             for grid, outcome in zip(grids, self.outcomes, strict=True)
@@ -235,8 +237,8 @@ def _tile_all(roots: Sequence[Node], tiled: dict[Node, Any]) -> Generator[Any, A
         if node in tiled:
             continue
         inputs = [tiled[child] for child in node.inputs]
-        typed = over_found_types(node, inputs)
-        look = must_look(node, typed)
-        tiling = with_found_types(typed, typed.tile(*inputs), look=look)
+        concrete = over_found_types(node, inputs)
+        look = must_look(node, concrete)
+        tiling = with_found_types(concrete, concrete.tile(*inputs), look=look)
         tiled[node] = (yield from tiling) if isinstance(tiling, Generator) else tiling
     return [tiled[root] for root in roots]

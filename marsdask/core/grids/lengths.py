@@ -12,15 +12,15 @@ from .grid import Grid, Look
 
 def resolved(*grids: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
     """Compute the grids whose sizes are unknown; return all of them with known sizes."""
-    unknown = tuple(grid for grid in grids if not known_chunks(grid.chunks))
-    if not unknown:
+    pending = tuple(grid for grid in grids if not known_chunks(grid.chunks))
+    if not pending:
         return grids
-    infos = iter((yield Look(unknown)))
-    found = {}
-    for grid in unknown:
+    infos = iter((yield Look(pending)))
+    sized_grids = {}
+    for grid in pending:
         shapes = {index: next(infos).shape for index in grid.indices()}
-        found[grid.name] = with_sizes(grid, shapes)
-    return tuple(found.get(grid.name, grid) for grid in grids)
+        sized_grids[grid.name] = with_sizes(grid, shapes)
+    return tuple(sized_grids.get(grid.name, grid) for grid in grids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
     )
     if type(grid) is not Grid:  # its keys are its own
         return replace(grid, chunks=chunks)
-    same = (grid.meta, grid.itemsize, grid.node, grid.partitioning, grid.name)
-    return SizedGrid(grid.rule, chunks, *same)
+    attributes = (grid.meta, grid.itemsize, grid.node, grid.partitioning, grid.name)
+    return SizedGrid(grid.rule, chunks, *attributes)
 
 
 def first_chunks(grid: Grid, lengths: Sequence[int]) -> Grid:

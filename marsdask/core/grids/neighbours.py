@@ -40,16 +40,16 @@ def merge_sizes(size: int, sizes: Sizes) -> Sizes:
     """Merge neighbouring chunks to at least ``size`` elements each, if the axis is that long."""
     if not known(sizes) or min(numbers(sizes), default=0) >= size:
         return sizes
-    found: list[int] = []
-    held = 0
+    lengths: list[int] = []
+    total = 0
     for length in numbers(sizes):
-        held += length
-        if held >= size:
-            found.append(held)
-            held = 0
-    if held and found:
-        found[-1] += held
-    return tuple(found) or (held,)
+        total += length
+        if total >= size:
+            lengths.append(total)
+            total = 0
+    if total and lengths:
+        lengths[-1] += total
+    return tuple(lengths) or (total,)
 
 
 def outside(kind: Edge, positions: range, length: int) -> list[int]:
@@ -92,7 +92,7 @@ def halo_runs(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run
     """For each chunk of an axis list the runs of its elements and of its halo."""
     starts = borders(sizes)
     length = starts[-1]
-    found = []
+    all_runs = []
     for begin, end in itertools.pairwise(starts):
         first, last = begin - depth[0], end + depth[1]
         inner = cover(starts, max(first, 0), min(last, length))
@@ -100,8 +100,8 @@ def halo_runs(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run
         if not is_none(edge) and length:
             before, after = range(first, min(0, last)), range(max(length, first), last)
             runs = [*_beyond(starts, edge, before), *runs, *_beyond(starts, edge, after)]
-        found.append(runs)
-    return found
+        all_runs.append(runs)
+    return all_runs
 
 
 def _beyond(starts: Sequence[int], edge: Edge, positions: range) -> list[Run]:
@@ -145,24 +145,26 @@ class Halo(Rule):
         ]
 
     def cell(self, index: Index) -> Call:
-        per_axis = [found[position] for found, position in zip(self._runs, index, strict=True)]
+        per_axis = [
+            axis_runs[position] for axis_runs, position in zip(self._runs, index, strict=True)
+        ]
         refs: list[Ref] = []
-        taken: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = []
-        filled: list[tuple[Any, tuple[slice, ...]]] = []
+        copies: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = []
+        constants_at: list[tuple[Any, tuple[slice, ...]]] = []
         for runs in itertools.product(*map(_placed, per_axis)):
             target = tuple(where for _, where in runs)
             constants = [axis for axis, (run, _) in enumerate(runs) if run.constant]
             if constants:
                 # Axes are extended one after the other, so the last one has the corners.
-                filled.append((self.edges[constants[-1]], target))
+                constants_at.append((self.edges[constants[-1]], target))
             else:
                 refs.append(Ref(self.source, tuple(run.position for run, _ in runs)))
-                taken.append((tuple(run.part for run, _ in runs), target))
+                copies.append((tuple(run.part for run, _ in runs), target))
         shape = tuple(
             None if runs[0].part == slice(None) else sum(run.length for run in runs)
             for runs in per_axis
         )
-        return Call(self.join, (refs, taken, filled, shape))
+        return Call(self.join, (refs, copies, constants_at, shape))
 
 
 def _each(sizes: Sizes) -> list[list[Run]]:
@@ -265,11 +267,11 @@ class Around:
         follow = [self.take(first, slice(0, 0))]
         for head, _ in ends[:0:-1]:
             follow.append(self.take(self.join([head, follow[-1]]), slice(0, after)))
-        found = [(self.take(last, slice(0, 0)), follow[-1])]
-        for (_, tail), rest in zip(ends[:-1], follow[-2::-1], strict=True):
-            rows = self.join([found[-1][0], tail])
-            found.append((self.take(rows, slice(max(0, len(rows) - before), None)), rest))
-        return found
+        result = [(self.take(last, slice(0, 0)), follow[-1])]
+        for (_, tail), first_rows in zip(ends[:-1], follow[-2::-1], strict=True):
+            rows = self.join([result[-1][0], tail])
+            result.append((self.take(rows, slice(max(0, len(rows) - before), None)), first_rows))
+        return result
 
 
 def reaches_far(sizes: Sizes, depth: Depth) -> bool:

@@ -36,7 +36,7 @@ class SharesMemory(Protocol):
 
 def _is_lent(grid: Grid) -> bool:
     """Tell whether chunks may be views of a source's memory (see ``tensor.base.SliceAt``)."""
-    stack, seen = [grid], {grid}
+    stack, visited = [grid], {grid}
     while stack:
         grid = stack.pop()
         if not may_be_views(grid):
@@ -44,8 +44,8 @@ def _is_lent(grid: Grid) -> bool:
         varying = grid.rule.varying if isinstance(grid.rule, Blockwise) else None
         if isinstance(varying, SharesMemory) and varying.lends:
             return True
-        stack.extend(source for source in grid.rule.inputs if source not in seen)
-        seen.update(grid.rule.inputs)
+        stack.extend(source for source in grid.rule.inputs if source not in visited)
+        visited.update(grid.rule.inputs)
     return False
 
 
@@ -76,8 +76,8 @@ class CopiedBlocks:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         places = range(len(args)) if self.places is None else self.places
-        given = [private(arg) if place in places else arg for place, arg in enumerate(args)]
-        return self.func(*given, **kwargs)
+        arguments = [private(arg) if place in places else arg for place, arg in enumerate(args)]
+        return self.func(*arguments, **kwargs)
 
 
 def private(value: Any) -> Any:

@@ -39,21 +39,21 @@ def outer_cut(positions: Any) -> OuterCut | None:
     if isinstance(positions, range) and positions:
         places = range(len(positions))
         descending = positions.step < 0
-        turned = slice(None, None, -1 if descending else 1)
-        return OuterCut([positions[turned]], places[turned])
-    wanted, local = np.unique(positions, return_inverse=True)
-    if not len(wanted):
+        direction = slice(None, None, -1 if descending else 1)
+        return OuterCut([positions[direction]], places[direction])
+    points, local = np.unique(positions, return_inverse=True)
+    if not len(points):
         return OuterCut([range(1)], positions)
-    gaps = np.diff(wanted)
+    gaps = np.diff(points)
     step = int(np.gcd.reduce(gaps)) if len(gaps) else 1
-    first, last = int(wanted[0]), int(wanted[-1])
+    first, last = int(points[0]), int(points[-1])
     whole = range(first, last + 1, step)
-    if len(whole) <= 4 * len(wanted):
+    if len(whole) <= 4 * len(points):
         return OuterCut([whole], (positions - first) // step)
-    breaks = [0, *(np.flatnonzero(gaps > 1) + 1).tolist(), len(wanted)]
+    breaks = [0, *(np.flatnonzero(gaps > 1) + 1).tolist(), len(points)]
     if len(breaks) > MOST_RUNS:
         return None
-    runs = [range(int(wanted[i]), int(wanted[j - 1]) + 1) for i, j in itertools.pairwise(breaks)]
+    runs = [range(int(points[i]), int(points[j - 1]) + 1) for i, j in itertools.pairwise(breaks)]
     return OuterCut(runs, local.reshape(-1))
 
 
@@ -88,8 +88,8 @@ def is_small_part(shape: Sequence[Size], source: Node) -> bool:
     if None in bounds:
         return True
     count = math.prod(bounds)  # type: ignore[arg-type]
-    wanted = math.prod(upper(size) or 0 for size in shape)
-    return count * (source.itemsize or 8) > SMALL and wanted * 2 <= count
+    size_of_part = math.prod(upper(size) or 0 for size in shape)
+    return count * (source.itemsize or 8) > SMALL and size_of_part * 2 <= count
 
 
 def part_of(node: Node, taken: Taken) -> Node:

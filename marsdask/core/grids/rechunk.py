@@ -100,10 +100,10 @@ def split_chunks(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> G
     parts: list[tuple[slice, ...]] = []
     for axis, (old, new) in enumerate(zip(grid.chunks, chunks, strict=True)):
         pieces = [] if old == new else pieces_of(old, new)
-        if any(len(found) > 1 for found in pieces):
+        if any(len(overlaps) > 1 for overlaps in pieces):
             return None
-        axes.append(Via(axis, tuple(found[0][0] for found in pieces)) if pieces else axis)
-        parts.append(tuple(found[0][1] for found in pieces))
+        axes.append(Via(axis, tuple(overlaps[0][0] for overlaps in pieces)) if pieces else axis)
+        parts.append(tuple(overlaps[0][1] for overlaps in pieces))
     return blockwise(
         cut,
         [(grid, tuple(axes))],
@@ -141,19 +141,19 @@ def join_pieces(grid: Grid, chunks: Chunks, concatenate: Callable[..., Any]) -> 
     if math.prod(most) > MOST_PIECES:
         return None
     # Chunks of fewer pieces get empty ones of a chunk that they need anyway.
-    padded = [
-        [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in found]
-        for found, count in zip(pieces, most, strict=True)
+    covers = [
+        [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in overlaps]
+        for overlaps, count in zip(pieces, most, strict=True)
     ]
     tables: list[list[int | Via]] = [
         [axis]
         if old == new
-        else [Via(axis, tuple(cover[i][0] for cover in found)) for i in range(count)]
-        for axis, (old, new, found, count) in enumerate(
-            zip(grid.chunks, chunks, padded, most, strict=True)
+        else [Via(axis, tuple(cover[i][0] for cover in overlaps)) for i in range(count)]
+        for axis, (old, new, overlaps, count) in enumerate(
+            zip(grid.chunks, chunks, covers, most, strict=True)
         )
     ]
-    parts = tuple(tuple(tuple(part for _, part in new) for new in found) for found in padded)
+    parts = tuple(tuple(tuple(part for _, part in new) for new in overlaps) for overlaps in covers)
     return blockwise(
         concatenate,
         [(grid, axes) for axes in itertools.product(*tables)],

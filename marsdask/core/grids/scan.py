@@ -79,17 +79,22 @@ def scan(
     if count == 1:
         return map_blocks(step, source, **like)
     whole = tuple(range(source.ndim))
-    ones = _replaced(source.chunks, axis, (1,) * count)
+    single_sizes = _replaced(source.chunks, axis, (1,) * count)
     totals = blockwise(
-        total, [(source, whole)], chunks=ones, meta=meta, itemsize=itemsize, kwargs=total_kwargs
+        total,
+        [(source, whole)],
+        chunks=single_sizes,
+        meta=meta,
+        itemsize=itemsize,
+        kwargs=total_kwargs,
     )
     lanes = _replaced(source.chunks, axis, (count,))
     offsets = ScanOffsets(starts, totals, axis, starts_kwargs or None, backward)
-    begun = Grid(offsets, lanes, meta, itemsize)
+    offset_grid = Grid(offsets, lanes, meta, itemsize)
     sizes = source.chunks[axis][:: -1 if backward else 1]
     return blockwise(
         step,
-        [(source, whole), (begun, _replaced(whole, axis, None))],
+        [(source, whole), (offset_grid, _replaced(whole, axis, None))],
         varying=OffsetAt(axis, _leading_empty(sizes), count - 1 if backward else None),
         **like,
     )

@@ -46,8 +46,8 @@ class Select(Rule):
         return bisect.bisect_right(self.starts, index[self.axis]) - 1
 
     def cell(self, index: Index) -> Call:
-        which = self.source(index)
-        return Call(same, (Ref(self.sources[which], pick(index, self.axes[which])),))
+        position = self.source(index)
+        return Call(same, (Ref(self.sources[position], pick(index, self.axes[position])),))
 
 
 def chosen(grid: Grid, positions: Sequence[Sequence[int] | None], called: str = "blocks") -> Grid:
@@ -125,16 +125,16 @@ class Runs(NamedTuple):
 def _runs(starts: list[int], first: int, last: int, wanted: range) -> Runs:
     """Find the elements in chunks ``first`` to ``last``; chunks without any are not visited."""
     runs = Runs([], [], [], [])
-    done = 0
-    while done < len(wanted):
-        position = bisect.bisect_right(starts, wanted[done], first, last + 1) - 1
+    count = 0
+    while count < len(wanted):
+        position = bisect.bisect_right(starts, wanted[count], first, last + 1) - 1
         begin = starts[position]
         after = -((wanted.start - starts[position + 1]) // wanted.step)
         after = min(after, len(wanted))
-        row = (position, wanted[done] - begin, wanted[after - 1] - begin + 1, after - done)
+        row = (position, wanted[count] - begin, wanted[after - 1] - begin + 1, after - count)
         for column, value in zip(runs, row, strict=True):
             column.append(value)
-        first, done = position + 1, after
+        first, count = position + 1, after
     return runs
 
 
@@ -143,10 +143,10 @@ def _all_runs(starts: list[int], first: int, last: int, wanted: range) -> Runs:
     begins = np.array(starts[first : last + 2])
     places = np.clip(-((wanted.start - begins) // wanted.step), 0, len(wanted))
     counts = np.diff(places)
-    some = np.flatnonzero(counts)
-    low = wanted.start + places[some] * wanted.step - begins[some]
-    stops = low + (counts[some] - 1) * wanted.step + 1
-    columns = (some + first, low, stops, counts[some])
+    nonempty = np.flatnonzero(counts)
+    low = wanted.start + places[nonempty] * wanted.step - begins[nonempty]
+    stops = low + (counts[nonempty] - 1) * wanted.step + 1
+    columns = (nonempty + first, low, stops, counts[nonempty])
     return Runs(*(column.tolist() for column in columns))
 
 
@@ -189,21 +189,21 @@ def prefix(a: Grid, axis: int, count: int) -> Generator[Look, Any, Grid]:
 
     Return these chunks with known sizes.
     """
-    found: list[Grid] = []
-    have = taken = 0
+    blocks: list[Grid] = []
+    have = position = 0
     step = 1
-    while taken < a.numblocks[axis] and (have < count or not found):
+    while position < a.numblocks[axis] and (have < count or not blocks):
         (block,) = yield from resolved(
             chosen(
                 a,
                 [
-                    range(taken, min(taken + step, a.numblocks[axis])) if i == axis else None
+                    range(position, min(position + step, a.numblocks[axis])) if i == axis else None
                     for i in range(a.ndim)
                 ],
             )
         )
-        found.append(block)
+        blocks.append(block)
         have += sum(numbers(block.chunks[axis]))
-        taken += step
+        position += step
         step *= 2
-    return concatenate_grids(found, axis)
+    return concatenate_grids(blocks, axis)

@@ -91,8 +91,8 @@ def tree(
     """
     grid = partials
     width = _fitting(partials, axes, width)
-    left = width if isinstance(width, Mapping) and not whole else {}
-    while any(grid.numblocks[axis] > left.get(axis, 1) for axis in axes):
+    limits = width if isinstance(width, Mapping) and not whole else {}
+    while any(grid.numblocks[axis] > limits.get(axis, 1) for axis in axes):
         grid = combine_groups(grid, combine, _widths(grid, axes, width), sizes, kwargs, rule)
     return grid
 
@@ -119,8 +119,8 @@ def _fitting(
     """Return how many chunks a group may have, in all or along each axis."""
     room = _room(partials)
     if isinstance(width, Mapping):
-        each = max(2, int(room ** (1 / max(1, len(axes)))))
-        return {axis: min(count, each) for axis, count in width.items()}
+        width_of_axis = max(2, int(room ** (1 / max(1, len(axes)))))
+        return {axis: min(count, width_of_axis) for axis, count in width.items()}
     return min(max(2, width or options.split_every), room)
 
 
@@ -135,8 +135,8 @@ def _widths(grid: Grid, axes: Sequence[int], width: int | Mapping[int, int]) -> 
     if isinstance(width, Mapping):
         return tuple(width.get(axis, 1) for axis in range(grid.ndim))
     several = [axis for axis in axes if grid.numblocks[axis] > 1]
-    each = max(2, round(width ** (1 / len(several))))
-    return tuple(each if axis in several else 1 for axis in range(grid.ndim))
+    share = max(2, round(width ** (1 / len(several))))
+    return tuple(share if axis in several else 1 for axis in range(grid.ndim))
 
 
 @dataclass(frozen=True, eq=False)

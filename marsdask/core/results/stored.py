@@ -43,8 +43,8 @@ class Resident(SourceNode):
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs
-        held = ResultKeys(self.name, self.layout.keys, self.layout.nbytes)
-        return HeldGrid(held, self.layout.chunks, self.meta, partitioning=self.given_partitioning)
+        rule = ResultKeys(self.name, self.layout.keys, self.layout.nbytes)
+        return HeldGrid(rule, self.layout.chunks, self.meta, partitioning=self.given_partitioning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,8 @@ class Stored(SourceNode):
         layout = self.result.layout
         keys = dict(layout.keys)
         graph = dict(zip(keys.values(), scheduler.futures(list(keys.values())), strict=True))
-        shown = self._shown()
-        return FromDask(**shown, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
+        fields = self._shown()
+        return FromDask(**fields, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
 
     def _shown(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(SourceNode)}
@@ -97,11 +97,11 @@ def _readonly(value: Any) -> Any:
 def store(node: Node, result: Result) -> Stored:
     """Return the computed form of ``node``."""
     chunks = tuple(
-        sizes if known(sizes) else held
-        for sizes, held in zip(node.chunks, result.layout.chunks, strict=True)
+        sizes if known(sizes) else actual
+        for sizes, actual in zip(node.chunks, result.layout.chunks, strict=True)
     )
     meta = result.layout.meta
-    stored = Stored(
+    result_node = Stored(
         node.name,
         meta,
         chunks,
@@ -111,8 +111,8 @@ def store(node: Node, result: Result) -> Stored:
         given_order=node.memory_order,
         given_partitioning=result.layout.partitioning,
     )
-    object.__setattr__(stored, "origin", node.origin)
-    return stored
+    object.__setattr__(result_node, "origin", node.origin)
+    return result_node
 
 
 def held_by(scheduler: Scheduler, node: Node, little: InMemoryBlocks) -> Stored:
@@ -166,5 +166,5 @@ class InMemoryBlocks(SourceNode):
         del inputs
         varying = BlockAt(self.name, self.blocks)
         rule = Blockwise(same, varying=varying, cheap=True)
-        kept = self.given_partitioning
-        return Grid(rule, self.block_chunks, self.meta, partitioning=kept)
+        partitioning = self.given_partitioning
+        return Grid(rule, self.block_chunks, self.meta, partitioning=partitioning)

@@ -128,14 +128,16 @@ def captured(func: types.FunctionType) -> Capture:
     for name, cell in zip(code.co_freevars, func.__closure__ or (), strict=True):
         with suppress(ValueError):  # it is given a value later
             cells[name] = cell.cell_contents
-    wanted, known = _usage(code).outer, func.__globals__
-    outer = {name: known[name] for name in wanted if name in known}
-    absent = (name for name in wanted if name not in known and not hasattr(builtins, name))
-    missing = frozenset((*absent, *(name for name in code.co_freevars if name not in cells)))
-    given = func.__defaults__ or ()
-    names = code.co_varnames[: code.co_argcount][code.co_argcount - len(given) :]
-    defaults = {**dict(zip(names, given, strict=True)), **(func.__kwdefaults__ or {})}
-    return Capture(cells, outer, defaults, vars(func), missing)
+    global_names, namespace = _usage(code).outer, func.__globals__
+    outer = {name: namespace[name] for name in global_names if name in namespace}
+    absent = (
+        name for name in global_names if name not in namespace and not hasattr(builtins, name)
+    )
+    undefined = frozenset((*absent, *(name for name in code.co_freevars if name not in cells)))
+    default_values = func.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount][code.co_argcount - len(default_values) :]
+    defaults = {**dict(zip(names, default_values, strict=True)), **(func.__kwdefaults__ or {})}
+    return Capture(cells, outer, defaults, vars(func), undefined)
 
 
 def changed_names(func: types.FunctionType) -> frozenset[str]:
@@ -160,14 +162,14 @@ def _usage(code: types.CodeType) -> _Usage:
     outer = {step.argval for step in steps if step.opname in _OUTER[:2]}
     outer.update(step.argval for step in steps if step.opname.endswith("E_GLOBAL"))
     outer.difference_update(step.argval for step in steps if step.opname == "STORE_NAME")
-    changed = {name for place in range(len(steps)) if (name := _changed(steps, place))}
+    assigned = {name for place in range(len(steps)) if (name := _changed(steps, place))}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             inner = _usage(constant)
             outer.update(inner.outer)
             # Variables of the inner function are no others' of the same name.
-            changed.update(inner.changed - set(constant.co_varnames) - set(constant.co_cellvars))
-    return _Usage(tuple(sorted(outer)), frozenset(changed - set(code.co_cellvars)))
+            assigned.update(inner.changed - set(constant.co_varnames) - set(constant.co_cellvars))
+    return _Usage(tuple(sorted(outer)), frozenset(assigned - set(code.co_cellvars)))
 
 
 def _changed(steps: Sequence[dis.Instruction], place: int) -> str | None:
@@ -215,8 +217,8 @@ def _variable(steps: Sequence[dis.Instruction], place: int) -> str | None:
         elif step.opname in _OUTER:
             return str(step.argval)
         elif step.opname.startswith("LOAD_FAST"):
-            found = step.argval
-            return str(found[-1] if isinstance(found, tuple) else found)
+            value = step.argval
+            return str(value[-1] if isinstance(value, tuple) else value)
         elif step.opname.startswith(("CALL", "BINARY", "BUILD", "LIST", "PRECALL")):
             return None  # an object that the code has just made
         else:

@@ -78,13 +78,13 @@ class _Records:
     def _function(self, func: types.FunctionType) -> bool:
         if import_path(func):
             return False
-        capture, changed = captured(func), changed_names(func)
+        capture, assigned = captured(func), changed_names(func)
         if capture.missing:
             return True
         values = dict(capture.items())
-        anything = "?" in changed or any(map(_changes_arguments, values.values()))
+        anything = "?" in assigned or any(map(_changes_arguments, values.values()))
         return any(
-            (name in changed and not is_fixed(value))
+            (name in assigned and not is_fixed(value))
             or (anything and form_of(type(value)) is not None and not is_fixed(value))
             or self.are_in(value)
             for name, value in values.items()

@@ -63,22 +63,22 @@ class Snapshot:
 
     def container(self, value: Any) -> Any:
         """Return the snapshot of a list or a set."""
-        if (known := self._copies.get(id(value))) is not None:
-            return known
-        made = self._copies[id(value)] = type(value)()
-        add = made.append if isinstance(made, list) else made.add
+        if (earlier := self._copies.get(id(value))) is not None:
+            return earlier
+        copies = self._copies[id(value)] = type(value)()
+        add = copies.append if isinstance(copies, list) else copies.add
         for item in value:
             add(self.of(item))
-        return made
+        return copies
 
     def mapping(self, value: dict[Any, Any]) -> Any:
         """Return the snapshot of a dict."""
-        if (known := self._copies.get(id(value))) is not None:
-            return known
-        made: dict[Any, Any] = {}
-        self._copies[id(value)] = made
-        made.update((self.of(key), self.of(item)) for key, item in value.items())
-        return made
+        if (earlier := self._copies.get(id(value))) is not None:
+            return earlier
+        copies: dict[Any, Any] = {}
+        self._copies[id(value)] = copies
+        copies.update((self.of(key), self.of(item)) for key, item in value.items())
+        return copies
 
     def proxy(self, value: types.MappingProxyType[Any, Any]) -> Any:
         """Return a proxy of the snapshot of a mapping."""
@@ -103,15 +103,15 @@ class Snapshot:
         }
         if not changes:
             return value
-        made = object.__new__(type(value))
+        copied = object.__new__(type(value))
         for name in type(value).__dataclass_fields__:
-            object.__setattr__(made, name, changes.get(name, getattr(value, name)))
-        return made
+            object.__setattr__(copied, name, changes.get(name, getattr(value, name)))
+        return copied
 
     def array(self, value: np.ndarray[Any, Any]) -> Any:
         """Return the snapshot of an array: a read-only copy."""
-        if value.dtype == object and (made := self.cells(value)) is not value:
-            return made
+        if value.dtype == object and (objects := self.cells(value)) is not value:
+            return objects
         if value.dtype.hasobject and value.dtype != object:
             return self.pickled(value)
         return value if is_frozen(value) else frozen_copy(value)
@@ -128,11 +128,11 @@ class Snapshot:
         self.shares |= any(form_of(kind) == "pickled" for kind in kinds)
         if kinds.isdisjoint(CONTAINERS):
             return value
-        made = np.empty(value.shape, object)
+        objects = np.empty(value.shape, object)
         for index, item in np.ndenumerate(value):
-            made[index] = self.of(item) if type(item) in CONTAINERS else item
-        made.flags.writeable = False
-        return made
+            objects[index] = self.of(item) if type(item) in CONTAINERS else item
+        objects.flags.writeable = False
+        return objects
 
     def view(self, value: memoryview) -> memoryview:
         """Return a view of a copy of the bytes."""
@@ -147,8 +147,8 @@ class Snapshot:
         """Return a function that captures snapshots."""
         if import_path(value) or _OWN.get(id(value)) is value:
             return value
-        if (known := self._copies.get(id(value))) is not None:
-            return known
+        if (earlier := self._copies.get(id(value))) is not None:
+            return earlier
         capture = captured(value)
         varies = not all(map(is_fixed, capture.outer.values()))
         own = (*capture.defaults.values(), *capture.attributes.values())
@@ -167,18 +167,18 @@ class Snapshot:
             outer = {name: value.__globals__[name] for name in own if name in value.__globals__}
         cells = tuple(types.CellType() for _ in value.__closure__ or ())
         code = value.__code__
-        made = types.FunctionType(code, outer, value.__name__, closure=cells or None)
-        self._copies[id(value)] = _OWN[id(made)] = made
+        function = types.FunctionType(code, outer, value.__name__, closure=cells or None)
+        self._copies[id(value)] = _OWN[id(function)] = function
         for name, cell in zip(code.co_freevars, cells, strict=True):
             cell.cell_contents = self.of(capture.cells[name])
         if varies:
             outer.update({name: self.of(item) for name, item in capture.outer.items()})
-        made.__defaults__ = self.of(value.__defaults__)
-        made.__kwdefaults__ = self.of(value.__kwdefaults__)
-        made.__dict__.update(self.of(vars(value)))
+        function.__defaults__ = self.of(value.__defaults__)
+        function.__kwdefaults__ = self.of(value.__kwdefaults__)
+        function.__dict__.update(self.of(vars(value)))
         for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
-            setattr(made, name, getattr(value, name))
-        return made
+            setattr(function, name, getattr(value, name))
+        return function
 
     def method(self, value: types.MethodType) -> Any:
         """Return a method of the snapshot of its object."""
@@ -216,18 +216,18 @@ class Snapshot:
         try:
             data, buffers = _dumped(value)
             digest = _digest(data, buffers)
-            if (made := _shared(digest)) is not None:
-                return made
-            made = pickle.loads(data, buffers=map(bytearray, buffers))
+            if (copied := _shared(digest)) is not None:
+                return copied
+            copied = pickle.loads(data, buffers=map(bytearray, buffers))
         except Exception:  # noqa: BLE001 - users' objects may raise any exception
             return self.shared(value)
-        if type(made) is not type(value):
+        if type(copied) is not type(value):
             return self.shared(value)
-        if type(made).__weakrefoffset__:
-            _OWN[id(made)] = made
-            last = ref(made, lambda _: _SHARED.pop(digest, None))
-            _SHARED[digest] = last, _digest(*_dumped(made))
-        return made
+        if type(copied).__weakrefoffset__:
+            _OWN[id(copied)] = copied
+            last = ref(copied, lambda _: _SHARED.pop(digest, None))
+            _SHARED[digest] = last, _digest(*_dumped(copied))
+        return copied
 
     def shared(self, value: Any) -> Any:
         """Return what stays where it is, such as a file, under a name of its own."""
@@ -259,9 +259,9 @@ def _digest(data: bytes, buffers: Iterable[Any]) -> bytes:
 def _shared(digest: bytes) -> Any:
     """Return the copy that was made of equal bytes, unless a task has changed it."""
     last, own = _SHARED.get(digest, (None, b""))
-    made = None if last is None else last()
+    copied = None if last is None else last()
     try:
-        return made if made is not None and _digest(*_dumped(made)) == own else None
+        return copied if copied is not None and _digest(*_dumped(copied)) == own else None
     except Exception:  # noqa: BLE001 - what a task has put into the copy may refuse to be pickled
         return None
 

@@ -44,13 +44,13 @@ class Accessor:
     def __getattr__(self, name: str) -> Any:
         if (self._kind, name) == ("cat", "categories"):
             return with_all_categories(self._rows).node.meta.cat.categories
-        found = getattr(getattr(self._meta, self._kind), name)
-        if callable(found):
+        attribute = getattr(getattr(self._meta, self._kind), name)
+        if callable(attribute):
             return partial(self._call, name)
         if computed := all_rows.PROPERTIES.get((self._kind, name)):
             return computed(self._rows)
-        if not isinstance(found, pd.Series | pd.DataFrame):
-            return found  # a fact of the type: the unit, the time zone, the categories
+        if not isinstance(attribute, pd.Series | pd.DataFrame):
+            return attribute  # a fact of the type: the unit, the time zone, the categories
         return rowwise(Member(name, self._kind), self._rows)
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -26,11 +26,11 @@ class NumberedColumns(FunctionWrapper):
     count: int
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
-        found = self.func(block, *args, **kwargs)
-        first = found.get(0, block)
+        parts = self.func(block, *args, **kwargs)
+        first = parts.get(0, block)
         # A text of fewer parts has None, or NaN where text is of a type of its own.
         short = first.where(first.isna(), None)
-        values = {at: found.get(at, short) for at in range(self.count)}
+        values = {at: parts.get(at, short) for at in range(self.count)}
         columns = pd.DataFrame(values, index=block.index, dtype=block.dtype)
         return columns.set_axis(range(self.count), axis=1)
 
@@ -46,8 +46,8 @@ class Indicators(FunctionWrapper):
         dtype: Any = kwargs.get("dtype") or "int64"
         if not block.notna().any():  # pandas raises for them
             return pd.DataFrame(0, block.index, words).astype(dtype)
-        found = self.func(block, *args, **kwargs)
-        return found.reindex(columns=words, fill_value=0).astype(dtype)
+        frame = self.func(block, *args, **kwargs)
+        return frame.reindex(columns=words, fill_value=0).astype(dtype)
 
 
 def texts_of(rows: Any) -> Any:
@@ -115,10 +115,10 @@ def cat(
     del join  # the labels are equal
     if others is None:
         return rows.compute().str.cat(sep=sep, na_rep=na_rep)
-    listed = isinstance(others, list | tuple) and any(
-        pd.api.types.is_list_like(one) or isinstance(one, Collection) for one in others
+    is_list = isinstance(others, list | tuple) and any(
+        pd.api.types.is_list_like(item) or isinstance(item, Collection) for item in others
     )
-    several = [_column(rows, one) for one in (others if listed else [others])]
+    several = [_column(rows, item) for item in (others if is_list else [others])]
     return by_values(join_texts, rows, *several, sep=sep, na_rep=na_rep)
 
 
@@ -168,8 +168,8 @@ def durations(block: Any) -> Any:
 
 def remove_unused_categories(rows: Any) -> Any:
     """Drop the categories that no row has; computes the distinct ones."""
-    found = rows.drop_duplicates().compute().cat.remove_unused_categories()
-    return rowwise(Method("set_categories", "cat"), rows, found.cat.categories)
+    values = rows.drop_duplicates().compute().cat.remove_unused_categories()
+    return rowwise(Method("set_categories", "cat"), rows, values.cat.categories)
 
 
 #: Methods of ``.str`` by name whose results may have a number of columns that values tell.

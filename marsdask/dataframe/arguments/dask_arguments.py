@@ -65,8 +65,8 @@ def computing(func: F) -> F:
 
     @wraps(func)
     def face(*args: Any, compute: bool = False, **kwargs: Any) -> Any:
-        found = func(*args, **kwargs)
-        return found.compute() if compute else found
+        result = func(*args, **kwargs)
+        return result.compute() if compute else result
 
     return face  # type: ignore[return-value]
 

@@ -52,7 +52,7 @@ def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
     theirs = frozenset[str]().union(*map(_names, codes))
     forwarding = own is not None and bool(own.co_flags & _KEYWORDS)
     anything = not forwarding or any(code.co_flags & _KEYWORDS for code in codes)
-    known = theirs if own is None else theirs | _names(own)
+    names = theirs if own is None else theirs | _names(own)
     in_place = "inplace" in theirs
     tells = own is not None and "inplace" in _names(own)  # its result depends on that
 
@@ -63,12 +63,12 @@ def _checked(method: Any, name: str, codes: list[CodeType]) -> Any:
             if in_place and "inplace" in kwargs:
                 changes = kwargs["inplace"] if tells else kwargs.pop("inplace")
                 check_boolean("inplace", changes)
-            if not anything and not kwargs.keys() <= known:
-                _refuse_unknown(name, kwargs, known)
-        found = method(*args, **kwargs)
+            if not anything and not kwargs.keys() <= names:
+                _refuse_unknown(name, kwargs, names)
+        result = method(*args, **kwargs)
         if not changes:
-            return found
-        _change(name, args[0], found)
+            return result
+        _change(name, args[0], result)
         return args[0] if _returns_itself(name, *args, **kwargs) else None
 
     return face

@@ -66,10 +66,10 @@ class UserCall(Unsettled):
 
 def _with_missing_key(mapping: Any) -> Any:
     """Return a dict with the one object that pandas looks up for missing values as their key."""
-    missing = [key for key in mapping if isinstance(key, float) and np.isnan(key)]
-    if missing:  # a copy of nan is another key
+    nans = [key for key in mapping if isinstance(key, float) and np.isnan(key)]
+    if nans:  # a copy of nan is another key
         mapping = copy(mapping)
-        mapping[np.nan] = mapping.pop(missing[0])
+        mapping[np.nan] = mapping.pop(nans[0])
     return mapping
 
 
@@ -83,8 +83,8 @@ class ValueCall(UserCall):
         skipped = options.pop("na_action", None) == "ignore"
         args = [*args, *options.pop("args", ())]
         results = (
-            value if skipped and missing else func(value, *args, **options)
-            for value, missing in zip(block, block.isna(), strict=True)
+            value if skipped and is_missing else func(value, *args, **options)
+            for value, is_missing in zip(block, block.isna(), strict=True)
         )
         values = exemplars.objects_of(results, len(block))
         return pd.Series(values, block.index, object, block.name)
@@ -141,8 +141,8 @@ def without_values(found: Any, dtype: Any) -> Any:
     plain = isinstance(dtype, np.dtype)
     if plain and dtype.kind in "Ob":  # beside truth values, what is missing stays what it is
         return found.astype(object)
-    missing = np.float64 if plain and dtype.kind in "iu" else dtype
-    return pd.Series([None] * len(found), found.index, missing, found.name)
+    kind = np.float64 if plain and dtype.kind in "iu" else dtype
+    return pd.Series([None] * len(found), found.index, kind, found.name)
 
 
 def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
@@ -150,17 +150,17 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     node = obj.node
     call = UserCall(name, args, tuple(kwargs.items()), None)
     if meta is not None:
-        found = declared(meta, node.meta)
+        like = declared(meta, node.meta)
     elif not any(node.chunks[0]):
-        found = call.called(node.meta)  # pandas has types of its own for no rows
+        like = call.called(node.meta)  # pandas has types of its own for no rows
     else:
-        found = _guessed(call, node.meta)
-    by_values = meta is None and _tells_nothing(found, node.meta) and callable(args[0])
+        like = _guessed(call, node.meta)
+    by_values = meta is None and _tells_nothing(like, node.meta) and callable(args[0])
     by_key = meta is None and name == "map" and _has_kinds(args[0], node.meta)
-    if by_key and isinstance(found, pd.Series):
-        found = found.astype(object)
+    if by_key and isinstance(like, pd.Series):
+        like = like.astype(object)
     kind = ValueCall if by_values else LookUp if by_key else UserCall
-    call = kind(name, args, tuple(kwargs.items()), without_rows(found, node.meta))
+    call = kind(name, args, tuple(kwargs.items()), without_rows(like, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
     rows = rowwise(call, obj if node.settled or is_row(node) else OneType(node))
     if by_key:
@@ -186,20 +186,20 @@ def _guessed(call: UserCall, meta: Any) -> Any:
         )
     of_kinds = meta.dtype == object
     values = pd.Series(KINDS, dtype=object) if of_kinds else column(meta.dtype)
-    first, *others = (values[at : at + 1].rename(meta.name) for at in range(len(values)))
+    first, *samples = (values[at : at + 1].rename(meta.name) for at in range(len(values)))
     results = []
     with suppress(*(() if not of_kinds else (Exception,))):
         results.append(_tried(call, first))
-    for rows in others:
+    for rows in samples:
         if of_kinds or not isinstance(results[-1], pd.Series) or _is_missing(results[-1]):
             with suppress(Exception):
                 results.append(_tried(call, rows))
     if not results:
         return _tried(call, first)  # raises
-    shown = [one for one in results if not _is_missing(one)] or results[:1]
-    first = shown[0]
-    columns = [one for one in shown if isinstance(one, pd.Series)]
-    alike = len(columns) < len(shown) or all(one.dtype == first.dtype for one in columns)
+    examples = [result for result in results if not _is_missing(result)] or results[:1]
+    first = examples[0]
+    columns = [result for result in examples if isinstance(result, pd.Series)]
+    alike = len(columns) < len(examples) or all(result.dtype == first.dtype for result in columns)
     return first if alike else first.astype(object)
 
 
@@ -253,7 +253,7 @@ def apply_rows(
     All rows meet in one task with ``axis=0``.
     """
     number = axis_number(frame.node.meta, axis)
-    if not any(result_type is one or result_type == one for one in RESULT_TYPES):
+    if not any(result_type is option or result_type == option for option in RESULT_TYPES):
         raise ValueError(
             "invalid value for result_type, must be one of {None, 'reduce', 'broadcast', 'expand'}"
         )
@@ -261,8 +261,8 @@ def apply_rows(
         several: Series | DataFrame = frame.agg(func, axis)
         return several
     if isinstance(func, str):
-        named: DataFrame = _named(frame, func, number, args, kwargs)
-        return named
+        values: DataFrame = _named(frame, func, number, args, kwargs)
+        return values
     if isinstance(func, np.ufunc) and not (args or kwargs):
         applied: DataFrame = rowwise(func, frame)
         return applied
@@ -271,8 +271,8 @@ def apply_rows(
         like = None if meta is None else declared(meta, frame.node.meta)
         columns: DataFrame = call_with_columns(frame, "apply", func, meta=like, **options)
         return columns
-    found: DataFrame = user_call(frame, "apply", func, axis=1, meta=meta, **options)
-    return found
+    result: DataFrame = user_call(frame, "apply", func, axis=1, meta=meta, **options)
+    return result
 
 
 #: What ``apply`` may make of the results.
@@ -309,8 +309,8 @@ def apply_values(
     tells the type instead, as for DataFrames.
     """
     if isinstance(func, str):
-        named: Series = getattr(series, func)(*args, **kwargs)
-        return named
+        values: Series = getattr(series, func)(*args, **kwargs)
+        return values
     if isinstance(func, np.ufunc) and not (args or kwargs):
         applied: Series = rowwise(func, series)
         return applied
@@ -323,8 +323,8 @@ def apply_values(
     if by_row is False:
         whole: Series = func(series, *args, **kwargs)
         return whole
-    found: Series = user_call(series, "apply", func, args=args, meta=meta, **kwargs)
-    return found
+    result: Series = user_call(series, "apply", func, args=args, meta=meta, **kwargs)
+    return result
 
 
 @keeps_lazy("arguments")
@@ -341,8 +341,8 @@ def map_values(
     if obj.ndim == 2 and not callable(func):
         raise TypeError("the first argument must be callable")
     call: dict[str, Any] = {"na_action": na_action, "meta": meta, **kwargs}
-    found: S = (_mapped_columns if obj.ndim == 2 else user_call)(obj, "map", func, **call)
-    return found
+    result: S = (_mapped_columns if obj.ndim == 2 else user_call)(obj, "map", func, **call)
+    return result
 
 
 def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: Any) -> Any:
@@ -352,13 +352,13 @@ def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: An
     objects = [at for at in range(len(columns)) if types.iloc[at] == np.dtype(object)]
     if meta is not None or not objects:
         return user_call(frame, name, func, meta=meta, **kwargs)
-    others = [at for at in range(len(columns)) if at not in objects]
+    positions = [at for at in range(len(columns)) if at not in objects]
     parts = [
         user_call(rowwise(column_at, frame, position=at), name, func, **kwargs) for at in objects
     ]
-    if others:
-        parts.append(user_call(rowwise(column_at, frame, position=others), name, func, **kwargs))
-    order = np.argsort([*objects, *others]).tolist()
+    if positions:
+        parts.append(user_call(rowwise(column_at, frame, position=positions), name, func, **kwargs))
+    order = np.argsort([*objects, *positions]).tolist()
     return rowwise(side_by_side, *parts, order=order, columns=columns)
 
 
@@ -375,8 +375,8 @@ def transform(obj: S, func: Any, axis: int | str = 0, *args: Any, **kwargs: Any)
     """
     if isinstance(func, list | tuple | dict) and not _are_given(func):
         raise ValueError("No transform functions were provided")
-    found: S = _transformed(obj, func, axis_number(obj.node.meta, axis), args, kwargs)
-    return found
+    result: S = _transformed(obj, func, axis_number(obj.node.meta, axis), args, kwargs)
+    return result
 
 
 def _are_given(functions: Any) -> bool:
@@ -430,19 +430,19 @@ def _by_several(obj: Any, func: Any, args: Any, kwargs: Any) -> DataFrame:
     else:
         labels = pd.Index([label for (label, _), _ in calls])
     bare = (obj if obj.ndim == 2 else obj.to_frame())[[]]
-    numbered = rowwise(with_columns, bare, *columns, names=tuple(range(len(columns))))
-    found: DataFrame = rowwise(relabelled, numbered, columns=labels)
-    return found
+    table = rowwise(with_columns, bare, *columns, names=tuple(range(len(columns))))
+    result: DataFrame = rowwise(relabelled, table, columns=labels)
+    return result
 
 
 def _by_name(functions: Any) -> dict[Any, Any]:
     """Return functions by their names."""
-    named = {getattr(function, "__name__", function): function for function in functions}
-    if len(named) < len(functions):
+    by_name = {getattr(function, "__name__", function): function for function in functions}
+    if len(by_name) < len(functions):
         raise pd.errors.SpecificationError(
             "Function names must be unique if there is no new column names assigned"
         )
-    return named
+    return by_name
 
 
 def _function_named(obj: Any, name: str) -> Any:

@@ -36,18 +36,18 @@ def arithmetic(name: str) -> SameKind:
 
     @keeps_lazy("arguments")
     def call(self: Any, other: Any, *args: Any, **options: Any) -> Any:
-        given = dict(zip(PARAMETERS[self.ndim], args, strict=False)) | options
-        if given.get("level") is not None:
+        arguments = dict(zip(PARAMETERS[self.ndim], args, strict=False)) | options
+        if arguments.get("level") is not None:
             raise NotImplementedError(
                 f"{name}(level=) is not supported; use reset_index(), and merge() on the level"
             )
-        unknown = set(given) - {*PARAMETERS[1]}
-        if unknown or len(args) > len(PARAMETERS[1]):
-            raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
-        other = _operand(self, other, given.get("axis"))
-        plain = given.get("fill_value") is None and not _is_by_column(self, other, func)
+        extra = set(arguments) - {*PARAMETERS[1]}
+        if extra or len(args) > len(PARAMETERS[1]):
+            raise TypeError(f"{name}() got an unexpected keyword argument {min(extra)!r}")
+        other = _operand(self, other, arguments.get("axis"))
+        plain = arguments.get("fill_value") is None and not _is_by_column(self, other, func)
         if not plain or _is_by_row(self, other):
-            kwargs = {key: one for key, one in given.items() if one is not None}
+            kwargs = {key: value for key, value in arguments.items() if value is not None}
             return rowwise(Method(name), self, other, **kwargs)
         return rowwise(func, other, self) if reflected else rowwise(func, self, other)
 

@@ -52,15 +52,15 @@ def _tells_types(dtype: Any) -> bool:
 def _without_categories(meta: Any, dtype: Any) -> dict[int, Any]:
     """Return the places of columns that get categories of their values, and the types given."""
     labels = [meta.name] if meta.ndim == 1 else list(meta.columns)
-    given = dtype.get if pd.api.types.is_dict_like(dtype) else lambda _: dtype
-    found = {}
+    getter = dtype.get if pd.api.types.is_dict_like(dtype) else lambda _: dtype
+    types = {}
     for place, (label, own) in enumerate(zip(labels, dtypes_of(meta), strict=True)):
-        wanted = given(label)
-        unknown = isinstance(wanted, pd.CategoricalDtype) and wanted.categories is None
-        named = isinstance(wanted, str) and wanted == "category"
-        if (named or unknown) and not isinstance(own, pd.CategoricalDtype):
-            found[place] = wanted
-    return found
+        target = getter(label)
+        is_open = isinstance(target, pd.CategoricalDtype) and target.categories is None
+        is_name = isinstance(target, str) and target == "category"
+        if (is_name or is_open) and not isinstance(own, pd.CategoricalDtype):
+            types[place] = target
+    return types
 
 
 def _categorical(obj: Any, dtype: Any, places: dict[int, Any], options: dict[str, Any]) -> Any:
@@ -71,14 +71,14 @@ def _categorical(obj: Any, dtype: Any, places: dict[int, Any], options: dict[str
         values = obj.drop_duplicates().compute()
         return rowwise(Method("astype"), obj, values.astype(places[0]).dtype, **options)
     if not meta.columns.is_unique:
-        numbered = rowwise(relabelled, obj, columns=pd.RangeIndex(len(meta.columns)))
-        found = astype(numbered, _by_place(meta.columns, dtype), **options)
-        return rowwise(relabelled, found, columns=meta.columns)
+        table = rowwise(relabelled, obj, columns=pd.RangeIndex(len(meta.columns)))
+        result = astype(table, _by_place(meta.columns, dtype), **options)
+        return rowwise(relabelled, result, columns=meta.columns)
     distinct = compute(*(rowwise(column_at, obj, at).drop_duplicates() for at in places))
     dtypes = _by_place(meta.columns, dtype) | {
         at: values.astype(places[at]).dtype for at, values in zip(places, distinct, strict=True)
     }
-    return astype(obj, {meta.columns[at]: one for at, one in dtypes.items()}, **options)
+    return astype(obj, {meta.columns[at]: item for at, item in dtypes.items()}, **options)
 
 
 def _by_place(labels: Any, dtype: Any) -> dict[int, Any]:

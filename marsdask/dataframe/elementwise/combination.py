@@ -42,13 +42,13 @@ def equals(obj: Any, other: Any) -> bool:
         return False
     if len(obj) != len(other):
         return False
-    rows, others = (one.reset_index(drop=True) for one in (obj, other))
-    same = rowwise(rows_equal, rows, others).all()
+    rows, other_rows = (item.reset_index(drop=True) for item in (obj, other))
+    matches = rowwise(rows_equal, rows, other_rows).all()
     if mine.index.nlevels > 1:
-        labels = [rowwise(labels_as_columns, one).reset_index(drop=True) for one in (obj, other)]
+        labels = [rowwise(labels_as_columns, item).reset_index(drop=True) for item in (obj, other)]
     else:
-        labels = [column(one.index).reset_index(drop=True) for one in (obj, other)]
-    return bool((same & rowwise(rows_equal, *labels).all()).compute())
+        labels = [column(item.index).reset_index(drop=True) for item in (obj, other)]
+    return bool((matches & rowwise(rows_equal, *labels).all()).compute())
 
 
 def labels_as_columns(block: Any) -> Any:
@@ -58,7 +58,7 @@ def labels_as_columns(block: Any) -> Any:
 
 def _nested(column: pd.Series) -> np.ndarray[Any, Any]:
     """Tell which cells of a column of objects hold arrays."""
-    return np.fromiter((isinstance(one, np.ndarray) for one in column), bool, len(column))
+    return np.fromiter((isinstance(value, np.ndarray) for value in column), bool, len(column))
 
 
 def _equal_cells(mine: Any, theirs: Any) -> bool:
@@ -71,18 +71,18 @@ def _equal_cells(mine: Any, theirs: Any) -> bool:
 @kernel(scratch=2.0)
 def rows_equal(block: Any, other: Any) -> Any:
     """Tell of each row whether its values are equal to others, or missing as they are."""
-    frames = [one.to_frame() if one.ndim == 1 else one for one in (block, other)]
-    same = np.ones(len(block), dtype=bool)
+    frames = [item.to_frame() if item.ndim == 1 else item for item in (block, other)]
+    mask = np.ones(len(block), dtype=bool)
     for at in range(frames[0].shape[1]):
         mine, theirs = (frame.iloc[:, at] for frame in frames)
         nested = _nested(mine) | _nested(theirs) if mine.dtype == object else None
         if nested is not None and nested.any():
             pairs = list(zip(mine.to_numpy()[nested], theirs.to_numpy()[nested], strict=True))
-            same[nested] &= [_equal_cells(*pair) for pair in pairs]
+            mask[nested] &= [_equal_cells(*pair) for pair in pairs]
             mine, theirs = mine.mask(nested), theirs.mask(nested)
-        found = (mine == theirs) | (mine.isna() & theirs.isna())
-        same &= found.to_numpy(dtype=bool, na_value=False)
-    return pd.Series(same, index=block.index)
+        matches = (mine == theirs) | (mine.isna() & theirs.isna())
+        mask &= matches.to_numpy(dtype=bool, na_value=False)
+    return pd.Series(mask, index=block.index)
 
 
 def update(
@@ -112,12 +112,12 @@ def update(
 @kernel(scratch=2.0)
 def updated(block: Any, other: Any, overwrite: bool) -> Any:
     """Return rows with the values of others that are not missing."""
-    found = block.copy(deep=False)
+    result = block.copy(deep=False)
     if block.ndim == 1:
-        found.update(other)
+        result.update(other)
     else:
-        found.update(other, overwrite=overwrite)
-    return found
+        result.update(other, overwrite=overwrite)
+    return result
 
 
 def align(obj: S, other: Any, join: str = "outer", axis: Any = None) -> tuple[S, Any]:
@@ -151,9 +151,9 @@ def reindex_like(
 
     See pandas.DataFrame.reindex_like. A lazy object must have the same rows.
     """
-    if any(one is not None for one in (method, limit, tolerance)):
+    if any(option is not None for option in (method, limit, tolerance)):
         raise NotImplementedError("reindex_like(method=) is not supported; use ffill() or bfill()")
-    found: S = obj
+    result: S = obj
     if isinstance(other, Collection):
         if alignment(obj.node) != alignment(other.node):
             raise NotImplementedError(
@@ -162,10 +162,10 @@ def reindex_like(
         meta = other.node.meta
     else:
         meta = other
-        found = found.reindex(other.index)
+        result = result.reindex(other.index)
     if obj.ndim == 2 and not obj.node.meta.columns.equals(meta.columns):
-        found = found.reindex(columns=meta.columns)
-    return found
+        result = result.reindex(columns=meta.columns)
+    return result
 
 
 def dot(obj: Any, other: Any) -> Series | Tensor:
@@ -173,8 +173,8 @@ def dot(obj: Any, other: Any) -> Series | Tensor:
 
     See pandas.DataFrame.dot. Products with lazy frames are for ``to_tensor()``.
     """
-    found: Series = _dot(obj, other)
-    return found
+    product: Series = _dot(obj, other)
+    return product
 
 
 def _dot(obj: Any, other: Any) -> Any:
@@ -232,8 +232,8 @@ def convert_dtypes(obj: S, *args: Any, **kwargs: Any) -> S:
             f"convert_dtypes() of {narrow.pop()} is not supported, since all rows tell whether it "
             "is integers; use astype('Float32'), or convert_integer=False"
         )
-    found: S = rowwise(Converted(Method("convert_dtypes")), obj, *args, **kwargs)
-    return found
+    result: S = rowwise(Converted(Method("convert_dtypes")), obj, *args, **kwargs)
+    return result
 
 
 def infer_objects(obj: S, copy: Any = None) -> S:
@@ -243,8 +243,8 @@ def infer_objects(obj: S, copy: Any = None) -> S:
     """
     del copy
     _check_objects(obj, "infer_objects")
-    found: S = type(obj)(obj.node)
-    return found
+    result: S = type(obj)(obj.node)
+    return result
 
 
 def _check_objects(obj: Any, name: str) -> None:
@@ -265,8 +265,8 @@ def xs(
         columns: DataFrame | Series = _columns_at(obj, key, level, drop_level)
         return columns
     if level is None and (drop_level or obj.node.meta.index.nlevels == 1):
-        one: DataFrame | Series | Tensor = obj.loc[key]
-        return one
+        values: DataFrame | Series | Tensor = obj.loc[key]
+        return values
     if level is None:
         keys = key if isinstance(key, tuple) else (key,)
         mask = rowwise(at_levels, obj, keys=keys, levels=tuple(range(len(keys))))
@@ -279,13 +279,13 @@ def xs(
         raise TypeError("Index must be a MultiIndex")
     keys, levels = (key, level) if isinstance(level, list | tuple) else ((key,), (level,))
     places = tuple(map(labels._get_level_number, levels))
-    found: DataFrame | Series = obj[rowwise(at_levels, obj, keys=tuple(keys), levels=places)]
-    if not len(found):
+    matches: DataFrame | Series = obj[rowwise(at_levels, obj, keys=tuple(keys), levels=places)]
+    if not len(matches):
         raise KeyError(key)
     if not drop_level or len(levels) == obj.node.meta.index.nlevels:
-        return found
-    dropped: DataFrame | Series = rowwise(NewLabels(Method("droplevel")), found, level)
-    return dropped
+        return matches
+    result: DataFrame | Series = rowwise(NewLabels(Method("droplevel")), matches, level)
+    return result
 
 
 def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:
@@ -294,11 +294,11 @@ def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:
     if level is None and labels.nlevels == 1 and drop_level:
         return frame[key]
     places = pd.DataFrame([range(len(labels))], columns=labels)
-    chosen = places.xs(key, axis=1, level=level, drop_level=drop_level)
-    if chosen.ndim == 1 and not isinstance(labels.get_loc(key), slice | np.ndarray):
+    table = places.xs(key, axis=1, level=level, drop_level=drop_level)
+    if table.ndim == 1 and not isinstance(labels.get_loc(key), slice | np.ndarray):
         return frame[key]
-    columns = frame.iloc[:, chosen.iloc[0].tolist()]
-    columns.columns = chosen.columns
+    columns = frame.iloc[:, table.iloc[0].tolist()]
+    columns.columns = table.columns
     return columns
 
 

@@ -57,19 +57,19 @@ def combine_values(
     _check_lazy(other, "combine")
     if not isinstance(other, Collection):
         return _series(user_call(series, "combine", other, func, fill_value))
-    metas = [typed.node.meta for typed in (series, other)]
+    metas = [item.node.meta for item in (series, other)]
     rows = [column(meta.dtype)[:1].rename(meta.name) for meta in metas]
     if not any(series.node.chunks[0]):
         rows = metas  # pandas has a type of its own for no rows
     try:
-        found = rows[0].combine(rows[1], func, fill_value)
+        result = rows[0].combine(rows[1], func, fill_value)
     except TypeError:  # of made-up values: chunks tell
-        found = rows[0].astype(object)
-    found = found.astype(object) if metas[0].dtype == object else found
+        result = rows[0].astype(object)
+    result = result.astype(object) if metas[0].dtype == object else result
     if alignment(series.node) != alignment(other.node):
         whole = (("func", func), ("fill_value", fill_value))
-        return _series(_in_one_task("combine", series, other, found.iloc[:0], whole, rows=None))
-    like = without_rows(found, metas[0])
+        return _series(_in_one_task("combine", series, other, result.iloc[:0], whole, rows=None))
+    like = without_rows(result, metas[0])
     call = CombineCall("combine", (func, fill_value), (), like)
     combined_rows = rowwise(call, series, other)
     if like.dtype != object:
@@ -94,16 +94,16 @@ def combine_columns(
     All rows meet in one task, since the function sees whole columns.
     """
     _check_lazy(other, "combine")
-    metas = [one.node.meta for one in (frame, other)]
+    metas = [item.node.meta for item in (frame, other)]
     rows = [sample(meta) for meta in metas]
     like = rows[0].combine(rows[1], func, fill_value, overwrite).iloc[:0]
-    same = alignment(frame.node) == alignment(other.node)
+    is_aligned = alignment(frame.node) == alignment(other.node)
     size = total(frame.node.chunks[0])
-    known = size if same and isinstance(size, int) else None
+    count = size if is_aligned and isinstance(size, int) else None
     options = (("func", func), ("fill_value", fill_value), ("overwrite", overwrite))
     like = like.set_axis(metas[0].index[:0], axis=0)
-    found: DataFrame = _in_one_task("combine", frame, other, like, options, rows=known)
-    return found
+    result: DataFrame = _in_one_task("combine", frame, other, like, options, rows=count)
+    return result
 
 
 def _in_one_task(
@@ -146,9 +146,9 @@ def case_when(series: Series, caselist: Any) -> Series:
                 f"Argument {number} must have length 2; a condition and replacement; instead got "
                 f"length {len(entry)}."
             )
-    flat = [_beside(series, one) for entry in caselist for one in entry]
-    found: Series = rowwise(cases, series, *flat)
-    return found
+    flat = [_beside(series, item) for entry in caselist for item in entry]
+    result: Series = rowwise(cases, series, *flat)
+    return result
 
 
 def _beside(series: Series, value: Any) -> Any:
@@ -194,28 +194,32 @@ def compare(
             "Can only compare identically-labeled (both index and columns) DataFrame objects"
         )
     how = {"keep_shape": True, "keep_equal": keep_equal, "result_names": result_names}
-    found = rowwise(Converted(Method("compare")), obj, other, **how)
+    rows = rowwise(Converted(Method("compare")), obj, other, **how)
     if not keep_shape:
-        found = found[~rowwise(rows_equal, obj, other)]
+        rows = rows[~rowwise(rows_equal, obj, other)]
         if obj.ndim == 2:
             differ = ~rowwise(cells_equal, obj, other).all().to_pandas().to_numpy()
-            found = found.iloc[:, np.flatnonzero(np.repeat(differ, 2)).tolist()]
+            rows = rows.iloc[:, np.flatnonzero(np.repeat(differ, 2)).tolist()]
     if align_axis in (1, "columns"):
-        side_by_side: DataFrame = found
+        side_by_side: DataFrame = rows
         return side_by_side
     if align_axis not in (0, "index", "rows"):
         raise ValueError(f"No axis named {align_axis} for object type {type(obj).__name__}")
-    same = obj.ndim == 1 and obj.name == other.name
-    options = {"names": result_names, "name": obj.name if same else None, "framed": obj.ndim == 2}
-    below: DataFrame | Series = flat_map(alternated, found, times=2, **options)
+    has_name = obj.ndim == 1 and obj.name == other.name
+    options = {
+        "names": result_names,
+        "name": obj.name if has_name else None,
+        "framed": obj.ndim == 2,
+    }
+    below: DataFrame | Series = flat_map(alternated, rows, times=2, **options)
     return below
 
 
 @kernel(scratch=2.0)
 def cells_equal(block: Any, other: Any) -> Any:
     """Tell of each cell whether it is equal to another, or missing as that is."""
-    same = (block == other) | (block.isna() & other.isna())
-    return same.fillna(False).astype(bool)
+    mask = (block == other) | (block.isna() & other.isna())
+    return mask.fillna(False).astype(bool)
 
 
 @kernel(scratch=3.0)
@@ -228,5 +232,5 @@ def alternated(block: Any, names: tuple[Any, Any], name: Any, framed: bool) -> A
         halves = [block.iloc[:, at].rename(name) for at in (0, 1)]
     below = pd.concat(halves, keys=names)
     levels = [*range(1, below.index.nlevels), 0]
-    found = below.take(np.arange(len(below)).reshape(2, -1).T.ravel())
-    return found.set_axis(found.index.reorder_levels(levels), axis=0)
+    rows = below.take(np.arange(len(below)).reshape(2, -1).T.ravel())
+    return rows.set_axis(rows.index.reorder_levels(levels), axis=0)

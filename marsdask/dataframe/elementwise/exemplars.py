@@ -106,8 +106,8 @@ class ExemplarsOf:
 def join_exemplars(a: Exemplars, b: Exemplars) -> Exemplars:
     """Return the exemplars of two chunks."""
     return tuple(
-        _exemplars(objects_of([*one, *two], len(one) + len(two)))
-        for one, two in zip(a, b, strict=True)
+        _exemplars(objects_of([*first, *second], len(first) + len(second)))
+        for first, second in zip(a, b, strict=True)
     )
 
 
@@ -158,7 +158,7 @@ def _one_of_each(values: Any) -> tuple[Any, ...]:
     for kind in dict.fromkeys(kinds):
         size: Any = len if hasattr(kind, "__len__") else abs if issubclass(kind, int) else None
         if size is not None:
-            alike = (one for one, other in zip(present, kinds, strict=True) if other is kind)
+            alike = (value for value, own in zip(present, kinds, strict=True) if own is kind)
             exemplars.append(max(alike, key=size))
     return tuple(exemplars)
 
@@ -197,8 +197,8 @@ class WithExemplars(FunctionWrapper, Unsettled):
             else arg
             for arg in args
         )
-        found = self.func(rows, *args, **kwargs)
-        return found.iloc[: len(block)].set_axis(block.index)
+        result = self.func(rows, *args, **kwargs)
+        return result.iloc[: len(block)].set_axis(block.index)
 
 
 def _extended(block: Any, columns: Exemplars, count: int) -> Any:

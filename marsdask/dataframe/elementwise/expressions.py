@@ -113,7 +113,7 @@ class Evaluation:
         return node.value
 
     def _list(self, node: ast.List | ast.Tuple) -> Any:
-        return [self.value(one) for one in node.elts]
+        return [self.value(item) for item in node.elts]
 
     _tuple = _list
 
@@ -125,7 +125,7 @@ class Evaluation:
         if name.startswith(QUOTED):
             name = self.quoted[int(name.removeprefix(QUOTED))]
             # Of labels with the same text, as 1 and "1", the last one counts, as in pandas.
-            label = next((one for one in self.frame.columns[::-1] if str(one) == name), name)
+            label = next((item for item in self.frame.columns[::-1] if str(item) == name), name)
         labels = self.frame.node.meta.index
         if label in self.frame.columns:
             column = self.frame[label]
@@ -155,7 +155,7 @@ class Evaluation:
     def _check_operator(self, op: ast.AST, *operands: Any) -> None:
         """Raise for what pandas lacks with ``parser="python"``, where ``==`` of texts is ``in``."""
         among = isinstance(op, ast.Eq | ast.NotEq) and any(
-            isinstance(one, str | list) for one in operands
+            isinstance(operand, str | list) for operand in operands
         )
         if self.parser == "python" and (among or isinstance(op, NOT_IN_PYTHON)):
             raise NotImplementedError(
@@ -171,13 +171,13 @@ class Evaluation:
             )
         nodes = (node.left, *node.comparators)
         values = list(map(self.value, nodes))
-        found = [
-            self._compared(op, left, right, other)
-            for op, left, right, other in zip(
+        comparisons = [
+            self._compared(op, left, right, comparator)
+            for op, left, right, comparator in zip(
                 node.ops, values, values[1:], node.comparators, strict=False
             )
         ]
-        return reduce(operator.and_, found)
+        return reduce(operator.and_, comparisons)
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any, node: ast.expr) -> Any:
         self._check_operator(op, left, right)
@@ -185,7 +185,7 @@ class Evaluation:
         among = isinstance(op, ast.In | ast.NotIn)
         if among and _is_rows(left) and isinstance(right, list) and any(map(_is_rows, right)):
             _check_names(node, right)
-            equal = reduce(operator.or_, [left == one for one in right])
+            equal = reduce(operator.or_, [left == value for value in right])
             return ~equal if isinstance(op, ast.NotIn) else equal
         if isinstance(left, list) and isinstance(op, ast.Eq | ast.NotEq):
             left, right = right, left
@@ -212,7 +212,7 @@ class Evaluation:
             func = self.value(node.func)
         else:
             raise TypeError("Only named functions are supported")
-        options = {one.arg: self.value(one.value) for one in node.keywords if one.arg}
+        options = {pair.arg: self.value(pair.value) for pair in node.keywords if pair.arg}
         return func(*map(self.value, node.args), **options)
 
 
@@ -243,14 +243,14 @@ def _check_names(node: ast.expr, values: list[Any]) -> None:
 
 def _is_in(left: Any, right: Any) -> Any:
     """Tell of each value of a column whether it is among others, on whichever side these are."""
-    several = [one for one in (left, right) if isinstance(one, Collection)]
+    several = [value for value in (left, right) if isinstance(value, Collection)]
     if not several:
         raise NotImplementedError("'in' without a column is not supported in expressions")
     column: Any = several[0]
     values = right if column is left else left
     if isinstance(values, list):
         # As in pandas, columns in a list are equal to no value, but with ``in``.
-        values = [one for one in values if not _is_rows(one)]
+        values = [value for value in values if not _is_rows(value)]
     if (values is left and pd.api.types.is_scalar(values)) or isinstance(values, str):
         values = [values]
     return column.isin(values)
@@ -285,13 +285,13 @@ def names_in(text: str) -> set[str]:
 def variables_of_caller(text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return what the names after ``@`` mean where the user called."""
     places = scopes_of_caller(options)
-    found: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
     for name in names_in(text):
-        holder = next((one for one in places if name in one), None)
+        holder = next((scope for scope in places if name in scope), None)
         if holder is None:
             raise pd.errors.UndefinedVariableError(f"local variable {name}")
-        found[name] = holder[name]
-    return found
+        variables[name] = holder[name]
+    return variables
 
 
 def scopes_of_caller(options: dict[str, Any]) -> list[Mapping[str, Any]]:
@@ -299,10 +299,10 @@ def scopes_of_caller(options: dict[str, Any]) -> list[Mapping[str, Any]]:
     frame = sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("marsdask."):
         frame = frame.f_back
-    local, shared = options.get("local_dict"), options.get("global_dict")
+    local, outer = options.get("local_dict"), options.get("global_dict")
     return [
         frame.f_locals if local is None else local,
-        frame.f_globals if shared is None else shared,
+        frame.f_globals if outer is None else outer,
     ]
 
 
@@ -410,8 +410,8 @@ def evaluate(frame: DataFrame, expr: str, **options: Any) -> DataFrame | Series:
 
 def evaluation_of(frame: Any, expr: str, options: dict[str, Any]) -> Evaluation:
     """Return what evaluates an expression of a frame's columns."""
-    if unknown := set(options) - {"local_dict", "global_dict", *CHANGING_NOTHING}:
-        raise TypeError(f"eval() got an unexpected keyword argument {min(unknown)!r}")
+    if extra := set(options) - {"local_dict", "global_dict", *CHANGING_NOTHING}:
+        raise TypeError(f"eval() got an unexpected keyword argument {min(extra)!r}")
     parser = options.get("parser", "pandas")
     check_engine(parser, options.get("engine"))
     return Evaluation(frame, variables_of_caller(expr, options), parser)
@@ -419,18 +419,18 @@ def evaluation_of(frame: Any, expr: str, options: dict[str, Any]) -> Evaluation:
 
 def _evaluated(evaluation: Evaluation, expr: str) -> Any:
     """Return the value of an expression, or the frame with what it assigns."""
-    found: Any = evaluation.frame
+    result: Any = evaluation.frame
     for line in evaluation.parsed(expr.strip()):
         if isinstance(line, ast.Expr):
-            found = evaluation.value(line.value)
+            result = evaluation.value(line.value)
         elif isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
             value = evaluation.value(line.value)
             name = line.targets[0].id
-            found = rowwise(with_columns, evaluation.frame, value, names=(name,))
-            evaluation.frame = found
+            result = rowwise(with_columns, evaluation.frame, value, names=(name,))
+            evaluation.frame = result
         else:
             raise ValueError("an expression or assignments to columns are expected")
-    return found
+    return result
 
 
 def query(frame: DataFrame, expr: str, **options: Any) -> DataFrame:
@@ -446,5 +446,5 @@ def query(frame: DataFrame, expr: str, **options: Any) -> DataFrame:
             "expr referenced a duplicated column label, so that it is no mask of rows; use other "
             "labels, or reduce it with .any(axis=1)"
         )
-    found: DataFrame = frame[mask]
-    return found
+    rows: DataFrame = frame[mask]
+    return rows

@@ -69,8 +69,8 @@ class Filter(FrameNode):
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         (condition,) = inputs[1].columns
         tables = together(inputs)
-        known = condition is not None and kind_of(condition.dtype) == "b"
-        return tables[0].filtered(condition) if tables and known else None
+        has_condition = condition is not None and kind_of(condition.dtype) == "b"
+        return tables[0].filtered(condition) if tables and has_condition else None
 
     def _sizes(self, sizes: Sizes) -> Sizes:
         # The name includes the input's chunks: over other chunks the same mask leaves other sizes.

@@ -49,21 +49,21 @@ def dropna(
         limit = {"how": "any" if how is no_default else how}
         if limit["how"] not in {"any", "all"}:
             raise ValueError(f"invalid how option: {how}")
-    chosen = _columns(obj, limit, subset) if number == 1 else _rows(obj, limit, subset)
-    found: S = chosen.reset_index(drop=True) if ignore_index else chosen
-    return found
+    rows = _columns(obj, limit, subset) if number == 1 else _rows(obj, limit, subset)
+    result: S = rows.reset_index(drop=True) if ignore_index else rows
+    return result
 
 
 def _check_options_of_values(thresh: Any, subset: Any) -> None:
-    given = {"thresh": thresh is not no_default, "subset": subset is not None}
-    for name in (name for name, is_given in given.items() if is_given):
+    flags = {"thresh": thresh is not no_default, "subset": subset is not None}
+    for name in (name for name, is_given in flags.items() if is_given):
         raise TypeError(f"Series.dropna() got an unexpected keyword argument {name!r}")
 
 
 def _rows(obj: Any, limit: dict[str, Any], subset: list[Any] | None) -> Any:
     """Return the rows whose values are there."""
     if subset is not None:
-        missing = [one for one in subset if one not in obj.node.meta.columns]
+        missing = [label for label in subset if label not in obj.node.meta.columns]
         if missing:
             raise KeyError(missing)
     mask = rowwise(complete, obj, subset=subset, **limit)
@@ -85,13 +85,13 @@ def complete(block: Any, subset: Any, how: str | None = None, thresh: Any = None
 def _columns(frame: Any, limit: dict[str, Any], subset: list[Any] | None) -> Any:
     """Return the columns whose values are there, in all rows or in those of some labels."""
     # Several columns may have one label.
-    numbered = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
+    table = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
     if subset is None:
-        kept = _is_kept(numbered, **limit).compute()
-        places = np.flatnonzero(kept.to_numpy())
+        mask = _is_kept(table, **limit).compute()
+        places = np.flatnonzero(mask.to_numpy())
     else:
-        wanted = pd.Index(subset) if subset else frame.node.meta.index
-        rows: Any = numbered[rowwise(has_label, numbered, labels=wanted)].compute()
+        labels = pd.Index(subset) if subset else frame.node.meta.index
+        rows: Any = table[rowwise(has_label, table, labels=labels)].compute()
         places = rows.dropna(axis=1, subset=subset, **limit).columns.to_numpy()
     return frame.iloc[:, places.tolist()]
 

@@ -76,7 +76,7 @@ def array_of(values: Any) -> np.ndarray[Any, Any]:
 def aligned_tensor(obj: Any, values: Any, complaint: str) -> Any:
     """Return a tensor, one value or row for each row of an object, as its lazy rows."""
     node, meta = values.node, obj.node.meta
-    lengths = [total(one.chunks[0]) for one in (node, obj.node)]
+    lengths = [total(item.chunks[0]) for item in (node, obj.node)]
     if known(lengths) and lengths[0] != lengths[1]:
         raise ValueError(complaint.format(*lengths))
     several = len(node.chunks) == 2
@@ -153,12 +153,12 @@ def in_place(func: Callable[[Any, Any], Any]) -> Callable[[S, Any], S]:
     @keeps_lazy("arguments")
     @returns_itself
     def call(self: Any, other: Any) -> Any:
-        found: Any = forward(self, other)
+        result: Any = forward(self, other)
         if self.ndim == 1:
-            found = rowwise(renamed, found, name=self.name)
-        elif not found.columns.equals(self.columns):
-            found = rowwise(columns_like, found, columns=self.columns)
-        rebind(self, found.node)
+            result = rowwise(renamed, result, name=self.name)
+        elif not result.columns.equals(self.columns):
+            result = rowwise(columns_like, result, columns=self.columns)
+        rebind(self, result.node)
         return self
 
     call.__name__ = func.__name__
@@ -190,8 +190,8 @@ def _check_comparable(a: Node, b: Node) -> None:
 def check_kinds(a: Node, b: Node) -> None:
     """Raise for a frame with a series: pandas would align the series with the columns."""
     metas = [node.meta for node in (a, b) if not is_row(node)]
-    if any(isinstance(one, pd.DataFrame) for one in metas) and any(
-        isinstance(one, pd.Series) for one in metas
+    if any(isinstance(meta, pd.DataFrame) for meta in metas) and any(
+        isinstance(meta, pd.Series) for meta in metas
     ):
         raise NotImplementedError(
             "arithmetic of a DataFrame with a Series of rows is not supported; use the frame's "

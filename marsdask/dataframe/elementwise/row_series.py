@@ -26,17 +26,17 @@ class RowSeries(pd.Series):
     @classmethod
     def of(cls, row: pd.Series) -> RowSeries:
         """Return a row that finds labels by dicts, if they are distinct."""
-        found = cls(row, copy=False)
+        series = cls(row, copy=False)
         if not row.index.has_duplicates:
             items = {label: at for at, label in enumerate(row.index) if isinstance(label, str)}
             # pandas looks at labels only where nothing of its own has the name.
             own = {name for name in items if name.startswith("_") or hasattr(pd.Series, name)}
-            found.__dict__.update(
-                _found_in=found.index,
+            series.__dict__.update(
+                _found_in=series.index,
                 _items=items,
                 _attributes={name: at for name, at in items.items() if name not in own},
             )
-        return found
+        return series
 
     @property
     def _constructor(self) -> Callable[..., pd.Series]:
@@ -44,8 +44,8 @@ class RowSeries(pd.Series):
 
     def _constructor_from_mgr(self, mgr: Any, axes: Any) -> pd.Series:
         # Copies of rows are many: pandas would call the constructor for each.
-        found: pd.Series = PLAIN._constructor_from_mgr(mgr, axes)  # type: ignore[operator]
-        return found
+        series: pd.Series = PLAIN._constructor_from_mgr(mgr, axes)  # type: ignore[operator]
+        return series
 
     def __getattr__(self, name: str) -> Any:  # type: ignore[misc]
         place = self._attributes.get(name)
@@ -85,5 +85,5 @@ def _row(*args: Any, **kwargs: Any) -> RowSeries:
 
 def apply_to_rows(frame: pd.DataFrame, func: Any, **options: Any) -> Any:
     """Return what ``frame.apply(func, **options)`` returns, which calls a function with rows."""
-    found = FrameOfRows(frame, copy=False).apply(func, **options)
-    return pd.Series(found, copy=False) if isinstance(found, RowSeries) else found
+    result = FrameOfRows(frame, copy=False).apply(func, **options)
+    return pd.Series(result, copy=False) if isinstance(result, RowSeries) else result

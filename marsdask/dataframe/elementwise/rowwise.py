@@ -79,8 +79,8 @@ class Rowwise(FrameNode):
         rows = [node for node in self.inputs if _is_several(node)]
         aligned = rows and any(isinstance(node.meta, pd.DataFrame) for node in self.inputs)
         aligned = aligned and function_name(self.func).strip("_") in ARITHMETIC
-        known = [row for row in rows if isinstance(row, FrameNode)] if aligned else []
-        return [row for row in known if row.row_labels is not None]
+        nodes = [row for row in rows if isinstance(row, FrameNode)] if aligned else []
+        return [row for row in nodes if row.row_labels is not None]
 
     def _found(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
@@ -90,10 +90,10 @@ class Rowwise(FrameNode):
                 _row_of(arg) if isinstance(arg, Node) and arg in rows else meta
                 for arg, meta in zip(self.args, metas, strict=True)
             ]
-        found = self.func(*metas, **dict(self.kwargs))
+        result = self.func(*metas, **dict(self.kwargs))
         if isinstance(self.func, Unsettled):
-            return self.func.general(found, *metas, **dict(self.kwargs))
-        return self._general(found) if depends_on_values(self.func) else found
+            return self.func.general(result, *metas, **dict(self.kwargs))
+        return self._general(result) if depends_on_values(self.func) else result
 
     def _general(self, found: Any) -> Any:
         """Return the result's types if values may be missing or divided by zero."""
@@ -142,9 +142,9 @@ class Rowwise(FrameNode):
         return self.func in KEEPING
 
     def runs_inline(self) -> bool:
-        given = (*self.args, *(one for _, one in self.kwargs))
-        known = isinstance(self.func, Method | Member) or self.func in TRANSLATIONS
-        return known and not any(map(callable, given))
+        arguments = (*self.args, *(value for _, value in self.kwargs))
+        is_known = isinstance(self.func, Method | Member) or self.func in TRANSLATIONS
+        return is_known and not any(map(callable, arguments))
 
     @property
     def _rows(self) -> tuple[Node, ...]:
@@ -154,8 +154,8 @@ class Rowwise(FrameNode):
     def traits(self) -> Traits:
         """The rows are those of the operands, unless the function changes the labels."""
         below = self._rows[0].traits
-        found = below.of(self.name) if self._relabels else below
-        return found.carried(self._carry)
+        traits = below.of(self.name) if self._relabels else below
+        return traits.carried(self._carry)
 
     @property
     def _relabels(self) -> bool:
@@ -183,16 +183,16 @@ class Rowwise(FrameNode):
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         translation = translation_of(self.func)
-        tables = together([one for one in inputs if isinstance(one, Table)])
+        tables = together([item for item in inputs if isinstance(item, Table)])
         if translation is None or not tables:
             return None
-        same = iter(tables)
-        rest = iter([next(same) if isinstance(one, Table) else one for one in inputs])
-        args = tuple(next(rest) if isinstance(arg, Node) else arg for arg in self.args)
+        sources = iter(tables)
+        operands = iter([next(sources) if isinstance(item, Table) else item for item in inputs])
+        args = tuple(next(operands) if isinstance(arg, Node) else arg for arg in self.args)
         first = self.args[0].meta if isinstance(self.args[0], Node) else None
         labels = first.columns if isinstance(first, pd.DataFrame) else None
-        found = translation(Operation(args, dict(self.kwargs), labels))
-        return found if found and len(found.columns) == len(dtypes_of(self.meta)) else None
+        table = translation(Operation(args, dict(self.kwargs), labels))
+        return table if table and len(table.columns) == len(dtypes_of(self.meta)) else None
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         """Return the function of some rows; types that other rows decide stay those of all."""
@@ -207,9 +207,9 @@ class Rowwise(FrameNode):
         return self._tile(grids, rows)
 
     def _tile(self, grids: tuple[Grid, ...], rows: list[Grid]) -> Any:
-        cut, _ = yield from aligned_rows(rows)
-        new = dict(zip((grid.name for grid in rows), cut, strict=True))
-        return self._map(tuple(new.get(grid.name, grid) for grid in grids), list(cut))
+        blocks, _ = yield from aligned_rows(rows)
+        new = dict(zip((grid.name for grid in rows), blocks, strict=True))
+        return self._map(tuple(new.get(grid.name, grid) for grid in grids), list(blocks))
 
     def _map(self, grids: tuple[Grid, ...], rows: list[Grid]) -> Grid:
         whole = [node not in self._rows for node in self.inputs]
@@ -298,9 +298,9 @@ class Partial(FunctionWrapper):
     is_chunk: tuple[bool, ...]
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
-        rest = iter(blocks)
+        values = iter(blocks)
         pairs = zip(self.is_chunk, self.template, strict=True)
-        return self.func(*[next(rest) if flag else item for flag, item in pairs], **kwargs)
+        return self.func(*[next(values) if flag else item for flag, item in pairs], **kwargs)
 
 
 @dataclass(frozen=True)
@@ -338,8 +338,8 @@ def _over_all_categories(node: Rowwise) -> Any:
     try:
         _ = node.meta
     except (TypeError, ValueError):
-        given = [child for child in node.inputs if child.incomplete]
-        return node.with_inputs({child: over_all_categories(child) for child in given})
+        children = [child for child in node.inputs if child.incomplete]
+        return node.with_inputs({child: over_all_categories(child) for child in children})
     return node
 
 
@@ -362,10 +362,10 @@ def _kinds_of(items: Any) -> set[type]:
 
 def _check_types(node: Rowwise) -> None:
     """Raise pandas's error for rows of these types."""
-    given = (*node.args, *(value for _, value in node.kwargs))
+    arguments = (*node.args, *(value for _, value in node.kwargs))
     dtypes = {
         dtype
-        for arg in given
+        for arg in arguments
         for dtype in (dtypes_of(arg.meta) if isinstance(arg, Node) else (np.asarray(arg).dtype,))
     }
     if np.dtype(object) in dtypes or {getattr(dtype, "kind", "O") for dtype in dtypes} <= set(
@@ -462,7 +462,7 @@ def level_values(block: Any, level: int) -> Any:
 @kernel(view=True)
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
-    if isinstance(key, list) and all(isinstance(one, bool | np.bool_) for one in key):
+    if isinstance(key, list) and all(isinstance(flag, bool | np.bool_) for flag in key):
         return block.iloc[:, block.columns.get_indexer_for(key)]  # labels, and no mask
     return block[key]
 
@@ -565,7 +565,7 @@ def _with_names_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
     if wanted is None:
         return (None,)
     new = dict(dict(node.kwargs)["names"])
-    return (frozenset(one for one in node.inputs[0].meta.columns if new.get(one, one) in wanted),)
+    return (frozenset(key for key in node.inputs[0].meta.columns if new.get(key, key) in wanted),)
 
 
 def _no_columns(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:

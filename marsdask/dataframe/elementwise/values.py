@@ -35,11 +35,11 @@ def fillna(
         raise NotImplementedError(
             "fillna(limit=) is not supported, since it counts over all rows; use fillna(value)"
         )
-    if isinstance(value, dict) and any(isinstance(one, Collection) for one in value.values()):
-        filled: S = _filled(obj, value, inplace=inplace)
-        return filled
-    found: S = rowwise(method_in("fillna", inplace=inplace), obj, value, **options)
-    return found
+    if isinstance(value, dict) and any(isinstance(item, Collection) for item in value.values()):
+        rows: S = _filled(obj, value, inplace=inplace)
+        return rows
+    result: S = rowwise(method_in("fillna", inplace=inplace), obj, value, **options)
+    return result
 
 
 def method_in(name: str, *, inplace: bool) -> Method:
@@ -53,12 +53,12 @@ def _filled(frame: Any, values: dict[Any, Any], *, inplace: bool) -> Any:
         raise NotImplementedError(
             "fillna() of rows by lazy values is not supported; use compute() first"
         )
-    changed = {
-        name: fillna(frame[name], one, inplace=inplace)
-        for name, one in values.items()
+    columns = {
+        name: fillna(frame[name], item, inplace=inplace)
+        for name, item in values.items()
         if name in frame
     }
-    return frame._with(changed)
+    return frame._with(columns)
 
 
 def isin(obj: S, values: Any) -> S:
@@ -68,8 +68,8 @@ def isin(obj: S, values: Any) -> S:
     they are not supported, nor is a lazy frame.
     """
     if not isinstance(values, Collection):
-        found: S = rowwise(Method("isin"), obj, values)
-        return found
+        result: S = rowwise(Method("isin"), obj, values)
+        return result
     if isinstance(obj.node.meta, pd.DataFrame) or isinstance(values.node.meta, pd.DataFrame):
         raise NotImplementedError(  # pandas aligns them
             "isin() of lazy values is not supported for frames; use isin(values.compute()), or "
@@ -116,8 +116,8 @@ def among(block: Any, values: Any) -> Any:
 @keeps_lazy("arguments")
 def where(obj: S, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any) -> S:
     """Keep values where a condition holds, and put others elsewhere. See pandas.DataFrame.where."""
-    found: S = _chosen(method_in("where", inplace=inplace), obj, cond, other, options)
-    return found
+    result: S = _chosen(method_in("where", inplace=inplace), obj, cond, other, options)
+    return result
 
 
 def cells_where(frame: S, cond: Any) -> S:
@@ -131,8 +131,8 @@ def cells_where(frame: S, cond: Any) -> S:
 @keeps_lazy("arguments")
 def mask(obj: S, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any) -> S:
     """Replace values where a condition holds. See pandas.DataFrame.mask."""
-    found: S = _chosen(method_in("mask", inplace=inplace), obj, cond, other, options)
-    return found
+    result: S = _chosen(method_in("mask", inplace=inplace), obj, cond, other, options)
+    return result
 
 
 def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, Any]) -> Any:
@@ -180,16 +180,16 @@ def clip(
     """Replace values outside of bounds by the bounds. See pandas.DataFrame.clip."""
     number = None if axis is None else axis_number(obj.node.meta, axis)
     by_row = obj.ndim == 1 or number == 0
-    given = {"lower": lower, "upper": upper}
+    ends = {"lower": lower, "upper": upper}
     bounds = {
-        name: _as_bound(obj, one, by_row=by_row) for name, one in given.items() if one is not None
+        name: _as_bound(obj, end, by_row=by_row) for name, end in ends.items() if end is not None
     }
     how = {} if axis is None else {"axis": axis}
-    scalar = any(isinstance(one, Collection) and not one.node.chunks for one in bounds.values())
+    scalar = any(isinstance(end, Collection) and not end.node.chunks for end in bounds.values())
     by_scalar = ClipInPlaceByScalar("clip") if inplace else ClipByScalar("clip")
     method = by_scalar if scalar else method_in("clip", inplace=inplace)
-    found: S = rowwise(method, obj, **bounds, **how)
-    return found
+    result: S = rowwise(method, obj, **bounds, **how)
+    return result
 
 
 class ClipByScalar(Method):
@@ -197,8 +197,8 @@ class ClipByScalar(Method):
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         bounds = {
-            name: one[()] if isinstance(one, np.ndarray) and not one.ndim else one
-            for name, one in kwargs.items()
+            name: value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+            for name, value in kwargs.items()
         }
         return super().__call__(block, *args, **bounds)
 
@@ -234,33 +234,33 @@ def _is_rows_of_tensor(item: Any) -> bool:
 
 def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: Any) -> S:
     """Replace some values by others. See pandas.DataFrame.replace."""
-    if any(isinstance(one, Collection) for one in (to_replace, value)):
+    if any(isinstance(item, Collection) for item in (to_replace, value)):
         raise NotImplementedError("replace() of lazy values is not supported; use compute() first")
     # Whether a value was given decides what pandas does.
-    given = options if value is no_default else {"value": value, **options}
-    found: S = rowwise(Method("replace"), obj, to_replace=to_replace, **given)
-    return found
+    arguments = options if value is no_default else {"value": value, **options}
+    result: S = rowwise(Method("replace"), obj, to_replace=to_replace, **arguments)
+    return result
 
 
 @keeps_lazy("arguments")
 def combine_first(obj: S, other: Any) -> S:
     """Replace missing values by those of another object. See pandas.DataFrame.combine_first."""
-    found: S = rowwise(Method("combine_first"), obj, other)
-    return found
+    result: S = rowwise(Method("combine_first"), obj, other)
+    return result
 
 
 @public_call
 def isna(obj: S) -> S:
     """Tell which values are missing. See pandas.isna."""
-    found: S = _missing(pd.isna, obj)
-    return found
+    result: S = _missing(pd.isna, obj)
+    return result
 
 
 @public_call
 def notna(obj: S) -> S:
     """Tell which values are there. See pandas.notna."""
-    found: S = _missing(pd.notna, obj)
-    return found
+    result: S = _missing(pd.notna, obj)
+    return result
 
 
 def _missing(func: Any, obj: Any) -> Any:

@@ -35,8 +35,8 @@ class ArrowSchemas(FrameNode):
         return ((1,) * len(self.a.chunks[0]),)
 
     def tile(self, a: Grid) -> Grid:
-        ones = (1,) * len(a)
-        return blockwise(outline, [(a, (0,))], chunks=(ones,), meta=self.meta, itemsize=1024.0)
+        sizes = (1,) * len(a)
+        return blockwise(outline, [(a, (0,))], chunks=(sizes,), meta=self.meta, itemsize=1024.0)
 
 
 def outline(block: Any) -> Any:
@@ -55,43 +55,43 @@ def stream(self: Any, requested_schema: Any = None) -> Any:
     """
     import pyarrow as pa
 
-    held = self.persist()
-    outlines = wrap(ArrowSchemas(held.node)).compute()
-    schemas = [pa.ipc.read_schema(pa.py_buffer(one)) for one in outlines["schema"]]
+    rows = self.persist()
+    outlines = wrap(ArrowSchemas(rows.node)).compute()
+    schemas = [pa.ipc.read_schema(pa.py_buffer(buffer)) for buffer in outlines["schema"]]
     # Arrow infers the types of objects from values, and a chunk may have none.
     schema = pa.unify_schemas(schemas, promote_options="permissive")
     labels = _range(list(outlines["labels"]))
     if labels is not None:
         schema = _with_range(schema, labels)
-    made = (_batch(block, schema, labels is None) for block in batches(held))
-    return pa.RecordBatchReader.from_batches(schema, made).__arrow_c_stream__(requested_schema)
+    records = (_batch(block, schema, labels is None) for block in batches(rows))
+    return pa.RecordBatchReader.from_batches(schema, records).__arrow_c_stream__(requested_schema)
 
 
 def _range(labels: list[Any]) -> pd.RangeIndex | None:
     """Return the labels of all rows if they are one range, else ``None``."""
-    if any(one is None for one in labels):
+    if any(item is None for item in labels):
         return None
-    joined = labels[0].append(labels[1:])
-    return joined if isinstance(joined, pd.RangeIndex) else None
+    index = labels[0].append(labels[1:])
+    return index if isinstance(index, pd.RangeIndex) else None
 
 
 def _with_range(schema: Any, labels: pd.RangeIndex) -> Any:
     """Return a schema that has the labels as a range in its metadata, not as a column."""
-    known = schema.pandas_metadata
-    (column,) = known["index_columns"]
+    metadata = schema.pandas_metadata
+    (column,) = metadata["index_columns"]
     bounds = {"start": labels.start, "stop": labels.stop, "step": labels.step}
-    known["index_columns"] = [{"kind": "range", "name": labels.name, **bounds}]
-    known["columns"] = [one for one in known["columns"] if one["field_name"] != column]
+    metadata["index_columns"] = [{"kind": "range", "name": labels.name, **bounds}]
+    metadata["columns"] = [entry for entry in metadata["columns"] if entry["field_name"] != column]
     schema = schema.remove(schema.get_field_index(column))
-    return schema.with_metadata({**schema.metadata, b"pandas": json.dumps(known).encode()})
+    return schema.with_metadata({**schema.metadata, b"pandas": json.dumps(metadata).encode()})
 
 
 def _batch(block: Any, schema: Any, labels: bool) -> Any:
     import pyarrow as pa
 
-    made = pa.RecordBatch.from_pandas(block, preserve_index=labels)
-    pairs = zip(made.columns, schema.types, strict=True)
-    arrays = [one if one.type == kind else one.cast(kind) for one, kind in pairs]
+    batch = pa.RecordBatch.from_pandas(block, preserve_index=labels)
+    pairs = zip(batch.columns, schema.types, strict=True)
+    arrays = [array if array.type == kind else array.cast(kind) for array, kind in pairs]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

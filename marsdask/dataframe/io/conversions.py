@@ -10,8 +10,8 @@ import numpy as np
 
 def to_dict(obj: Any, *args: Any, **options: Any) -> dict[Any, Any] | list[Any]:
     """Compute, and return a dict, or a list of them. See pandas.DataFrame.to_dict."""
-    found: dict[Any, Any] | list[Any] = obj.compute().to_dict(*args, **options)
-    return found
+    result: dict[Any, Any] | list[Any] = obj.compute().to_dict(*args, **options)
+    return result
 
 
 def to_records(frame: Any, *args: Any, **options: Any) -> np.recarray[Any, Any]:

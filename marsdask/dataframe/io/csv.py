@@ -125,8 +125,8 @@ class ReadCsv(FrameNode):
         """Whether the types are final: later rows cannot change them."""
         options = dict(self.options)
         vague = _narrow(self.like, options) or _untold(self.like, options, "object")
-        seen = len(self.blocks) == 1 and self.blocks[0].stop <= HEAD_BYTES
-        return not self.whole and (seen or not vague)
+        is_seen = len(self.blocks) == 1 and self.blocks[0].stop <= HEAD_BYTES
+        return not self.whole and (is_seen or not vague)
 
     @property
     def chunks(self) -> Chunks:
@@ -140,7 +140,7 @@ class ReadCsv(FrameNode):
     def narrowed(self, columns: frozenset[Any]) -> Node:
         if self.labelled or self.paths is not None:
             return self
-        fewer = [one for one in self.like.columns if one in columns] or [self.like.columns[0]]
+        fewer = [label for label in self.like.columns if label in columns] or [self.like.columns[0]]
         if len(fewer) == len(self.like.columns):
             return self
         return self.replaced(like=self.like[fewer])
@@ -160,22 +160,22 @@ class ReadCsv(FrameNode):
             "options": dict(self.options),
         }
         sources: tuple[Grid, ...] = ()
-        read: Any = read_file if self.whole else read_block
+        reader: Any = read_file if self.whole else read_block
         if not self.whole and any(block.start for block in self.blocks):
-            sources, read = (self._ends(),), read_block_after
+            sources, reader = (self._ends(),), read_block_after
         if self.paths is not None:
-            read = WithPath(read, self.paths, tuple(self.files.paths))
+            reader = WithPath(reader, self.paths, tuple(self.files.paths))
         axes = ((None,),) * len(sources)
-        rule = Blockwise(read, sources, axes, kwargs, ByteRangeAt(self.blocks))
+        rule = Blockwise(reader, sources, axes, kwargs, ByteRangeAt(self.blocks))
         return self.grid(rule, self.chunks[0])
 
     def _ends(self) -> Grid:
         """Return what each block makes of the states at its start, as one chunk."""
-        varying, ones = ByteRangeAt(self.blocks), (1,) * len(self.blocks)
+        varying, sizes = ByteRangeAt(self.blocks), (1,) * len(self.blocks)
         kwargs = {"files": self.files, "separators": separators_in(dict(self.options))}
         rule = Blockwise(quotes_of, kwargs=kwargs, varying=varying)
-        ends = Grid(rule, (ones,), itemsize=32.0)
-        return gather(list, ends, chunks=((len(ones),),), itemsize=32.0)
+        ends = Grid(rule, (sizes,), itemsize=32.0)
+        return gather(list, ends, chunks=((len(sizes),),), itemsize=32.0)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class WithPath(FunctionWrapper):
     paths: tuple[str, ...]
 
     def __call__(self, *args: Any, **how: Any) -> Any:
-        block = next(one for one in args if isinstance(one, Block))
+        block = next(arg for arg in args if isinstance(arg, Block))
         return self.named(self.func(*args, **how), block.file)
 
     def named(self, rows: Any, number: int) -> Any:
@@ -290,13 +290,13 @@ def _parse_lines(
 ) -> Any:
     """Parse lines of a file; ``top`` is the line of column names."""
     plain = options.keys() <= PLAIN and top == header and not labelled
-    if plain and (parsed := _parse_by_arrow(lines, like, names, options)) is not None:
-        return parsed
-    dates = [one for one in like.columns if getattr(like[one].dtype, "kind", "O") == "M"]
+    if plain and (table := _parse_by_arrow(lines, like, names, options)) is not None:
+        return table
+    dates = [label for label in like.columns if getattr(like[label].dtype, "kind", "O") == "M"]
     narrow, mixed = _narrow(like, options), _untold(like, options, "object")
-    seen = {*dates, *narrow, *mixed}
+    exceptions = {*dates, *narrow, *mixed}
     how: dict[str, Any] = options | {
-        "dtype": {one: like[one].dtype for one in like.columns if one not in seen}
+        "dtype": {label: like[label].dtype for label in like.columns if label not in exceptions}
     }
     if not labelled:
         how["parse_dates"] = dates
@@ -309,13 +309,13 @@ def _parse_lines(
         how["names"] = list(names)  # The first line of these may be shorter than others.
     frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
     _check_columns(frame, like, names, labelled=labelled)
-    for one in narrow:
-        if frame[one].dtype not in ("int64", "float64"):
-            raise ValueError(f"column {one!r} has type {frame[one].dtype}, not int64")
-    for one in mixed:
-        if isinstance(frame[one].dtype, pd.StringDtype):
-            raise ValueError(f"column {one!r} has type {frame[one].dtype}, not object")
-    if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
+    for label in narrow:
+        if frame[label].dtype not in ("int64", "float64"):
+            raise ValueError(f"column {label!r} has type {frame[label].dtype}, not int64")
+    for label in mixed:
+        if isinstance(frame[label].dtype, pd.StringDtype):
+            raise ValueError(f"column {label!r} has type {frame[label].dtype}, not object")
+    if text := [label for label in dates if getattr(frame[label].dtype, "kind", "O") != "M"]:
         raise ValueError(f"no dates in columns {text}")
     return frame[list(like.columns)]
 
@@ -339,10 +339,10 @@ def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
 
 def _untold(like: Any, options: Mapping[str, Any], dtype: str) -> list[Any]:
     """Return the columns of a type that was inferred: ``object`` of values, which are no text."""
-    given = options.get("dtype")
-    if given is not None and not isinstance(given, Mapping):
+    dtypes = options.get("dtype")
+    if dtypes is not None and not isinstance(dtypes, Mapping):
         return []
-    return [one for one in like.columns if like[one].dtype == dtype and one not in (given or ())]
+    return [key for key in like.columns if like[key].dtype == dtype and key not in (dtypes or ())]
 
 
 #: Arrow's names of pandas types, if both parse text to the same values.
@@ -357,8 +357,8 @@ def _parse_by_arrow(
     from pyarrow import csv
 
     sep = options.get("sep") or options.get("delimiter") or ","
-    types = {str(one): _ARROW_TYPES.get(str(like[one].dtype)) for one in like.columns}
-    plain = all(isinstance(one, str) for one in names)
+    types = {str(name): _ARROW_TYPES.get(str(like[name].dtype)) for name in like.columns}
+    plain = all(isinstance(name, str) for name in names)
     if len(names) == 1 and (lines.startswith((b" ", b"\t")) or BLANK.search(lines)):
         return None
     if not plain or len(sep) != 1 or None in types.values() or len(set(names)) < len(names):
@@ -382,7 +382,7 @@ def _parse_by_arrow(
     except pa.ArrowInvalid:
         return None
     frame = table.to_pandas(pool, use_threads=False)
-    wrong = {one for one in like.columns if frame[one].dtype != like[one].dtype}
+    wrong = {name for name in like.columns if frame[name].dtype != like[name].dtype}
     # Integers with missing values become floats; pandas raises if integers were requested.
     return frame if wrong <= set(_narrow(like, options)) else None
 
@@ -424,17 +424,17 @@ def read_csv(
     sample = sample or HEAD_BYTES
     storage = Storage(storage_options) if storage_options else LOCAL
     files = looked_at(expand_paths(path, storage), storage, "read_csv")
-    given = options | ({"sep": sep} if sep != "," else {})
+    arguments = options | ({"sep": sep} if sep != "," else {})
     with files.reading(0) as first, open_file(first, files.storage) as file:
         head: bytes = file.read(sample)
-    if runs := runs_of_columns(files, given):
+    if runs := runs_of_columns(files, arguments):
         how: dict[str, Any] = {"chunk_bytes": chunk_bytes or blocksize, "sample": sample}
         how |= {"storage_options": storage_options, "assume_missing": assume_missing}
         how |= {"include_path_column": include_path_column}
         return _joined([read_csv(run, sep, **how, **options) for run in runs])
     step = chunk_bytes or blocksize or TEXT_BLOCK
     how = {"sample": sample, "step": step, "assume_missing": assume_missing}
-    node = _node(files, head, given, include_path_column, **how)
+    node = _node(files, head, arguments, include_path_column, **how)
     lazy: DataFrame = wrap(node)
     return lazy if node.labelled else reset_index(lazy, drop=True)
 
@@ -470,9 +470,9 @@ def _node(
 
 def _joined(frames: list[DataFrame]) -> DataFrame:
     """Return the rows of frames one after the other; numbers of rows go on."""
-    numbered = isinstance(frames[0].node.meta.index, pd.RangeIndex)
-    joined: DataFrame = concat(frames, ignore_index=numbered)
-    return joined
+    has_numbers = isinstance(frames[0].node.meta.index, pd.RangeIndex)
+    result: DataFrame = concat(frames, ignore_index=has_numbers)
+    return result
 
 
 def _check_paths_only(asked: Any) -> None:
@@ -506,8 +506,8 @@ def _is_labelled(
     rows: Any, after_header: bytes, names: Sequence[Any], options: dict[str, Any], *, whole: bool
 ) -> bool:
     """Tell whether columns are the row labels: those of ``index_col``, or those without a name."""
-    if (given := options.get("index_col")) is not None:
-        return given is not False
+    if (column := options.get("index_col")) is not None:
+        return column is not False
     if not rows.index.equals(pd.RangeIndex(len(rows))):
         return True
     if whole or options.get("usecols") is not None or not after_header.strip():
@@ -521,9 +521,9 @@ def _check_categories(like: Any, options: dict[str, Any], files: Files, head: by
     """Raise for categories that are unknown until all files are read."""
     if len(files.paths) == 1 and files.stamps[0].size <= len(head):
         return
-    given = options.get("dtype")
+    dtypes = options.get("dtype")
     for column, dtype in like.dtypes.items():
-        wish = given.get(column) if isinstance(given, Mapping) else given
+        wish = dtypes.get(column) if isinstance(dtypes, Mapping) else dtypes
         if isinstance(dtype, pd.CategoricalDtype) and getattr(wish, "categories", None) is None:
             raise NotImplementedError(
                 f"read_csv() of unknown categories is not supported (column {column!r}); use "

@@ -95,8 +95,8 @@ def from_dask_dataframe(frame: Any) -> DataFrame | Series | Index:
     >>> len(md.from_dask_dataframe(dd.from_dict({"a": [1, 2]}, npartitions=2)))
     2
     """
-    found: DataFrame | Series | Index = from_dask(frame)
-    return found
+    result: DataFrame | Series | Index = from_dask(frame)
+    return result
 
 
 @overload
@@ -216,8 +216,8 @@ def to_dask_dataframe(
     >>> len(md.DataFrame({"a": [1, 2]}).to_dask_dataframe())
     2
     """
-    found: dask.dataframe.DataFrame = to_dask(frame)
-    return found
+    result: dask.dataframe.DataFrame = to_dask(frame)
+    return result
 
 
 def to_delayed(frame: Collection) -> list[Delayed]:

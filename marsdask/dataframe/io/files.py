@@ -116,18 +116,18 @@ def _opener(path: str, storage: Storage) -> tuple[Any, str]:
 def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
     """Return the files of a path, a pattern, a folder or a list of these."""
     if isinstance(path, list | tuple):
-        return tuple(itertools.chain.from_iterable(expand_paths(one, storage) for one in path))
+        return tuple(itertools.chain.from_iterable(expand_paths(item, storage) for item in path))
     name = located(path, storage)
     if is_remote(name):
-        found = _remote(name, storage)
+        paths = _remote(name, storage)
     elif os.path.isdir(name):
-        found = _below(name)
+        paths = _below(name)
     else:
         is_pattern = glob.has_magic(name) and not os.path.exists(name)
-        found = sorted(glob.glob(name)) if is_pattern else [name]
-    if not found:
+        paths = sorted(glob.glob(name)) if is_pattern else [name]
+    if not paths:
         raise FileNotFoundError(f"no file matches {name!r}")
-    return tuple(found)
+    return tuple(paths)
 
 
 def located(path: Any, storage: Storage) -> str:
@@ -162,17 +162,17 @@ def visible_files(folder: str, storage: Storage) -> list[str]:
 def _remote(name: str, storage: Storage) -> list[str]:
     fs, inside = filesystem(name, storage)
     if glob.has_magic(inside) and not fs.exists(inside):
-        found = sorted(fs.glob(inside))
+        paths = sorted(fs.glob(inside))
     elif fs.isdir(inside):
-        found = _visible(sorted(fs.find(inside)), inside)
+        paths = _visible(sorted(fs.find(inside)), inside)
     else:
-        found = [inside]
-    return [_url(fs, one) if storage.fs is fs else fs.unstrip_protocol(one) for one in found]
+        paths = [inside]
+    return [_url(fs, path) if storage.fs is fs else fs.unstrip_protocol(path) for path in paths]
 
 
 def _below(folder: str) -> list[str]:
-    found = [os.path.join(inside, name) for inside, _, names in os.walk(folder) for name in names]
-    return _visible(sorted(found), folder)
+    paths = [os.path.join(inside, name) for inside, _, names in os.walk(folder) for name in names]
+    return _visible(sorted(paths), folder)
 
 
 def _visible(paths: Iterable[str], folder: str) -> list[str]:

@@ -47,7 +47,7 @@ def _key_array(values: Sequence[Any]) -> Any:
     """Return values in the type that Arrow infers from names of folders."""
     import pyarrow as pa
 
-    whole = all(isinstance(one, int) for one in values)
+    whole = all(isinstance(value, int) for value in values)
     return pa.array(values, pa.int32() if whole else pa.string())
 
 
@@ -56,8 +56,8 @@ NO_KEYS = Keys((), (), ())
 
 def keys_of(files: Files, folder: str | None) -> Keys:
     """Read the keys from the names of the files' folders, below ``folder`` if it is given."""
-    named = any("=" in os.path.dirname(path[len(folder or "") :]) for path in files.paths)
-    if not named or (folder is None and len(files.paths) == 1):
+    has_keys = any("=" in os.path.dirname(path[len(folder or "") :]) for path in files.paths)
+    if not has_keys or (folder is None and len(files.paths) == 1):
         return NO_KEYS  # as in pyarrow, the path of a single file gives no columns
     import pyarrow.dataset as ds
 
@@ -72,20 +72,20 @@ def keys_of(files: Files, folder: str | None) -> Keys:
         partitioning=ds.HivePartitioning.discover(infer_dictionary=True),
         partition_base_dir=folder,
     )
-    found = {
+    pairs = {
         fragment.path: ds.get_partition_keys(fragment.partition_expression)
         for fragment in data.get_fragments()
     }
-    rows = [found[path] for path in paths]
+    rows = [pairs[path] for path in paths]
     labels = tuple(data.partitioning.schema.names)
     values = [
-        [one for one in dictionary.to_pylist() if one is not None]
+        [value for value in dictionary.to_pylist() if value is not None]
         for dictionary in data.partitioning.dictionaries
     ]
     codes = tuple(
         tuple(
-            None if row.get(label) is None else known.index(row[label])
-            for label, known in zip(labels, values, strict=True)
+            None if row.get(label) is None else categories.index(row[label])
+            for label, categories in zip(labels, values, strict=True)
         )
         for row in rows
     )

@@ -39,30 +39,30 @@ def read_lines(file: Any, part: tuple[int, int], like: Any = None, **options: An
     lines = file.read(stop - start)
     if not lines.endswith(b"\n"):
         lines += file.readline()
-    read = partial(pd.read_json, lines=True, **options)
+    reader = partial(pd.read_json, lines=True, **options)
     if like is None:
-        return read(io.BytesIO(lines))
-    told = options.get("dtype") not in (None, True) or "convert_dates" in options
-    found: Any = read(io.BytesIO(lines)) if told else _read_like(like, lines, read)
-    for name, column in found.items():
+        return reader(io.BytesIO(lines))
+    has_types = options.get("dtype") not in (None, True) or "convert_dates" in options
+    frame: Any = reader(io.BytesIO(lines)) if has_types else _read_like(like, lines, reader)
+    for name, column in frame.items():
         if name in like and column.dtype.kind + like[name].dtype.kind in ("bi", "bu", "iu"):
-            found[name] = column.astype(like[name].dtype)
-    more = [one for one in found.columns if one not in like.columns]
-    return found.reindex(columns=[*like.columns, *more])
+            frame[name] = column.astype(like[name].dtype)
+    more = [label for label in frame.columns if label not in like.columns]
+    return frame.reindex(columns=[*like.columns, *more])
 
 
 def _read_like(like: Any, lines: bytes, read: Callable[..., Any]) -> Any:
     """Read rows: text stays text where the first rows show some, whatever it spells."""
-    texts, floats = ([name for name, one in like.dtypes.items() if one.kind == x] for x in "Of")
+    texts, floats = ([name for name, dtype in like.dtypes.items() if dtype.kind == x] for x in "Of")
     dtypes = {**dict.fromkeys(texts, object), **dict.fromkeys(floats, float)}
-    found = read(io.BytesIO(lines), dtype=dtypes or True)
-    dates = [name for name in texts if name in found and found[name].dtype.kind == "M"]
+    frame = read(io.BytesIO(lines), dtype=dtypes or True)
+    dates = [name for name in texts if name in frame and frame[name].dtype.kind == "M"]
     if dates:  # by their names
-        found[dates] = read(io.BytesIO(lines), dtype=False)[dates]
+        frame[dates] = read(io.BytesIO(lines), dtype=False)[dates]
     for name in texts:
-        if name in found:
-            found[name] = found[name].infer_objects()
-    return found
+        if name in frame:
+            frame[name] = frame[name].infer_objects()
+    return frame
 
 
 def _types_shown(first: Any) -> dict[str, Any]:
@@ -104,19 +104,19 @@ def read_json(
     for unsaid in ("sample", "errors", "engine"):
         options.pop(unsaid, None)
     if is_buffer(path):
-        given = options | {"orient": orient, "lines": bool(lines)}
-        table: DataFrame = read_buffer(pd.read_json, path, given)
+        arguments = options | {"orient": orient, "lines": bool(lines)}
+        table: DataFrame = read_buffer(pd.read_json, path, arguments)
         return table
     storage = storage_of(storage_options)
     names = expand_paths(path, storage)
-    packed = compression_of(names[0], options.get("compression", "infer")) is not None
-    if lines is None and orient == "records" and not packed:
+    is_compressed = compression_of(names[0], options.get("compression", "infer")) is not None
+    if lines is None and orient == "records" and not is_compressed:
         with open_file(names[0], storage) as file:
             lines = file.read(64).lstrip().startswith(b"{")
     frame: DataFrame
     if "nrows" in options and len(names) > 1:
         raise NotImplementedError("read_json(nrows=) of several files is not supported; use head()")
-    if lines and not packed and "nrows" not in options:
+    if lines and not is_compressed and "nrows" not in options:
         step = blocksize or TEXT_BLOCK
         options = options if orient is None else {**options, "orient": orient}
         how: dict[str, Any] = {"parts": ranges_of(step), "head_part": (0, HEAD_BYTES)}

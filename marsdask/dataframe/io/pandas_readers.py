@@ -18,8 +18,8 @@ def _lazily(found: Any, chunk_size: Any) -> Any:
     if isinstance(found, pd.DataFrame | pd.Series | pd.Index):
         return from_pandas(found, chunk_size, copy=False)
     if isinstance(found, dict):
-        return {name: _lazily(one, chunk_size) for name, one in found.items()}
-    return [_lazily(one, chunk_size) for one in found] if isinstance(found, list) else found
+        return {name: _lazily(item, chunk_size) for name, item in found.items()}
+    return [_lazily(item, chunk_size) for item in found] if isinstance(found, list) else found
 
 
 def is_buffer(path: Any) -> bool:

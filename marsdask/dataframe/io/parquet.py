@@ -79,9 +79,9 @@ class ReadParquet(FrameNode):
             frame.index = self._labels[:0]
         return frame.astype(
             {
-                one: with_gaps(frame.dtypes[one])
-                for one in (*self.gaps, *self.unclear)
-                if one in frame
+                label: with_gaps(frame.dtypes[label])
+                for label in (*self.gaps, *self.unclear)
+                if label in frame
             }
         )
 
@@ -111,11 +111,11 @@ class ReadParquet(FrameNode):
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         del inputs
         files = self.files
-        named = self.keys.labels or self.layout.backend
-        plain = not self.filters and self.groups and not named
+        has_names = self.keys.labels or self.layout.backend
+        plain = not self.filters and self.groups and not has_names
         index = self.meta.index
-        numbered = isinstance(index, pd.RangeIndex) and index.name is None
-        if not (plain and numbered) or any(map(is_remote, files.paths)):
+        has_range = isinstance(index, pd.RangeIndex) and index.name is None
+        if not (plain and has_range) or any(map(is_remote, files.paths)):
             return None
         if not is_numbered(self._labels):
             return None
@@ -139,7 +139,7 @@ class ReadParquet(FrameNode):
 
     def chunk_origin(self, index: Index) -> str:
         (groups,) = RowGroupsAt(self.groups, self.sizes)(index)
-        paths = list(dict.fromkeys(self.files.paths[one.file] for one in groups))
+        paths = list(dict.fromkeys(self.files.paths[group.file] for group in groups))
         return " to ".join(paths if len(paths) < 3 else (paths[0], paths[-1]))
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
@@ -147,18 +147,22 @@ class ReadParquet(FrameNode):
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
         # A table without columns would lose the number of its rows.
-        fewer = tuple(one for one in self.columns if one in columns) or self.columns[:1]
+        fewer = tuple(label for label in self.columns if label in columns) or self.columns[:1]
         return self if fewer == self.columns else self.replaced(columns=fewer)
 
     def skipping(self, conditions: Sequence[Condition]) -> Node:
         """Return a source without the row groups in which no row meets all conditions."""
-        kept = tuple(group for group in self.groups if not excluded(self.layout, group, conditions))
-        if len(kept) == len(self.groups):
+        groups = tuple(
+            group for group in self.groups if not excluded(self.layout, group, conditions)
+        )
+        if len(groups) == len(self.groups):
             return self
         at = RowGroupsAt(self.groups, self.sizes)
-        runs = [[one for one in at((i,))[0] if one in set(kept)] for i in range(len(self.sizes))]
-        sizes = tuple(sum(one.rows for one in run) for run in runs)
-        return self.replaced(groups=kept, sizes=tuple(filter(None, sizes)) or (0,))
+        runs = [
+            [item for item in at((i,))[0] if item in set(groups)] for i in range(len(self.sizes))
+        ]
+        sizes = tuple(sum(item.rows for item in run) for run in runs)
+        return self.replaced(groups=groups, sizes=tuple(filter(None, sizes)) or (0,))
 
 
 #: Arguments of Dask and Mars that change no result here.
@@ -251,16 +255,16 @@ def read_parquet(
         table: DataFrame = _of_buffer(path, columns, filters, index, dtype_backend)
         return table
     storage = storage_of(storage_options, filesystem)
-    found = expand_paths(path, storage)
+    paths = expand_paths(path, storage)
     folder = folder_of(path, storage)
     if folder is not None and parquet_file_extension is not None:
-        found = tuple(one for one in found if one.endswith(parquet_file_extension))
-    files = looked_at(found, storage, "read_parquet")
-    cut = _cut(1 if groups_as_chunks else split_row_groups, blocksize, bool(aggregate_files))
-    given = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+        paths = tuple(item for item in paths if item.endswith(parquet_file_extension))
+    files = looked_at(paths, storage, "read_parquet")
+    rule = _cut(1 if groups_as_chunks else split_row_groups, blocksize, bool(aggregate_files))
+    names = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
     labels = [] if index in (None, False) else [index] if isinstance(index, str) else list(index)
-    chosen = given and [*given, *(one for one in labels if one not in given)]
-    frame = _reader(files, keys_of(files, folder), cut, chosen, filters, _backend(dtype_backend))
+    fields = names and [*names, *(item for item in labels if item not in names)]
+    frame = _reader(files, keys_of(files, folder), rule, fields, filters, _backend(dtype_backend))
     if labels:
         frame = frame.set_index(labels if len(labels) > 1 else labels[0])
     elif index is False and not isinstance(frame.node.meta.index, pd.RangeIndex):
@@ -294,16 +298,16 @@ def _reader(
     layout = ParquetLayout(files, keys, backend)
     labels = {name: label for label, name in layout.names.items()}
     every = tuple(layout.empty.columns)
-    chosen = every if columns is None else tuple(labels.get(one, one) for one in columns)
-    if missing := [one for one in chosen if one not in every]:
+    names = every if columns is None else tuple(labels.get(column, column) for column in columns)
+    if missing := [column for column in names if column not in every]:
         raise KeyError(f"columns {missing} are not in {files.paths[0]}, which has {list(every)}")
     conditions = _normal(filters, layout)
-    layout = layout.with_categories(_categories(layout, groups, chosen, conditions))
-    gaps, unclear = columns_with_gaps(layout, groups, layout.like(chosen))
-    node: Node = ReadParquet(layout, chosen, groups, sizes, conditions, gaps, unclear)
+    layout = layout.with_categories(_categories(layout, groups, names, conditions))
+    gaps, unclear = columns_with_gaps(layout, groups, layout.like(names))
+    node: Node = ReadParquet(layout, names, groups, sizes, conditions, gaps, unclear)
     frame = wrap(node)
-    numbered = filters and isinstance(node.meta.index, pd.RangeIndex)
-    return reset_index(frame, drop=True) if numbered else frame
+    has_range = filters and isinstance(node.meta.index, pd.RangeIndex)
+    return reset_index(frame, drop=True) if has_range else frame
 
 
 def _categories(
@@ -315,14 +319,14 @@ def _categories(
     """Read the categories of the columns that are chosen, and of the row labels."""
     names = [*layout.names_of(chosen), *layout.labels]
     coded = dictionary_names(layout.schema)
-    wanted = [name for name in coded if name in names]
+    labels = [name for name in coded if name in names]
     # As in pandas, conditions on categories leave out no row group.
-    plain = [[condition for condition in one if condition[0] not in coded] for one in filters]
-    read: dict[int, list[int]] = {}
-    for group in groups if wanted else ():
-        if not (plain and all(excluded(layout, group, one) for one in plain)):
-            read.setdefault(group.file, []).append(group.group)
-    return categories_of(layout.files, read, layout.schema, wanted)
+    plain = [[condition for condition in clause if condition[0] not in coded] for clause in filters]
+    row_groups: dict[int, list[int]] = {}
+    for group in groups if labels else ():
+        if not (plain and all(excluded(layout, group, clause) for clause in plain)):
+            row_groups.setdefault(group.file, []).append(group.group)
+    return categories_of(layout.files, row_groups, layout.schema, labels)
 
 
 def _check_arguments(engine: str | None, categories: Any, aggregate_files: Any) -> None:
@@ -375,9 +379,9 @@ def _normal(filters: Any, layout: ParquetLayout) -> tuple[tuple[Condition, ...],
     return tuple(
         tuple(
             (layout.names.get(a, a), b, tuple(c) if isinstance(c, list | set) else c)
-            for a, b, c in one
+            for a, b, c in clause
         )
-        for one in filters
+        for clause in filters
     )
 
 

@@ -19,10 +19,10 @@ def stored_range(footers: Sequence[Any]) -> pd.RangeIndex:
     """
     rows = sum(footer.num_rows for footer in footers)
     metadata = footers[0].schema.to_arrow_schema().metadata or {}
-    kept = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
-    if len(kept) == 1 and isinstance(kept[0], dict) and kept[0].get("kind") == "range":
-        start, stop, step = (int(kept[0][key]) for key in ("start", "stop", "step"))
-        labels = pd.RangeIndex(start, stop, step, name=kept[0]["name"])
+    columns = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
+    if len(columns) == 1 and isinstance(columns[0], dict) and columns[0].get("kind") == "range":
+        start, stop, step = (int(columns[0][key]) for key in ("start", "stop", "step"))
+        labels = pd.RangeIndex(start, stop, step, name=columns[0]["name"])
         if len(labels) == rows:
             return labels
     return pd.RangeIndex(rows)

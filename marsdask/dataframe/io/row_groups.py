@@ -54,11 +54,11 @@ class RowGroupsAt:
     @cached_property
     def _runs(self) -> list[tuple[RowGroup, ...]]:
         runs = []
-        rest = iter(self.groups)
+        groups = iter(self.groups)
         for size in numbers(self.sizes):
             run: list[RowGroup] = []
             while sum(group.rows for group in run) < size:
-                run.append(next(rest))
+                run.append(next(groups))
             runs.append(tuple(run))
         return runs
 
@@ -78,13 +78,13 @@ def dictionary_columns(metadata: Any, groups: Sequence[int], labels: Container[s
     import pyarrow as pa
 
     kinds = {pa.string(), pa.large_string()}
-    found = {field.name: field.type in kinds for field in metadata.schema.to_arrow_schema()}
+    flags = {field.name: field.type in kinds for field in metadata.schema.to_arrow_schema()}
     for group in map(metadata.row_group, groups):
         for column in map(group.column, range(group.num_columns)):
             spelled = column.total_uncompressed_size > CODE_BYTES * column.num_values
             if spelled or not column.has_dictionary_page:
-                found[column.path_in_schema] = False
-    return [name for name, is_coded in found.items() if is_coded and name in labels]
+                flags[column.path_in_schema] = False
+    return [name for name, is_coded in flags.items() if is_coded and name in labels]
 
 
 def read_groups(
@@ -110,20 +110,20 @@ def read_groups(
             with files.reading(number):
                 pass
         return like
-    asked = (name for one in filters for name, _, _ in one)
-    wanted = tuple(dict.fromkeys((*names, *asked, *layout.labels)))
-    inside = tuple(name for name in wanted if name not in keys.labels)
+    filter_names = (name for item in filters for name, _, _ in item)
+    columns = tuple(dict.fromkeys((*names, *filter_names, *layout.labels)))
+    inside = tuple(name for name in columns if name not in keys.labels)
     tables = []
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
-        chosen = [group.group for group in run]
+        positions = [group.group for group in run]
         with files.reading(number):
-            table = _table(files, number, chosen, inside, layout.backend)
+            table = _table(files, number, positions, inside, layout.backend)
         table = of_schema(table, schema, inside, files.paths[number])
-        tables.append(keys.added_to(table, number, wanted))
+        tables.append(keys.added_to(table, number, columns))
     # Text is of two types: that of a column which was read as codes is the larger one.
     table = pa.concat_tables(tables, promote_options="permissive")
     if filters:
-        table = table.filter(pq.filters_to_expression([list(one) for one in filters]))
+        table = table.filter(pq.filters_to_expression([list(item) for item in filters]))
     table = with_categories(table, schema, layout.categories)
     table = table.select(list(dict.fromkeys((*names, *layout.labels))))
     types = types_of_backend(layout.backend)
@@ -132,7 +132,7 @@ def read_groups(
     if isinstance(frame.index, pd.RangeIndex):
         runs = [(group.first, group.rows) for group in groups]
         frame.index = pd.RangeIndex(len(frame)) if filters else labels_of_runs(labels, runs)
-    return frame.astype({one: like.dtypes[one] for one in gaps}) if gaps else frame
+    return frame.astype({item: like.dtypes[item] for item in gaps}) if gaps else frame
 
 
 def _table(
@@ -171,28 +171,28 @@ def columns_with_gaps(
 
     The second list has the columns for which this is unknown: some file has no statistics.
     """
-    open_ = [
+    labels = [
         label
         for label, dtype in frame.dtypes.items()
         if isinstance(dtype, np.dtype) and dtype.kind in "iub"
     ]
-    found: dict[Hashable, None] = {}
+    gaps: dict[Hashable, None] = {}
     unclear: dict[Hashable, None] = {}
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
         data = footer(layout.files, number)
-        names = data.schema.to_arrow_schema().names if open_ else []
+        names = data.schema.to_arrow_schema().names if labels else []
         for group in run if data.num_columns == len(names) else ():
-            for label in [one for one in open_ if one not in found]:
+            for label in [key for key in labels if key not in gaps]:
                 name = layout.names[label]
                 if name not in names:
-                    found[label] = None
+                    gaps[label] = None
                     continue
                 statistics = data.row_group(group.group).column(names.index(name)).statistics
                 if statistics is None or not statistics.has_null_count:
                     unclear[label] = None
                 elif statistics.null_count:
-                    found[label] = None
-    return tuple(found), tuple(label for label in unclear if label not in found)
+                    gaps[label] = None
+    return tuple(gaps), tuple(label for label in unclear if label not in gaps)
 
 
 def groups_of(files: Files, cut: Cut) -> tuple[tuple[RowGroup, ...], Sizes]:

@@ -60,8 +60,8 @@ def uri_of(con: Any) -> str:
 def connected(uri: str) -> Iterator[Any]:
     """Open a database: SQLite without more, others by SQLAlchemy."""
     if uri.startswith(SQLITE):
-        with closing(sqlite3.connect(uri.removeprefix(SQLITE))) as found:
-            yield found
+        with closing(sqlite3.connect(uri.removeprefix(SQLITE))) as database:
+            yield database
         return
     import sqlalchemy
 
@@ -101,10 +101,10 @@ def _first_rows(query: str, uri: str, options: tuple[tuple[str, Any], ...]) -> p
 
 def _bounds(column: str, query: str, uri: str, options: tuple[tuple[str, Any], ...]) -> Any:
     """Return the number of rows of a query, and the least and the largest value of a column."""
-    params = tuple(one for one in options if one[0] == "params")
-    wanted = f"COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b"
-    found = _select(f"SELECT {wanted} FROM {_nested(query)}", uri, params)  # noqa: S608
-    return found.iloc[0].astype(object)
+    params = tuple(option for option in options if option[0] == "params")
+    selection = f"COUNT(*) AS n, MIN({column}) AS a, MAX({column}) AS b"
+    table = _select(f"SELECT {selection} FROM {_nested(query)}", uri, params)  # noqa: S608
+    return table.iloc[0].astype(object)
 
 
 def quoted(name: str, uri: str) -> str:
@@ -124,8 +124,8 @@ def _select(query: str, uri: str, options: Any = ()) -> pd.DataFrame:
             import sqlalchemy
 
             text = sqlalchemy.text(query)
-        found: Any = pd.read_sql_query(text, connection, **dict(options))
-        rows: pd.DataFrame = found
+        table: Any = pd.read_sql_query(text, connection, **dict(options))
+        rows: pd.DataFrame = table
         return rows
 
 
@@ -136,14 +136,14 @@ def _conditions(column: str, limits: Sequence[Any], count: int) -> list[str]:
         return [""]
     borders = [low + (high - low) * part / count for part in range(1, count)]
     if isinstance(low, int):
-        borders = sorted({math.ceil(one) for one in borders} - {low})
-    found = []
+        borders = sorted({math.ceil(border) for border in borders} - {low})
+    texts = []
     for start, stop in itertools.pairwise([None, *borders, None]):
         bounds = [f"{column} >= {_literal(start)}"] if start is not None else []
         bounds += [f"{column} < {_literal(stop)}"] if stop is not None else []
         text = " AND ".join(bounds)
-        found.append(f" WHERE {text} OR {column} IS NULL" if start is None else f" WHERE {text}")
-    return found
+        texts.append(f" WHERE {text} OR {column} IS NULL" if start is None else f" WHERE {text}")
+    return texts
 
 
 def _literal(value: Any) -> str:
@@ -193,20 +193,20 @@ def read_sql_query(
         "chunksize",
     ):
         options.pop(unsaid, None)
-    uri, given = uri_of(con), tuple(options.items())
+    uri, arguments = uri_of(con), tuple(options.items())
     if index_col is not None:
-        given = (*given, ("index_col", index_col))
-    first = _first_rows(sql, uri, given)
+        arguments = (*arguments, ("index_col", index_col))
+    first = _first_rows(sql, uri, arguments)
     column = partition_col or (index_col if isinstance(index_col, str) else None)
     conditions = [""]
     if column is not None:
         column = quoted(column, uri)
-        rows, low, high = _bounds(column, sql, uri, given)
+        rows, low, high = _bounds(column, sql, uri, arguments)
         low, high = limits or _as_times(low, high)
         nbytes = int(rows) * row_bytes(empty_rows(first))
         count = num_partitions or npartitions or math.ceil(nbytes / LARGEST_BLOCK)
         conditions = _conditions(column, (low, high), max(1, count))
-    how = (("query", sql), ("uri", uri), ("options", given), ("columns", first.columns))
+    how = (("query", sql), ("uri", uri), ("options", arguments), ("columns", first.columns))
     items = tuple((condition,) for condition in conditions)
     rows_of = collection_of(FromMap(read_range, items, (), how, empty_rows(first), checks=True))
     frame: DataFrame = rows_of if index_col is not None else rows_of.reset_index(drop=True)
@@ -251,9 +251,9 @@ def read_sql_table(
     """
     labels = [index_col] if isinstance(index_col, str) else list(index_col or ())
     quote = partial(quoted, uri=uri_of(con))
-    wanted = "*" if columns is None else ", ".join(map(quote, dict.fromkeys([*labels, *columns])))
+    fields = "*" if columns is None else ", ".join(map(quote, dict.fromkeys([*labels, *columns])))
     name = ".".join(map(quote, [table_name] if schema is None else [schema, table_name]))
-    frame: DataFrame = read_sql_query(f"SELECT {wanted} FROM {name}", con, index_col, **options)  # noqa: S608
+    frame: DataFrame = read_sql_query(f"SELECT {fields} FROM {name}", con, index_col, **options)  # noqa: S608
     return frame
 
 
@@ -272,8 +272,8 @@ def read_sql(sql: str, con: Any, index_col: Any = None, **options: Any) -> DataF
     **options
         Arguments of ``read_sql_query`` or ``read_sql_table``.
     """
-    read = read_sql_query if re.search(r"[\s(*]", sql.strip()) else read_sql_table
-    frame: DataFrame = read(sql, con, index_col, **options)
+    reader = read_sql_query if re.search(r"[\s(*]", sql.strip()) else read_sql_table
+    frame: DataFrame = reader(sql, con, index_col, **options)
     return frame
 
 
@@ -297,7 +297,7 @@ def to_sql(
     parts = batches(obj)
     first = next(parts)
     opened = connected(con) if isinstance(con, str) else nullcontext(con)
-    with opened as given, transaction(given) as connection, warnings.catch_warnings():
+    with opened as database, transaction(database) as connection, warnings.catch_warnings():
         # pandas takes no class but SQLite's for a connection to SQLite.
         warnings.filterwarnings("ignore", "pandas only supports SQLAlchemy")
         for block in itertools.chain([first], parts):

@@ -58,17 +58,17 @@ def read_whole_files(
     files = looked_at(expand_paths(path, storage), storage, reader)
     places: list[tuple[tuple[str, Any, Any]]] = []
     for name, stamp in zip(files.paths, files.stamps, strict=True):
-        found: Sequence[Any] = [None]
+        pieces: Sequence[Any] = [None]
         if parts is not None:
             with reading(name, stamp, storage, reader), open_file(name, storage) as file:
-                found = parts(file, stamp.size)
-        places.extend(((name, stamp, part),) for part in found)
-    given = tuple(options.items())
+                pieces = parts(file, stamp.size)
+        places.extend(((name, stamp, part),) for part in pieces)
+    arguments = tuple(options.items())
     name, stamp, part = places[0][0]
     place = (name, stamp, head_part or part)
-    first = read_one(place, read, storage, (*given, *(head or {}).items()), reader)
-    given = (*given, *(shown(first) if shown else {}).items())
-    how = (("read", read), ("storage", storage), ("options", given), ("reader", reader))
+    first = read_one(place, read, storage, (*arguments, *(head or {}).items()), reader)
+    arguments = (*arguments, *(shown(first) if shown else {}).items())
+    how = (("read", read), ("storage", storage), ("options", arguments), ("reader", reader))
     node = FromMap(read_one, tuple(places), (), how, empty_rows(first), checks=True)
     rows = collection_of(node)
     counted = is_numbered(first.index) and first.index.name is None
@@ -132,13 +132,13 @@ def read_orc(
     if is_buffer(path):
         table: DataFrame = read_buffer(pd.read_orc, path, options)
         return table
-    each = int(split_stripes) or 2**31
+    count = int(split_stripes) or 2**31
     frame: DataFrame = read_whole_files(
         read_stripes,
         path,
         storage_of(storage_options),
         options,
-        parts=stripes_of(each),
+        parts=stripes_of(count),
         reader="read_orc",
     )
     return frame

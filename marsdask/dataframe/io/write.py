@@ -124,8 +124,8 @@ class WriteFiles(FrameNode):
         kwargs = {"write": self.write, "target": self.target, "options": self.options}
         rule = Blockwise(write_aside, (a,), ((0,),), kwargs, ChunkAt())
         parts = Grid(rule, ((1,) * len(a),), None, self.itemsize)
-        read = None if self.a.settled else self.read
-        how = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {**kwargs, "read": read}}
+        reader = None if self.a.settled else self.read
+        how = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {**kwargs, "read": reader}}
         return gather(complete, parts, chunks=self.chunks, **how)
 
 
@@ -160,9 +160,11 @@ def write_aside(
 def write_again(types: list[Any], rows: list[int], read: Callable[[Any], Any], **how: Any) -> None:
     """Write the files again whose types are not those of all rows."""
     target = how["target"]
-    like = common_meta([one for one, count in zip(types, rows, strict=True) if count] or types[:1])
-    for number, one in enumerate(types):
-        if dtypes_of(one) != dtypes_of(like):
+    like = common_meta(
+        [meta for meta, count in zip(types, rows, strict=True) if count] or types[:1]
+    )
+    for number, meta in enumerate(types):
+        if dtypes_of(meta) != dtypes_of(like):
             with open_file(target.aside(number), target.storage) as file:
                 block = read(io.BytesIO(file.read()))
             write_aside(cast(block, like.set_axis(block.index[:0])), number, **how)
@@ -172,10 +174,10 @@ def complete(
     written: list[Any], target: Destination, read: Callable[[Any], Any] | None = None, **how: Any
 ) -> Any:
     """Give the files their names, now that all are complete."""
-    found = concat([row for row, _ in written], labels=False)
+    table = concat([row for row, _ in written], labels=False)
     if read is not None:
-        types = [one for _, one in written]
-        write_again(types, found["rows"].tolist(), read, target=target, **how)
+        types = [meta for _, meta in written]
+        write_again(types, table["rows"].tolist(), read, target=target, **how)
     if target.single is None:
         release_name(target)
         paths = [target.path(number) for number in range(len(written))]
@@ -190,7 +192,7 @@ def complete(
         move(whole, target.single, target.storage)
     if target.folder is not None:
         os.rmdir(target.folder)
-    return found
+    return table
 
 
 def release_name(target: Destination) -> None:
@@ -213,12 +215,12 @@ def outdated(target: Destination, paths: Collection[str]) -> list[str]:
     if target.names:
         return []
     before, after = map(re.escape, os.path.basename(target.pattern).split("*", 1))
-    numbered = re.compile(rf"{before}[0-9]{{6}}{after}")
+    pattern = re.compile(rf"{before}[0-9]{{6}}{after}")
     beside = _inside(folder, target.storage)
     return [
         path
         for path in there
-        if numbered.fullmatch(os.path.basename(path))
+        if pattern.fullmatch(os.path.basename(path))
         and os.path.dirname(_inside(path, target.storage)) == beside
     ]
 
@@ -227,8 +229,8 @@ def others_in(folder: str, paths: Collection[str], storage: Storage) -> list[str
     """Return the files in a folder that readers would find, without some."""
     if not folder or folder_of(folder, storage) is None:
         return []
-    known = {_inside(path, storage) for path in paths}
-    return [path for path in visible_files(folder, storage) if _inside(path, storage) not in known]
+    names = {_inside(path, storage) for path in paths}
+    return [path for path in visible_files(folder, storage) if _inside(path, storage) not in names]
 
 
 def _inside(path: str, storage: Storage) -> str:
@@ -243,8 +245,8 @@ def check_folder(target: Destination, count: int) -> None:
         return
     paths = [target.path(number) for number in range(count)]
     paths.extend(outdated(target, paths))
-    if others := others_in(folder, paths, target.storage):
-        names = ", ".join(map(os.path.basename, others[:3]))
+    if strays := others_in(folder, paths, target.storage):
+        names = ", ".join(map(os.path.basename, strays[:3]))
         raise FileExistsError(
             f"{folder} has files that would be read with the new ones: {names}; use "
             "overwrite=True, another folder, or name_function= to write beside them"
@@ -254,10 +256,10 @@ def check_folder(target: Destination, count: int) -> None:
 def join_files(parts: list[str], whole: str, storage: Storage) -> None:
     """Join files to one; a part is removed once it was copied."""
     try:
-        with open_file(whole, storage, "wb") as joined:
+        with open_file(whole, storage, "wb") as output:
             for part in parts:
                 with open_file(part, storage) as file:
-                    shutil.copyfileobj(file, joined, 2**20)
+                    shutil.copyfileobj(file, output, 2**20)
                 remove(part, storage)
     except BaseException:
         remove(whole, storage)

@@ -128,8 +128,8 @@ class GroupByCall:
     @property
     def names(self) -> set[str]:
         """The texts in the call: its method, and those that its arguments name."""
-        named = _words(self.method, self.args, [one for _, one in self.kwargs])
-        return {one for one in named if isinstance(one, str)}
+        words = _words(self.method, self.args, [value for _, value in self.kwargs])
+        return {value for value in words if isinstance(value, str)}
 
     @property
     def one_row(self) -> bool:
@@ -162,12 +162,12 @@ class GroupByCall:
         """Group a frame and call the method of pandas."""
         if self.like is not None and not self.has_groups(frame):
             return self.like
-        grouped = self.grouped(frame)
+        groups = self.grouped(frame)
         args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
-        found = getattr(grouped, self.method)(*args, **dict(self.kwargs))
+        result = getattr(groups, self.method)(*args, **dict(self.kwargs))
         if self.like is not None:
-            check_form(found, self.like, self.method)
-        return found
+            check_form(result, self.like, self.method)
+        return result
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a sample that show types: in several groups of each key."""
@@ -206,8 +206,8 @@ class GroupByCall:
             group_keys=self.group_keys,
         )
         if self.selection is not ... and not self.series:
-            chosen = self.selection
-            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+            selection = self.selection
+            grouped = grouped[list(selection) if isinstance(selection, tuple) else selection]
         return grouped
 
 
@@ -339,14 +339,14 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     for slot, (column, how, _) in enumerate(plan.slots):
         widened = WIDER.get(how)
         frame[f"p{slot}"] = block[column] if widened is None else widened(block[column])
-    grouped = _group(frame, plan)
+    groups = _group(frame, plan)
     return _flat(
         {
-            f"p{slot}": _partial(grouped, grouped[f"p{slot}"], how)
+            f"p{slot}": _partial(groups, groups[f"p{slot}"], how)
             for slot, (_, how, _) in enumerate(plan.slots)
         },
         plan,
-        grouped,
+        groups,
     )
 
 
@@ -407,35 +407,35 @@ def combine_partials(blocks: list[pd.DataFrame], plan: AggregationPlan) -> pd.Da
 
 def combine_by_key(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Combine the partials of each key; keys are in order of first occurrence."""
-    grouped = _group(frame, plan)
+    groups = _group(frame, plan)
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
         if combine not in MOMENTS:
-            found = getattr(grouped[f"p{slot}"], combine)()
+            total = getattr(groups[f"p{slot}"], combine)()
             is_number = combine in {"sum", "prod"}
-            values[f"p{slot}"] = _and_nan(found, frame[f"p{slot}"], grouped) if is_number else found
+            values[f"p{slot}"] = _and_nan(total, frame[f"p{slot}"], groups) if is_number else total
         elif combine == "count":
             labels = [f"p{plan.slots.index((column, item, item))}" for item in MOMENTS]
-            values.update(_moments(frame[labels], grouped))
-    return _flat({f"p{slot}": values[f"p{slot}"] for slot in range(len(plan.slots))}, plan, grouped)
+            values.update(_moments(frame[labels], groups))
+    return _flat({f"p{slot}": values[f"p{slot}"] for slot in range(len(plan.slots))}, plan, groups)
 
 
 def _and_nan(found: Any, partials: Any, grouped: Any) -> Any:
     """Return sums that are NaN where that of a chunk is: of infinities, not of missing values."""
     if not isinstance(partials.dtype, np.dtype) or partials.dtype.kind not in "fc":
         return found
-    unknown = partials.isna().to_numpy()
-    if not unknown.any():
+    is_nan = partials.isna().to_numpy()
+    if not is_nan.any():
         return found
     values = found.to_numpy(copy=True)
-    values[grouped.ngroup().to_numpy()[unknown]] = np.nan
+    values[grouped.ngroup().to_numpy()[is_nan]] = np.nan
     return pd.Series(values, found.index, name=found.name)
 
 
 def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
     """Combine counts, means and sums of squared deviations (Chan, Golub and LeVeque 1979)."""
-    some = frame.iloc[:, 0] > 0
-    count, mean, squares = (frame[label].where(some, 0).to_numpy(float) for label in frame)
+    has_rows = frame.iloc[:, 0] > 0
+    count, mean, squares = (frame[label].where(has_rows, 0).to_numpy(float) for label in frame)
     groups = grouped.ngroup().to_numpy()
     index = grouped.size().index
     total = np.bincount(groups, count)
@@ -482,7 +482,7 @@ def _by_keys(frame: Any, keys: list[int]) -> Any:
         return frame.sort_values(keys)
     except TypeError:
         codes = [pd.factorize(frame[key], sort=True)[0] for key in keys]
-        last = [np.where(one < 0, len(frame), one) for one in codes]
+        last = [np.where(level < 0, len(frame), level) for level in codes]
         return frame.iloc[np.lexsort(last[::-1])]
 
 
@@ -492,23 +492,23 @@ def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together:
     if isinstance(like, pd.Series):
         (column,) = columns
         return fitted(column, like.dtype).set_axis(index).rename(like.name)
-    given, types = list(columns), list(like.dtypes)
+    values, types = list(columns), list(like.dtypes)
     # Columns of objects stay objects where all of them are aggregated alike.
-    given = [
-        one.astype(object)
-        if dtype == "object" and (together or isinstance(one.dtype, pd.StringDtype))
-        else one
-        for one, dtype in zip(given, types, strict=True)
+    values = [
+        series.astype(object)
+        if dtype == "object" and (together or isinstance(series.dtype, pd.StringDtype))
+        else series
+        for series, dtype in zip(values, types, strict=True)
     ]
-    typed = list(map(fitted, given, types))
+    results = list(map(fitted, values, types))
     # pandas sums all columns of one type of NumPy together.
     long = {
         dtype
-        for one, dtype in zip(typed, types, strict=True)
-        if together and isinstance(dtype, np.dtype) and one.dtype != dtype
+        for series, dtype in zip(results, types, strict=True)
+        if together and isinstance(dtype, np.dtype) and series.dtype != dtype
     }
-    typed = [given[at] if dtype in long else typed[at] for at, dtype in enumerate(types)]
-    frame = pd.DataFrame(dict(enumerate(typed)), index=index)
+    results = [values[at] if dtype in long else results[at] for at, dtype in enumerate(types)]
+    frame = pd.DataFrame(dict(enumerate(results)), index=index)
     frame.columns = like.columns
     return frame
 
@@ -522,8 +522,8 @@ def fitted(column: Any, dtype: Any) -> Any:
         limits: Any = np.iinfo(str(dtype).removesuffix("[pyarrow]"))
         if not column.between(limits.min, limits.max).fillna(True).all():
             return column
-    cast = column.astype(dtype)
-    return cast if kinds == "ff" or (cast == column).all() else column
+    result = column.astype(dtype)
+    return result if kinds == "ff" or (result == column).all() else column
 
 
 @kernel(scratch=4.5)
@@ -560,8 +560,8 @@ def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> 
     first = np.flatnonzero(np.diff(np.maximum.accumulate(np.append(-1, groups.fillna(-1)))))
     chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])[first]
     at = np.concatenate([part.at for part in parts])[first]
-    found = call(block) if plan is None else combine_by_key(block, plan)
-    return split_at(found, chunks, len(parts), at, labels=plan is None)
+    rows = call(block) if plan is None else combine_by_key(block, plan)
+    return split_at(rows, chunks, len(parts), at, labels=plan is None)
 
 
 @kernel(scratch=2.0)

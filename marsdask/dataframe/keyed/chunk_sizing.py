@@ -83,9 +83,9 @@ def split_large(grid: Grid) -> Grid:
 
 def repartition(source: MeasuredGrid, limit: int = sys.maxsize) -> Grid:
     """Split large chunks and merge neighbouring small ones to about the size of a part."""
-    wanted = part_bytes(limit)
-    grid = _cut(source.grid, source.nbytes, wanted)
-    return merge_small(source, wanted) if grid is source.grid else grid
+    target = part_bytes(limit)
+    grid = _cut(source.grid, source.nbytes, target)
+    return merge_small(source, target) if grid is source.grid else grid
 
 
 def merge_small(source: MeasuredGrid, wanted: int) -> Grid:
@@ -103,8 +103,8 @@ def merge_small(source: MeasuredGrid, wanted: int) -> Grid:
         return grid
     sizes = grid.chunks[0]
     runs = itertools.pairwise([*starts, len(sizes)])
-    joined = tuple(total(sizes[start:stop]) for start, stop in runs)
-    return Grid(ChunkRuns(grid, tuple(starts)), (joined,), grid.meta, grid.itemsize)
+    lengths = tuple(total(sizes[start:stop]) for start, stop in runs)
+    return Grid(ChunkRuns(grid, tuple(starts)), (lengths,), grid.meta, grid.itemsize)
 
 
 def _cut(grid: Grid, nbytes: Sequence[int], wanted: int) -> Grid:
@@ -133,8 +133,8 @@ def _share(size: Size, k: int, count: int, name: str) -> Size:
         return size * (k + 1) // count - size * k // count
     if count == 1:
         return size
-    bound = None if size.upper is None else -(-size.upper // count)
-    return Unknown(f"{name}:{size.index}:{count}", k, bound)
+    limit = None if size.upper is None else -(-size.upper // count)
+    return Unknown(f"{name}:{size.index}:{count}", k, limit)
 
 
 @dataclass(frozen=True)

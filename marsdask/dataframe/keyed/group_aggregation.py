@@ -111,12 +111,12 @@ class GroupByAggregation(FrameNode):
         if not call.one_row or call.is_whole:
             return Traits(self.name)
         rows = _with_keys(self.a, call.by).name
-        found = Traits(f"groups:{rows}:{call.by}:{call.sort}:{call.dropna}")
-        found = found.and_unique(keys)
+        traits = Traits(f"groups:{rows}:{call.by}:{call.sort}:{call.dropna}")
+        traits = traits.and_unique(keys)
         if call.sort:
             na_first = None if call.dropna else False
-            found = found.sorted_by(ordering_by(keys, [True] * len(keys), na_first))
-        return found.carried(comparable(self.meta))
+            traits = traits.sorted_by(ordering_by(keys, [True] * len(keys), na_first))
+        return traits.carried(comparable(self.meta))
 
     @property
     def chunks(self) -> Chunks:
@@ -129,17 +129,17 @@ class GroupByAggregation(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         del wanted
         call = self.call
-        used = [*call.by]
+        columns = [*call.by]
         if call.selection is not ...:
-            chosen = call.selection
-            used.extend(chosen if isinstance(chosen, tuple) else [chosen])
+            selection = call.selection
+            columns.extend(selection if isinstance(selection, tuple) else [selection])
         elif call.args and isinstance(call.args[0], Pairs):
-            used.extend(column for column, _ in call.args[0])
+            columns.extend(column for column, _ in call.args[0])
         elif call.method == "agg" and call.kwargs and not call.args:
-            used.extend(pair[0] for _, pair in call.kwargs)
+            columns.extend(pair[0] for _, pair in call.kwargs)
         elif call.method != "size":
             return (None,)
-        return (frozenset(used),)
+        return (frozenset(columns),)
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         (table,) = inputs
@@ -199,8 +199,8 @@ class GroupByAggregation(FrameNode):
         """Sort complete groups by their keys."""
         (source,) = yield from measure(groups)
         rising = (True,) * len(self.call.by)
-        found: Any = SortValues(self, (), rising, na_first=False).tile(source.grid)
-        return cast(Grid, (yield from found) if isinstance(found, Generator) else found)
+        tiling: Any = SortValues(self, (), rising, na_first=False).tile(source.grid)
+        return cast(Grid, (yield from tiling) if isinstance(tiling, Generator) else tiling)
 
     @property
     def _plan(self) -> AggregationPlan | None:
@@ -253,8 +253,8 @@ class GroupByAggregation(FrameNode):
 
     def _combined(self, a: Grid, plan: AggregationPlan) -> Any:
         parts = self._partials(a, plan)
-        bound = self._bound or TREE_ROWS + 1
-        if not may_be_tight(parts) and (bound <= TREE_ROWS or not self.call.sort):
+        limit = self._bound or TREE_ROWS + 1
+        if not may_be_tight(parts) and (limit <= TREE_ROWS or not self.call.sort):
             return self._tree(parts, plan)
         by = tuple(range(len(plan.keys)))
         samples = samples_of(parts, by)
@@ -265,14 +265,14 @@ class GroupByAggregation(FrameNode):
             return (
                 yield from self._ranges(source, samples, by, finished_parts, self._finish(plan))
             )
-        met = yield from self._met(source, by, plan)
-        return self.mapped(finished_rows, met, kwargs=self._finish(plan))
+        groups = yield from self._met(source, by, plan)
+        return self.mapped(finished_rows, groups, kwargs=self._finish(plan))
 
     def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
-        rest = tree(parts, combine_partials, [0], sizes=sizes_at_most, kwargs={"plan": plan})
+        grid = tree(parts, combine_partials, [0], sizes=sizes_at_most, kwargs={"plan": plan})
         # Computed partials tell more than the rows below.
         sizes = unknown_sizes(self.alignment, [upper(total(parts.chunks[0]))])
-        return self.mapped(finished_rows, rest, chunks=(sizes,), kwargs=self._finish(plan))
+        return self.mapped(finished_rows, grid, chunks=(sizes,), kwargs=self._finish(plan))
 
     def _finish(self, plan: AggregationPlan) -> dict[str, Any]:
         return {"plan": plan, "sort": self.call.sort, "like": self.meta}
@@ -426,8 +426,8 @@ def specs_of(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[
     ``None`` if an aggregation needs all rows of a group in one chunk.
     """
     pairs = _pairs(call, frame, result) if call.one_row else None
-    known = pairs is not None and all(_has_partials(name, frame[label]) for label, name in pairs)
-    return pairs if known else None
+    is_known = pairs is not None and all(_has_partials(name, frame[label]) for label, name in pairs)
+    return pairs if is_known else None
 
 
 def _has_partials(name: Any, column: pd.Series) -> bool:
@@ -447,11 +447,11 @@ def _has_partials(name: Any, column: pd.Series) -> bool:
 
 
 def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
-    rest = {name for name, _ in call.kwargs}
+    options = {name for name, _ in call.kwargs}
     if not frame.columns.is_unique:
         return None
     if call.method != "agg":
-        if not rest <= {"numeric_only", "ddof"} or call.args or not call.by_column:
+        if not options <= {"numeric_only", "ddof"} or call.args or not call.by_column:
             return None
         if call.method == "size":
             return [(call.by[0], "size")]
@@ -459,21 +459,21 @@ def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[An
             return [(call.selection, call.method)]
         columns = [result.name] if isinstance(result, pd.Series) else list(result.columns)
         return [(column, call.method) for column in columns]
-    chosen = call.selection
-    if chosen is ...:
+    key = call.selection
+    if key is ...:
         columns = [column for column in frame.columns if column not in call.by]
     else:
-        columns = list(chosen) if isinstance(chosen, tuple) else [chosen]
+        columns = list(key) if isinstance(key, tuple) else [key]
     if not call.args:
-        return [tuple(how) if isinstance(how, tuple) else (chosen, how) for _, how in call.kwargs]
-    if rest:
+        return [tuple(how) if isinstance(how, tuple) else (key, how) for _, how in call.kwargs]
+    if options:
         return None
     how, *more = call.args
     if more:
         return None
     if isinstance(how, Pairs):
-        return [(column, one) for column, what in how for one in _as_list(what)]
-    return [(column, one) for column in columns for one in _as_list(how)]
+        return [(column, func) for column, funcs in how for func in _as_list(funcs)]
+    return [(column, func) for column in columns for func in _as_list(how)]
 
 
 def _as_list(how: Any) -> list[Any]:

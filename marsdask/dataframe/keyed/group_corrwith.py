@@ -27,10 +27,10 @@ class CorrWith:
 
     def __call__(self, group: pd.DataFrame) -> pd.DataFrame:
         with np.errstate(invalid="ignore"):
-            found = {
+            correlations = {
                 label: [group[label].corr(group[other], self.method)] for label, other in self.pairs
             }
-        return pd.DataFrame(found)
+        return pd.DataFrame(correlations)
 
 
 def corrwith(
@@ -50,11 +50,11 @@ def corrwith(
         raise NotImplementedError(
             "corrwith() of a pandas object in memory is not supported; use md.Series(x)"
         )
-    by, meta, chosen = groups._by, groups._node.meta, groups._selection
-    columns = [one for one in meta.columns if one not in by] if chosen is ... else list(chosen)
+    by, meta, key = groups._by, groups._node.meta, groups._selection
+    columns = [name for name in meta.columns if name not in by] if key is ... else list(key)
     if numeric_only:
         numeric = meta.select_dtypes(include=["number", "bool"]).columns
-        columns = [one for one in columns if one in numeric]
+        columns = [name for name in columns if name in numeric]
     framed = isinstance(other.node.meta, pd.DataFrame)
     theirs: Any = other
     if framed and list(theirs.columns) != columns:
@@ -62,14 +62,14 @@ def corrwith(
             "corrwith() of a frame of other columns is not supported; choose the same ones"
         )
     names = [new_label(f"corrwith {at}", meta) for at in range(len(columns) if framed else 1)]
-    values = [theirs[one] for one in columns] if framed else [theirs]
+    values = [theirs[name] for name in columns] if framed else [theirs]
     beside = rowwise(with_columns, collect(groups._node), *values, names=tuple(names))
-    pairs = tuple((one, names[at if framed else 0]) for at, one in enumerate(columns))
+    pairs = tuple((name, names[at if framed else 0]) for at, name in enumerate(columns))
     again = groups._over(beside)
     keys = groups.size().node.meta.index
     index = pd.MultiIndex.from_arrays(
         [*levels_in(keys), pd.RangeIndex(0)], names=[*keys.names, None]
     )
     like = pd.DataFrame({label: np.empty(0) for label in columns}, index)
-    found: DataFrame = again.apply(CorrWith(pairs, method), meta=like).droplevel(-1)
-    return found
+    result: DataFrame = again.apply(CorrWith(pairs, method), meta=like).droplevel(-1)
+    return result

@@ -36,12 +36,12 @@ class RowMask(GroupByCall):
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Return the mask of the rows."""
         if self.method == "filter":
-            kept = self._filtered(frame)
+            mask = self._filtered(frame)
         else:
-            numbered = frame.set_axis(pd.RangeIndex(len(frame)), axis=0)
-            found = getattr(self.grouped(numbered), self.method)(*self.args, **dict(self.kwargs))
-            kept = np.isin(np.arange(len(frame)), found.index.to_numpy())
-        return pd.Series(kept, index=frame.index, dtype=bool)
+            rows = frame.set_axis(pd.RangeIndex(len(frame)), axis=0)
+            result = getattr(self.grouped(rows), self.method)(*self.args, **dict(self.kwargs))
+            mask = np.isin(np.arange(len(frame)), result.index.to_numpy())
+        return pd.Series(mask, index=frame.index, dtype=bool)
 
     def _filtered(self, frame: pd.DataFrame) -> Any:
         """Call the user's function through pandas, which checks what it returns."""
@@ -52,11 +52,11 @@ class RowMask(GroupByCall):
             answers.append(func(rows, *args, **kwargs))
             return answers[-1]
 
-        grouped = self.grouped(frame)
-        grouped.filter(noting, True, *args, **dict(self.kwargs))
+        groups = self.grouped(frame)
+        groups.filter(noting, True, *args, **dict(self.kwargs))
         # Missing values are no answer, and rows without a key are in no group.
-        stay = np.array([pd.notna(one) and bool(one) for one in map(_scalar, answers)] + [False])
-        return stay[grouped.ngroup().fillna(-1).to_numpy(int)]
+        stay = np.array([pd.notna(flag) and bool(flag) for flag in map(_scalar, answers)] + [False])
+        return stay[groups.ngroup().fillna(-1).to_numpy(int)]
 
 
 def _scalar(answer: Any) -> Any:
@@ -102,10 +102,10 @@ class GroupedRows(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         del wanted
-        chosen = self.call.selection
-        if chosen is ...:
+        names = self.call.selection
+        if names is ...:
             return (None,)
-        return (frozenset([*self.call.by, *(chosen if isinstance(chosen, tuple) else [chosen])]),)
+        return (frozenset([*self.call.by, *(names if isinstance(names, tuple) else [names])]),)
 
     def tile(self, a: Grid) -> Any:
         a = split_large(a)
@@ -141,8 +141,8 @@ class GroupedRows(FrameNode):
             return self._one(source.grid)
         rows, count = repartition(source), _count(source)
         splits = self._cut(rows, count)
-        (met,) = yield from counted_parts(splits, count=count)
-        return self._restored(rows, splits, met)
+        (counts,) = yield from counted_parts(splits, count=count)
+        return self._restored(rows, splits, counts)
 
     def _cut(self, a: Grid, count: int) -> Grid:
         by = self.call.by
@@ -180,19 +180,19 @@ def rows_of_all_groups(blocks: list[Any], call: GroupByCall, like: Any) -> Any:
 def values_of_groups(parts: list[RowPart], call: GroupByCall, like: Any) -> list[RowPart]:
     """Return for each chunk the values of its rows, which met those of their groups."""
     block = concat(parts, labels=call.uses_labels)
-    found = _values(block, call, like)
+    values = _values(block, call, like)
     chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
-    return split_at(found, chunks, len(parts), np.concatenate([part.at for part in parts]))
+    return split_at(values, chunks, len(parts), np.concatenate([part.at for part in parts]))
 
 
 def _values(block: Any, call: GroupByCall, like: Any) -> Any:
     """Return a value for each row; if no row is in a group, pandas cannot transform them."""
     if call.method == "transform" and not call.has_groups(block):
         return like.reindex(block.index, fill_value=dict(call.kwargs).get("fill_value", np.nan))
-    found = call(block)
-    if len(found) != len(block):
-        raise ValueError(f"{len(found)} values were returned for {len(block)} rows")
-    return found.set_axis(block.index, axis=0)
+    values = call(block)
+    if len(values) != len(block):
+        raise ValueError(f"{len(values)} values were returned for {len(block)} rows")
+    return values.set_axis(block.index, axis=0)
 
 
 def rises(values: Any) -> bool:

@@ -68,7 +68,7 @@ class WindowMethod(Protocol):
 
 def _aggregation(name: str) -> WindowMethod:
     def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(one, Collection) for one in (*args, *kwargs.values())):
+        if any(isinstance(value, Collection) for value in (*args, *kwargs.values())):
             raise NotImplementedError(
                 f"{name}() of windows of groups with a lazy object is not supported; use "
                 f"{name}() of both columns"

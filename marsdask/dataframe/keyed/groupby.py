@@ -146,13 +146,13 @@ class GroupBy(Generic[R, C]):
             raise ValueError(
                 "Cannot subset columns with a tuple with more than one element. Use a list instead."
             )
-        chosen = tuple(key) if isinstance(key, list | pd.Index) else key
-        missing = [one for one in _as_list(key) if one not in self._node.meta.columns]
+        selection = tuple(key) if isinstance(key, list | pd.Index) else key
+        missing = [label for label in _as_list(key) if label not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
         source = rowwise(column_of, self._source, key=_as_key(key))
         flags = {**self._flags, "selected": True}
-        return GroupBy(self._node, self._by, self._names, chosen, source, **flags)
+        return GroupBy(self._node, self._by, self._names, selection, source, **flags)
 
     def __getattr__(self, name: str) -> GroupBy[C, C]:
         if not name.startswith("_") and name in self._node.meta.columns:
@@ -204,8 +204,8 @@ class GroupBy(Generic[R, C]):
 
         def aggregate(call: GroupByCall) -> Any:
             wide, narrowing = in_doubles(node, call)
-            found = GroupByAggregation(wide, call)
-            return _lazy(found if narrowing is None else narrow_floats(found, wide, narrowing))
+            result = GroupByAggregation(wide, call)
+            return _lazy(result if narrowing is None else narrow_floats(result, wide, narrowing))
 
         empty, *bounds = self._flags["empty"]
         if empty is None or isinstance(call, WindowCall):
@@ -280,16 +280,16 @@ class GroupBy(Generic[R, C]):
         ``group_keys=False``, for categories that do not occur, and for bins of time.
         """
         if isinstance(func, str) and callable(method := getattr(type(self), func, None)):
-            named: DataFrame | Series = method(self, *args, **kwargs)
-            return named
+            values: DataFrame | Series = method(self, *args, **kwargs)
+            return values
         if not callable(func):
             raise TypeError(f"apply func should be callable, not {func!r}")
         call = self._call(GroupByCall, "apply", (func, *args), kwargs)
         call = dataclasses.replace(call, group_keys=self._flags["group_keys"])
-        found = meta_of_groups(call, self._node.meta) if meta is None else empty_result(meta)
-        if not isinstance(found, pd.DataFrame | pd.Series):
-            raise TypeError(f"meta must be a pandas object, got {type(found).__name__}")
-        result: DataFrame | Series = self._result(dataclasses.replace(call, like=found))
+        like = meta_of_groups(call, self._node.meta) if meta is None else empty_result(meta)
+        if not isinstance(like, pd.DataFrame | pd.Series):
+            raise TypeError(f"meta must be a pandas object, got {type(like).__name__}")
+        result: DataFrame | Series = self._result(dataclasses.replace(call, like=like))
         return result
 
     def transform(self, func: Any, *args: Any, **kwargs: Any) -> R:
@@ -300,8 +300,8 @@ class GroupBy(Generic[R, C]):
         """
         if "engine" in kwargs or "engine_kwargs" in kwargs:
             raise NotImplementedError("transform(engine=) is not supported; use a Python function")
-        found: R = self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs))
-        return found
+        rows: R = self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs))
+        return rows
 
     def filter(self, func: Callable[..., Any], dropna: bool = True, *args: Any, **kwargs: Any) -> R:
         """Return the rows of the groups for which a function is true.
@@ -312,18 +312,18 @@ class GroupBy(Generic[R, C]):
             raise NotImplementedError(
                 "filter(dropna=False) is not supported; use transform() and where()"
             )
-        found: R = self._selected("filter", func, *args, **kwargs)
-        return found
+        rows: R = self._selected("filter", func, *args, **kwargs)
+        return rows
 
     def head(self, n: int = 5) -> R:
         """Return the first rows of each group. See pandas.api.typing.DataFrameGroupBy.head."""
-        found: R = self._selected("head", n)
-        return found
+        rows: R = self._selected("head", n)
+        return rows
 
     def tail(self, n: int = 5) -> R:
         """Return the last rows of each group. See pandas.api.typing.DataFrameGroupBy.tail."""
-        found: R = self._selected("tail", n)
-        return found
+        rows: R = self._selected("tail", n)
+        return rows
 
     def nth(self, n: Any, dropna: Any = None) -> R:
         """Return the rows of each group at some positions.
@@ -341,8 +341,8 @@ class GroupBy(Generic[R, C]):
             raise NotImplementedError(
                 "nth(dropna=) is not supported; use dropna() before groupby()"
             )
-        found: R = self._selected("nth", n)
-        return found
+        rows: R = self._selected("nth", n)
+        return rows
 
     def pipe(
         self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any
@@ -360,8 +360,8 @@ class GroupBy(Generic[R, C]):
 
         All rows of a group meet in one task.
         """
-        found: R = self._aggregate("quantile", q, interpolation, **options)
-        return found
+        quantiles: R = self._aggregate("quantile", q, interpolation, **options)
+        return quantiles
 
     def _keys(self) -> Any:
         """Compute the distinct keys, in the order of the groups."""
@@ -419,8 +419,8 @@ class GroupBy(Generic[R, C]):
             first = rowwise(with_columns, keys, positions_of(keys), names=("at",))
             keys = groupby(first, list(places), dropna=dropna)["at"].transform("min").to_frame(0)
             dropna = True
-        found: Series = number_rows_by(keys, GroupNumbers(dropna))
-        return found if ascending else rowwise(numbered_down, found, found.max())
+        numbers: Series = number_rows_by(keys, GroupNumbers(dropna))
+        return numbers if ascending else rowwise(numbered_down, numbers, numbers.max())
 
     def sample(
         self,
@@ -437,8 +437,8 @@ class GroupBy(Generic[R, C]):
         """
         if weights is not None:
             raise NotImplementedError("sample(weights=) is not supported; use take() of positions")
-        drawn = self._computed_keys(numbered=True).sample(n, frac, replace, None, random_state)
-        rows: R = rows_in_order(typed("Any", self._source), drawn.index.tolist())
+        sample = self._computed_keys(numbered=True).sample(n, frac, replace, None, random_state)
+        rows: R = rows_in_order(typed("Any", self._source), sample.index.tolist())
         return rows
 
     def unique(self) -> Series:
@@ -457,8 +457,8 @@ class GroupBy(Generic[R, C]):
         >>> len(frame.groupby("k").x.unique().compute())
         2
         """
-        found: Series = self._aggregate("unique")
-        return found
+        values: Series = self._aggregate("unique")
+        return values
 
     def rolling(
         self, window: int, min_periods: int | None = None, **options: Any
@@ -524,14 +524,14 @@ class GroupBy(Generic[R, C]):
     @property
     def is_monotonic_increasing(self) -> Series:
         """Whether values never fall in each group of a series."""
-        found: Series = self._aggregate("agg", rises)
-        return found
+        flags: Series = self._aggregate("agg", rises)
+        return flags
 
     @property
     def is_monotonic_decreasing(self) -> Series:
         """Whether values never rise in each group of a series."""
-        found: Series = self._aggregate("agg", falls)
-        return found
+        flags: Series = self._aggregate("agg", falls)
+        return flags
 
     def get_group(self, name: Any) -> R:
         """Return the rows of one group; computes whether there are any.
@@ -540,14 +540,14 @@ class GroupBy(Generic[R, C]):
         """
         fits = isinstance(name, tuple) and len(name) == len(self._by)
         if self._flags["listed"] and len(self._by) > 1 and not fits:
-            wanted = "same-length tuple" if isinstance(name, tuple) else "tuple"
-            raise ValueError(f"must supply a {wanted} to get_group with multiple grouping keys")
+            kind = "same-length tuple" if isinstance(name, tuple) else "tuple"
+            raise ValueError(f"must supply a {kind} to get_group with multiple grouping keys")
         if self._flags["listed"] and not fits:
             raise KeyError(name)
         key = name if self._flags["listed"] else (name,)
         rows: R = self._in_order()._group(key)
-        dropped = self._flags["dropna"] and any(map(pd.isna, key))
-        if dropped or not len(typed("Any", rows)):
+        is_dropped = self._flags["dropna"] and any(map(pd.isna, key))
+        if is_dropped or not len(typed("Any", rows)):
             raise KeyError(name)
         return rows
 
@@ -555,15 +555,15 @@ class GroupBy(Generic[R, C]):
         frame, mask = _lazy(self._node), typed("Any", None)
         for label, value in zip(self._by, name, strict=True):
             column = frame[label]
-            found = column.isna() if pd.isna(value) else column == value
-            mask = found if mask is None else mask & found
+            matches = column.isna() if pd.isna(value) else column == value
+            mask = matches if mask is None else mask & matches
         return _lazy(Filter(in_one_type(self._source.node), mask.node))
 
     def __iter__(self) -> Iterator[tuple[Any, R]]:
-        listed = self._flags["listed"]
+        is_list = self._flags["listed"]
         for key in self._keys():
             name = key if isinstance(key, tuple) else (key,)
-            yield (name if listed else key), self._group(name)
+            yield (name if is_list else key), self._group(name)
 
     def __len__(self) -> int:
         return self.ngroups
@@ -624,10 +624,10 @@ def _with_keys(result: Any) -> Any:
     meta = result.node.meta
     frame = result.to_frame() if meta.ndim == 1 else result
     names = meta.index.names
-    taken = [at for at, name in enumerate(names) if name in frame.node.meta.columns]
-    if len(taken) == len(names):
+    dups = [at for at, name in enumerate(names) if name in frame.node.meta.columns]
+    if len(dups) == len(names):
         return reset_index(frame, drop=True)
-    return reset_index(rowwise(NewLabels(without_levels), frame, levels=taken) if taken else result)
+    return reset_index(rowwise(NewLabels(without_levels), frame, levels=dups) if dups else result)
 
 
 def _as_key(key: Any) -> Any:
@@ -659,7 +659,7 @@ def groupby(
     source, node = obj, obj.node
     selection: Any = ...
     series: tuple[Any, ...] = ()
-    keys, listed = keys_of(obj, by, level)
+    keys, is_list = keys_of(obj, by, level)
     if isinstance(node.meta, pd.Series):
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
@@ -671,7 +671,7 @@ def groupby(
     if isinstance(by, pd.Grouper) and not isinstance(by, TimeGrouper):
         sort, dropna = by.sort, by.dropna
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index, "series": series}
-    flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": listed}
+    flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": is_list}
     flags["selected"] = selection is not ...
     return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)
 

@@ -63,15 +63,15 @@ def merge(
     }
     if how == "leftsemi":
         return _semi(sides, options, sort=sort)
-    given = on is not None or left_on is not None or left_index or right_index or how == "cross"
-    if not given:
-        common = [one for one in left_meta.columns if one in right_meta.columns]
+    has_keys = on is not None or left_on is not None or left_index or right_index or how == "cross"
+    if not has_keys:
+        common = [label for label in left_meta.columns if label in right_meta.columns]
         options["on"] = common or None  # of none pandas tells
     keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
     spec = MergeOptions(**{**options, **keys})
     # Raise at once, as in pandas.
-    known = (*(side.node for side in sides), options)
-    result_of(pd.merge, known, (), lambda: spec(left_meta, right_meta))
+    schema_key = (*(side.node for side in sides), options)
+    result_of(pd.merge, schema_key, (), lambda: spec(left_meta, right_meta))
     spec = replace(spec, suffixes=tuple(suffixes))
     _check_supported(spec, left_meta, right_meta)
     return (_anti if how in ANTI and spec.numbers else _merged)(sides, spec, sort=sort)
@@ -79,16 +79,16 @@ def merge(
 
 def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
     node: Node = Merge(sides[0].node, sides[1].node, how)
-    merged: DataFrame = wrap(ResetIndex(node, drop=True) if how.numbers else node)
-    return _sorted_by_keys(merged, how) if sort else merged
+    rows: DataFrame = wrap(ResetIndex(node, drop=True) if how.numbers else node)
+    return _sorted_by_keys(rows, how) if sort else rows
 
 
 def _anti(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
     """Return the rows without a match, numbered as pandas does: among those of all rows."""
     side = how.how.removesuffix("_anti")
     mark = how.indicator if isinstance(how.indicator, str) else "_merge"
-    merged = _merged(sides, replace(how, how=side, indicator=mark), sort=sort)
-    alone = merged[merged[mark] == f"{side}_only"]
+    rows = _merged(sides, replace(how, how=side, indicator=mark), sort=sort)
+    alone = rows[rows[mark] == f"{side}_only"]
     return alone if how.indicator else alone.drop(columns=mark)
 
 
@@ -101,7 +101,7 @@ def _semi(sides: list[DataFrame], options: dict[str, Any], *, sort: bool) -> Dat
         )
     on = options["on"]
     if on is None and options["left_on"] is None:
-        on = [one for one in sides[0].columns if one in sides[1].columns]
+        on = [label for label in sides[0].columns if label in sides[1].columns]
     mine, theirs = (list(_labels(options[name] or on) or ()) for name in ("left_on", "right_on"))
     right = sides[1][theirs].drop_duplicates().set_axis(mine, axis=1)
     return merge(sides[0], right, on=mine, sort=sort)
@@ -146,8 +146,8 @@ def _as_frame(side: Any) -> DataFrame:
     if isinstance(side.node.meta, pd.Series) and side.node.meta.name is None:
         raise ValueError("Cannot merge a Series without a name")
     frame: Any = side
-    found: DataFrame = frame if isinstance(side.node.meta, pd.DataFrame) else frame.to_frame()
-    return found
+    result: DataFrame = frame if isinstance(side.node.meta, pd.DataFrame) else frame.to_frame()
+    return result
 
 
 def join(
@@ -176,12 +176,10 @@ def join(
     options: dict[str, Any] = {"suffixes": suffixes, "validate": validate}
     if how == "cross":
         return merge(frame, other, how=how, on=on, sort=sort, **options)
-    joined = merge(
-        frame, other, how, left_on=on, left_index=on is None, right_index=True, **options
-    )
+    rows = merge(frame, other, how, left_on=on, left_index=on is None, right_index=True, **options)
     if sort and on is not None:
-        return joined.sort_values(on)
-    return joined.sort_index() if sort else joined
+        return rows.sort_values(on)
+    return rows.sort_index() if sort else rows
 
 
 def _join_all(
@@ -197,7 +195,7 @@ def _join_all(
             f"join(how={how!r}) of several frames is not supported; use a join of one frame for "
             "each"
         )
-    metas = [one.node.meta for one in (frame, *others)]
+    metas = [side.node.meta for side in (frame, *others)]
     labels = Counter(
         label
         for meta in metas
@@ -208,6 +206,6 @@ def _join_all(
             f"join() of several frames that have columns {repeated} is not supported; use a join "
             "with suffixes= for each"
         )
-    for one in others:
-        frame = join(frame, one, how=how)
+    for side in others:
+        frame = join(frame, side, how=how)
     return frame.sort_index() if sort else frame

@@ -87,8 +87,8 @@ def of_labels(rows: str, index: pd.Index) -> Traits:
     if not plain or not is_comparable(index.dtype) or not index.is_monotonic_increasing:
         return Traits(rows)
     # Increasing labels have no missing ones, and equal ones are neighbours.
-    found = Traits(rows, ((SortKey(Level()),),))
-    return found.and_unique([Level()]) if _is_strict(index) else found
+    traits = Traits(rows, ((SortKey(Level()),),))
+    return traits.and_unique([Level()]) if _is_strict(index) else traits
 
 
 def _is_strict(index: pd.Index) -> bool:
@@ -111,12 +111,12 @@ Carrying = Callable[[Any, Hashable, dict[str, Any]], Hashable | None]
 def carry_column(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
     """Carry keys into a column, or a frame of several."""
     del meta
-    chosen = kwargs["key"]
+    columns = kwargs["key"]
     if isinstance(key, Level):
         return key
-    if isinstance(chosen, list):
-        return key if key in chosen else None
-    return VALUES if key == chosen else None
+    if isinstance(columns, list):
+        return key if key in columns else None
+    return VALUES if key == columns else None
 
 
 def carry_unassigned(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
@@ -157,8 +157,8 @@ def carry_to_frame(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable
 def carry_to_labels(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
     """Carry columns into row labels."""
     del meta
-    chosen = kwargs["key"]
-    by = chosen if isinstance(chosen, list) else [chosen]
+    columns = kwargs["key"]
+    by = columns if isinstance(columns, list) else [columns]
     if isinstance(key, Level) or kwargs["append"] or key not in by:
         return None
     return Level(by.index(key))

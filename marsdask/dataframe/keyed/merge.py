@@ -73,8 +73,8 @@ class MergeOptions:
     def __call__(self, left: Any, right: Any) -> Any:
         """Merge two frames with pandas."""
         for mine, theirs in zip(*self.keys(left, right), strict=False):
-            cast = as_objects(left, mine, right, theirs)
-            left, right = cast, as_objects(right, theirs, left, mine)
+            frame = as_objects(left, mine, right, theirs)
+            left, right = frame, as_objects(right, theirs, left, mine)
             right = without_sign(left, mine, right, theirs)
             if mine == theirs:  # which are one in the result
                 right = in_zone(right, mine, left)
@@ -145,9 +145,9 @@ def in_zone(right: Any, key: Hashable, left: Any) -> Any:
         if len(labels) == 1:
             return right.set_axis(labels[0], axis=0)
         return right.set_axis(pd.MultiIndex.from_arrays(labels, names=right.index.names), axis=0)
-    found = right.copy(deep=False)
-    found[key] = found[key].astype(dtype)
-    return found
+    result = right.copy(deep=False)
+    result[key] = result[key].astype(dtype)
+    return result
 
 
 def as_objects(side: Any, key: Hashable, other: Any, its: Hashable) -> Any:
@@ -200,13 +200,13 @@ class Merge(FrameNode):
 
     def _types(self) -> Any:
         left, right = self.left.meta, self.right.meta
-        found = self.how(left, right)
+        result = self.how(left, right)
         alone = []
         if self.how.how in {"left", "outer", "left_anti"}:
             alone.append(self.how(row(left), right))
         if self.how.how in {"right", "outer", "right_anti"}:
             alone.append(self.how(left, row(right)))
-        return without_rows(pd.concat(alone), found) if alone else found
+        return without_rows(pd.concat(alone), result) if alone else result
 
     @property
     def settled(self) -> bool:
@@ -217,8 +217,8 @@ class Merge(FrameNode):
         """Whether numbers become floats, or truth values objects, if a row has no match."""
         if super().types_by_rows or self.how.how == "inner":
             return super().types_by_rows
-        matched = self.how(self.left.meta, self.right.meta)
-        return dtypes_of(matched) != dtypes_of(self.meta)
+        meta = self.how(self.left.meta, self.right.meta)
+        return dtypes_of(meta) != dtypes_of(self.meta)
 
     @property
     def chunks(self) -> Chunks:
@@ -235,12 +235,12 @@ class Merge(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         # Columns of one name on both sides get suffixes, so dropping one renames the other.
         how = self.how
-        both = set(self.left.meta.columns) & set(self.right.meta.columns)
+        common = set(self.left.meta.columns) & set(self.right.meta.columns)
         keys = {*(how.on or ()), *(how.left_on or ()), *(how.right_on or ())}
-        if wanted is None or not both <= set(how.on or ()):
+        if wanted is None or not common <= set(how.on or ()):
             return None, None
         return tuple(
-            frozenset(one for one in side.meta.columns if one in wanted or one in keys)
+            frozenset(label for label in side.meta.columns if label in wanted or label in keys)
             for side in (self.left, self.right)
         )
 
@@ -260,33 +260,33 @@ class Merge(FrameNode):
     @property
     def traits(self) -> Traits:
         """Keys of a side stay unique if each of its rows has at most one match."""
-        found = Traits(self.name)
-        for side, other in (("left", self.right), ("right", self.left)):
+        traits = Traits(self.name)
+        for side, theirs in (("left", self.right), ("right", self.left)):
             if self._has_lone_rows(side):
                 mine = cast(Node, getattr(self, side))
-                carry = partial(self._carry, mine.meta, other.meta)
-                found = found.and_those(mine.traits.carried(carry).unordered())
-        return found.carried(comparable(self.meta))
+                carry = partial(self._carry, mine.meta, theirs.meta)
+                traits = traits.and_those(mine.traits.carried(carry).unordered())
+        return traits.carried(comparable(self.meta))
 
     def _carry(self, mine: Any, other: Any, key: Hashable) -> Hashable | None:
         """Return the column of the result that has the values of a side's column."""
-        shared = key in other.columns and key not in (self.how.on or ())
-        if isinstance(key, Level) or shared or key not in self.meta.columns:
+        is_common = key in other.columns and key not in (self.how.on or ())
+        if isinstance(key, Level) or is_common or key not in self.meta.columns:
             return None
         return key if dtype_of_key(self.meta, key) == dtype_of_key(mine, key) else None
 
     def _has_lone_rows(self, side: str) -> bool:
         """Tell whether every row of the result has a row of this side, and no two the same."""
-        other = "right" if side == "left" else "left"
-        return self.how.how in {"inner", side} and other in self._unique
+        opposite = "right" if side == "left" else "left"
+        return self.how.how in {"inner", side} and opposite in self._unique
 
     @property
     def _unique(self) -> tuple[str, ...]:
         """The sides whose keys are known to be unique, with the same types on both sides."""
         left, right = self.how.keys(self.left.meta, self.right.meta)
         alike = all(
-            dtype_of_key(self.left.meta, one) == dtype_of_key(self.right.meta, other)
-            for one, other in zip(left, right, strict=True)
+            dtype_of_key(self.left.meta, left_key) == dtype_of_key(self.right.meta, right_key)
+            for left_key, right_key in zip(left, right, strict=True)
         )
         sides = (("left", self.left, left), ("right", self.right, right))
         return tuple(
@@ -297,8 +297,8 @@ class Merge(FrameNode):
     def _told(self) -> MergeOptions:
         """The options for pandas: without ``validate`` if it is known to hold."""
         sides = next((sides for names, sides in UNIQUE.items() if self.how.validate in names), ())
-        known = sides and set(sides) <= set(self._unique)
-        return replace(self.how, validate=None) if known else self.how
+        is_unique = sides and set(sides) <= set(self._unique)
+        return replace(self.how, validate=None) if is_unique else self.how
 
     def _out(self, left: Counts, right: Counts) -> Sizes:
         """Return the sizes of the result's chunks, given the rows of each side in each chunk."""
@@ -322,18 +322,18 @@ class Merge(FrameNode):
         if any(labels.nlevels > 1 or not labels.is_unique for labels in sides):
             return None
         keys = [
-            [labels.get_loc(label) for label in chosen]
-            for labels, chosen in zip(sides, how.keys(self.left.meta, self.right.meta), strict=True)
+            [labels.get_loc(label) for label in names]
+            for labels, names in zip(sides, how.keys(self.left.meta, self.right.meta), strict=True)
         ]
-        shared = {
+        common = {
             right for left, right in zip(*keys, strict=True) if sides[0][left] == sides[1][right]
         }
         left, right = inputs
         if how.how == "right":
-            found = right_join(left, right, (keys[0], keys[1]), shared)
+            table = right_join(left, right, (keys[0], keys[1]), common)
         else:
-            found = join(left, right, (keys[0], keys[1]), how.how, shared)
-        return found if found and len(found.columns) == len(self.meta.columns) else None
+            table = join(left, right, (keys[0], keys[1]), how.how, common)
+        return table if table and len(table.columns) == len(self.meta.columns) else None
 
     def tile(self, left: Grid, right: Grid) -> Any:
         spread = self._told.spread
@@ -362,28 +362,28 @@ class Merge(FrameNode):
         return self.grid(Blockwise(merge_chunks, (left, right), axes, {"how": self._told}), sizes)
 
     def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
-        one, other = yield from measure(left, right)
-        left, right = one.grid, other.grid
-        left_bytes, right_bytes = one.total, other.total
+        left_source, right_source = yield from measure(left, right)
+        left, right = left_source.grid, right_source.grid
+        left_bytes, right_bytes = left_source.total, right_source.total
         broadcast = part_bytes(BROADCAST)
         if "left" in spread and right_bytes <= min(broadcast, left_bytes):
-            return self._beside(_spread_rows(one, right_bytes), right, "left")
+            return self._beside(_spread_rows(left_source, right_bytes), right, "left")
         left_is_small = "right" in spread and left_bytes <= min(broadcast, right_bytes)
         if left_is_small and self.how.how == "right":
-            return self._beside(left, _spread_rows(other, left_bytes), "right")
+            return self._beside(left, _spread_rows(right_source, left_bytes), "right")
         count = part_count(left_bytes + right_bytes, SHUFFLED)
         if not self.how.keyed and spread:
             return self._beside(left, right, spread[0])
         if count == 1 or not self.how.keyed:
             return self._beside(as_one_chunk(left), as_one_chunk(right), "left")
         if left_is_small:
-            return self._beside(left, _spread_rows(other, left_bytes), "right")
-        return (yield from self._shuffle_measured(one, other, max(2, count)))
+            return self._beside(left, _spread_rows(right_source, left_bytes), "right")
+        return (yield from self._shuffle_measured(left_source, right_source, max(2, count)))
 
     def _shuffle_measured(self, left: MeasuredGrid, right: MeasuredGrid, count: int) -> Any:
         if not is_tight(left.total + right.total):
             grids = left.grid, right.grid
-            lying = [len(one) for one, by in zip(grids, self._by, strict=True) if _lies(one, by)]
+            lying = [len(grid) for grid, by in zip(grids, self._by, strict=True) if _lies(grid, by)]
             return self._shuffled(*grids, lying[0] if lying else count)
         # The number of result rows is unknown: repeated keys give more rows than the inputs have.
         count *= 2
@@ -394,10 +394,10 @@ class Merge(FrameNode):
     def _shuffled(self, left: Grid, right: Grid, count: int) -> Grid:
         grids = left, right
         rows: Counts = [None] * count
-        met = self._met(self._cut(left, right, count), (rows, rows))
+        parts = self._met(self._cut(left, right, count), (rows, rows))
         sides = [
             grid if _lies(grid, by) and len(grid) == count else side
-            for grid, by, side in zip(grids, self._by, met, strict=True)
+            for grid, by, side in zip(grids, self._by, parts, strict=True)
         ]
         return self._joined(sides, (rows, rows))
 
@@ -415,11 +415,11 @@ class Merge(FrameNode):
         """Split both sides by the hash of their keys."""
         keep = "all" if self.how.numbers else "rows"
         of_labels = self.how.left_index, self.how.right_index
-        cut, other = (
+        left_parts, right_parts = (
             cut_by_hash(side, () if labels else by.keys, count, casts=by.casts, keep=keep)
             for side, by, labels in zip((left, right), self._by, of_labels, strict=True)
         )
-        return cut, other
+        return left_parts, right_parts
 
     def _met(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> list[Grid]:
         """Shuffle both sides, so that rows of equal keys are in chunks of equal number."""
@@ -453,12 +453,12 @@ class Merge(FrameNode):
         how, metas = self.how, (self.left.meta, self.right.meta)
         names = {"inner": ("left", "right"), "outer": ("left",) if how.on else ()}
         for side in names.get(how.how, (how.how,)):
-            mine, other = metas if side == "left" else metas[::-1]
+            mine, theirs = metas if side == "left" else metas[::-1]
             by = self._by[side == "right"]
-            carry = comparable(self.meta, partial(self._carry, mine, other))
-            found = by.carried(carry)
-            if found is not None and not any(by.casts):
-                return found
+            carry = comparable(self.meta, partial(self._carry, mine, theirs))
+            partitioning = by.carried(carry)
+            if partitioning is not None and not any(by.casts):
+                return partitioning
         return None
 
 
@@ -503,7 +503,7 @@ def common_type(a: Any, b: Any) -> Any:
     """Return the type to which keys are cast, so that equal ones hash alike; ``None`` for none."""
     if a == b and not isinstance(a, pd.CategoricalDtype):
         return casts_of([a])[0]
-    types = [getattr(one, "categories", pd.Index([], one)).dtype for one in (a, b)]
-    numeric = [pd.api.types.is_numeric_dtype(one) and one.kind != "c" for one in types]
-    other = [one.kind != "O" for one, real in zip(types, numeric, strict=True) if not real]
-    return float if any(numeric) and not any(other) else object
+    types = [getattr(dtype, "categories", pd.Index([], dtype)).dtype for dtype in (a, b)]
+    numeric = [pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c" for dtype in types]
+    flags = [dtype.kind != "O" for dtype, real in zip(types, numeric, strict=True) if not real]
+    return float if any(numeric) and not any(flags) else object

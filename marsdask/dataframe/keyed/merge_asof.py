@@ -54,10 +54,10 @@ class MergeAsOf(FrameNode):
         plain = pd.merge_asof(self.left.meta, self.right.meta, **dict(self.how))
         try:
             # Of a row without a match; its keys may be of types that have none.
-            found = pd.merge_asof(row(self.left.meta), self.right.meta, **dict(self.how))
+            rows = pd.merge_asof(row(self.left.meta), self.right.meta, **dict(self.how))
         except ValueError:
             return plain
-        return without_rows(found, plain)
+        return without_rows(rows, plain)
 
     @property
     def settled(self) -> bool:
@@ -119,17 +119,17 @@ def merge_asof(
     needs: choose their columns first. Keys that are not known to rise are looked at.
     """
     sides = [as_node(side) for side in (left, right)]
-    given: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "by": by}
-    given |= {"left_index": left_index, "right_index": right_index, "left_by": left_by}
-    given |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}
-    given |= {"allow_exact_matches": allow_exact_matches, "direction": direction}
-    pd.merge_asof(sides[0].meta, sides[1].meta, **given)  # raises pandas's errors
-    _check_levels(sides, given)
+    options: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "by": by}
+    options |= {"left_index": left_index, "right_index": right_index, "left_by": left_by}
+    options |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}
+    options |= {"allow_exact_matches": allow_exact_matches, "direction": direction}
+    pd.merge_asof(sides[0].meta, sides[1].meta, **options)  # raises pandas's errors
+    _check_levels(sides, options)
     key: Any = Level() if left_index else _single(left_on if on is None else on)
-    known = sides[0].traits.is_sorted([SortKey(key)])
-    rises = None if known else monotonic(_keys(left, key), rising=True).node
-    merged: DataFrame = collection_of(MergeAsOf(sides[0], sides[1], tuple(given.items()), rises))
-    return merged if left_index or right_index else reset_index(merged, drop=True)
+    is_sorted = sides[0].traits.is_sorted([SortKey(key)])
+    rises = None if is_sorted else monotonic(_keys(left, key), rising=True).node
+    rows: DataFrame = collection_of(MergeAsOf(sides[0], sides[1], tuple(options.items()), rises))
+    return rows if left_index or right_index else reset_index(rows, drop=True)
 
 
 def _check_levels(sides: list[Node], given: dict[str, Any]) -> None:
@@ -137,7 +137,7 @@ def _check_levels(sides: list[Node], given: dict[str, Any]) -> None:
     for side, own in zip(sides, ("left", "right"), strict=True):
         for name in ("on", "by", f"{own}_on", f"{own}_by"):
             labels = given[name] if isinstance(given[name], list) else [given[name]]
-            if any(one is not None and one not in side.meta.columns for one in labels):
+            if any(label is not None and label not in side.meta.columns for label in labels):
                 raise NotImplementedError(
                     f"merge_asof({name}={given[name]!r}) of a named level of the labels is not "
                     f"supported; use {own}_index=True, or reset_index()"
@@ -173,20 +173,20 @@ def merge_ordered(
     With ``fill_method``, groups or keys of two names, all rows of both sides meet in one task.
     """
     sides = [as_node(side) for side in (left, right)]
-    given: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "how": how}
-    given |= {"left_by": left_by, "right_by": right_by, "fill_method": fill_method}
-    given["suffixes"] = suffixes
-    grouped = left_by is not None or right_by is not None
+    arguments: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "how": how}
+    arguments |= {"left_by": left_by, "right_by": right_by, "fill_method": fill_method}
+    arguments["suffixes"] = suffixes
+    has_groups = left_by is not None or right_by is not None
     # pandas has no groups of no rows.
-    metas = [row(side.meta) if grouped else side.meta for side in sides]
-    like = pd.merge_ordered(metas[0], metas[1], **given).iloc[:0]  # raises pandas's errors
-    if fill_method is None and not grouped and left_on is None and right_on is None:
-        merged: DataFrame = merge(left, right, how, on=on, sort=True, suffixes=suffixes)
-        return merged
-    options = tuple(given.items())
+    metas = [row(side.meta) if has_groups else side.meta for side in sides]
+    like = pd.merge_ordered(metas[0], metas[1], **arguments).iloc[:0]  # raises pandas's errors
+    if fill_method is None and not has_groups and left_on is None and right_on is None:
+        rows: DataFrame = merge(left, right, how, on=on, sort=True, suffixes=suffixes)
+        return rows
+    options = tuple(arguments.items())
     node = Assembly(like, None, False, "merge_ordered", tuple(sides), merged_in_order, options)
-    found: DataFrame = collection_of(node)
-    return found
+    result: DataFrame = collection_of(node)
+    return result
 
 
 @kernel(scratch=3.0)

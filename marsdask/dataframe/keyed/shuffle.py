@@ -122,12 +122,12 @@ def counted_parts(*splits: Grid, count: int) -> Generator[Look, Any, tuple[Count
         for grid in splits
     )
     infos = iter((yield Look(grids, keep=splits)))
-    found = []
+    totals = []
     for grid in splits:
         rows = [next(infos).sample for _ in range(len(grid))]
-        seen = all(one is not None for one in rows)
-        found.append(list(map(int, sum(rows))) if seen else [None] * count)
-    return tuple(found)
+        is_known = all(part is not None for part in rows)
+        totals.append(list(map(int, sum(rows))) if is_known else [None] * count)
+    return tuple(totals)
 
 
 def shuffle(
@@ -169,14 +169,14 @@ def choose_pivots(
 ) -> Any:
     """Return the keys that divide the rows into ``count`` ranges of about equal sizes."""
     keys = concat(samples)
-    ordered = keys.sort_values(
+    rows = keys.sort_values(
         list(keys.columns),
         ascending=list(ascending),
         na_position="first" if na_first else "last",
         ignore_index=True,
     )
-    positions = [len(ordered) * part // count for part in range(1, count)] if len(ordered) else []
-    return ordered.iloc[positions]
+    positions = [len(rows) * part // count for part in range(1, count)] if len(rows) else []
+    return rows.iloc[positions]
 
 
 @kernel(scratch=2.1)
@@ -201,8 +201,8 @@ def split_by_range(
         kind = smallest(spread)
         codes, marks = (
             before.astype(kind, copy=False) * radix
-            + _ranks(one[label], levels, rising, na_first).astype(kind, copy=False)
-            for before, one in ((codes, keys), (marks, pivots))
+            + _ranks(values[label], levels, rising, na_first).astype(kind, copy=False)
+            for before, values in ((codes, keys), (marks, pivots))
         )
     if spread <= TABLE:
         places = np.searchsorted(marks, np.arange(spread), side="right").astype(smallest(count))
@@ -233,14 +233,14 @@ def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -
 def _ranks_among(values: pd.Series, levels: pd.Series) -> Any:
     """Return twice the number of levels below each value, and one more where it is a level."""
     if len(levels) <= FEW_LEVELS and _is_plain(values) and _is_plain(levels):
-        found = np.zeros(len(values), np.uint8)
+        ranks = np.zeros(len(values), np.uint8)
         block = values.to_numpy()
         for level in levels.to_numpy():
-            found += block >= level
-            found += block > level
-        return found
-    left = levels.searchsorted(values, side="left")
-    return left + levels.searchsorted(values, side="right")
+            ranks += block >= level
+            ranks += block > level
+        return ranks
+    lower = levels.searchsorted(values, side="left")
+    return lower + levels.searchsorted(values, side="right")
 
 
 def _is_plain(values: pd.Series) -> bool:
@@ -265,11 +265,11 @@ def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
     Keys cast to ``float`` hash alike for all numeric types; other values become missing ones.
     """
     codes = np.zeros(len(keys), np.uint64)
-    for label, cast in zip(keys.columns, casts or [None] * keys.shape[1], strict=True):
+    for label, dtype in zip(keys.columns, casts or [None] * keys.shape[1], strict=True):
         values: Any = keys[label]
-        if cast is object or (cast and isinstance(values.dtype, pd.CategoricalDtype)):
+        if dtype is object or (dtype and isinstance(values.dtype, pd.CategoricalDtype)):
             values = values.astype(object)
-        if cast is float:
+        if dtype is float:
             values = pd.to_numeric(values, errors="coerce").to_numpy(float, na_value=np.nan)
         values = _alike(getattr(values, "values", values))
         codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)
@@ -299,9 +299,9 @@ def _objects_alike(values: Any) -> Any:
         values = np.where(missing, np.nan, values)
     if pd.api.types.infer_dtype(values, skipna=True) in {"string", "empty"}:
         return values
-    found = np.empty(len(values), object)
-    found[:] = [_text(value) for value in values]
-    return found
+    texts = np.empty(len(values), object)
+    texts[:] = [_text(value) for value in values]
+    return texts
 
 
 def _text(value: Any) -> str:

@@ -70,8 +70,8 @@ class DropDuplicates(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        found = self.a.traits.of(self.name).and_unique(keys_by(self.meta, self._by))
-        return found.carried(comparable(self.meta))
+        traits = self.a.traits.of(self.name).and_unique(keys_by(self.meta, self._by))
+        return traits.carried(comparable(self.meta))
 
     @property
     def no_op(self) -> Node | None:
@@ -116,9 +116,9 @@ class DropDuplicates(FrameNode):
 
     def _tree(self, parts: Grid) -> Grid:
         kwargs = {"options": self.options}
-        rest = tree(parts, distinct, [0], sizes=sizes_at_most, kwargs=kwargs)
-        like = {"meta": self.meta, "itemsize": rest.itemsize}
-        return gather(distinct, rest, chunks=self.chunks, kwargs=kwargs, **like)
+        grid = tree(parts, distinct, [0], sizes=sizes_at_most, kwargs=kwargs)
+        like = {"meta": self.meta, "itemsize": grid.itemsize}
+        return gather(distinct, grid, chunks=self.chunks, kwargs=kwargs, **like)
 
     def _met(self, source: MeasuredGrid) -> Generator[Look, Any, Grid]:
         """Shuffle keys by hash, and return to each chunk the positions of its rows to keep."""
@@ -126,11 +126,11 @@ class DropDuplicates(FrameNode):
         types = [dtype_of_key(self.meta, key) for key in keys_by(self.meta, self._by)]
         count = max(2, part_count(min(source.total, source.rows * _moved_bytes(types))))
         keys = cut_by_hash(rows, self._by, count, casts=casts_of(types), keep="keys")
-        (met,) = yield from counted_parts(keys, count=count)
+        (counts,) = yield from counted_parts(keys, count=count)
         stay = shuffle(
             keys,
             kept_positions,
-            unknown_sizes(f"{self.name}:met", met),
+            unknown_sizes(f"{self.name}:met", counts),
             {"keep": dict(self.options)["keep"]},
             width=8.0,
         )
@@ -150,8 +150,8 @@ class DropDuplicates(FrameNode):
 
 def _moved_bytes(dtypes: Sequence[Any]) -> float:
     """Return the bytes of a row's keys and position; infinity if they are only known by looking."""
-    plain = all(isinstance(one, np.dtype) and not one.hasobject for one in dtypes)
-    return sum(one.itemsize for one in dtypes) + 4 if plain else math.inf
+    plain = all(isinstance(dtype, np.dtype) and not dtype.hasobject for dtype in dtypes)
+    return sum(dtype.itemsize for dtype in dtypes) + 4 if plain else math.inf
 
 
 @kernel(scratch=2.5)
@@ -220,7 +220,7 @@ def _labels_in(meta: Any, subset: Any) -> list[Any]:
     labels = list(subset) if several else [subset]
     if not labels:
         raise ValueError("duplicates need at least one column to look at, but subset= is empty")
-    if missing := [one for one in labels if one not in meta.columns]:
+    if missing := [label for label in labels if label not in meta.columns]:
         raise KeyError(pd.Index(missing))
     return labels
 
@@ -244,8 +244,8 @@ def column_nunique(frame: DataFrame, axis: Any = 0, dropna: bool = True) -> Seri
         return blocks
     counts = [nunique(column, dropna=dropna) for column in columns_of(frame)]
     options = {"labels": meta.columns, "name": None, "dtype": like.dtype}
-    found: Series = assembled(stacked, counts, like, title="nunique", row=True, **options)
-    return found
+    result: Series = assembled(stacked, counts, like, title="nunique", row=True, **options)
+    return result
 
 
 @public_call
@@ -282,8 +282,8 @@ def unique(values: Any) -> Tensor:
         return distinct_values(series_from_tensor(values))
     if isinstance(values, Collection):
         return distinct_values(typed("Any", values))
-    held = pd.Series(values, copy=True)
-    return distinct_values(in_memory(held, None, None, copy=True))
+    series = pd.Series(values, copy=True)
+    return distinct_values(in_memory(series, None, None, copy=True))
 
 
 def distinct_values(series: Series) -> Tensor:
@@ -314,8 +314,8 @@ def duplicated(frame: DataFrame, subset: Any = None, keep: Any = "first") -> Ser
 def duplicated_values(series: Series, keep: Any = "first") -> Series:
     """Tell which values are duplicates of others. See pandas.Series.duplicated."""
     name = series.node.meta.name
-    found: Series = rowwise(renamed, _repeated(series.to_frame(0), keep), name=name)
-    return found
+    flags: Series = rowwise(renamed, _repeated(series.to_frame(0), keep), name=name)
+    return flags
 
 
 def _repeated(frame: DataFrame, keep: Any) -> Series:
@@ -328,5 +328,5 @@ def _repeated(frame: DataFrame, keep: Any) -> Series:
         )
     rows = rowwise(relabelled, frame, columns=pd.RangeIndex(len(places)))
     call = RepeatedRows(places, ..., "duplicated", (keep,), (), sort=False, dropna=False)
-    found: Series = collection_of(GroupedRows(rows.node, call))
-    return found
+    flags: Series = collection_of(GroupedRows(rows.node, call))
+    return flags

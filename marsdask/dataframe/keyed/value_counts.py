@@ -49,15 +49,15 @@ def value_counts(
     if normalize:
         counts = counts / counts.sum()
     # Counts of masked types are masked, too.
-    wanted = obj.node.meta.value_counts(normalize=normalize)
-    if counts.dtype != wanted.dtype:
-        counts = counts.astype(wanted.dtype)
-    return _ordered(counts, wanted.name, sort=sort, ascending=ascending)
+    meta = obj.node.meta.value_counts(normalize=normalize)
+    if counts.dtype != meta.dtype:
+        counts = counts.astype(meta.dtype)
+    return _ordered(counts, meta.name, sort=sort, ascending=ascending)
 
 
 def _ordered(counts: Series, name: Any, *, sort: bool, ascending: bool) -> Series:
-    named: Series = rowwise(renamed, counts, name=name)
-    return sort_values(named, ascending=ascending) if sort else named
+    series: Series = rowwise(renamed, counts, name=name)
+    return sort_values(series, ascending=ascending) if sort else series
 
 
 def _counts(obj: Series, *, dropna: bool) -> Series:
@@ -67,8 +67,8 @@ def _counts(obj: Series, *, dropna: bool) -> Series:
         return _counts_of_objects(obj, dropna=dropna)
     frame = obj.to_frame("values" if name is None else name)
     frame = rowwise(NewLabels(without_label_names), frame)  # which would be keys, too
-    found: Series = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
-    return typed("Series", rowwise(unnamed_index, found)) if name is None else found
+    sizes: Series = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
+    return typed("Series", rowwise(unnamed_index, sizes)) if name is None else sizes
 
 
 def _counts_of_objects(obj: Series, *, dropna: bool) -> Series:
@@ -77,14 +77,14 @@ def _counts_of_objects(obj: Series, *, dropna: bool) -> Series:
     how = {"dropna": dropna, "name": obj.node.meta.name}
     steps = (object_counts, merge_counts, finish_counts)
     fold = FrameFold(like, None, False, "value_counts", obj.node, steps, tuple(how.items()))
-    found: Series = collection_of(fold)
-    return found
+    result: Series = collection_of(fold)
+    return result
 
 
 def object_counts(block: Any) -> tuple[Any, Any]:
     """Return the distinct objects of a chunk, and how often each occurs."""
-    found = block.value_counts(sort=False, dropna=False)
-    return found.index.to_numpy(object), found.to_numpy()
+    counts = block.value_counts(sort=False, dropna=False)
+    return counts.index.to_numpy(object), counts.to_numpy()
 
 
 def merge_counts(a: Any, b: Any) -> tuple[Any, Any]:
@@ -99,8 +99,8 @@ def finish_counts(found: Any, *, dropna: bool, name: Any) -> Any:
     """Return the counts by object."""
     values, counts = found or (np.empty(0, object), np.empty(0, np.int64))
     index = pd.Index(values, dtype=object, name=name)
-    counted = pd.Series(counts, index, name="count")
-    return counted[index.notna()] if dropna else counted
+    series = pd.Series(counts, index, name="count")
+    return series[index.notna()] if dropna else series
 
 
 def unnamed_index(block: Any) -> Any:
@@ -119,9 +119,9 @@ def with_all_categories(counts: Any) -> Any:
     codes = np.arange(len(labels.categories))
     if (labels.codes < 0).any():
         codes = np.append(codes, -1)
-    found = pd.Series(counts.to_numpy(), labels.codes).reindex(codes, fill_value=0)
+    series = pd.Series(counts.to_numpy(), labels.codes).reindex(codes, fill_value=0)
     index = pd.Categorical.from_codes(codes, dtype=labels.dtype)
-    return found.set_axis(pd.CategoricalIndex(index, name=labels.name)).rename(counts.name)
+    return series.set_axis(pd.CategoricalIndex(index, name=labels.name)).rename(counts.name)
 
 
 def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) -> Series:
@@ -146,10 +146,10 @@ def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) ->
     labels = pd.cut(meta if several else pd.Series([0.0, 1.0]), bins).cat.categories[:0]
     like = pd.Series([], labels, float if normalize else int, name=_title(normalize))
     how = {"none": meta, "bins": bins, "normalize": normalize, **options}
-    found: Series = assembled(
+    result: Series = assembled(
         counts_of_bins, (counts, *ends), like, title="value_counts", sized=False, **how
     )
-    return found
+    return result
 
 
 def _title(normalize: bool) -> str:
@@ -184,12 +184,12 @@ def counts_of_bins(
     """Label the counts of intervals, 0 for those without values."""
     intervals = pd.cut(_pair(ends) if ends else none, bins, include_lowest=True)
     labels = intervals.cat.categories
-    found = pd.Series(counts.reindex(range(len(labels)), fill_value=0).to_numpy(), labels)
-    if dropna and (found == 0).all():
-        found = found.iloc[:0]
+    result = pd.Series(counts.reindex(range(len(labels)), fill_value=0).to_numpy(), labels)
+    if dropna and (result == 0).all():
+        result = result.iloc[:0]
     if sort:
-        found = found.sort_values(ascending=ascending, kind="stable")
-    return (found / counts.sum() if normalize else found).rename(_title(normalize))
+        result = result.sort_values(ascending=ascending, kind="stable")
+    return (result / counts.sum() if normalize else result).rename(_title(normalize))
 
 
 def row_counts(
@@ -252,10 +252,10 @@ def mode(series: Series, dropna: bool = True) -> Series:
     They are one chunk.
     """
     values = _most_frequent(series, dropna=dropna)
-    found: Series = assembled(
+    result: Series = assembled(
         modes, [values], series.node.meta, title="mode", sized=False, dropna=dropna
     )
-    return found
+    return result
 
 
 def modes(values: Any, dropna: bool) -> Any:
@@ -280,11 +280,11 @@ def column_modes(
     values = [_most_frequent(column, dropna=dropna) for column in columns_of(frame)]
     how = {"columns": meta.columns, "dropna": dropna}
     like = meta.set_axis(pd.RangeIndex(0))
-    found: DataFrame = assembled(modes_beside, values, like, title="mode", sized=False, **how)
-    return found
+    result: DataFrame = assembled(modes_beside, values, like, title="mode", sized=False, **how)
+    return result
 
 
 def modes_beside(*values: Any, columns: Any, dropna: bool) -> Any:
     """Return the modes of columns beside each other, missing values below the shorter ones."""
-    found = pd.DataFrame({at: one.mode(dropna=dropna) for at, one in enumerate(values)})
-    return found.set_axis(columns, axis=1)
+    frame = pd.DataFrame({at: series.mode(dropna=dropna) for at, series in enumerate(values)})
+    return frame.set_axis(columns, axis=1)

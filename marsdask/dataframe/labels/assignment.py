@@ -50,15 +50,15 @@ def put_rows(
     """
     block = block.copy(deep=False)
     rows = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
-    chosen = [
+    items = [
         value._values[rows] if aligned else value
         for value, aligned in zip(values, by_row, strict=True)
     ]
     if block.ndim == 1:
         block = block if dtypes[0] is None else block.astype(dtypes[0])
-        block.loc[rows] = chosen[0]
+        block.loc[rows] = items[0]
         return block
-    for name, value, dtype in zip(columns, chosen, dtypes, strict=True):
+    for name, value, dtype in zip(columns, items, dtypes, strict=True):
         if dtype is not None:
             block[name] = block[name].astype(dtype)
         block.loc[rows, name] = _of_column(value, name) if isinstance(value, pd.Series) else value
@@ -105,8 +105,8 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
                     "set_axis(axis=1) first"
                 )
             return _by_number(obj, assign_iloc, key, value)
-        chosen = obj.columns[columns]
-        labels = list(chosen) if isinstance(chosen, pd.Index) else [chosen]
+        names = obj.columns[columns]
+        labels = list(names) if isinstance(names, pd.Index) else [names]
         value = _labelled(value, labels)
     if isinstance(rows.node.meta if isinstance(rows, Collection) else rows, pd.DataFrame):
         raise TypeError("DataFrame indexer for .iloc is not supported")
@@ -127,9 +127,9 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
 
 def _by_number(frame: Any, assign: Any, key: Any, value: Any) -> None:
     """Assign to columns while numbers are their labels, of which some are equal."""
-    numbered = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
-    assign(numbered, key, value)
-    rebind(frame, rowwise(relabelled, numbered, columns=frame.columns).node)
+    table = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
+    assign(table, key, value)
+    rebind(frame, rowwise(relabelled, table, columns=frame.columns).node)
 
 
 def _labelled(value: Any, labels: list[Any]) -> Any:
@@ -174,10 +174,10 @@ def assign_columns(frame: Any, names: list[Any], value: Any) -> None:
             )
         _by_number(frame, assign_columns, places.tolist(), value)
     else:
-        changed = frame
-        for name, one in zip(names, _values_of_columns(names, len(places), value), strict=True):
-            changed = changed._with({name: one})
-        rebind(frame, changed.node)
+        result = frame
+        for name, column in zip(names, _values_of_columns(names, len(places), value), strict=True):
+            result = result._with({name: column})
+        rebind(frame, result.node)
 
 
 def _values_of_columns(names: list[Any], count: int, value: Any) -> list[Any]:
@@ -253,21 +253,21 @@ def _mask(obj: Any, key: Any) -> Any:
     levels = obj.node.meta.index.nlevels
     if levels > 1 and not several:
         return _mask_of_levels(obj, key)
-    if levels > 1 and not all(isinstance(one, tuple) and len(one) == levels for one in key):
+    if levels > 1 and not all(isinstance(item, tuple) and len(item) == levels for item in key):
         raise NotImplementedError(
             "loc[] = of a list of first levels is not supported; use one at a time, or a mask"
         )
     labels = pd.Index(key if several else [key])
     mask = rowwise(has_label, obj, labels=labels)
-    found = mask[mask].index.compute()
-    gone = labels[~labels.isin(found)]
+    matches = mask[mask].index.compute()
+    difference = labels[~labels.isin(matches)]
     if not several and is_other_kind(obj.node.meta.index, key):
         if isinstance(key, bool):
             raise KeyError("cannot use a single bool to index into setitem")
-        gone = labels
-    if len(gone) and several:
-        raise KeyError(f"{list(gone)} not in index")
-    if len(gone):
+        difference = labels
+    if len(difference) and several:
+        raise KeyError(f"{list(difference)} not in index")
+    if len(difference):
         raise NotImplementedError(
             f"loc[{key!r}] = of a row that is not there is not supported; use concat()"
         )
@@ -340,14 +340,14 @@ def _values(
         if table.shape[1] != len(labels):
             raise ValueError(VALUE_LENGTH)
         parts: list[Any] = list(table.T)  # type: ignore[union-attr]
-        each = [part.tolist() if part.dtype == object else part for part in parts]
+        items = [part.tolist() if part.dtype == object else part for part in parts]
     elif len(labels) > 1:
         if len(value) != len(labels):
             raise ValueError(VALUE_LENGTH)
         return list(value)
     else:
-        each = [value]
-    pairs = zip(labels, each, strict=True)
+        items = [value]
+    pairs = zip(labels, items, strict=True)
     return [_spread(obj, label, values, whole, positions) for label, values in pairs]
 
 
@@ -380,22 +380,22 @@ def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> C
             "assignment of a list to rows of labels or of a lazy mask is not supported; use iloc[] "
             "=, or a lazy column of the same rows"
         )
-    chosen: Any = None
+    indexer: Any = None
     if not whole:
-        chosen = np.arange(len(obj))[positions]
-        if np.ndim(chosen) == 0 or len(chosen) != len(values):
+        indexer = np.arange(len(obj))[positions]
+        if np.ndim(indexer) == 0 or len(indexer) != len(values):
             raise ValueError(VALUE_LENGTH)
-    held, dtype = array_of(values), None
+    array, dtype = array_of(values), None
     if obj.node.settled and len(values):
         meta = obj.node.meta if label is None else obj.node.meta[label]
-        held = _held(meta, values, framed=label is not None, whole=whole)
-        dtype = held.dtype if held.dtype != meta.dtype else None
+        array = _held(meta, values, framed=label is not None, whole=whole)
+        dtype = array.dtype if array.dtype != meta.dtype else None
     if not whole:
         places = np.zeros(len(obj), dtype=np.intp)
-        places[chosen] = np.arange(len(chosen))
-        held = held.take(places)
-    kept = pd.Series(held, dtype=held.dtype)  # objects stay objects
-    return ColumnValues(aligned_values(_rows(obj), kept, VALUE_LENGTH), dtype)
+        places[indexer] = np.arange(len(indexer))
+        array = array.take(places)
+    series = pd.Series(array, dtype=array.dtype)  # objects stay objects
+    return ColumnValues(aligned_values(_rows(obj), series, VALUE_LENGTH), dtype)
 
 
 def _held(meta: Any, values: Any, *, framed: bool, whole: bool) -> Any:
@@ -405,13 +405,13 @@ def _held(meta: Any, values: Any, *, framed: bool, whole: bool) -> Any:
     """
     count = len(values)
     rows = sample(meta).iloc[[0] * (count if whole else count + 1)].reset_index(drop=True)
-    chosen = slice(None) if whole else np.arange(count + 1) < count
+    indexer = slice(None) if whole else np.arange(count + 1) < count
     if framed:
         table = rows.to_frame(0)
-        table.loc[chosen, 0] = values
+        table.loc[indexer, 0] = values
         rows = table[0]
     else:
-        rows.loc[chosen] = values
+        rows.loc[indexer] = values
     return rows.array[:count]
 
 

@@ -69,14 +69,14 @@ class ListedRows(FrameNode):
         rows = total(self.a.chunks[0])
         if not isinstance(rows, int) or not self.positions or not is_small_part(self.shape, self.a):
             return None
-        cut = outer_cut(np.array(self.positions, dtype=np.intp))
-        if cut is None or len(cut.runs) > MOST_RUNS or cut.length > 16 * len(self.positions):
+        span = outer_cut(np.array(self.positions, dtype=np.intp))
+        if span is None or len(span.runs) > MOST_RUNS or span.length > 16 * len(self.positions):
             return None
-        parts = [self.a.sliced((run,), part_of) for run in cut.runs]
+        parts = [self.a.sliced((run,), part_of) for run in span.runs]
         if None in parts:
             return None
         a = parts[0] if len(parts) == 1 else ChosenRuns(tuple(parts))  # type: ignore[arg-type]
-        return self.replaced(a=a, positions=tuple(map(int, cut.local)))
+        return self.replaced(a=a, positions=tuple(map(int, span.local)))
 
     def tile(self, a: Grid) -> Generator[Any, Any, Grid]:
         if not known(a.chunks[0]):
@@ -88,9 +88,9 @@ class ListedRows(FrameNode):
         at = np.where(at < 0, at + starts[-1], at)
         order = np.argsort(at, kind="stable")
         chunk = np.searchsorted(starts, at[order], side="right") - 1
-        used = [int(one) for one in np.unique(chunk)] or [0]
-        parts = tuple(tuple(int(x) for x in at[order][chunk == i] - starts[i]) for i in used)
-        rule = Blockwise(rows_at, (a,), ((Via(0, tuple(used)),),), varying=PositionsAt(parts))
+        numbers = [int(number) for number in np.unique(chunk)] or [0]
+        parts = tuple(tuple(int(x) for x in at[order][chunk == i] - starts[i]) for i in numbers)
+        rule = Blockwise(rows_at, (a,), ((Via(0, tuple(numbers)),),), varying=PositionsAt(parts))
         pieces = self.grid(rule, tuple(map(len, parts)))
         options = {"meta": self.meta, "itemsize": self.itemsize, "kwargs": {"order": order}}
         return gather(joined_at, pieces, chunks=self.chunks, **options)
@@ -151,12 +151,12 @@ def rows_in_order(obj: S, positions: Sequence[Any]) -> S:
     """Return the rows at a list of positions."""
     check_count(len(positions), row_bytes(obj.node.meta))
     rows = total(obj.node.chunks[0])
-    if isinstance(rows, int) and any(not -rows <= one < rows for one in positions):
+    if isinstance(rows, int) and any(not -rows <= position < rows for position in positions):
         raise IndexError("positional indexers are out-of-bounds")
     # What is counted from the end is told from the start, so that equal rows have equal names.
     at = [int(x) + rows if x < 0 and isinstance(rows, int) else int(x) for x in positions]
-    found: S = type(obj)(ListedRows(in_one_type(obj.node), tuple(at)))
-    return found
+    result: S = type(obj)(ListedRows(in_one_type(obj.node), tuple(at)))
+    return result
 
 
 def take(obj: S, indices: Any, axis: int | str = 0) -> S:
@@ -165,8 +165,8 @@ def take(obj: S, indices: Any, axis: int | str = 0) -> S:
     The rows are one chunk.
     """
     if axis_number(obj.node.meta, axis) == 1:
-        found: S = obj.iloc[:, list(indices)]
-        return found
+        rows: S = obj.iloc[:, list(indices)]
+        return rows
     return rows_in_order(obj, whole_numbers(indices))
 
 
@@ -203,8 +203,8 @@ def drawn_positions(
             f"sample() of {rows} rows by RandomState is not supported, since it shuffles the "
             "positions of all; use random_state=np.random.default_rng()"
         )
-    drawn: list[int] = source.choice(rows, size=count, replace=replace).tolist()
-    return drawn
+    numbers: list[int] = source.choice(rows, size=count, replace=replace).tolist()
+    return numbers
 
 
 def sample(
@@ -226,6 +226,6 @@ def sample(
             "sample(weights=) and sample(axis=1) are not supported; use take() of positions"
         )
     options = {"n": n, "frac": frac, "replace": replace, "random_state": random_state}
-    found = rows_in_order(obj, drawn_positions(len(obj), row_bytes(obj.node.meta), **options))
-    result: S = found.reset_index(drop=True) if ignore_index else found
+    rows = rows_in_order(obj, drawn_positions(len(obj), row_bytes(obj.node.meta), **options))
+    result: S = rows.reset_index(drop=True) if ignore_index else rows
     return result

@@ -46,14 +46,14 @@ class Categories:
             values = pd.Categorical(index.categories, dtype=index.dtype)
             return pd.CategoricalIndex(values, name=index.name)
         keys = index.to_frame(index=False, name=range(index.nlevels))
-        known = [key for key in keys if isinstance(keys[key].dtype, pd.CategoricalDtype)]
-        found = keys.drop(columns=known).dropna().drop_duplicates()
-        for key in known:
+        categoricals = [key for key in keys if isinstance(keys[key].dtype, pd.CategoricalDtype)]
+        groups = keys.drop(columns=categoricals).dropna().drop_duplicates()
+        for key in categoricals:
             dtype: Any = keys[key].dtype
-            each = pd.DataFrame({key: pd.Categorical(dtype.categories, dtype=dtype)})
-            found = found.merge(each, how="cross") if len(found.columns) else each
-        found = found[list(keys)].sort_values(list(keys))
-        return pd.MultiIndex.from_frame(found, names=index.names)
+            frame = pd.DataFrame({key: pd.Categorical(dtype.categories, dtype=dtype)})
+            groups = groups.merge(frame, how="cross") if len(groups.columns) else frame
+        groups = groups[list(keys)].sort_values(list(keys))
+        return pd.MultiIndex.from_frame(groups, names=index.names)
 
     def runs_by_pandas(self, call: GroupByCall) -> bool:
         """Tell whether pandas has to group all rows in one task."""
@@ -91,8 +91,8 @@ class TimeBins:
 
     def grouped(self, call: GroupByCall) -> GroupByCall:
         """Return the call with which pandas groups all rows."""
-        given = {one.name: getattr(call, one.name) for one in dataclasses.fields(call)}
-        return BinnedCall(**{**given, "observed": False}, bins=self)
+        fields = {field.name: getattr(call, field.name) for field in dataclasses.fields(call)}
+        return BinnedCall(**{**fields, "observed": False}, bins=self)
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,17 @@ class BinnedCall(GroupByCall):
         (key,) = self.by
         how = dict(self.bins.how)
         bins = functools.partial(pd.Grouper, freq=how.pop("rule"), **how)
-        chosen, times = self.selection, pd.DatetimeIndex(frame[self.bins.times])
+        selection, times = self.selection, pd.DatetimeIndex(frame[self.bins.times])
         if self.series:  # which the row labels are the times of
-            values = frame[chosen].rename(self.series[0])
+            values = frame[selection].rename(self.series[0])
             values = values.set_axis(times.rename(frame.index.name))
             return values.groupby(bins(), group_keys=self.group_keys)
         frame = frame.copy(deep=False)
         frame[key] = times
         grouped = frame.groupby(bins(key=key), group_keys=self.group_keys)
-        if chosen is ...:
+        if selection is ...:
             return grouped
-        return grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+        return grouped[list(selection) if isinstance(selection, tuple) else selection]
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a sample that show types, of one time: bins may be many."""
@@ -151,8 +151,8 @@ def needs_order(call: GroupByCall, meta: pd.DataFrame) -> bool:
     names = call.names
     if "sum" not in names:
         return bool(BY_ORDER & names)
-    rest = _chosen(call.selection, meta).drop(columns=list(call.by), errors="ignore")
-    texts = any(getattr(one, "kind", "O") == "O" for one in rest.dtypes)
+    columns = _chosen(call.selection, meta).drop(columns=list(call.by), errors="ignore")
+    texts = any(getattr(dtype, "kind", "O") == "O" for dtype in columns.dtypes)
     return texts or bool(BY_ORDER & names)
 
 
@@ -162,10 +162,10 @@ def _chosen(selection: Any, meta: pd.DataFrame) -> pd.DataFrame:
     if isinstance(selection, tuple):
         columns: Any = meta.columns
         places: Any = columns.get_indexer_for(list(selection))  # labels may be truth values
-        chosen: pd.DataFrame = meta.iloc[:, places]
-        return chosen
-    found = meta[selection]  # a list of None would find no label among texts
-    return found.to_frame() if isinstance(found, pd.Series) else found
+        frame: pd.DataFrame = meta.iloc[:, places]
+        return frame
+    result = meta[selection]  # a list of None would find no label among texts
+    return result.to_frame() if isinstance(result, pd.Series) else result
 
 
 def fills_of(call: GroupByCall, meta: pd.DataFrame) -> tuple[Any, ...]:
@@ -176,20 +176,20 @@ def fills_of(call: GroupByCall, meta: pd.DataFrame) -> tuple[Any, ...]:
     keys = tuple(new_label(f"key {place} of groups", meta) for place in range(len(call.by)))
     for key in keys:
         frame[key] = pd.Categorical([], categories=[0])
-    one = dataclasses.replace(call, by=keys, observed=False, dropna=True, sort=True)(frame)
-    if one.ndim == 1:
-        return (one.iloc[0],)
-    return tuple(one.iloc[0, at] for at in range(one.shape[1]))
+    result = dataclasses.replace(call, by=keys, observed=False, dropna=True, sort=True)(frame)
+    if result.ndim == 1:
+        return (result.iloc[0],)
+    return tuple(result.iloc[0, at] for at in range(result.shape[1]))
 
 
 def like_filled(meta: Any, fills: tuple[Any, ...]) -> Any:
     """Return the types of aggregations if there are groups without rows."""
     if meta.ndim == 1:
         return meta.astype(_gapped(meta.dtype, fills[0]))
-    found = meta.copy(deep=False)
+    result = meta.copy(deep=False)
     for at, fill in enumerate(fills):
-        found.isetitem(at, meta.iloc[:, at].astype(_gapped(meta.dtypes.iloc[at], fill)))
-    return found
+        result.isetitem(at, meta.iloc[:, at].astype(_gapped(meta.dtypes.iloc[at], fill)))
+    return result
 
 
 def _gapped(dtype: Any, fill: Any) -> Any:
@@ -244,13 +244,13 @@ class LevelNumber(int):
 def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     """Return the numbers of levels; raise pandas's errors for those that are not there."""
     several = level if isinstance(level, list | tuple) else [level]
-    if index.nlevels == 1 and not any(isinstance(one, LevelNumber) for one in several):
+    if index.nlevels == 1 and not any(isinstance(item, LevelNumber) for item in several):
         _check_level(index, several)
     return [
-        one
-        if isinstance(one, LevelNumber)
-        else LevelNumber(typed("Any", index)._get_level_number(one))
-        for one in several
+        item
+        if isinstance(item, LevelNumber)
+        else LevelNumber(typed("Any", index)._get_level_number(item))
+        for item in several
     ]
 
 
@@ -283,9 +283,9 @@ def is_of_rows(obj: Any, by: list[Any]) -> bool:
     rows = total(obj.node.chunks[0])
     meta = obj.node.meta
     labels = {*meta.index.names, *(meta.columns if meta.ndim == 2 else ())}
-    if rows != len(by) or not all(pd.api.types.is_scalar(one) for one in by):
+    if rows != len(by) or not all(pd.api.types.is_scalar(key) for key in by):
         return False
-    return not all(one in labels for one in by)
+    return not all(key in labels for key in by)
 
 
 def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
@@ -296,8 +296,8 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
         return None, None, aligned_tensor(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Collection):
         name = key.node.meta.name
-        same = name in columns and obj[name].node.name == key.node.name
-        return _key_of_column(obj, name) if same else (None, name, key)
+        is_same = name in columns and obj[name].node.name == key.node.name
+        return _key_of_column(obj, name) if is_same else (None, name, key)
     if isinstance(key, LevelNumber):
         return None, meta.index.names[key], rowwise(level_values, obj, level=int(key))
     if isinstance(key, TimeGrouper):
@@ -367,22 +367,22 @@ def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
 
 def new_label(label: str, meta: pd.DataFrame) -> Any:
     """Return a label that no column has, from one that few have; a number among numbers."""
-    first, *others = levels_in(meta.columns)
+    first, *levels = levels_in(meta.columns)
     whole = pd.api.types.is_integer_dtype(first) and len(first) > 0
     new: Any = int(first.max()) + 1 if whole else label
     while new in first:
         new += "\0"
-    if not others:
+    if not levels:
         return new
-    return (new, *(0 if pd.api.types.is_integer_dtype(level) else "" for level in others))
+    return (new, *(0 if pd.api.types.is_integer_dtype(level) else "" for level in levels))
 
 
 def beside_times(source: Any, keys: Sequence[Any], labels: Sequence[Any]) -> Any:
     """Return the columns beside those of times that are keys, and beside other keys."""
-    times = {one.key for one in keys if isinstance(one, TimeGrouper)}
+    times = {item.key for item in keys if isinstance(item, TimeGrouper)}
     if not times:
         return ...
-    return tuple(one for one in source.columns if one not in {*times, *labels})
+    return tuple(item for item in source.columns if item not in {*times, *labels})
 
 
 def with_empty_groups(
@@ -396,5 +396,5 @@ def with_empty_groups(
         obj = rowwise(with_columns, obj, times, names=(label,))
         return obj, TimeBins(how, label), bounds
     kinds = [dtype_of_key(obj.node.meta, key) for key in labels]
-    known = any(isinstance(one, pd.CategoricalDtype) for one in kinds)
-    return obj, None if observed or not known else Categories()
+    has_categories = any(isinstance(dtype, pd.CategoricalDtype) for dtype in kinds)
+    return obj, None if observed or not has_categories else Categories()

@@ -51,23 +51,23 @@ def column(index: Any) -> Any:
 
 def is_sorted(obj: Any) -> bool:
     """Tell whether row labels never fall: compute it where it is not known."""
-    known = obj.node.traits.is_sorted([SortKey(Level())])
-    return known or bool(monotonic(column(obj.index), rising=True).compute())
+    is_known = obj.node.traits.is_sorted([SortKey(Level())])
+    return is_known or bool(monotonic(column(obj.index), rising=True).compute())
 
 
 def as_index(series: Any) -> Index:
     """Return the values of a column as an Index."""
-    found: Index = rowwise(as_labels, series)
-    return found
+    labels: Index = rowwise(as_labels, series)
+    return labels
 
 
 def labels_of(data: Any, dtype: Any, name: Hashable) -> Index:
     """Return lazy values as an Index, of another type and under another name if these are given."""
     if isinstance(data.node.meta, np.ndarray):
         data = series_from_tensor(data)
-    found = data if isinstance(data.node.meta, pd.Index) else as_index(data)
-    found = found if dtype is None else astype(found, dtype)
-    return found if name is None else rename(found, name)
+    labels = data if isinstance(data.node.meta, pd.Index) else as_index(data)
+    labels = labels if dtype is None else astype(labels, dtype)
+    return labels if name is None else rename(labels, name)
 
 
 def through_column(name: str, *, checked: bool = False) -> Callable[..., Index]:
@@ -90,8 +90,8 @@ def of_column(name: str) -> Callable[..., Tensor]:
     """Return the method of a column of that name, whose values are an array."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = getattr(column(self), name)(*args, **kwargs)
-        return to_tensor(found) if found.node.chunks else found
+        result = getattr(column(self), name)(*args, **kwargs)
+        return to_tensor(result) if result.node.chunks else result
 
     call.__name__ = name
     call.__doc__ = f"Return what ``{name}`` tells of the labels. See pandas.Index.{name}."
@@ -123,15 +123,15 @@ def of_times(name: str) -> Callable[..., Index]:
 def astype(index: Index, dtype: Any, copy: bool = True) -> Index:
     """Cast the labels. See pandas.Index.astype."""
     del copy
-    found: Index = rowwise(Method("astype"), index, dtype)
-    return found
+    labels: Index = rowwise(Method("astype"), index, dtype)
+    return labels
 
 
 def rename(index: Index, name: Any) -> Index:
     """Return the labels under another name. See pandas.Index.rename."""
     index.node.meta.rename(name)  # raises at once, as in pandas
-    found: Index = rowwise(labels_renamed, index, names=name)
-    return found
+    labels: Index = rowwise(labels_renamed, index, names=name)
+    return labels
 
 
 def set_names(index: Index, names: Any, *, level: Any = None) -> Index:
@@ -146,8 +146,8 @@ def to_series_of(labels: Index, index: Any = None, name: Hashable = None) -> Ser
     """Return the labels as a column that is labelled by them. See pandas.Index.to_series."""
     if index is not None:
         raise NotImplementedError("to_series(index=) is not supported; use set_axis()")
-    found: Series = column(labels)
-    return found if name is None else found.rename(name)
+    series: Series = column(labels)
+    return series if name is None else series.rename(name)
 
 
 def to_frame(labels: Index, index: bool = True, name: Any = no_default) -> DataFrame:
@@ -159,17 +159,17 @@ def to_frame(labels: Index, index: bool = True, name: Any = no_default) -> DataF
 
 def get_level_values(index: Index, level: Any) -> Index:
     """Return the labels of one level. See pandas.Index.get_level_values."""
-    found: Index = rowwise(Method("get_level_values"), index, level)
-    return found
+    labels: Index = rowwise(Method("get_level_values"), index, level)
+    return labels
 
 
 def append(index: Index, other: Any) -> Index:
     """Return the labels with others behind them. See pandas.Index.append."""
-    others = other if isinstance(other, list | tuple) else [other]
-    if not all(isinstance(one, Collection) for one in others):
+    indexes = other if isinstance(other, list | tuple) else [other]
+    if not all(isinstance(entry, Collection) for entry in indexes):
         raise NotImplementedError("append() of labels in memory is not supported; use md.Index(x)")
-    columns = [column(index), *map(column, others)]
-    names = {one.name for one in columns}
+    columns = [column(index), *map(column, indexes)]
+    names = {entry.name for entry in columns}
     return as_index(concat(columns)).rename(index.name if len(names) == 1 else None)
 
 
@@ -178,8 +178,8 @@ def chosen(index: Any, key: Any) -> Any:
     rows = column(index)
     if isinstance(key, Collection):
         return as_index(rows[key])
-    found = rows.iloc[key]
-    return found if isinstance(key, int | np.integer) else as_index(found)
+    result = rows.iloc[key]
+    return result if isinstance(key, int | np.integer) else as_index(result)
 
 
 def _labels_at_hand(other: Any, name: str) -> pd.Index[Any]:
@@ -209,8 +209,8 @@ def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
     _check_sort(sort)
     labels = _labels_at_hand(other, "difference")
     rows = column(index)
-    found = rows[~rows.isin(labels)].drop_duplicates()
-    return _named(as_index(found if sort is False else found.sort_values()), index, other)
+    values = rows[~rows.isin(labels)].drop_duplicates()
+    return _named(as_index(values if sort is False else values.sort_values()), index, other)
 
 
 def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
@@ -218,8 +218,8 @@ def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
     _check_sort(sort)
     labels = _labels_at_hand(other, "intersection")
     rows = column(index)
-    found = rows[rows.isin(labels)].drop_duplicates()
-    return _named(as_index(found.sort_values() if sort else found), index, other)
+    values = rows[rows.isin(labels)].drop_duplicates()
+    return _named(as_index(values.sort_values() if sort else values), index, other)
 
 
 def symmetric_difference(index: Index, other: Any, sort: bool | None = None) -> Index:
@@ -243,28 +243,28 @@ def union(index: Index, other: Any, sort: bool | None = None) -> Index:
     """
     _check_sort(sort)
     labels = _labels_at_hand(other, "union")
-    met = _met(index, labels).value_counts(dropna=False)
-    here = met.reindex(labels).fillna(0).to_numpy()
+    counts = _met(index, labels).value_counts(dropna=False)
+    here = counts.reindex(labels).fillna(0).to_numpy()
     among = pd.Series(np.ones(len(labels)), labels).groupby(level=0, dropna=False).cumcount()
     more = labels[among.to_numpy() >= here]
     # pandas does not sort equal labels, nor those beside none.
-    kept = sort is None and (not len(labels) or not len(index) or equals(index, labels))
-    is_sorted = bool(sort) or (sort is None and not kept)
+    keeps_order = sort is None and (not len(labels) or not len(index) or equals(index, labels))
+    is_sorted = bool(sort) or (sort is None and not keeps_order)
     return _named(_joined(column(index), more, sort=is_sorted), index, other)
 
 
 def _met(index: Any, labels: pd.Index[Any]) -> pd.Index[Any]:
     """Compute the labels that others have, too."""
     there: Any = chosen(index, index.isin(labels))
-    found: pd.Index[Any] = there.compute()
-    return found
+    result: pd.Index[Any] = there.compute()
+    return result
 
 
 def _joined(mine: Any, theirs: pd.Index[Any], *, sort: bool) -> Index:
     """Return a column and other labels behind it as labels."""
-    others = type(mine)(pd.Series(theirs, theirs, name=mine.name))
-    found = concat([mine, others]) if len(theirs) else mine
-    return as_index(found.sort_values() if sort else found)
+    right = type(mine)(pd.Series(theirs, theirs, name=mine.name))
+    values = concat([mine, right]) if len(theirs) else mine
+    return as_index(values.sort_values() if sort else values)
 
 
 def where(index: Index, cond: Any, other: Any = np.nan) -> Index:
@@ -290,8 +290,8 @@ def _beside(rows: Any, values: Any) -> Any:
 
 def searchsorted(index: Index, value: Any, side: Any = "left", sorter: Any = None) -> Tensor:
     """Return where values belong among sorted labels. See pandas.Index.searchsorted."""
-    found: Tensor = column(index).searchsorted(value, side, sorter)
-    return found
+    positions: Tensor = column(index).searchsorted(value, side, sorter)
+    return positions
 
 
 def item(index: Index) -> object:
@@ -320,14 +320,14 @@ def ravel(index: Index, order: str = "C") -> Index:
 
 def droplevel(index: Index, level: Any = 0) -> Index:
     """Return the labels without some levels. See pandas.Index.droplevel."""
-    found: Index = rowwise(Method("droplevel"), index, level)
-    return found
+    labels: Index = rowwise(Method("droplevel"), index, level)
+    return labels
 
 
 def to_flat_index(index: Index) -> Index:
     """Return labels of several levels as tuples. See pandas.Index.to_flat_index."""
-    found: Index = rowwise(Method("to_flat_index"), index)
-    return found
+    labels: Index = rowwise(Method("to_flat_index"), index)
+    return labels
 
 
 def factorize(
@@ -337,8 +337,8 @@ def factorize(
 
     See pandas.Index.factorize. Computes the distinct labels at the call.
     """
-    found: tuple[Tensor, Index] = column(index).factorize(sort, use_na_sentinel)
-    return found
+    result: tuple[Tensor, Index] = column(index).factorize(sort, use_na_sentinel)
+    return result
 
 
 class TextLabels:
@@ -356,10 +356,10 @@ class TextLabels:
         method = getattr(self._texts, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            found = method(*args, **kwargs)
-            if found.ndim == 2:
-                return found.reset_index(drop=True)
-            return to_tensor(found) if found.dtype.kind == "b" else as_index(found)
+            result = method(*args, **kwargs)
+            if result.ndim == 2:
+                return result.reset_index(drop=True)
+            return to_tensor(result) if result.dtype.kind == "b" else as_index(result)
 
         return call
 
@@ -373,9 +373,9 @@ def equals(index: Index, other: Any) -> bool:
         other = type(index)(other)
     if not isinstance(other, type(index)) or len(index) != len(other):
         return False
-    rows, others = (column(one).reset_index(drop=True) for one in (index, other))
-    same: bool = bool(rowwise(are_same, rows, others).all().compute())
-    return same
+    rows, right_rows = (column(labels).reset_index(drop=True) for labels in (index, other))
+    is_equal: bool = bool(rowwise(are_same, rows, right_rows).all().compute())
+    return is_equal
 
 
 def are_same(block: Any, other: Any) -> Any:
@@ -396,13 +396,13 @@ def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
 
     Looks which ones there are, unless ``errors="ignore"``.
     """
-    gone = pd.Index(labels if pd.api.types.is_list_like(labels) else [labels])
-    mask: Any = index.isin(gone)
+    values = pd.Index(labels if pd.api.types.is_list_like(labels) else [labels])
+    mask: Any = index.isin(values)
     if errors != "ignore":
         there: Any = chosen(index, mask)
-        missing = absent(gone, there.compute())
+        missing = absent(values, there.compute())
         if len(missing):
             raise KeyError(f"{missing.tolist()} not found in axis")
-    found: Any = chosen(index, ~mask)
-    rest: Index = found
-    return rest
+    result: Any = chosen(index, ~mask)
+    remainder: Index = result
+    return remainder

@@ -62,9 +62,9 @@ def get_loc(index: Index, key: Any) -> int | slice | np.ndarray[Any, Any]:
         return int(places[0])
     if bool(rows.is_monotonic_increasing.compute()):
         return slice(int(places[0]), int(places[-1]) + 1)
-    found = np.zeros(len(index), dtype=bool)
-    found[places] = True
-    return found
+    flags = np.zeros(len(index), dtype=bool)
+    flags[places] = True
+    return flags
 
 
 def _converted(index: Any, target: pd.Index[Any]) -> pd.Index[Any]:
@@ -117,20 +117,20 @@ def get_indexer(
         raise NotImplementedError(
             "get_indexer(method=) is not supported; use searchsorted() of sorted labels"
         )
-    wanted = _at_hand(target, "get_indexer")
+    values = _at_hand(target, "get_indexer")
     if not bool(index.is_unique.compute()):
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
         )
-    labels, places = _met(index, wanted)
-    return _spread(labels.get_indexer(wanted), places)
+    labels, places = _met(index, values)
+    return _spread(labels.get_indexer(values), places)
 
 
 def get_indexer_for(index: Index, target: Any) -> np.ndarray[Any, Any]:
     """Compute all positions of each of some labels. See pandas.Index.get_indexer_for."""
-    wanted = _at_hand(target, "get_indexer_for")
-    labels, places = _met(index, wanted)
-    return _spread(labels.get_indexer_for(wanted), places)
+    values = _at_hand(target, "get_indexer_for")
+    labels, places = _met(index, values)
+    return _spread(labels.get_indexer_for(values), places)
 
 
 def get_indexer_non_unique(
@@ -140,10 +140,10 @@ def get_indexer_non_unique(
 
     See pandas.Index.get_indexer_non_unique.
     """
-    wanted = _at_hand(target, "get_indexer_non_unique")
-    labels, places = _met(index, wanted)
-    found, missing = labels.get_indexer_non_unique(wanted)
-    return _spread(found, places), missing
+    values = _at_hand(target, "get_indexer_non_unique")
+    labels, places = _met(index, values)
+    indexer, missing = labels.get_indexer_non_unique(values)
+    return _spread(indexer, places), missing
 
 
 def reindex(
@@ -156,17 +156,17 @@ def reindex(
     """
     if level is not None:
         raise NotImplementedError("reindex(level=) is not supported; use get_level_values()")
-    wanted = _at_hand(target, "reindex")
-    if not isinstance(target, pd.Index) and not len(wanted):
-        wanted = index.node.meta[:0]
+    labels = _at_hand(target, "reindex")
+    if not isinstance(target, pd.Index) and not len(labels):
+        labels = index.node.meta[:0]
     if not isinstance(target, pd.Index | pd.Series):
-        wanted = wanted.rename(index.name)
-    if method is None and equals(index, wanted):
-        return wanted, None
+        labels = labels.rename(index.name)
+    if method is None and equals(index, labels):
+        return labels, None
     unique = bool(index.is_unique.compute())
     if not unique:
         raise ValueError("cannot reindex on an axis with duplicate labels")
-    return wanted, get_indexer(index, wanted, method)
+    return labels, get_indexer(index, labels, method)
 
 
 def insert(index: Index, loc: int, item: Any) -> Index:
@@ -180,10 +180,10 @@ def insert(index: Index, loc: int, item: Any) -> Index:
     if not -count <= loc <= count:
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {count}")
     loc = loc + count if loc < 0 else loc
-    given = index.node.meta.insert(0, item)[:1]
+    label = index.node.meta.insert(0, item)[:1]
     parts: list[Any] = [
         *([chosen(index, slice(None, loc))] if loc else []),
-        type(index)(given),
+        type(index)(label),
         *([chosen(index, slice(loc, None))] if loc < count else []),
     ]
     return rename(append(parts[0], parts[1:]), index.name)
@@ -195,19 +195,19 @@ def delete(index: Index, loc: Any) -> Index:
     Computes an unknown number of labels.
     """
     count = len(index)
-    gone = np.arange(count)[loc] if isinstance(loc, slice) else np.atleast_1d(np.asarray(loc))
-    if gone.dtype == bool:
-        if len(gone) != count:
+    places = np.arange(count)[loc] if isinstance(loc, slice) else np.atleast_1d(np.asarray(loc))
+    if places.dtype == bool:
+        if len(places) != count:
             raise ValueError(
                 f"boolean array argument obj to delete must be one dimensional and match the axis "
                 f"length of {count}"
             )
-        gone = np.flatnonzero(gone)
-    if len(gone) and not (-count <= gone.min() and gone.max() < count):
+        places = np.flatnonzero(places)
+    if len(places) and not (-count <= places.min() and places.max() < count):
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {count}")
     rows = column(index).to_frame("labels").reset_index(drop=True)
-    kept = rows[~rows.index.isin(np.where(gone < 0, gone + count, gone))]["labels"]
-    return rename(as_index(kept), index.name)
+    labels = rows[~rows.index.isin(np.where(places < 0, places + count, places))]["labels"]
+    return rename(as_index(labels), index.name)
 
 
 def memory_usage(index: Index, deep: bool = False) -> Tensor:

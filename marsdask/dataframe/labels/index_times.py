@@ -40,8 +40,8 @@ def attribute(index: Index, name: str) -> Any:
     if name == "asi8":
         return to_tensor(column(index).astype("int64"))
     if name == "resolution":
-        found = finest(index)
-        return meta.resolution if found is None else found.attrname
+        unit = finest(index)
+        return meta.resolution if unit is None else unit.attrname
     return _of_times(index, name) if times else _of_durations(index, name)
 
 
@@ -89,9 +89,9 @@ def fineness_of(block: Any) -> Any:
 
 def as_object(found: Any) -> Any:
     """Return an object as a value of no axes."""
-    one = np.empty((), dtype=object)
-    one[()] = found
-    return one
+    array = np.empty((), dtype=object)
+    array[()] = found
+    return array
 
 
 def groupby(index: Index, values: Any) -> dict[Hashable, pd.Index[Any]]:
@@ -119,8 +119,8 @@ def groupby(index: Index, values: Any) -> dict[Hashable, pd.Index[Any]]:
     """
     labels: Any = index.compute()
     by = values.compute() if isinstance(values, Collection) else values
-    found: dict[Hashable, pd.Index[Any]] = labels.groupby(by)
-    return found
+    groups: dict[Hashable, pd.Index[Any]] = labels.groupby(by)
+    return groups
 
 
 def join(
@@ -170,10 +170,10 @@ def join(
             "reset_index() for positions"
         )
     theirs: Any = other if isinstance(other, Collection) else type(index)(other)
-    frames = [column(one).rename("labels").reset_index(drop=True) for one in (index, theirs)]
-    left, right = (one.to_frame() for one in frames)
-    found = left.merge(right, how=how, on="labels", sort=sort)["labels"]
-    return as_index(found).rename(index.name if index.name == theirs.name else None)
+    frames = [column(item).rename("labels").reset_index(drop=True) for item in (index, theirs)]
+    left, right = (item.to_frame() for item in frames)
+    labels = left.merge(right, how=how, on="labels", sort=sort)["labels"]
+    return as_index(labels).rename(index.name if index.name == theirs.name else None)
 
 
 def get_slice_bound(index: Index, label: Any, side: str) -> int:
@@ -210,8 +210,8 @@ def get_slice_bound(index: Index, label: Any, side: str) -> int:
         raise NotImplementedError(
             "get_slice_bound() of labels that do not rise is not supported; use sort_values()"
         )
-    cast: Any = index.node.meta
-    return int(rows.searchsorted(cast._maybe_cast_slice_bound(label, side), side).compute())
+    meta: Any = index.node.meta
+    return int(rows.searchsorted(meta._maybe_cast_slice_bound(label, side), side).compute())
 
 
 def slice_locs(
@@ -308,6 +308,6 @@ def asof(index: Index, label: Hashable) -> Hashable:
     2
     """
     place = get_slice_bound(index, label, "right")
-    found: Any = index.node.meta._na_value if not place else index[place - 1]
-    label_found: Hashable = compute(found)[0] if isinstance(found, Collection) else found
+    value: Any = index.node.meta._na_value if not place else index[place - 1]
+    label_found: Hashable = compute(value)[0] if isinstance(value, Collection) else value
     return label_found

@@ -137,8 +137,8 @@ def rows_of_time(obj: Any, text: str) -> Any:
         time, fineness = labels._parse_with_reso(text)
     except ValueError as error:
         raise KeyError(text) from error
-    found = finest(obj.index)
-    if found is None or fineness <= found:
+    unit = finest(obj.index)
+    if unit is None or fineness <= unit:
         label = pd.Timestamp(time)
         zone = labels.tz if label.tz is None else None
         return rows_of_label(obj, label.tz_localize(zone) if zone is not None else label)
@@ -207,8 +207,8 @@ def rows_of_labels(
         mask = has_label_or_first if "columns" in options else has_label
         rows = obj[rowwise(mask, obj, labels=index)]
     how = tuple(sorted(options.items()))
-    chosen: S = type(obj)(ChosenLabels(in_one_type(rows.node), index, with_gaps, how, spreads))
-    return chosen
+    result: S = type(obj)(ChosenLabels(in_one_type(rows.node), index, with_gaps, how, spreads))
+    return result
 
 
 def rows_between(obj: Any, key: slice) -> Any:
@@ -230,7 +230,7 @@ def rows_sliced(obj: S, key: slice) -> S:
     """Return the rows of ``obj[start:stop]``: by position for integers, by label for others."""
     numbers = all(map(_is_position, (key.start, key.stop, key.step)))
     labels = obj.node.meta.index
-    bounds = [one for one in (key.start, key.stop) if not _is_position(one)]
+    bounds = [edge for edge in (key.start, key.stop) if not _is_position(edge)]
     if bounds and labels.nlevels == 1 and labels.dtype.kind in "iu":
         raise TypeError(
             f"cannot do slice indexing on {type(labels).__name__} with these indexers "
@@ -241,7 +241,7 @@ def rows_sliced(obj: S, key: slice) -> S:
 
 
 def _is_mask(key: Any) -> bool:
-    return len(key) > 0 and all(isinstance(one, bool | np.bool_) for one in key)
+    return len(key) > 0 and all(isinstance(flag, bool | np.bool_) for flag in key)
 
 
 @public_methods
@@ -261,9 +261,9 @@ class Loc(Generic[S]):
         obj: Any = self._obj
         key = without_ellipsis(key, obj.node.meta.ndim)
         if obj.node.meta.index.nlevels > 1 and isinstance(key, tuple):
-            found = _of_levels(obj, key)
-            if found is not None:
-                return found
+            result = _of_levels(obj, key)
+            if result is not None:
+                return result
         rows, columns = _two_parts(obj, key)
         rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
         rows, columns = label_in_memory(rows), listed_key(columns)
@@ -293,7 +293,9 @@ class Loc(Generic[S]):
 
 def _of_levels(obj: Any, key: tuple[Any, ...]) -> Any:
     """Return the rows of a label of several levels; ``None`` if the key is of rows and columns."""
-    plain = all(map(pd.api.types.is_scalar, key)) and not any(isinstance(one, slice) for one in key)
+    plain = all(map(pd.api.types.is_scalar, key)) and not any(
+        isinstance(part, slice) for part in key
+    )
     if not plain and obj.ndim == 2:
         return None
     of_column = obj.ndim == 2 and len(key) == 2 and key[1] in obj.node.meta.columns
@@ -325,8 +327,8 @@ def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:
     """Return the positions of integers among numbers, ``None`` unless all are there."""
     if numbers is None or pd.Index(labels).dtype.kind not in "iu":
         return None
-    found = numbers.get_indexer(pd.Index(labels))
-    return found.tolist() if (found >= 0).all() else None
+    indexer = numbers.get_indexer(pd.Index(labels))
+    return indexer.tolist() if (indexer >= 0).all() else None
 
 
 def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
@@ -373,8 +375,8 @@ class At(Generic[S]):
         if ndim == 1 and self._by == "at" and self._obj.node.meta.index.nlevels > 1:
             parts = (key,)  # a label of several levels
         several = any(
-            isinstance(one, SEVERAL) or (isinstance(one, Collection) and bool(one.node.chunks))
-            for one in parts
+            isinstance(part, SEVERAL) or (isinstance(part, Collection) and bool(part.node.chunks))
+            for part in parts
         )
         if several and self._by == "iat":
             raise ValueError("iAt based indexing can only have integer indexers")

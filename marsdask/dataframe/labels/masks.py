@@ -44,16 +44,16 @@ def has_first_level(block: Any, labels: Any) -> Any:
 
 def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
     """Tell of each row whether the first levels of its label are those of a key."""
-    found = np.ones(len(block), dtype=bool)
+    mask = np.ones(len(block), dtype=bool)
     for level, value in enumerate(key):
         labels = level_at(block.index, level)
         if pd.isna(value):
-            found &= np.asarray(labels.isna(), dtype=bool)
+            mask &= np.asarray(labels.isna(), dtype=bool)
         elif is_other_kind(labels, value):
-            found[:] = False
+            mask[:] = False
         else:
-            found &= np.asarray(labels == value, dtype=bool)
-    return pd.Series(found, index=block.index)
+            mask &= np.asarray(labels == value, dtype=bool)
+    return pd.Series(mask, index=block.index)
 
 
 def check_label_kind(labels: Any, key: Any, *, flags: bool = False) -> None:
@@ -74,19 +74,19 @@ def check_label_kind(labels: Any, key: Any, *, flags: bool = False) -> None:
     if isinstance(key, bool | np.bool_) and lacks_flags:
         raise KeyError(f"{key}: boolean label can not be used without a boolean index")
     bounds = (key.start, key.stop) if isinstance(key, slice) else ()
-    if any(isinstance(one, bool) for one in bounds):
+    if any(isinstance(edge, bool) for edge in bounds):
         raise TypeError(f"{key}: boolean values can not be used in a slice")
 
 
 def is_between(block: Any, start: Any, stop: Any) -> Any:
     """Tell of each row whether its label is between two, both included."""
     labels = block.index
-    found = np.ones(len(labels), dtype=bool)
+    mask = np.ones(len(labels), dtype=bool)
     if start is not None:
-        found &= labels >= start
+        mask &= labels >= start
     if stop is not None:
-        found &= labels <= stop
-    return pd.Series(found, index=labels)
+        mask &= labels <= stop
+    return pd.Series(mask, index=labels)
 
 
 def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
@@ -129,9 +129,9 @@ def label_in_memory(key: Any) -> Any:
 
 def label_bounds(labels: Any, key: slice) -> tuple[Any, Any]:
     """Return the first and the last label of a slice, of the labels' type."""
-    cast = labels._maybe_cast_slice_bound
-    start = None if key.start is None else cast(key.start, "left")
-    return start, None if key.stop is None else cast(key.stop, "right")
+    to_bound = labels._maybe_cast_slice_bound
+    start = None if key.start is None else to_bound(key.start, "left")
+    return start, None if key.stop is None else to_bound(key.stop, "right")
 
 
 def is_other_kind(index: Any, label: Any) -> bool:
@@ -147,7 +147,7 @@ def check_labels(obj: Any, labels: Any) -> None:
     own = obj.node.meta.index
     for label in labels:
         parts = label if own.nlevels > 1 and isinstance(label, tuple) else (label,)
-        if own.nlevels > 1 and not all(pd.api.types.is_scalar(one) for one in parts):
+        if own.nlevels > 1 and not all(pd.api.types.is_scalar(part) for part in parts):
             raise NotImplementedError(
                 "loc by slices or lists within labels of several levels is not supported; use "
                 "xs(level=), or reset_index() and a mask"
@@ -160,7 +160,7 @@ def check_labels(obj: Any, labels: Any) -> None:
 def _check_times(index: Any, parts: Sequence[Any]) -> None:
     kinds = index.dtypes if index.nlevels > 1 else [index.dtype]
     pairs = zip(kinds, parts, strict=False)
-    if any(kind.kind in "mM" and isinstance(one, str) for kind, one in pairs):
+    if any(kind.kind in "mM" and isinstance(value, str) for kind, value in pairs):
         raise NotImplementedError(
             "loc by the text of a time is not supported; use pd.Timestamp, or a slice"
         )

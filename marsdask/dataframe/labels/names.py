@@ -50,18 +50,18 @@ def keys(obj: Any) -> pd.Index[Any] | Index:
 def get(frame: DataFrame, key: Any, default: Any = None) -> DataFrame | Series | None:
     """Return a column, or a default if there is none. See pandas.DataFrame.get."""
     try:
-        found: Series = frame[key]
-        return found
+        column: Series = frame[key]
+        return column
     except (KeyError, ValueError, IndexError):
-        missing: Series | None = default
-        return missing
+        fallback: Series | None = default
+        return fallback
 
 
 def copy(obj: S, deep: bool = True) -> S:
     """Return another object of the same rows. See pandas.DataFrame.copy."""
     del deep  # assignments to columns never change other objects
-    found: S = type(obj)(obj.node)
-    return found
+    result: S = type(obj)(obj.node)
+    return result
 
 
 @keeps_lazy("arguments")
@@ -81,9 +81,9 @@ def insert(
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {len(frame.columns)}")
     labels = list(frame.columns)
     labels.insert(loc, column)
-    other = copy(frame)
-    other[column] = value
-    rebind(frame, other[labels].node)
+    clone = copy(frame)
+    clone[column] = value
+    rebind(frame, clone[labels].node)
 
 
 @keeps_lazy("arguments")
@@ -103,8 +103,8 @@ def get_row(series: Series, key: Any, default: Any = None) -> object:
     if isinstance(key, dict | set):
         raise TypeError(f"get(key=) takes a label or a list of them, not a {type(key).__name__}")
     try:
-        found: object = series.loc[key]
-        return found
+        value: object = series.loc[key]
+        return value
     except (KeyError, ValueError, IndexError):
         nothing: object = default
         return nothing
@@ -120,10 +120,10 @@ def drop_rows(
     axis_number(series.node.meta, axis)
     if labels is not None and index is not None:
         raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
-    chosen = index if labels is None else labels
-    if chosen is None:
+    targets = index if labels is None else labels
+    if targets is None:
         raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
-    return _without_rows(series, chosen, errors)
+    return _without_rows(series, targets, errors)
 
 
 def pop_row(series: Series, item: Any) -> object:
@@ -143,10 +143,10 @@ def pop(frame: DataFrame, item: Hashable) -> Series:
 def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:
     """Return the columns of some types. See pandas.DataFrame.select_dtypes."""
     meta = frame.node.meta
-    numbered = meta.set_axis(range(len(meta.columns)), axis=1)
-    places = numbered.select_dtypes(include=include, exclude=exclude).columns
-    chosen: DataFrame = frame.iloc[:, places.tolist()]
-    return chosen
+    table = meta.set_axis(range(len(meta.columns)), axis=1)
+    places = table.select_dtypes(include=include, exclude=exclude).columns
+    result: DataFrame = frame.iloc[:, places.tolist()]
+    return result
 
 
 def filter_labels(
@@ -188,8 +188,8 @@ def squeeze(obj: Any, axis: int | str | None = None) -> DataFrame | Series:
     if number == 0:
         raise NotImplementedError("squeeze(axis=0) is not supported; use iloc[0]")
     if obj.ndim == 1 or len(obj.columns) != 1:
-        found: DataFrame = obj
-        return found
+        frame: DataFrame = obj
+        return frame
     if number is None and obj.shape[0] == 1:
         raise NotImplementedError("squeeze() of one row is not supported; use iloc[0, 0]")
     column: Series = rowwise(column_at, obj, 0)
@@ -249,8 +249,8 @@ def rename_axis(obj: S, mapper: Any = no_default, *, axis: Any = 0, **options: A
     options.pop("copy", None)
     if mapper is not no_default:
         options["mapper"] = mapper
-    found: S = rowwise(Method("rename_axis"), obj, axis=axis, **options)
-    return found
+    result: S = rowwise(Method("rename_axis"), obj, axis=axis, **options)
+    return result
 
 
 def add_prefix(obj: S, prefix: str, axis: int | str | None = None) -> S:
@@ -266,12 +266,12 @@ def add_suffix(obj: S, suffix: str, axis: int | str | None = None) -> S:
 def _extended(name: str, obj: S, text: str, axis: Any) -> S:
     meta = obj.node.meta
     of_rows = (meta.ndim - 1 if axis is None else axis_number(meta, axis)) == 0
-    found: S
+    result: S
     if of_rows:
-        found = rowwise(NewLabels(relabelled_rows), obj, call=name, given=text)
+        result = rowwise(NewLabels(relabelled_rows), obj, call=name, given=text)
     else:
-        found = rowwise(Method(name), obj, text, axis=axis)
-    return found
+        result = rowwise(Method(name), obj, text, axis=axis)
+    return result
 
 
 def rename(
@@ -311,31 +311,31 @@ def _renamed_columns(frame: DataFrame, columns: Any, errors: str) -> DataFrame:
         (),
         lambda: meta.rename(columns=columns, errors=errors),
     ).columns
-    found: DataFrame
+    result: DataFrame
     if labels.nlevels > 1:
-        found = rowwise(relabelled, frame, columns=labels)
-        return found
+        result = rowwise(relabelled, frame, columns=labels)
+        return result
     pairs = zip(frame.columns, labels, strict=True)
-    found = rowwise(with_names, frame, names=tuple(pair for pair in pairs if pair[0] != pair[1]))
-    return found
+    result = rowwise(with_names, frame, names=tuple(pair for pair in pairs if pair[0] != pair[1]))
+    return result
 
 
 def rename_series(series: Series, index: Any = None) -> Series:
     """Return the series under another name, or with other row labels. See pandas.Series.rename."""
-    found: Series
+    result: Series
     if callable(index) or isinstance(index, dict | pd.Series):
-        found = _renamed_rows(series, index)
-        return found
-    found = rowwise(renamed, series, name=index)
-    return found
+        result = _renamed_rows(series, index)
+        return result
+    result = rowwise(renamed, series, name=index)
+    return result
 
 
 def with_name(series: Series, label: Hashable) -> Series:
     """Return the series under another name."""
     if not pd.api.types.is_hashable(label):
         raise TypeError("Series.name must be a hashable type")
-    named: Series = rowwise(renamed, series, name=label)
-    return named
+    result: Series = rowwise(renamed, series, name=label)
+    return result
 
 
 def drop(
@@ -361,8 +361,8 @@ def drop(
     if index is None and columns is None:
         raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
     if columns is not None:
-        rest = frame.node.meta.drop(columns=columns, errors=errors).columns
-        frame = columns_labelled(frame, rest)
+        names = frame.node.meta.drop(columns=columns, errors=errors).columns
+        frame = columns_labelled(frame, names)
     return frame if index is None else _without_rows(frame, index, errors)
 
 
@@ -412,7 +412,7 @@ def reindex(
     See pandas.DataFrame.reindex. Rows are those of a list of labels, in one chunk.
     Differs from pandas: a label that occurs twice raises only if it is in the list.
     """
-    options = {name: one for name, one in options.items() if one is not None}
+    options = {name: value for name, value in options.items() if value is not None}
     if "axis" in options and (index is not None or columns is not None):
         raise TypeError("Cannot specify both 'axis' and any of 'index' or 'columns'")
     by_column = axis_number(obj.node.meta, options.pop("axis", 0)) == 1
@@ -444,11 +444,11 @@ def _without_rows(obj: S, labels: Any, errors: str) -> S:
         several = isinstance(labels, list | set | np.ndarray | pd.Series)  # a tuple is a label
         is_level = obj.node.meta.index.nlevels > 1
         labels = pd.Index(list(labels) if several else [labels], tupleize_cols=is_level)
-    gone = labels
-    chosen = rowwise(has_label, obj, labels=gone)
+    values = labels
+    mask = rowwise(has_label, obj, labels=values)
     if errors != "ignore":
-        missing = absent(gone, chosen[chosen].index.compute())
+        missing = absent(values, mask[mask].index.compute())
         if len(missing):
             raise KeyError(f"{list(missing)} not found in axis")
-    rows: S = obj[~chosen]
+    rows: S = obj[~mask]
     return rows

@@ -103,26 +103,26 @@ def _total(a: Any, b: Any, combine: np.ufunc, skipna: bool) -> Any:
 def _combination(name: str, skipna: bool) -> np.ufunc:
     """Return what combines totals: missing extremes are skipped, or stay."""
     _, combine = TOTALS[name]
-    found: np.ufunc = combine if skipna else PROPAGATING.get(name, combine)
-    return found
+    ufunc: np.ufunc = combine if skipna else PROPAGATING.get(name, combine)
+    return ufunc
 
 
 @kernel(scratch=2.0)
 def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, skipna: bool) -> Any:
     """Scan the rows of a chunk, from the totals before it."""
-    found = getattr(block, name)(skipna=skipna)
+    result = getattr(block, name)(skipna=skipna)
     if not position:
-        return found
+        return result
     combine = _combination(name, skipna)
     columns = [
         _joined(combine, column, start, skipna=skipna)
-        for column, start in zip(_columns(found), starts[position], strict=True)
+        for column, start in zip(_columns(result), starts[position], strict=True)
     ]
-    if isinstance(found, pd.Series):
+    if isinstance(result, pd.Series):
         return columns[0]
     for at, column in enumerate(columns):
-        found.isetitem(at, column)
-    return found
+        result.isetitem(at, column)
+    return result
 
 
 def _joined(combine: np.ufunc, column: Any, start: Any, *, skipna: bool) -> Any:
@@ -131,8 +131,8 @@ def _joined(combine: np.ufunc, column: Any, start: Any, *, skipna: bool) -> Any:
         return column
     if start is pd.NA:
         return column.where(np.zeros(len(column), bool))
-    found = combine(column, start).astype(column.dtype)
-    return found.where(column.notna()) if combine in {np.fmax, np.fmin} else found
+    result = combine(column, start).astype(column.dtype)
+    return result.where(column.notna()) if combine in {np.fmax, np.fmin} else result
 
 
 def cumulative(name: str) -> SameKind:
@@ -141,8 +141,8 @@ def cumulative(name: str) -> SameKind:
     def call(
         self: Any, axis: Any = 0, skipna: bool = True, dtype: Any = None, out: Any = None
     ) -> Any:
-        given = {key: one for key, one in {"dtype": dtype, "out": out}.items() if one is not None}
-        getattr(self.node.meta, name)(axis, skipna, **given)  # raises at once
+        how = {key: arg for key, arg in {"dtype": dtype, "out": out}.items() if arg is not None}
+        getattr(self.node.meta, name)(axis, skipna, **how)  # raises at once
         if axis not in ROWS:
             return rowwise(Method(name), self, axis=1, skipna=skipna)
         if not all(map(_is_number, dtypes_of(self.node.meta))):
@@ -164,8 +164,8 @@ def extreme_position(name: str) -> Callable[..., mt.Tensor]:
             )
         dtype = self.node.meta.dtype
         if not _is_plain(dtype) or (dtype.kind == "f" and not skipna):
-            numbered = self.reset_index(drop=True)
-            return getattr(numbered, name.replace("arg", "idx"))(skipna=skipna)
+            rows = self.reset_index(drop=True)
+            return getattr(rows, name.replace("arg", "idx"))(skipna=skipna)
         return getattr(mt, f"nan{name}")(to_tensor(self))
 
     call.__name__ = call.__qualname__ = name
@@ -183,8 +183,8 @@ def searchsorted(series: Series, value: Any, side: str = "left", sorter: None = 
         raise NotImplementedError(
             f"searchsorted() of {dtype} is not supported; use (series < value).sum()"
         )
-    given = dtype if dtype.kind in "mM" else None
-    lazy: Any = value if isinstance(value, Collection) else np.asarray(value, given)
+    kind = dtype if dtype.kind in "mM" else None
+    lazy: Any = value if isinstance(value, Collection) else np.asarray(value, kind)
     return mt.searchsorted(to_tensor(series), lazy, side)
 
 

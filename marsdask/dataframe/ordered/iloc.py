@@ -36,13 +36,13 @@ def positions(obj: S, rows: slice) -> S:
     """Return some rows by position."""
     if rows.step == 0:
         raise ValueError("slice step cannot be zero")
-    node, chosen = obj.node, Positions(in_one_type(obj.node), rows)
-    if isinstance(node, ResetIndex) and chosen.from_start and not known(node.chunks[0]):
+    node, selection = obj.node, Positions(in_one_type(obj.node), rows)
+    if isinstance(node, ResetIndex) and selection.from_start and not known(node.chunks[0]):
         # The first rows have the first numbers, so the others need not be counted.
-        found: S = wrap(node.replaced(a=Positions(in_one_type(node.a), rows)))
+        result: S = wrap(node.replaced(a=Positions(in_one_type(node.a), rows)))
     else:
-        found = wrap(chosen)
-    return found
+        result = wrap(selection)
+    return result
 
 
 def head(obj: S, n: int = 5) -> S:
@@ -140,7 +140,7 @@ class ILoc(Generic[S]):
             raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
         key = listed_key(list(key) if isinstance(key, range | tuple) else key)
         if isinstance(key, list | np.ndarray | pd.Index):
-            if len(key) and all(isinstance(one, bool | np.bool_) for one in key):
+            if len(key) and all(isinstance(flag, bool | np.bool_) for flag in key):
                 return obj[aligned_values(obj, list(key), BOOLEAN, IndexError)]
             return rows_in_order(obj, whole_numbers(key))
         raise NotImplementedError(

@@ -26,8 +26,8 @@ from .row_numbers import row_counts
 
 def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:
     """List the chunks that contain some rows, in order: position, slice and number of rows."""
-    cut = cut_axis(sizes, range(*rows.indices(sum(sizes))))
-    return list(zip(cut.positions, cut.parts, cut.sizes, strict=True))
+    slices = cut_axis(sizes, range(*rows.indices(sum(sizes))))
+    return list(zip(slices.positions, slices.parts, slices.sizes, strict=True))
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Positions(FrameNode):
     def traits(self) -> Traits:
         """Aligned objects stay aligned if the same positions are selected."""
         below = self.a.traits
-        found = below.of(f"{below.rows}[{self.rows}]")
-        return found if (self.rows.step or 1) > 0 else found.unordered()
+        traits = below.of(f"{below.rows}[{self.rows}]")
+        return traits if (self.rows.step or 1) > 0 else traits.unordered()
 
     @property
     def chunks(self) -> Chunks:
@@ -78,9 +78,9 @@ class Positions(FrameNode):
 
     @property
     def _bound(self) -> int | None:
-        bound = upper(total(self.a.chunks[0]))
+        limit = upper(total(self.a.chunks[0]))
         prefix = self._prefix
-        return prefix if bound is None or (prefix is not None and prefix < bound) else bound
+        return prefix if limit is None or (prefix is not None and prefix < limit) else limit
 
     @property
     def _prefix(self) -> int | None:
@@ -101,8 +101,8 @@ class Positions(FrameNode):
         (table,) = inputs
         if not self.from_start:
             return None
-        found: Table = table.over(FirstRows(table.relation, self.rows.stop))
-        return found
+        result: Table = table.over(FirstRows(table.relation, self.rows.stop))
+        return result
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         (own,) = taken
@@ -119,9 +119,9 @@ class Positions(FrameNode):
         rows = total(self.a.chunks[0])
         if not isinstance(rows, int) or not is_small_part(self.shape, self.a):
             return None
-        found = self.a.sliced((range(rows)[self.rows],), part_of)
+        node = self.a.sliced((range(rows)[self.rows],), part_of)
         # Rows are not cut anew: that costs more than what is saved.
-        return found if found is None or found.chunks == self.chunks else None
+        return node if node is None or node.chunks == self.chunks else None
 
     def tile(self, a: Grid) -> Any:
         if not known(a.chunks[0]):

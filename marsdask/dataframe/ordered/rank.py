@@ -104,8 +104,8 @@ class GroupNumbers:
 
     def count(self, rows: Any) -> int:
         """Return the number of groups."""
-        found: int = self._groups(rows).ngroups
-        return found
+        number: int = self._groups(rows).ngroups
+        return number
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,11 +177,11 @@ class NumberedRows(FrameNode):
         how: Any = {"ascending": (self.numbering.ascending,) * len(self._by), "at": True}
         splits = cut_by_range(a, samples, self._by, count, na_first=self.numbering.na_first, **how)
         sizes = unknown_sizes(f"{self.name}:met", [None] * count)
-        met = shuffle(splits, list, sizes, width=splits.width)
+        parts = shuffle(splits, list, sizes, width=splits.width)
         kwargs = {"numbering": self.numbering}
         width = max(self.itemsize, 8.0) + 8
-        numbered = scan(
-            met,
+        numbers = scan(
+            parts,
             0,
             numbers_taken,
             starts_of_ranges,
@@ -190,7 +190,7 @@ class NumberedRows(FrameNode):
             step_kwargs=kwargs,
             itemsize=width,
         )
-        back = shuffle(numbered, restore_order, a.chunks[0], width=width)
+        back = shuffle(numbers, restore_order, a.chunks[0], width=width)
         return self.mapped(labelled_as, a, back)
 
 
@@ -208,7 +208,7 @@ def numbers_taken(parts: list[RowPart], numbering: Numbering) -> int:
 
 def starts_of_ranges(counts: list[int]) -> list[int]:
     """Return how many numbers are taken before each range."""
-    return [0, *(int(one) for one in np.cumsum(counts))]
+    return [0, *(int(number) for number in np.cumsum(counts))]
 
 
 @kernel(scratch=4.4)
@@ -216,11 +216,11 @@ def numbers_of_range(
     parts: list[RowPart], starts: Any = None, position: int = 0, *, numbering: Numbering
 ) -> list[RowPart]:
     """Return for each chunk the numbers of its rows in a range."""
-    found = numbering.numbers(concat(parts, labels=False))
+    numbers = numbering.numbers(concat(parts, labels=False))
     if position:
-        found = found + starts[position]
+        numbers = numbers + starts[position]
     chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
-    return split_at(found, chunks, len(parts), np.concatenate([part.at for part in parts]))
+    return split_at(numbers, chunks, len(parts), np.concatenate([part.at for part in parts]))
 
 
 def number_rows_by(frame: Any, numbering: Numbering) -> Any:
@@ -252,15 +252,15 @@ def rank(
             "rank() of categories without an order is not supported; use astype() of their type"
         )
     numbering = Ranks(method, na_option, bool(ascending))
-    found: Series = number_rows_by(series.to_frame(0), numbering)
+    ranks: Series = number_rows_by(series.to_frame(0), numbering)
     if pct:
-        missing = na_option != "keep"
+        has_gaps = na_option != "keep"
         dense = method == "dense"
-        count: Any = series.nunique(dropna=not missing) if dense else None
+        count: Any = series.nunique(dropna=not has_gaps) if dense else None
         if not dense:
-            count = series.isna().count() if missing else series.count()
-        found = found / count
-    return rowwise(renamed, found, name=meta.name)  # type: ignore[no-any-return]
+            count = series.isna().count() if has_gaps else series.count()
+        ranks = ranks / count
+    return rowwise(renamed, ranks, name=meta.name)  # type: ignore[no-any-return]
 
 
 def rank_columns(
@@ -291,15 +291,15 @@ def rank_columns(
     if not dtypes:
         return frame
     ranks = [rank(column, **how) for column in columns_of(frame)]
-    found: DataFrame = rowwise(beside_each_other, *ranks, columns=frame.node.meta.columns)
-    return found
+    result: DataFrame = rowwise(beside_each_other, *ranks, columns=frame.node.meta.columns)
+    return result
 
 
 def beside_each_other(*columns_: Any, columns: Any) -> pd.DataFrame:
     """Return ranks of the same rows as a frame, of floats even where a column's own are masked."""
-    values = {at: one.to_numpy(float, na_value=np.nan) for at, one in enumerate(columns_)}
-    found = pd.DataFrame(values, columns_[0].index)
-    return found.set_axis(columns, axis=1)
+    values = {at: column.to_numpy(float, na_value=np.nan) for at, column in enumerate(columns_)}
+    frame = pd.DataFrame(values, columns_[0].index)
+    return frame.set_axis(columns, axis=1)
 
 
 def positions_of(rows: Any) -> Any:
@@ -327,5 +327,5 @@ def argsort(
     axis_number(series.node.meta, axis)
     frame = rowwise(with_columns, series.to_frame(0), positions_of(series), names=(1,))
     places = sort_values(frame, 0, kind=kind)[1]
-    found = aligned_tensor(series, to_tensor(places), "{} positions of {} rows")
-    return rowwise(renamed, found, name=series.node.meta.name)  # type: ignore[no-any-return]
+    positions = aligned_tensor(series, to_tensor(places), "{} positions of {} rows")
+    return rowwise(renamed, positions, name=series.node.meta.name)  # type: ignore[no-any-return]

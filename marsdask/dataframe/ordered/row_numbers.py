@@ -208,8 +208,8 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     levels = level if isinstance(level, list | tuple | range) else [level]
     # Without ``level`` nothing is looked up: numbers may be the names of other levels.
     if level is not None and len({*map(labels._get_level_number, levels)}) < labels.nlevels:
-        taken = Method("reset_index")
-        return rowwise(NewLabels(taken), obj, level=list(levels), drop=drop, **options)
+        method = Method("reset_index")
+        return rowwise(NewLabels(method), obj, level=list(levels), drop=drop, **options)
     return wrap(ResetIndex(obj.node, drop, tuple(options.items())))
 
 

@@ -73,17 +73,17 @@ class ShiftedRows(RowStencil):
     @property
     def meta(self) -> Any:
         """The types of some rows, unless there are none: gaps are no integers."""
-        given = dict(self.kwargs)
-        by_types = given["name"] == "diff" or total(self.a.chunks[0]) == 0
+        options = dict(self.kwargs)
+        by_types = options["name"] == "diff" or total(self.a.chunks[0]) == 0
         rows = self.a.meta if by_types else sample(self.a.meta)
-        found = self.func([rows], rows, 0, **given)
-        return without_rows(found, self.a.meta)
+        result = self.func([rows], rows, 0, **options)
+        return without_rows(result, self.a.meta)
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
-        given = dict(self.kwargs)
-        if given["options"]:
+        options = dict(self.kwargs)
+        if options["options"]:
             return None
-        return shifted(inputs[0], given["name"], given["periods"], dtypes_of(self.meta))
+        return shifted(inputs[0], options["name"], options["periods"], dtypes_of(self.meta))
 
 
 @kernel(scratch=4.0)
@@ -101,18 +101,18 @@ def shift_chunk(
     if not periods or not count:
         return getattr(own, name)(periods, **dict(options))
     if abs(periods) < count and _is_plain(own):
-        found = getattr(own, name)(periods, **dict(options))
+        result = getattr(own, name)(periods, **dict(options))
         edge = _edge(parts, own, begin, name=name, periods=periods, options=options)
-        if dtypes_of(found) == dtypes_of(edge):
-            return _with_edge(found, edge, periods)
+        if dtypes_of(result) == dtypes_of(edge):
+            return _with_edge(result, edge, periods)
     first = begin - periods
-    met = take(concat(parts), slice(max(first, 0), max(first + count, 0)))
+    rows = take(concat(parts), slice(max(first, 0), max(first + count, 0)))
     # Shifting by the length of the chunk is right even if some of the other rows do not exist.
     if periods > 0:
-        found = getattr(concat([met, own]), name)(count, **dict(options)).iloc[len(met) :]
+        result = getattr(concat([rows, own]), name)(count, **dict(options)).iloc[len(rows) :]
     else:
-        found = getattr(concat([own, met]), name)(-count, **dict(options)).iloc[:count]
-    return found.set_axis(own.index)
+        result = getattr(concat([own, rows]), name)(-count, **dict(options)).iloc[:count]
+    return result.set_axis(own.index)
 
 
 def _is_plain(own: Any) -> bool:
@@ -134,11 +134,11 @@ def _edge(
     end = begin + len(own)
     if periods > 0:
         before = _among(parts, slice(max(begin - count, 0), begin))
-        rows, kept = [*before, take(own, slice(0, count))], slice(-count, None)
+        rows, span = [*before, take(own, slice(0, count))], slice(-count, None)
     else:
         after = _among(parts, slice(end, end + count))
-        rows, kept = [take(own, slice(periods, None)), *after], slice(0, count)
-    return getattr(concat(rows), name)(periods, **dict(options)).iloc[kept]
+        rows, span = [take(own, slice(periods, None)), *after], slice(0, count)
+    return getattr(concat(rows), name)(periods, **dict(options)).iloc[span]
 
 
 def _among(parts: list[Any], rows: slice) -> list[Any]:
@@ -191,11 +191,11 @@ def _shift_each(
         raise NotImplementedError(
             "shift(freq=) by several periods is not supported; use one call for each"
         )
-    if wrong := [one for one in periods if not is_integer(one)]:
+    if wrong := [period for period in periods if not is_integer(period)]:
         raise TypeError(f"Periods must be integer, but {wrong[0]} is {type(wrong[0])}.")
     frame = obj.to_frame() if obj.ndim == 1 else obj
-    parts = [_shift_rows(frame, "shift", one, 0, options) for one in periods]
-    titles = [f"{suffix}_{one}" if suffix else f"_{one}" for one in periods]
+    parts = [_shift_rows(frame, "shift", period, 0, options) for period in periods]
+    titles = [f"{suffix}_{period}" if suffix else f"_{period}" for period in periods]
     return rowwise(columns_with_suffixes, *parts, suffixes=titles)
 
 
@@ -210,8 +210,8 @@ def _shift_labels(obj: S, periods: Any, freq: Any, axis: Any, options: dict[str,
         raise NotImplementedError(
             "shift(freq='infer') and shift(freq=, axis=1) are not supported; use shift(freq='D')"
         )
-    found: S = rowwise(NewLabels(Method("shift")), obj, periods=periods, freq=freq, **options)
-    return found
+    result: S = rowwise(NewLabels(Method("shift")), obj, periods=periods, freq=freq, **options)
+    return result
 
 
 def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
@@ -231,5 +231,5 @@ def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, A
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
     depth = (periods, -periods)
     node = obj.node if obj.node.settled else OneType(obj.node)
-    found: S = wrap(ShiftedRows(node, name, shift_chunk, depth, tuple(kwargs.items())))
-    return found
+    result: S = wrap(ShiftedRows(node, name, shift_chunk, depth, tuple(kwargs.items())))
+    return result

@@ -89,8 +89,8 @@ class SortValues(FrameNode):
             keys = tuple(table.columns[self.meta.columns.get_loc(label)] for label in self.by)
         if any(key is None or has_gaps(key) for key in keys):
             return None
-        found: Table = table.sorted(keys, self.ascending, na_first=self.na_first)
-        return found
+        result: Table = table.sorted(keys, self.ascending, na_first=self.na_first)
+        return result
 
     @property
     def _kwargs(self) -> dict[str, Any]:
@@ -204,8 +204,8 @@ def order_of_distinct(key: Any) -> Any:
     if dtype.kind in "fmM" and pd.isna(values).any():
         return None
     order = np.argsort(values)
-    ordered = values[order]
-    return None if (ordered[1:] == ordered[:-1]).any() else order
+    rows = values[order]
+    return None if (rows[1:] == rows[:-1]).any() else order
 
 
 def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
@@ -253,7 +253,7 @@ def sort_values(
     keys = _keys_by(obj.node.meta, by) if obj.ndim == 2 else ()
     if obj.ndim == 2 and not keys:
         return obj
-    if key is not None or any(isinstance(one, Level) for one in keys):
+    if key is not None or any(isinstance(label, Level) for label in keys):
         result: S = _sorted_by_key(obj, keys, key or (lambda values: values), how)
     elif keys:
         result = _sorted(obj, keys, len(keys), ascending, na_position)
@@ -293,18 +293,18 @@ def _sorted_by_key(
     of_series = obj.ndim == 1
     columns = [obj] if of_series else [_values_of(obj, label) for label in by]
     values = [key(column) for column in columns]
-    if not all(isinstance(one, Collection) for one in values):
+    if not all(isinstance(value, Collection) for value in values):
         raise TypeError("the key of sort_values() must return lazy values of the same rows")
     frame = obj.to_frame() if of_series else obj
     width = len(frame.columns)
     names = (f"key {place} of rows" for place in range(len(values)))
-    rest = ("",) * (obj.node.meta.columns.nlevels - 1) if obj.ndim == 2 else ()
-    labels = tuple((name, *rest) if rest else name for name in names)
+    blanks = ("",) * (obj.node.meta.columns.nlevels - 1) if obj.ndim == 2 else ()
+    labels = tuple((name, *blanks) if blanks else name for name in names)
     frame = rowwise(with_columns, frame, *values, names=labels)
-    found = _sorted(frame, labels, len(labels), **how)
+    rows = _sorted(frame, labels, len(labels), **how)
     if of_series:
-        return rowwise(column_at, found, position=0).rename(obj.name)
-    return rowwise(relabelled, found.iloc[:, :width], columns=obj.columns)
+        return rowwise(column_at, rows, position=0).rename(obj.name)
+    return rowwise(relabelled, rows.iloc[:, :width], columns=obj.columns)
 
 
 def _values_of(frame: Any, key: Any) -> Any:
@@ -347,14 +347,14 @@ def sort_index(
     if axis_number(meta, axis) == 1:
         how: Any = {"ascending": ascending, "na_position": na_position, "key": key}
         places = pd.Series(range(len(meta.columns)), index=meta.columns)
-        found: S = obj.iloc[:, places.sort_index(kind="stable", **how).tolist()]
+        result: S = obj.iloc[:, places.sort_index(kind="stable", **how).tolist()]
         if ignore_index:
-            found.columns = pd.RangeIndex(len(meta.columns))
-        return found
+            result.columns = pd.RangeIndex(len(meta.columns))
+        return result
     if key is not None:
         raise NotImplementedError(
             "sort_index(key=) of rows is not supported; use reset_index(), and "
             "sort_values(column, key=)"
         )
-    found = _sorted(obj, (), meta.index.nlevels, ascending, na_position)
-    return reset_index(found, drop=True) if ignore_index else found
+    result = _sorted(obj, (), meta.index.nlevels, ascending, na_position)
+    return reset_index(result, drop=True) if ignore_index else result

@@ -24,14 +24,14 @@ def divisions(obj: Any) -> tuple[Any, ...]:
     """Return the labels at which partitions begin, and the last one; ``None`` where unknown."""
     node = obj.node
     count = len(node.chunks[0])
-    unknown = (None,) * (count + 1)
+    placeholders = (None,) * (count + 1)
     if isinstance(node, RangePartition):
         return node.bounds
     if isinstance(node.meta, pd.Index) or not known(node.chunks[0]):
-        return unknown
+        return placeholders
     starts = borders(numbers(node.chunks[0]))
     if not starts[-1] or any(stop == start for start, stop in itertools.pairwise(starts)):
-        return unknown
+        return placeholders
     # The alignment of chosen rows ends with the choice, in brackets.
     if node.alignment.startswith("range:") and not node.alignment.endswith("]"):
         return (*starts[:-1], starts[-1] - 1)
@@ -39,7 +39,7 @@ def divisions(obj: Any) -> tuple[Any, ...]:
         labels = node.data.index
         if labels.nlevels == 1 and labels.is_monotonic_increasing and not labels.hasnans:
             return tuple(labels[[*starts[:-1], starts[-1] - 1]])
-    return unknown
+    return placeholders
 
 
 def known_divisions(obj: Any) -> bool:
@@ -92,8 +92,8 @@ class PartitionView(Generic[S]):
 
     def __getitem__(self, key: Any) -> S:
         places = np.atleast_1d(np.arange(len(self))[key])
-        found: S = lazy(PartitionSelection(self._obj.node, tuple(map(int, places))))
-        return found
+        rows: S = lazy(PartitionSelection(self._obj.node, tuple(map(int, places))))
+        return rows
 
 
 def get_partition(obj: S, n: int) -> S:
@@ -112,5 +112,5 @@ def clear_divisions(obj: S) -> S:
     DataFrame or Series
         Another object of the same rows.
     """
-    found: S = type(obj)(obj.node)
-    return found
+    result: S = type(obj)(obj.node)
+    return result

@@ -115,16 +115,16 @@ def from_map(
     items = tuple(zip(*iterables, strict=True))
     if not iterables or not items:
         raise ValueError("`iterables` must have a non-zero length")
-    given = tuple(args or ())
+    arguments = tuple(args or ())
     no_default = pd.api.extensions.no_default
     if meta is None or meta is no_default:
-        meta = func(*items[0], *given, **kwargs)
+        meta = func(*items[0], *arguments, **kwargs)
     if not isinstance(meta, pd.Index):
         meta = declared(meta, pd.Series(dtype=object))
-    found = empty_rows(meta)
-    if not isinstance(found, ROWS):
-        raise TypeError(f"from_map() expects a function of pandas objects, got {type(found)}")
-    node = FromMap(func, items, given, tuple(kwargs.items()), found, enforce_metadata)
+    like = empty_rows(meta)
+    if not isinstance(like, ROWS):
+        raise TypeError(f"from_map() expects a function of pandas objects, got {type(like)}")
+    node = FromMap(func, items, arguments, tuple(kwargs.items()), like, enforce_metadata)
     frame: DataFrame | Series | Index = lazy(node)
     return frame
 

@@ -65,8 +65,8 @@ class OfPartition(FunctionWrapper):
         blocks, number = (given[:-1], given[-1]) if self.place else (given, 0)
         if self.place is not None:
             kwargs[self.place] = place_of(self.place, number, blocks[0])
-        rest = iter(blocks)
-        args = [next(rest) if one is Argument.PARTITION else one for one in self.template]
+        parts = iter(blocks)
+        args = [next(parts) if arg is Argument.PARTITION else arg for arg in self.template]
         first = len(args) - len(self.names)
         kwargs.update(zip(self.names, args[first:], strict=True))
         return conformed(self.func(*args[:first], **kwargs), self.like, checks=self.checks)
@@ -90,7 +90,7 @@ def conformed(found: Any, like: Any, *, checks: bool) -> Any:
         found = pd.Series([found])
     if not checks:
         return found
-    kinds = [next(one for one in ROWS if isinstance(item, one)) for item in (found, like)]
+    kinds = [next(cls for cls in ROWS if isinstance(item, cls)) for item in (found, like)]
     if kinds[0] is not kinds[1]:
         raise TypeError(
             f"the function returned a {kinds[0].__name__} for a partition, and a "
@@ -111,9 +111,9 @@ def conformed(found: Any, like: Any, *, checks: bool) -> Any:
         found = found[list(like.columns)]
     for at, dtype in enumerate(like.dtypes):
         column = found.iloc[:, at]
-        if (typed := _of_missing(column, dtype)) is not column:
+        if (values := _of_missing(column, dtype)) is not column:
             found = found.copy(deep=False)
-            found.isetitem(at, typed)
+            found.isetitem(at, values)
     return found
 
 
@@ -157,7 +157,7 @@ class MapPartitions(FrameNode):
 
     @property
     def _count(self) -> int:
-        return max(len(one.chunks[0]) for one in self.inputs if not is_row(one))
+        return max(len(node.chunks[0]) for node in self.inputs if not is_row(node))
 
     @property
     def chunks(self) -> Chunks:
@@ -174,7 +174,7 @@ class MapPartitions(FrameNode):
             (None,) * grid.ndim if alone else (0,)
             for grid, alone in zip(sources, whole, strict=True)
         )
-        template = tuple(Argument.PARTITION if isinstance(one, Node) else one for one in self.args)
+        template = tuple(Argument.PARTITION if isinstance(arg, Node) else arg for arg in self.args)
         call = OfPartition(self.func, template, self.names, self.place, self.found, self.checks)
         varying = ChunkAt() if self.place else None
         return self.grid(Blockwise(call, sources, axes, dict(self.kwargs), varying), self.chunks[0])
@@ -235,9 +235,9 @@ def map_partitions(
             "repartition() both by equal divisions"
         )
     kwargs = {name: value for name, value in kwargs.items() if name not in IGNORED}
-    found: DataFrame | Series | Index
-    found = _mapped(func, args, kwargs, meta, place, checks=enforce_metadata)
-    return found
+    result: DataFrame | Series | Index
+    result = _mapped(func, args, kwargs, meta, place, checks=enforce_metadata)
+    return result
 
 
 def _mapped(
@@ -250,20 +250,20 @@ def _mapped(
     checks: bool,
 ) -> Any:
     names = tuple(name for name, value in kwargs.items() if isinstance(value, Collection))
-    given = (*args, *map(kwargs.pop, names))
-    nodes = tuple(_operand(one.node) if isinstance(one, Collection) else one for one in given)
-    rows = [one for one in nodes if isinstance(one, Node) and not is_row(one)]
-    counts = {len(one.chunks[0]) for one in rows}
+    inputs = (*args, *map(kwargs.pop, names))
+    nodes = tuple(_operand(arg.node) if isinstance(arg, Collection) else arg for arg in inputs)
+    rows = [arg for arg in nodes if isinstance(arg, Node) and not is_row(arg)]
+    counts = {len(arg.chunks[0]) for arg in rows}
     if not rows:
         raise ValueError("map_partitions() expects a DataFrame or a Series among its arguments")
     if len(counts - {1}) > 1:
         raise ValueError(f"the numbers of partitions differ: {sorted(counts)}; use repartition()")
     if meta is None or meta is pd.api.extensions.no_default:
-        found = _shown(func, nodes, names, kwargs, place)
+        result = _shown(func, nodes, names, kwargs, place)
     else:
-        found = meta[:0] if isinstance(meta, pd.Index) else declared(meta, rows[0].meta)
-    scalar = not isinstance(found, ROWS)
-    like = pd.Series([], dtype=np.asarray(found).dtype) if scalar else found
+        result = meta[:0] if isinstance(meta, pd.Index) else declared(meta, rows[0].meta)
+    scalar = not isinstance(result, ROWS)
+    like = pd.Series([], dtype=np.asarray(result).dtype) if scalar else result
     node = MapPartitions(func, nodes, names, tuple(kwargs.items()), place, like, checks)
     return reset_index(lazy(node), drop=True) if scalar else lazy(node)
 
@@ -277,7 +277,7 @@ def _shown(
     func: Any, nodes: tuple[Any, ...], names: tuple[str, ...], kwargs: Any, place: str | None
 ) -> Any:
     """Return what a function gives for made-up rows, without rows."""
-    args = [made_up(one) if isinstance(one, Node) else one for one in nodes]
+    args = [made_up(node) if isinstance(node, Node) else node for node in nodes]
     first = len(args) - len(names)
     options = {**kwargs, **dict(zip(names, args[first:], strict=True))}
     if place is not None:
@@ -285,7 +285,7 @@ def _shown(
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = func(*args[:first], **options)
+            result = func(*args[:first], **options)
     except Exception as error:
         name = function_name(func)
         raise ValueError(
@@ -293,7 +293,7 @@ def _shown(
             f"columns and types of the result, and raised {type(error).__name__}: {error}; pass "
             "meta="
         ) from error
-    return empty_rows(found) if isinstance(found, ROWS) else found
+    return empty_rows(result) if isinstance(result, ROWS) else result
 
 
 def made_up(node: Node) -> Any:
@@ -363,7 +363,7 @@ def map_chunk(
     >>> md.DataFrame({"a": [1, 2, 3]}, chunk_size=2).map_chunk(lambda x: x * 2).a.compute().tolist()
     [2, 4, 6]
     """
-    dtypes, dtype, name = (kwargs.pop(one, None) for one in ("dtypes", "dtype", "name"))
+    dtypes, dtype, name = (kwargs.pop(option, None) for option in ("dtypes", "dtype", "name"))
     for unsaid in ("skip_infer", "output_type", "index"):
         kwargs.pop(unsaid, None)
     if meta is None and dtypes is not None:
@@ -390,13 +390,13 @@ def overlapped(
     if not len(own):
         return like.set_axis(own.index, axis=0)
     rows = concat(parts)
-    found = conformed(func(rows, *args, **dict(kwargs)), like, checks=True)
-    if len(found) != len(rows):
+    result = conformed(func(rows, *args, **dict(kwargs)), like, checks=True)
+    if len(result) != len(rows):
         raise ValueError(
-            f"the function returned {len(found)} rows for {len(rows)}; map_overlap() needs as "
+            f"the function returned {len(result)} rows for {len(rows)}; map_overlap() needs as "
             "many, use map_partitions() for others"
         )
-    return found.iloc[begin : begin + len(own)].set_axis(own.index, axis=0)
+    return result.iloc[begin : begin + len(own)].set_axis(own.index, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,12 +437,12 @@ def map_overlap(
     kwargs = {name: value for name, value in kwargs.items() if name not in IGNORED}
     node = _operand(obj.node)
     if meta is None or meta is pd.api.extensions.no_default:
-        found = _shown(func, (node, *args), (), kwargs, None)
+        like = _shown(func, (node, *args), (), kwargs, None)
     else:
-        found = declared(meta, node.meta)
-    call = {"func": func, "args": args, "kwargs": tuple(kwargs.items()), "like": found}
+        like = declared(meta, node.meta)
+    call = {"func": func, "args": args, "kwargs": tuple(kwargs.items()), "like": like}
     depth = (int(before), int(after))
-    mapped: DataFrame | Series = lazy(
+    result: DataFrame | Series = lazy(
         Overlapped(node, "map_overlap", overlapped, depth, tuple(call.items()))
     )
-    return mapped
+    return result

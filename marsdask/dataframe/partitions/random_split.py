@@ -110,21 +110,21 @@ def nunique_approx(obj: Any, split_every: Any = None) -> Tensor:
     node = obj.node if obj.node.settled else OneType(obj.node)
     steps = (registers_of, np.maximum, count_of)
     fold = FrameFold(np.empty(()), None, False, "nunique_approx", node, steps, (), float(REGISTERS))
-    found: Tensor = collection_of(fold)
-    return found
+    estimate: Tensor = collection_of(fold)
+    return estimate
 
 
 def registers_of(block: Any) -> Any:
     """Return for each register the most leading zeros of hashes of rows, and one."""
     hashes = pd.util.hash_pandas_object(block, index=False).to_numpy(np.uint64)
     place = (hashes >> np.uint64(64 - REGISTER_BITS)).astype(np.intp)
-    rest = hashes << np.uint64(REGISTER_BITS)
+    bits = hashes << np.uint64(REGISTER_BITS)
     # The exponent of a float counts leading zeros: it is exact below 2**53, which is enough here.
-    high = (rest >> np.uint64(12)).astype(float)
+    high = (bits >> np.uint64(12)).astype(float)
     zeros = np.where(high > 0, 52 - np.frexp(high)[1], 52)
-    found = np.zeros(REGISTERS, np.uint8)
-    np.maximum.at(found, place, (zeros + 1).astype(np.uint8))
-    return found
+    registers = np.zeros(REGISTERS, np.uint8)
+    np.maximum.at(registers, place, (zeros + 1).astype(np.uint8))
+    return registers
 
 
 def count_of(registers: Any) -> Any:
@@ -152,8 +152,8 @@ def repartition(df: Any, divisions: Sequence[Any], force: bool = False) -> DataF
         The same rows, sorted by their labels.
     """
     lazy: Any = from_pandas(df) if isinstance(df, pd.DataFrame | pd.Series) else df
-    found: DataFrame | Series = in_divisions(lazy, divisions=divisions, force=force)
-    return found
+    result: DataFrame | Series = in_divisions(lazy, divisions=divisions, force=force)
+    return result
 
 
 @public_call
@@ -167,8 +167,8 @@ def map_overlap(
     DataFrame or Series
         The results, one after the other.
     """
-    found: DataFrame | Series = maps.map_overlap(df, func, before, after, *args, **kwargs)
-    return found
+    result: DataFrame | Series = maps.map_overlap(df, func, before, after, *args, **kwargs)
+    return result
 
 
 def memory_usage_per_partition(obj: Any, index: bool = True, deep: bool = False) -> Series:
@@ -188,8 +188,8 @@ def memory_usage_per_partition(obj: Any, index: bool = True, deep: bool = False)
     sizes: Any = maps.map_partitions(
         bytes_of_partition, obj, index=index, deep=deep, meta=(None, "i8")
     )
-    found: Series = sizes.reset_index(drop=True)
-    return found
+    nbytes: Series = sizes.reset_index(drop=True)
+    return nbytes
 
 
 def bytes_of_partition(block: Any, index: bool, deep: bool) -> Any:
@@ -222,5 +222,5 @@ def median_approximate(
     2.0
     """
     del method
-    found: Series | Tensor = obj.median(axis, numeric_only=numeric_only)
-    return found
+    medians: Series | Tensor = obj.median(axis, numeric_only=numeric_only)
+    return medians

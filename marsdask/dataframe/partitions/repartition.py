@@ -168,7 +168,7 @@ class HashPartition(FrameNode):
         if self.by is None:
             dtypes: Sequence[Any] = [meta.dtype]
         elif self.by:
-            dtypes = [meta[one].dtype for one in self.by]
+            dtypes = [meta[label].dtype for label in self.by]
         else:
             dtypes = [level.dtype for level in levels_in(meta.index)]
         splits = cut_by_hash(a, self.by, self.count, casts=casts_of(dtypes), keep="rows")
@@ -194,8 +194,8 @@ def repartition(
     DataFrame or Series
         The same rows.
     """
-    given = [one is not None for one in (divisions, npartitions, partition_size, freq)]
-    if sum(given) != 1:
+    flags = [option is not None for option in (divisions, npartitions, partition_size, freq)]
+    if sum(flags) != 1:
         raise ValueError(
             "Please provide exactly one of ``npartitions=``, ``freq=``, ``divisions=``, or "
             "``partition_size=`` keyword arguments"
@@ -203,8 +203,8 @@ def repartition(
     if freq is not None:
         raise NotImplementedError("repartition(freq=) is not supported; use divisions=")
     if divisions is not None:
-        found: S = _by_divisions(obj, tuple(divisions), force=force)
-        return found
+        result: S = _by_divisions(obj, tuple(divisions), force=force)
+        return result
     if partition_size is not None:
         size = bytes_of(partition_size) if isinstance(partition_size, str) else partition_size
         rows = len(obj)  # computes an unknown number
@@ -243,16 +243,16 @@ def rechunk(obj: S, chunk_size: Any, reassign_worker: bool = False) -> S:
     ((2, 2, 1),)
     """
     del reassign_worker
-    wanted = chunk_size.get(0) if isinstance(chunk_size, dict) else chunk_size
-    if wanted is None:
+    size = chunk_size.get(0) if isinstance(chunk_size, dict) else chunk_size
+    if size is None:
         return obj
-    if isinstance(wanted, tuple | list) and obj.node.meta.ndim == 2 and len(wanted) == 2:
-        wanted = wanted[0]  # the other one is of columns
-    elif isinstance(wanted, tuple | list) and len(wanted) == 1:
-        wanted = wanted[0]
-    (sizes,) = normalize_chunks((wanted,), (len(obj),), np.dtype(float))
-    found: S = lazy(RowChunks(obj.node, tuple(numbers(sizes))))
-    return found
+    if isinstance(size, tuple | list) and obj.node.meta.ndim == 2 and len(size) == 2:
+        size = size[0]  # the other one is of columns
+    elif isinstance(size, tuple | list) and len(size) == 1:
+        size = size[0]
+    (sizes,) = normalize_chunks((size,), (len(obj),), np.dtype(float))
+    rows: S = lazy(RowChunks(obj.node, tuple(numbers(sizes))))
+    return rows
 
 
 def rebalance(
@@ -328,14 +328,14 @@ def shuffle_rows(
     del shuffle_method, force
     node = obj.node
     no_default = pd.api.extensions.no_default
-    given = None if on is no_default else on
-    if (given is None) != on_index:
+    columns = None if on is no_default else on
+    if (columns is None) != on_index:
         raise TypeError("shuffle() needs either `on`, the columns, or `on_index=True`")
     by: tuple[Any, ...] = ()
-    if given is not None:
-        by = tuple(given) if isinstance(given, list | tuple) else (given,)
-        if missing := [one for one in by if one not in node.meta.columns]:
+    if columns is not None:
+        by = tuple(columns) if isinstance(columns, list | tuple) else (columns,)
+        if missing := [label for label in by if label not in node.meta.columns]:
             raise KeyError(f"Cannot shuffle on {missing}, columns not in dataframe to shuffle")
-    found = lazy(HashPartition(node, by, int(npartitions or len(node.chunks[0]))))
-    rows: S = found.reset_index(drop=True) if ignore_index else found
+    partitions = lazy(HashPartition(node, by, int(npartitions or len(node.chunks[0]))))
+    rows: S = partitions.reset_index(drop=True) if ignore_index else partitions
     return rows

@@ -51,8 +51,8 @@ def _method(kind: str) -> Callable[..., object]:
         names = POSITIONAL[:2] if self.of_frame else ()
         if len(args) > len(names):
             raise TypeError(f"plot.{kind}() takes {len(names)} positional arguments")
-        given = dict(zip(names, args, strict=False))
-        return self(kind=kind, **given, **kwargs)
+        arguments = dict(zip(names, args, strict=False))
+        return self(kind=kind, **arguments, **kwargs)
 
     call.__name__ = kind
     call.__doc__ = f"Draw a plot of this kind. See pandas.DataFrame.plot.{kind}."
@@ -102,8 +102,8 @@ class PlotAccessor:
         limit = options.pop("max_points", None)
         obj = self._chosen(options, kind) if self.of_frame else self._obj
         rows, how = reduced(obj, kind, options, limit)
-        drawn: object = rows.plot(kind=kind, **options, **how)
-        return drawn
+        axes: object = rows.plot(kind=kind, **options, **how)
+        return axes
 
     def _chosen(self, options: dict[str, Any], kind: str) -> Any:
         """Return the columns that are plotted; name those that the arguments number."""
@@ -120,8 +120,8 @@ class PlotAccessor:
         if y is None:
             return self._numeric(x, options, kind)
         extra = [options[name] for name in NAMING if _is_label(options.get(name), columns)]
-        wanted = [*([] if x is None else [x]), *(y if isinstance(y, list) else [y]), *extra]
-        return self._obj[list(dict.fromkeys(wanted))]
+        labels = [*([] if x is None else [x]), *(y if isinstance(y, list) else [y]), *extra]
+        return self._obj[list(dict.fromkeys(labels))]
 
     def _numeric(self, x: Any, options: dict[str, Any], kind: str) -> Any:
         """Return the columns that pandas draws, and that of the labels."""
@@ -129,12 +129,12 @@ class PlotAccessor:
             return self._obj
         kinds = ["number", "datetime", "datetimetz", "timedelta"]
         kinds += ["bool"] if options.get("include_bool") else []
-        drawn = self._obj.node.meta.select_dtypes(include=kinds).columns
-        if not len(drawn.difference([x])):
+        columns = self._obj.node.meta.select_dtypes(include=kinds).columns
+        if not len(columns.difference([x])):
             raise TypeError("no numeric data to plot")
         extra = [options[n] for n in NAMING if _is_label(options.get(n), self._obj.columns)]
-        kept = {*drawn, *([] if x is None else [x]), *extra}
-        return self._obj[[one for one in self._obj.columns if one in kept]]
+        labels = {*columns, *([] if x is None else [x]), *extra}
+        return self._obj[[label for label in self._obj.columns if label in labels]]
 
     line: Final = _method("line")
     bar: Final = _method("bar")
@@ -171,9 +171,9 @@ class GroupPlots:
 
 def of_each(groups: Any, draw: Callable[[Any], Any]) -> pd.Series[Any]:
     """Draw the rows of one group after the other; return what was drawn by key."""
-    drawn = [draw(rows) for _, rows in groups]
-    found: pd.Series[Any] = pd.Series(drawn, groups._keys(), dtype=object)
-    return found
+    plots = [draw(rows) for _, rows in groups]
+    result: pd.Series[Any] = pd.Series(plots, groups._keys(), dtype=object)
+    return result
 
 
 def hist_groups(groups: Any, **kwargs: Any) -> pd.Series[Any]:
@@ -191,9 +191,9 @@ def _is_label(value: Any, columns: pd.Index[Any]) -> bool:
 def _labelled(value: Any, columns: pd.Index[Any], *, strict: bool) -> Any:
     """Return the label of a column that is given by its number, as pandas does."""
     if isinstance(value, list | tuple | np.ndarray | pd.Index) and strict:
-        return [_labelled(one, columns, strict=True) for one in value]
-    numbered = columns.dtype.kind in "iu" or columns.inferred_type in ("integer", "mixed-integer")
-    if isinstance(value, int) and not isinstance(value, bool) and not numbered:
+        return [_labelled(item, columns, strict=True) for item in value]
+    is_int = columns.dtype.kind in "iu" or columns.inferred_type in ("integer", "mixed-integer")
+    if isinstance(value, int) and not isinstance(value, bool) and not is_int:
         return columns[value] if strict or value < len(columns) else value
     if strict and value is not None and value not in columns:
         raise KeyError(value)

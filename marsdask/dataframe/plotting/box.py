@@ -106,11 +106,11 @@ def box_rows(obj: Any, options: dict[str, Any], limit: int | None = None) -> pd.
     limit = limit or OUTLIERS
     ends = folded(frame, BoxEnds(tuple(lows), tuple(highs), limit), JoinedEnds(limit))
     if ends is None:
-        none: pd.DataFrame = frame.node.meta
-        return none
+        meta: pd.DataFrame = frame.node.meta
+        return meta
     columns = [
-        like_all(values, one) if not np.isnan(values[0]) else values[:1]
-        for values, one in zip(quartiles.T, ends, strict=True)
+        like_all(values, limits) if not np.isnan(values[0]) else values[:1]
+        for values, limits in zip(quartiles.T, ends, strict=True)
     ]
     return _padded(columns, frame.columns)
 
@@ -129,18 +129,18 @@ class BoxOfGroup:
     limit: int
 
     def __call__(self, group: pd.DataFrame) -> pd.DataFrame:
-        found = []
+        boxes = []
         for label in self.columns:
             values = as_floats(group[label])
             values = values[~np.isnan(values)]
             if not len(values):
-                found.append(np.array([np.nan]))
+                boxes.append(np.array([np.nan]))
                 continue
             quartiles = np.percentile(values, [25, 50, 75])
             length = (quartiles[2] - quartiles[0]) * self.reach
             low, high = quartiles[0] - length, quartiles[2] + length
-            found.append(like_all(quartiles, ends_of(values, low, high, self.limit)))
-        return _padded(found, pd.Index(self.columns))
+            boxes.append(like_all(quartiles, ends_of(values, low, high, self.limit)))
+        return _padded(boxes, pd.Index(self.columns))
 
 
 def grouped_box_rows(groups: Any, keys: list[Any], columns: list[Any], how: dict[str, Any]) -> Any:
@@ -180,17 +180,17 @@ def boxplot(
     how |= {"figsize": figsize, "layout": layout, "return_type": return_type, **kwargs}
     if backend is not None:
         how["backend"] = backend
-    chosen = None if column is None else _listed(column)
+    names = None if column is None else _listed(column)
     if by is None:
-        rows = box_rows(frame if chosen is None else frame[chosen], kwargs)
-        drawn: object = rows.boxplot(**how)
-        return drawn
+        rows = box_rows(frame if names is None else frame[names], kwargs)
+        axes: object = rows.boxplot(**how)
+        return axes
     keys = _listed(by)
     numeric = frame.node.meta.select_dtypes(include=["number", "bool"]).columns
-    columns = list(numeric.difference(keys)) if chosen is None else chosen
+    columns = list(numeric.difference(keys)) if names is None else names
     rows = grouped_box_rows(frame.groupby(keys), keys, columns, kwargs)
-    grouped: object = rows.boxplot(column=columns, by=by, **how)
-    return grouped
+    result: object = rows.boxplot(column=columns, by=by, **how)
+    return result
 
 
 def boxplot_groups(groups: Any, subplots: bool = True, column: Any = None, **kwargs: Any) -> object:
@@ -201,13 +201,13 @@ def boxplot_groups(groups: Any, subplots: bool = True, column: Any = None, **kwa
     check_matplotlib(kwargs.get("backend"), "box")
     by, meta = list(groups._by), groups._node.meta
     numeric = meta.select_dtypes(include=["number", "bool"]).columns
-    columns = [one for one in numeric if one not in by] if column is None else _listed(column)
+    columns = [label for label in numeric if label not in by] if column is None else _listed(column)
     keys = [name if name is not None else f"by {at}" for at, name in enumerate(groups._names)]
     rows = grouped_box_rows(groups, keys, columns, kwargs)
-    drawn: object = rows.groupby(keys[0] if len(keys) == 1 else keys).boxplot(
+    axes: object = rows.groupby(keys[0] if len(keys) == 1 else keys).boxplot(
         subplots=subplots, column=columns, **kwargs
     )
-    return drawn
+    return axes
 
 
 def _listed(labels: Any) -> list[Any]:

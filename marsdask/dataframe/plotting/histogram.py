@@ -25,19 +25,19 @@ def numbers(obj: Any, *, booleans: bool = False) -> Any:
             "counts of times are not supported; choose the columns of numbers, or use to_pandas()"
         )
     kinds = ["number", "bool"] if booleans else ["number"]
-    chosen = meta.select_dtypes(include=kinds)
-    if not len(chosen.columns):
+    table = meta.select_dtypes(include=kinds)
+    if not len(table.columns):
         raise TypeError("no numeric data to plot")
-    if len(chosen.columns) < len(meta.columns):
-        frame = frame[list(chosen.columns)]
-    return frame if set(chosen.dtypes) == {np.dtype(float)} else frame.astype(float)
+    if len(table.columns) < len(meta.columns):
+        frame = frame[list(table.columns)]
+    return frame if set(table.dtypes) == {np.dtype(float)} else frame.astype(float)
 
 
 def ranges_of(block: Any) -> Any:
     """Return the least and the largest value of each column, infinite ones if there is none."""
     columns = [as_floats(block.iloc[:, at]) for at in range(block.shape[1])]
-    seen = [one[~np.isnan(one)] for one in columns]
-    return np.array([[one.min(initial=np.inf), one.max(initial=-np.inf)] for one in seen])
+    values = [array[~np.isnan(array)] for array in columns]
+    return np.array([[array.min(initial=np.inf), array.max(initial=-np.inf)] for array in values])
 
 
 def join_ranges(a: Any, b: Any) -> Any:
@@ -54,7 +54,7 @@ class Counted:
     def __call__(self, block: Any) -> list[Any]:
         values = (as_floats(block.iloc[:, at]) for at in range(block.shape[1]))
         pairs = zip(values, self.edges, strict=True)
-        return [np.histogram(one[~np.isnan(one)], np.array(edges))[0] for one, edges in pairs]
+        return [np.histogram(data[~np.isnan(data)], np.array(edges))[0] for data, edges in pairs]
 
 
 def add_counts(a: list[Any], b: list[Any]) -> list[Any]:
@@ -64,10 +64,10 @@ def add_counts(a: list[Any], b: list[Any]) -> list[Any]:
 
 def counts_of(frame: Any, edges: list[Any]) -> list[Any]:
     """Compute the counts of the values of each column between the edges of its bins."""
-    found: list[Any] = folded(
+    counts: list[Any] = folded(
         frame, Counted(tuple(tuple(map(float, e)) for e in edges)), add_counts
     )
-    return found or [np.zeros(len(one) - 1, int) for one in edges]
+    return counts or [np.zeros(len(bins) - 1, int) for bins in edges]
 
 
 def edges_of(frame: Any, bins: Any, range: Any, *, together: bool) -> list[Any]:
@@ -86,11 +86,11 @@ def edges_of(frame: Any, bins: Any, range: Any, *, together: bool) -> list[Any]:
 
 
 def _spans(frame: Any) -> list[Any]:
-    found = folded(frame, ranges_of, join_ranges)
+    spans = folded(frame, ranges_of, join_ranges)
     empty = np.empty(0)
-    if found is None:
+    if spans is None:
         return [empty] * len(frame.columns)
-    return [span if span[0] <= span[1] else empty for span in found]
+    return [span if span[0] <= span[1] else empty for span in spans]
 
 
 def middles(edges: Any) -> Any:
@@ -119,7 +119,7 @@ def counted_rows(obj: Any, options: dict[str, Any]) -> tuple[pd.DataFrame, dict[
     bins, span = options.pop("bins", 10), options.pop("range", None)
     edges = edges_of(frame, bins, span, together=True)
     counts = counts_of(frame, edges)
-    rows = pd.DataFrame({at: middles(one) for at, one in enumerate(edges)})
+    rows = pd.DataFrame({at: middles(borders) for at, borders in enumerate(edges)})
     how = {"bins": edges[0], "weights": as_weights(counts)}
     return rows.set_axis(frame.columns, axis=1), how
 
@@ -136,11 +136,11 @@ def density_rows(obj: Any, options: dict[str, Any]) -> tuple[pd.DataFrame, dict[
     frame = numbers(obj, booleans=options.get("include_bool", False))
     spans = [span if len(span) else np.zeros(2) for span in _spans(frame)]
     points = [np.linspace(span[0], span[1], DENSITY_BINS) for span in spans]
-    edges = [_around(one) for one in points]
+    edges = [_around(item) for item in points]
     variances = frame.var().to_numpy(float)
     weights = counts_of(frame, edges)
     factors = [
-        _bandwidth(*one, method=method) for one in zip(points, weights, variances, strict=True)
+        _bandwidth(*item, method=method) for item in zip(points, weights, variances, strict=True)
     ]
     rows = pd.DataFrame(dict(enumerate(points))).set_axis(frame.columns, axis=1)
     return rows, {"weights": as_weights(weights), "bw_method": InTurn(iter(factors))}
@@ -209,8 +209,8 @@ def hist_values(
     look: dict[str, Any] = {"ax": ax, "xlabelsize": xlabelsize, "xrot": xrot, "figsize": figsize}
     look |= {"grid": grid, "ylabelsize": ylabelsize, "yrot": yrot, "legend": legend, **kwargs}
     rows: Any = pd.Series(middles(edges[0]), name=series.name)
-    drawn: object = rows.hist(bins=edges[0], weights=counts[0], **look)
-    return drawn
+    axes: object = rows.hist(bins=edges[0], weights=counts[0], **look)
+    return axes
 
 
 def hist_columns(
@@ -243,21 +243,21 @@ def hist_columns(
         frame = frame[
             list(column) if isinstance(column, list | np.ndarray | pd.Index) else [column]
         ]
-    if not any(pd.api.types.is_any_real_numeric_dtype(one) for one in frame.dtypes):
+    if not any(pd.api.types.is_any_real_numeric_dtype(item) for item in frame.dtypes):
         raise ValueError("hist method requires numerical or datetime columns, nothing to plot.")
     frame = numbers(frame)
     edges = edges_of(frame, bins, kwargs.pop("range", None), together=False)
     counts = counts_of(frame, edges)
     # pandas draws the axes of the bins, on which the counts are drawn.
-    rows = pd.DataFrame({at: pd.Series(middles(one)) for at, one in enumerate(edges)})
+    rows = pd.DataFrame({at: pd.Series(middles(item)) for at, item in enumerate(edges)})
     look: dict[str, Any] = {"xlabelsize": xlabelsize, "xrot": xrot, "ax": ax, "sharex": sharex}
     look |= {"ylabelsize": ylabelsize, "yrot": yrot, "sharey": sharey, "figsize": figsize}
     axes = rows.set_axis(frame.columns, axis=1).hist(grid=grid, layout=layout, bins=1, **look)
-    for at, one in enumerate(np.ravel(axes)[: len(edges)]):
+    for at, item in enumerate(np.ravel(axes)[: len(edges)]):
         label = frame.columns[at] if legend else None
-        _draw_counts(one, edges[at], counts[at], label, kwargs)
-    drawn: object = axes
-    return drawn
+        _draw_counts(item, edges[at], counts[at], label, kwargs)
+    result: object = axes
+    return result
 
 
 def _draw_counts(axis: Any, edges: Any, counts: Any, label: Any, how: dict[str, Any]) -> None:
@@ -266,7 +266,7 @@ def _draw_counts(axis: Any, edges: Any, counts: Any, label: Any, how: dict[str, 
         patch.remove()
     axis.set_prop_cycle(None)
     axis.relim()
-    given = how if label is None else {**how, "label": label}
-    axis.hist(middles(edges), bins=edges, weights=counts, **given)
+    options = how if label is None else {**how, "label": label}
+    axis.hist(middles(edges), bins=edges, weights=counts, **options)
     if label is not None:
         axis.legend()

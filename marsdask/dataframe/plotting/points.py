@@ -53,17 +53,17 @@ def rows_of_lines(obj: Any, limit: int | None) -> Any:
     width = len(_numbers(meta))
     step = -(-count * 2 * max(width, 1) // limit)
     thin = Extremes(step)
-    found = FrameFold(meta, None, False, "plot", obj.node, (thin, joined, itself))
-    return collection_of(found).to_pandas()
+    node = FrameFold(meta, None, False, "plot", obj.node, (thin, joined, itself))
+    return collection_of(node).to_pandas()
 
 
 def _numbers(block: Any) -> list[Any]:
     """Return the columns that lines are drawn of."""
     columns = [block] if block.ndim == 1 else [block.iloc[:, at] for at in range(block.shape[1])]
     return [
-        one
-        for one in columns
-        if pd.api.types.is_numeric_dtype(one.dtype) or getattr(one.dtype, "kind", "O") in "mM"
+        column
+        for column in columns
+        if pd.api.types.is_numeric_dtype(column.dtype) or getattr(column.dtype, "kind", "O") in "mM"
     ]
 
 
@@ -75,15 +75,15 @@ class Extremes:
 
     def __call__(self, block: Any) -> Any:
         count = len(block)
-        chosen = [np.array([0, count - 1])]
+        places = [np.array([0, count - 1])]
         for column in _numbers(block):
             values = as_floats(column)
             for fill, find in ((np.inf, np.argmin), (-np.inf, np.argmax)):
-                padded = np.full(-(-count // self.step) * self.step, fill)
-                padded[:count] = np.where(np.isnan(values), fill, values)
-                runs: Any = find(padded.reshape(-1, self.step), axis=1)
-                chosen.append(np.arange(len(runs)) * self.step + runs)
-        return block.iloc[np.unique(np.concatenate(chosen))]
+                grid = np.full(-(-count // self.step) * self.step, fill)
+                grid[:count] = np.where(np.isnan(values), fill, values)
+                runs: Any = find(grid.reshape(-1, self.step), axis=1)
+                places.append(np.arange(len(runs)) * self.step + runs)
+        return block.iloc[np.unique(np.concatenate(places))]
 
 
 def as_floats(column: Any) -> Any:

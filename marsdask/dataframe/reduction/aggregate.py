@@ -67,17 +67,17 @@ def _value(column: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if name == "size":
         return column.isna().count()
     # Which columns are reduced is settled.
-    how = {key: one for key, one in kwargs.items() if key not in {"numeric_only", "bool_only"}}
+    how = {key: value for key, value in kwargs.items() if key not in {"numeric_only", "bool_only"}}
     if name:
-        found = getattr(column, name)(*args, **how)
+        result = getattr(column, name)(*args, **how)
     else:
-        found = call_with_columns(column, "agg", func, 0, *args, **how)
-    if not isinstance(found, Collection) or not isinstance(found.node.meta, np.ndarray):
+        result = call_with_columns(column, "agg", func, 0, *args, **how)
+    if not isinstance(result, Collection) or not isinstance(result.node.meta, np.ndarray):
         raise NotImplementedError(
             f"agg() of {_label(func)!r} among others is not supported, since it returns rows; "
             "call it alone"
         )
-    return found
+    return result
 
 
 def scalar_of(value: Any) -> Any:
@@ -87,8 +87,8 @@ def scalar_of(value: Any) -> Any:
 
 def in_column(*values: Any, form: pd.Series) -> pd.Series:
     """Return values as a series, whose type they decide."""
-    found = pd.Series(list(map(scalar_of, values)), index=form.index, name=form.name)
-    return _typed(found, form.dtype)
+    series = pd.Series(list(map(scalar_of, values)), index=form.index, name=form.name)
+    return _typed(series, form.dtype)
 
 
 def _typed(found: pd.Series, dtype: Any) -> pd.Series:
@@ -105,10 +105,10 @@ def _kept(found: pd.Series, dtype: Any) -> pd.Series:
     """Return values of other types than numbers in the type of their column."""
     if is_numeric_dtype(dtype):
         return found
-    known = (
+    is_plain = (
         not isinstance(dtype, pd.CategoricalDtype) or found.dropna().isin(dtype.categories).all()
     )
-    return found.astype(dtype) if known else found
+    return found.astype(dtype) if is_plain else found
 
 
 def in_cells(
@@ -124,18 +124,18 @@ def in_cells(
     """
     index, columns = form.index, form.columns
     types = [
-        object if one in objects and is_object_dtype(dtype) else None
-        for one, dtype in zip(columns, form.dtypes, strict=True)
+        object if items in objects and is_object_dtype(dtype) else None
+        for items, dtype in zip(columns, form.dtypes, strict=True)
     ]  # the integers of objects stay integers
     rows: dict[int, dict[int, Any]] = {at: {} for at in range(len(columns))}
     for (row, at), value in zip(cells, values, strict=True):
         rows[at][row] = value.iloc[0] if isinstance(value, pd.Series) else scalar_of(value)
-    found = {}
-    for (at, one), dtype in zip(rows.items(), form.dtypes, strict=True):
-        column = pd.Series(list(one.values()), list(one), types[at]).reindex(range(len(index)))
-        found[at] = _kept(column, dtype) if keeps else column
-        found[at] = _typed(found[at], dtype)
-    return pd.DataFrame(found).set_axis(index, axis=0).set_axis(columns, axis=1)
+    table = {}
+    for (at, items), dtype in zip(rows.items(), form.dtypes, strict=True):
+        column = pd.Series(list(items.values()), list(items), types[at]).reindex(range(len(index)))
+        table[at] = _kept(column, dtype) if keeps else column
+        table[at] = _typed(table[at], dtype)
+    return pd.DataFrame(table).set_axis(index, axis=0).set_axis(columns, axis=1)
 
 
 def _several(func: Any, named: dict[str, Any]) -> list[Any]:
@@ -160,12 +160,12 @@ def aggregate_column(
     if func is None and not kwargs:
         raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
     if func is not None and not isinstance(func, dict | list | tuple):
-        found: Series | Tensor = _called(series, func, args, kwargs)
-        return found
+        result: Series | Tensor = _called(series, func, args, kwargs)
+        return result
     like: Any = one_row(series.node.meta).agg(func, 0, *args, **kwargs)
     # As in pandas, the functions of a list take the arguments, those of a dict do not.
     how = (args, kwargs) if isinstance(func, list | tuple) else ((), {})
-    values = [_value(series, one, *how) for one in _several(func, kwargs)]
+    values = [_value(series, item, *how) for item in _several(func, kwargs)]
     several: Series = assembled(in_column, values, like, title="agg", form=like)
     return several
 
@@ -201,10 +201,10 @@ def aggregate(
     if isinstance(func, CustomReduction):
         func = dict.fromkeys(meta.columns, func)
     if func is not None and func != "size" and not isinstance(func, dict | list | tuple):
-        found: Series | DataFrame = _called(
+        result: Series | DataFrame = _called(
             frame, func, args, {**({"axis": 1} if across else {}), **kwargs}
         )
-        return found
+        return result
     if across:
         raise NotImplementedError(
             "agg(axis=1) of several functions is not supported; use one, or assign() of each"
@@ -215,38 +215,38 @@ def aggregate(
         )
     like: Any = one_row(meta).agg(func, 0, *args, **kwargs)
     if isinstance(func, list | tuple):
-        if all(isinstance(one, str) for one in func):
+        if all(isinstance(item, str) for item in func):
             call = PandasCall("agg", (list(func), 0, *args), tuple(kwargs.items()))
             blocks: DataFrame | None = by_blocks(frame, call, like, typed=False)
             if blocks is not None and len(like.columns) == len(meta.columns):
                 return blocks
         # As in pandas, the functions of a list take the arguments, those of a dict do not.
-        wanted = list(_wanted(like, func, kwargs))
-        return _put_together(frame, wanted, like, args, kwargs, keeps=True)
+        triples = list(_wanted(like, func, kwargs))
+        return _put_together(frame, triples, like, args, kwargs, keeps=True)
     return _put_together(frame, list(_wanted(meta, func, kwargs)), like)
 
 
 def _cells(like: Any, wanted: list[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
     """Return the cells of columns and functions; a function that is there twice has two rows."""
-    seen: Counter[Any] = Counter()
+    counts: Counter[Any] = Counter()
     cells = []
     for column, label in wanted:
         rows = like.index.get_indexer_for([label])
-        cells.append((int(rows[seen[column, label]]), like.columns.get_loc(column)))
-        seen[column, label] += 1
+        cells.append((int(rows[counts[column, label]]), like.columns.get_loc(column)))
+        counts[column, label] += 1
     return tuple(cells)
 
 
 def _wanted(meta: Any, func: Any, named: dict[str, Any]) -> Iterable[tuple[Any, Any, Any]]:
     """Yield the column, the function and the label of the result's row."""
     if func is None:
-        yield from ((column, one, label) for label, (column, one) in named.items())
+        yield from ((column, item, label) for label, (column, item) in named.items())
     elif isinstance(func, dict):
         for column, how in func.items():
-            yield from ((column, one, _label(one)) for one in _as_list(how))
+            yield from ((column, item, _label(item)) for item in _as_list(how))
     else:
         several = _as_list(func)
-        yield from ((column, one, _label(one)) for column in meta.columns for one in several)
+        yield from ((column, item, _label(item)) for column in meta.columns for item in several)
 
 
 def _as_list(how: Any) -> Any:
@@ -265,13 +265,13 @@ def _put_together(
     meta = frame.node.meta
     places = {label: at for at, label in enumerate(meta.columns)}
     columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
-    objects = frozenset(one for one in meta if keeps and is_object_dtype(meta[one]))
+    objects = frozenset(func for func in meta if keeps and is_object_dtype(meta[func]))
     values = []
-    for column, one, _ in wanted:
-        if column in objects and one in EXTREMES:  # those of none are None in frames only
-            values.append(getattr(frame.iloc[:, [places[column]]], one)(*args, **kwargs or {}))
+    for column, func, _ in wanted:
+        if column in objects and func in EXTREMES:  # those of none are None in frames only
+            values.append(getattr(frame.iloc[:, [places[column]]], func)(*args, **kwargs or {}))
         else:
-            values.append(_value(columns[column], one, args, kwargs or {}))
+            values.append(_value(columns[column], func, args, kwargs or {}))
     if isinstance(like, pd.Series):
         series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series

@@ -77,7 +77,7 @@ def joined_blocks(*parts: Any, index: pd.Index) -> Any:
 
 def of_all_rows(frame: Any, call: PandasCall, like: Any, rows: int | None = None) -> Any:
     """Return what pandas makes of all rows at once: so many rows of known types, if it is told."""
-    typed = rows is not None
+    is_typed = rows is not None
     return collection_of(
-        Assembly(like.iloc[:0], rows, False, call.method, (frame.node,), call, (), typed)
+        Assembly(like.iloc[:0], rows, False, call.method, (frame.node,), call, (), is_typed)
     )

@@ -170,8 +170,8 @@ class BothPartials(ReductionStep):
     """Reduces the results of two chunks, or of two runs of chunks."""
 
     def __call__(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-        both = [_in_rows(*pair) for pair in zip(a, b, strict=True)]
-        return _as_tuple(self.reduction.agg(*both))
+        partials = [_in_rows(*pair) for pair in zip(a, b, strict=True)]
+        return _as_tuple(self.reduction.agg(*partials))
 
 
 class LastPartial(ReductionStep):

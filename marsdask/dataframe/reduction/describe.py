@@ -43,10 +43,10 @@ def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: An
     kinds, parts, counts = [], [], []
     for column in columns_of(obj):
         kind = _kind(column.node.meta.dtype)
-        found = PARTS[kind](column, shares)
+        stats = PARTS[kind](column, shares)
         kinds.append(kind)
-        parts.extend(found)
-        counts.append(len(found))
+        parts.extend(stats)
+        counts.append(len(stats))
     how = {"kinds": tuple(kinds), "counts": tuple(counts), "shares": tuple(shares)}
     how |= {"dtypes": tuple(column.node.meta.dtype for column in columns_of(obj))}
     labels = like.columns if meta.ndim == 2 else like.name
@@ -56,8 +56,8 @@ def describe(obj: Any, percentiles: Any = None, include: Any = None, exclude: An
 def _sample(meta: Any) -> Any:
     """Return a few rows of the types, without missing values that change those of results."""
     columns = meta.to_frame(0) if meta.ndim == 1 else meta
-    found = {at: _values(dtype) for at, dtype in enumerate(columns.dtypes)}
-    frame = pd.DataFrame(found, index=range(2))
+    values = {at: _values(dtype) for at, dtype in enumerate(columns.dtypes)}
+    frame = pd.DataFrame(values, index=range(2))
     return frame[0].rename(meta.name) if meta.ndim == 1 else frame.set_axis(meta.columns, axis=1)
 
 
@@ -71,8 +71,8 @@ def _values(dtype: Any) -> Any:
 def _chosen(frame: Any, include: Any, exclude: Any) -> Any:
     """Return the columns that pandas describes."""
     if include is None and exclude is None:
-        found = frame.select_dtypes(include=[np.number, "datetime"])
-        return found if len(found.node.meta.columns) else frame
+        result = frame.select_dtypes(include=[np.number, "datetime"])
+        return result if len(result.node.meta.columns) else frame
     if isinstance(include, str) and include == "all":
         return frame
     return frame.select_dtypes(include=include, exclude=exclude)
@@ -92,18 +92,18 @@ def _kind(dtype: Any) -> str:
 
 def _has_parts(dtype: Any) -> bool:
     """Tell whether the description of a column is put together from those of its chunks."""
-    others = _kind(dtype) == "values" and not is_bool_dtype(dtype) and is_numeric_dtype(dtype)
-    return not others and getattr(dtype, "kind", "O") != "m"
+    has_values = _kind(dtype) == "values" and not is_bool_dtype(dtype) and is_numeric_dtype(dtype)
+    return not has_values and getattr(dtype, "kind", "O") != "m"
 
 
 def _quantiles(column: Any, shares: list[float]) -> Any:
-    found: Any = quantile_of(column, shares)
-    return found.to_tensor()
+    result: Any = quantile_of(column, shares)
+    return result.to_tensor()
 
 
 def _of_numbers(column: Series, shares: list[float]) -> list[Any]:
-    found = [column.count(), column.mean(), column.std(), column.min()]
-    return [*found, *([_quantiles(column, shares)] if shares else []), column.max()]
+    stats = [column.count(), column.mean(), column.std(), column.min()]
+    return [*stats, *([_quantiles(column, shares)] if shares else []), column.max()]
 
 
 def _of_masked(column: Series, shares: list[float]) -> list[Any]:
@@ -133,14 +133,16 @@ def described(
     *parts: Any, kinds: Any, counts: Any, shares: Any, dtypes: Any, labels: Any
 ) -> pd.Series | pd.DataFrame:
     """Put the statistics of all columns together, in the order of pandas."""
-    rest, found = list(map(scalar_of, parts)), []
+    scalars, stats = list(map(scalar_of, parts)), []
     for kind, count, dtype in zip(kinds, counts, dtypes, strict=True):
-        own, rest = rest[:count], rest[count:]
-        found.append(COLUMNS[kind](own, shares, dtype))
+        own, scalars = scalars[:count], scalars[count:]
+        stats.append(COLUMNS[kind](own, shares, dtype))
     if not isinstance(labels, pd.Index):
-        return found[0].rename(labels)
-    rows: list[Any] = list(dict.fromkeys(x for one in sorted(found, key=len) for x in one.index))
-    frame = pd.concat(found, axis=1, ignore_index=True, sort=False).reindex(rows)
+        return stats[0].rename(labels)
+    rows: list[Any] = list(
+        dict.fromkeys(x for column in sorted(stats, key=len) for x in column.index)
+    )
+    frame = pd.concat(stats, axis=1, ignore_index=True, sort=False).reindex(rows)
     return frame.set_axis(labels, axis=1)
 
 

@@ -80,10 +80,10 @@ class MostPlaces:
         # One more row than wanted shows pandas that these are not all rows.
         if self.by is None or len(self.by) == 1:
             column = rows if self.by is None else rows[self.by[0]]
-            found = getattr(column, self.name)(self.n + 1, keep=self.keep)
+            result = getattr(column, self.name)(self.n + 1, keep=self.keep)
         else:
-            found = first_rows_by(rows, self.by, self.name, self.n + 1, self.keep)
-        return found.index.to_numpy()
+            result = first_rows_by(rows, self.by, self.name, self.n + 1, self.keep)
+        return result.index.to_numpy()
 
 
 def first_rows_by(rows: Any, by: tuple[Any, ...], name: str, n: int, keep: str) -> Any:
@@ -151,8 +151,8 @@ def _decided(
     finished = {"none": obj.node.meta, "name": name, **options}
     nbytes = kept * row_bytes(obj.node.meta)
     row = isinstance(like, pd.Series) and rows is not None
-    found = FrameFold(like, rows, row, name, obj.node, steps, tuple(finished.items()), nbytes)
-    return collection_of(found)
+    node = FrameFold(like, rows, row, name, obj.node, steps, tuple(finished.items()), nbytes)
+    return collection_of(node)
 
 
 def extreme_label(name: str) -> LabelMethod:
@@ -166,13 +166,13 @@ def extreme_label(name: str) -> LabelMethod:
             self = numeric_part(self)
         if axis_number(meta, axis) == 1:
             _check_types(self.node.meta, name, axis=1)
-            found: Series = rowwise(RowReduction(name), self, skipna=skipna)
-            return found
+            labels: Series = rowwise(RowReduction(name), self, skipna=skipna)
+            return labels
         like = _labels_of(self, name)
         rows = None if like.ndim == 0 else len(self.node.meta.columns)
-        kept = 2.0 * (rows or 1)
+        count = 2.0 * (rows or 1)
         result: Series | Tensor = _decided(
-            self, ExtremePlaces(name), name, like, rows, kept, finish_label, skipna=skipna
+            self, ExtremePlaces(name), name, like, rows, count, finish_label, skipna=skipna
         )
         return result
 
@@ -212,8 +212,8 @@ def extremes(name: str, which: str) -> Callable[..., Series]:
     """Return ``nlargest`` or ``nsmallest`` as a method of a Series."""
 
     def call(self: Any, n: int = 5, keep: str = "first") -> Series:
-        found: Series = _most(self, name, n, None, keep=keep)
-        return found
+        result: Series = _most(self, name, n, None, keep=keep)
+        return result
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""Return the {which} values, in order. See pandas.Series.{name}.
@@ -229,8 +229,8 @@ def extreme_rows(name: str, which: str) -> Callable[..., DataFrame]:
     def call(self: Any, n: int, columns: Any, keep: str = "first") -> DataFrame:
         several = pd.api.types.is_list_like(columns) and not isinstance(columns, tuple)
         by = tuple(columns) if several else (columns,)
-        found: DataFrame = _most(self, name, n, by, columns=list(by), keep=keep)
-        return found
+        result: DataFrame = _most(self, name, n, by, columns=list(by), keep=keep)
+        return result
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""Return the rows of the {which} values, in order. See pandas.DataFrame.{name}.
@@ -249,9 +249,9 @@ def finish_extremes(rows: Any, *, none: Any, n: int, keep: str, by: Any, name: s
     rows = none if rows is None else rows
     if by is None:
         return getattr(rows, name)(n, keep=keep)
-    found = first_rows_by(rows, by, name, n, keep)
-    if len(by) > 1 and found[list(by[:-1])].isna().to_numpy().any():
-        return found
+    result = first_rows_by(rows, by, name, n, keep)
+    if len(by) > 1 and result[list(by[:-1])].isna().to_numpy().any():
+        return result
     return getattr(rows, name)(n, columns=list(by), keep=keep)
 
 
@@ -260,5 +260,5 @@ def _most(obj: Any, name: str, n: int, by: tuple[Any, ...] | None, **options: An
     like = getattr(meta, name)(n, **options)  # raises pandas's errors
     choice = MostPlaces(name, n, options["keep"], by)
     finished = {"n": n, "keep": options["keep"], "by": by}
-    kept = max(n + 1, 1)
-    return _decided(obj, choice, name, like.iloc[:0], None, kept, finish_extremes, **finished)
+    count = max(n + 1, 1)
+    return _decided(obj, choice, name, like.iloc[:0], None, count, finish_extremes, **finished)

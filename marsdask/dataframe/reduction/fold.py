@@ -127,8 +127,8 @@ class Assembly(SmallResult):
     @property
     def settled(self) -> bool:
         # What has an unknown number of rows may lack values, which integers cannot.
-        known = self.typed and self.rows is not None
-        return known and all(child.settled for child in self.inputs)
+        is_known = self.typed and self.rows is not None
+        return is_known and all(child.settled for child in self.inputs)
 
     def tile(self, *grids: Grid) -> Grid:
         rows = (pd.DataFrame, pd.Series, pd.Index)  # whatever became of the node that had them

@@ -56,9 +56,9 @@ def info(
     ends: Any = collection_of(
         FrameFold(pd.Series([], dtype=object), 3, False, "info", obj.node, steps)
     )
-    wanted = [ends, obj.count(), bytes_of(obj, deep=memory_usage == "deep")]
-    execute(*wanted)
-    (rows, first, last), counts, sizes = (one.fetch() for one in wanted)
+    parts = [ends, obj.count(), bytes_of(obj, deep=memory_usage == "deep")]
+    execute(*parts)
+    (rows, first, last), counts, sizes = (part.fetch() for part in parts)
     lines = [str(type(obj)), _index_line(meta.index, rows, first, last)]
     columns = len(dtypes_of(meta))
     most = pd.get_option("display.max_info_columns") if max_cols is None else max_cols
@@ -94,20 +94,20 @@ def _index_line(index: Any, rows: int, first: Any, last: Any) -> str:
 def _table(meta: Any, counts: Any) -> list[str]:
     """Return the lines of a table of the columns."""
     dtypes = [str(dtype) for dtype in map(_name, dtypes_of(meta))]
-    found = {"Dtype": dtypes}
+    columns = {"Dtype": dtypes}
     if counts is not None:
-        found = {"Non-Null Count": [f"{count} non-null" for count in counts], **found}
+        columns = {"Non-Null Count": [f"{count} non-null" for count in counts], **columns}
     if meta.ndim == 1:
         head = [f"Series name: {meta.name}"]
     else:
         head = [f"Data columns (total {len(dtypes)} columns):"]
         numbers = [f" {at}" for at in range(len(dtypes))]
-        found = {" # ": numbers, "Column": list(map(_text, meta.columns)), **found}
-    widths = {title: max(map(len, [title, *cells])) for title, cells in found.items()}
+        columns = {" # ": numbers, "Column": list(map(_text, meta.columns)), **columns}
+    widths = {title: max(map(len, [title, *cells])) for title, cells in columns.items()}
     table = [
-        [*found],
-        ["-" * len(title) for title in found],
-        *map(list, zip(*found.values(), strict=True)),
+        [*columns],
+        ["-" * len(title) for title in columns],
+        *map(list, zip(*columns.values(), strict=True)),
     ]
     return head + [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths.values(), strict=True))

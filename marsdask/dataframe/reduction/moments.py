@@ -63,11 +63,11 @@ def _centered(values: Any, there: Any) -> tuple[Any, Any]:
     """Return the means of columns and the deviations from them, exactly 0 for equal values."""
     if not len(values):
         return np.zeros(values.shape[1]), values
-    one = values[there.argmax(axis=0), np.arange(values.shape[1])]
-    one = np.where(there.any(axis=0), one, 0.0)
-    apart = np.where(there, values - one, 0.0)
+    pivot = values[there.argmax(axis=0), np.arange(values.shape[1])]
+    pivot = np.where(there.any(axis=0), pivot, 0.0)
+    apart = np.where(there, values - pivot, 0.0)
     mean = apart.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    return one + mean, np.where(there, apart - mean, 0.0)
+    return pivot + mean, np.where(there, apart - mean, 0.0)
 
 
 def merge_powers(a: PowerSums, b: PowerSums) -> PowerSums:
@@ -91,8 +91,8 @@ def finish_skew(powers: PowerSums, *, skipna: bool = True) -> pd.Series:
     del skipna
     n, second = powers.count, powers.second
     with np.errstate(all="ignore"):
-        found = n * np.sqrt(n - 1) / (n - 2) * powers.third / second**1.5
-    return pd.Series(np.where(n < 3, np.nan, found), powers.columns)
+        skewness = n * np.sqrt(n - 1) / (n - 2) * powers.third / second**1.5
+    return pd.Series(np.where(n < 3, np.nan, skewness), powers.columns)
 
 
 def finish_kurt(powers: PowerSums, *, skipna: bool = True) -> pd.Series:
@@ -101,8 +101,8 @@ def finish_kurt(powers: PowerSums, *, skipna: bool = True) -> pd.Series:
     n, second = powers.count, powers.second
     with np.errstate(all="ignore"):
         scale = n * (n + 1) * (n - 1) / ((n - 2) * (n - 3))
-        found = scale * powers.fourth / second**2 - 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
-    return pd.Series(np.where(n < 4, np.nan, found), powers.columns)
+        kurtosis = scale * powers.fourth / second**2 - 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
+    return pd.Series(np.where(n < 4, np.nan, kurtosis), powers.columns)
 
 
 @kernel(scratch=4.0)
@@ -127,13 +127,13 @@ def _products(values: Any, there: Any) -> ProductSums:
         mask = there.astype(float)
         count = mask.T @ mask
         sums = apart.T @ mask
-        some = np.maximum(count, 1)
-        products = apart.T @ apart - sums * sums.T / some
+        divisor = np.maximum(count, 1)
+        products = apart.T @ apart - sums * sums.T / divisor
         squares = (apart**2).T @ mask
-        rounding = np.finfo(float).eps * some * squares
-        squares -= sums**2 / some
+        rounding = np.finfo(float).eps * divisor * squares
+        squares -= sums**2 / divisor
         squares[squares <= rounding] = 0.0  # of equal values, whose spread is none
-    mean = center[:, None] + sums / some
+    mean = center[:, None] + sums / divisor
     return ProductSums(count, mean, squares, products, missing, infinite)
 
 
@@ -146,8 +146,8 @@ def merge_products(a: ProductSums, b: ProductSums) -> ProductSums:
         mean = np.where(n > 0, a.mean + apart * m / np.maximum(n + m, 1), b.mean)
         squares = a.squares + b.squares + apart**2 * share
         products = a.products + b.products + apart * apart.T * share
-    rest = (a.missing + b.missing, a.infinite | b.infinite)
-    return ProductSums(n + m, mean, squares, products, *rest)
+    gaps = (a.missing + b.missing, a.infinite | b.infinite)
+    return ProductSums(n + m, mean, squares, products, *gaps)
 
 
 def finish_cov(found: ProductSums, *, columns: Any, least: int, ddof: int) -> pd.DataFrame:

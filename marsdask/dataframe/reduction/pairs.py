@@ -53,14 +53,14 @@ def correlations(found: ProductSums | None, *, columns: Any, **options: Any) -> 
 def _or_none(found: ProductSums | None, columns: Any) -> ProductSums:
     """Return the products of no rows if there are none."""
     zeros = np.zeros((len(columns), len(columns)))
-    none = ProductSums(zeros, zeros, zeros, zeros, 0, np.zeros(len(columns), bool))
-    return none if found is None else found
+    default = ProductSums(zeros, zeros, zeros, zeros, 0, np.zeros(len(columns), bool))
+    return default if found is None else found
 
 
 def covariance(found: ProductSums | None, **options: Any) -> Any:
     """Return the covariance of two columns."""
-    both = _or_none(found, range(2))._replace(missing=0, infinite=np.zeros(2, bool))
-    return covariances(both, columns=range(2), **options).iat[0, 1]
+    products = _or_none(found, range(2))._replace(missing=0, infinite=np.zeros(2, bool))
+    return covariances(products, columns=range(2), **options).iat[0, 1]
 
 
 def correlation(found: ProductSums | None, **options: Any) -> Any:
@@ -94,8 +94,8 @@ def corr(
     if method == "spearman":
         columns = columns_of(rowwise(finite, frame))
         pairs = [(a, b) for at, a in enumerate(columns) for b in columns[: at + 1]]
-        found = [corr_with(a, b, method, min_periods) for a, b in pairs]
-        ranked: DataFrame = assembled(both_triangles, found, like, title="corr", labels=labels)
+        values = [corr_with(a, b, method, min_periods) for a, b in pairs]
+        ranked: DataFrame = assembled(both_triangles, values, like, title="corr", labels=labels)
         return ranked
     matrix: DataFrame = _folded(
         frame, "corr", correlations, like, columns=labels, least=min_periods
@@ -111,15 +111,15 @@ def finite(frame: pd.DataFrame) -> pd.DataFrame:
 def both_triangles(*values: Any, labels: pd.Index) -> pd.DataFrame:
     """Return a symmetric matrix from the values up to its diagonal, row by row."""
     lower = np.zeros((len(labels), len(labels)))
-    lower[np.tril_indices(len(labels))] = [float(one) for one in values]
+    lower[np.tril_indices(len(labels))] = [float(value) for value in values]
     return pd.DataFrame(np.where(lower == 0, lower.T, lower), labels, labels)
 
 
 def cov_with(series: Any, other: Any, min_periods: int | None = None, ddof: int = 1) -> Tensor:
     """Return the covariance with another column of the same rows. See pandas.Series.cov."""
-    both = _both(series, other, "cov")
-    found: Tensor = _folded(both, "cov", covariance, None, least=min_periods or 1, ddof=ddof)
-    return found
+    pair = _both(series, other, "cov")
+    result: Tensor = _folded(pair, "cov", covariance, None, least=min_periods or 1, ddof=ddof)
+    return result
 
 
 def corr_with(
@@ -127,11 +127,11 @@ def corr_with(
 ) -> Tensor:
     """Return the correlation with another column of the same rows. See pandas.Series.corr."""
     _check_method(method)
-    both = _both(series, other, "corr")
+    pair = _both(series, other, "corr")
     if method == "spearman":
-        both = rank_columns(both.dropna())
-    found: Tensor = _folded(both, "corr", correlation, None, least=min_periods or 1)
-    return found
+        pair = rank_columns(pair.dropna())
+    result: Tensor = _folded(pair, "corr", correlation, None, least=min_periods or 1)
+    return result
 
 
 def corrwith(
@@ -160,20 +160,20 @@ def corrwith(
             pairs = list(zip(columns_of(frame), columns_of(other), strict=True))
         else:
             _check_unique(labels, theirs)
-            both = labels.intersection(theirs, sort=False)
-            rest = labels.union(theirs).difference(both) if not drop else labels[:0]
-            pairs = [(frame[label], other[label]) for label in both]
-            labels = both.append(rest)
+            common = labels.intersection(theirs, sort=False)
+            remainder = labels.union(theirs).difference(common) if not drop else labels[:0]
+            pairs = [(frame[label], other[label]) for label in common]
+            labels = common.append(remainder)
     else:
         pairs = [(column, other) for column in columns_of(frame)]
-    found = [corr_with(a, b, method, min_periods) for a, b in pairs]
+    values = [corr_with(a, b, method, min_periods) for a, b in pairs]
     like = pd.Series(0.0, labels)
-    result: Series = assembled(one_for_each, found, like, title="corrwith", labels=labels)
+    result: Series = assembled(one_for_each, values, like, title="corrwith", labels=labels)
     return result
 
 
 def _check_unique(*labels: pd.Index) -> None:
-    if not all(one.is_unique for one in labels):
+    if not all(index.is_unique for index in labels):
         raise NotImplementedError(
             "corrwith() of frames with different columns, of which several have one label, is not "
             "supported; use set_axis(axis=1) first"
@@ -182,8 +182,8 @@ def _check_unique(*labels: pd.Index) -> None:
 
 def one_for_each(*values: Any, labels: Any) -> pd.Series:
     """Return values for the first labels, missing ones for the others."""
-    rest = [np.nan] * (len(labels) - len(values))
-    return pd.Series([*map(float, values), *rest], labels, dtype=float)
+    gaps = [np.nan] * (len(labels) - len(values))
+    return pd.Series([*map(float, values), *gaps], labels, dtype=float)
 
 
 def autocorr(series: Any, lag: int = 1) -> Tensor:

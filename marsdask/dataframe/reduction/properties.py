@@ -28,8 +28,8 @@ def is_unique(series: Any) -> Tensor:
 
 def hasnans(series: Any) -> Tensor:
     """Return whether any value is missing."""
-    found: Tensor = series.isna().any()
-    return found
+    result: Tensor = series.isna().any()
+    return result
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def monotonic(series: Series, *, rising: bool) -> Tensor:
         )
     direction = Direction(rising)
     steps = (direction, BothRuns(direction), finish_monotonic)
-    found: Tensor = _scalar("is_monotonic", series.node, steps, np.bool_)
-    return found
+    result: Tensor = _scalar("is_monotonic", series.node, steps, np.bool_)
+    return result
 
 
 def _scalar(title: str, node: Node, steps: Any, dtype: Any, **options: Any) -> Any:
@@ -133,5 +133,5 @@ def memory_usage(obj: Any, index: bool = True, deep: bool = False) -> Series | T
     fold = FrameFold(
         like.iloc[:0], len(like), False, "memory_usage", obj.node, steps, tuple(how.items())
     )
-    found: Series = collection_of(fold)
-    return found
+    result: Series = collection_of(fold)
+    return result

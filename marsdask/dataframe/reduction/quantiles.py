@@ -105,20 +105,20 @@ def stacked(*values: Any, labels: Any, name: Any, dtype: Any) -> pd.Series:
 
 def _dtype_for(values: Any, dtype: Any) -> Any:
     """Return the type of integers only if none is missing, as of no rows."""
-    found = np.asarray(values)
-    missing = found.dtype.kind == "f" and np.isnan(found).any()
-    return found.dtype if missing and getattr(dtype, "kind", "O") in "iu" else dtype
+    array = np.asarray(values)
+    has_nan = array.dtype.kind == "f" and np.isnan(array).any()
+    return array.dtype if has_nan and getattr(dtype, "kind", "O") in "iu" else dtype
 
 
 def beside(*values: Any, rows: Any, columns: Any, dtypes: Any, name: Any = None) -> Any:
     """Return an array for each column as a frame, or the only one as a series."""
-    found = [
+    parts = [
         x.set_axis(rows) if isinstance(x, pd.Series) else pd.Series(x, rows, _dtype_for(x, dtype))
         for x, dtype in zip(values, dtypes, strict=True)
     ]
     if columns is None:
-        return found[0].rename(name)
-    frame = pd.concat(found, axis=1) if found else pd.DataFrame(index=rows)
+        return parts[0].rename(name)
+    frame = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=rows)
     return frame.set_axis(columns, axis=1)
 
 
@@ -236,14 +236,14 @@ def median(
     blocks: Series | None = by_blocks(obj, call, like, row=True)
     if blocks is not None:
         return blocks
-    found = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
+    parts = [selected(column, 0.5, MIDDLE, skipna=skipna) for column in columns_of(obj)]
     options = {"labels": like.index, "name": None, "dtype": like.dtype}
-    if found and like.dtype in (np.float16, np.float32):
-        found.append(columns_of(obj)[0].isna().count())
+    if parts and like.dtype in (np.float16, np.float32):
+        parts.append(columns_of(obj)[0].isna().count())
         options |= {"title": "median", "row": True, "typed": False}
-        short: Series = assembled(short_medians, found, like, **options)
+        short: Series = assembled(short_medians, parts, like, **options)
         return short
-    medians: Series = assembled(stacked, found, like, title="median", row=True, **options)
+    medians: Series = assembled(stacked, parts, like, title="median", row=True, **options)
     return medians
 
 
@@ -280,8 +280,8 @@ def quantile(
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
     call = PandasCall("quantile", (q,), (("interpolation", interpolation),))
-    typed = not any(is_masked(dtype) or dtype in SHORT for dtype in dtypes_of(frame.node.meta))
-    blocks: Any = by_blocks(frame, call, like, row=np.ndim(q) == 0, typed=typed)
+    is_typed = not any(is_masked(dtype) or dtype in SHORT for dtype in dtypes_of(frame.node.meta))
+    blocks: Any = by_blocks(frame, call, like, row=np.ndim(q) == 0, typed=is_typed)
     if blocks is not None:
         return blocks  # type: ignore[no-any-return]
     return _by_columns(frame, q, interpolation, like)  # type: ignore[no-any-return]
@@ -318,19 +318,19 @@ def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Ser
     """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
     series = numeric_columns(series, "quantile", numeric_only=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
-    found = _quantiles(series, q, interpolation)
+    result = _quantiles(series, q, interpolation)
     dtype = series.node.meta.dtype
     if np.ndim(q) == 0 and not is_masked(dtype) and dtype not in SHORT:
-        plain: Tensor = found
+        plain: Tensor = result
         return plain
     labels: dict[str, Any] = {"rows": like.index if np.ndim(q) else [0], "columns": None}
     own = None if dtype in SHORT else getattr(like, "dtype", None)
     labels |= {"title": "quantile", "dtypes": (own,)}
     if np.ndim(q) == 0:
         func, gaps = _beside_gaps(first_quantile, [series])
-        value: Tensor = assembled(func, [found, *gaps], like, typed=dtype not in SHORT, **labels)
+        value: Tensor = assembled(func, [result, *gaps], like, typed=dtype not in SHORT, **labels)
         return value
     func, gaps = _beside_gaps(beside, [series])
     labels["typed"] = not is_masked(dtype) and dtype not in SHORT
-    several: Series = assembled(func, [found, *gaps], like, name=like.name, **labels)
+    several: Series = assembled(func, [result, *gaps], like, name=like.name, **labels)
     return several

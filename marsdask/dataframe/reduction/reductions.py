@@ -115,10 +115,10 @@ class FrameReduction(FrameNode):
         """
         rows = total(self.a.chunks[0]) if self.a.chunks else 1
         args = self.recipe, self.a, self.kwargs, rows == 0
-        found: tuple[Any, Chunks] = result_of(
+        form: tuple[Any, Chunks] = result_of(
             FrameReduction, args, (), lambda: self._computed(none=rows == 0)
         )
-        return found
+        return form
 
     def _computed(self, *, none: bool) -> tuple[Any, Chunks]:
         over = self.a.meta if none else one_row(self.a.meta)
@@ -155,13 +155,13 @@ class FrameReduction(FrameNode):
         # What is computed of no rows, pandas says.
         if self.kwargs or self.chunks or self.recipe not in REDUCED or None in table.columns:
             return None
-        return reduce(table, [aggregation(self.recipe, one) for one in table.columns])
+        return reduce(table, [aggregation(self.recipe, term) for term in table.columns])
 
     def tile(self, a: Grid) -> Grid:
         names = {"recipe": self.recipe, "kwargs": self.kwargs}
         sizes = (1,) * len(a)
-        mapped = partial_moments if RECIPES[self.recipe].map is map_moments else partial
-        partials = map_blocks(mapped, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
+        func = partial_moments if RECIPES[self.recipe].map is map_moments else partial
+        partials = map_blocks(func, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
         combined = tree(partials, Pairwise(CombinePartials(self.recipe)), [0])
         return blockwise(
             finish,
@@ -231,8 +231,8 @@ def finish(
 ) -> Any:
     """Compute the result from the combined partial; without rows pandas computes it."""
     if partial is None:
-        found = reduce_whole(like, recipe, kwargs)
-        return np.float64(found) if type(found) is float else found  # a nan with a dtype
+        value = reduce_whole(like, recipe, kwargs)
+        return np.float64(value) if type(value) is float else value  # a nan with a dtype
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
     if isinstance(like, pd.DataFrame) and result.dtype == float:
         result = _in_own_types(result, like, SHORT if recipe in DEVIATIONS else SHORT[1:])
@@ -350,8 +350,8 @@ def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
 
 def _as_number(total: Any) -> Any:
     """Return a sum of Python's other numbers, such as decimals, as a float, as pandas does."""
-    other = isinstance(total, numbers.Number) and not isinstance(total, int | float | complex)
-    return float(total) if other else total
+    is_foreign = isinstance(total, numbers.Number) and not isinstance(total, int | float | complex)
+    return float(total) if is_foreign else total
 
 
 def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
@@ -370,11 +370,11 @@ def float_sums(frame: pd.DataFrame, *, skipna: bool) -> pd.Series:
     sums = [frame.iloc[:, at].to_numpy().sum(dtype=float) for at in whole]
     if len(sums) == frame.shape[1]:
         return pd.Series(sums, frame.columns, dtype=float)
-    found = frame.sum(skipna=skipna)
-    found = found.astype(float) if found.dtype.kind in "iu" else found
-    for at, one in zip(whole, sums, strict=True):
-        found.iloc[at] = one
-    return found
+    result = frame.sum(skipna=skipna)
+    result = result.astype(float) if result.dtype.kind in "iu" else result
+    for at, value in zip(whole, sums, strict=True):
+        result.iloc[at] = value
+    return result
 
 
 def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
@@ -412,7 +412,7 @@ class Extreme:
         if len(dtypes) == 1 and not isinstance(next(iter(dtypes)), pd.IntervalDtype):
             row = getattr(frame, self.name)(skipna=skipna).to_frame().T
             return row.astype(dtypes.pop())
-        values = [self._of(one, skipna=skipna) for _, one in frame.items()]
+        values = [self._of(series, skipna=skipna) for _, series in frame.items()]
         row = pd.concat(values, axis=1) if values else pd.DataFrame(index=[0])
         row.columns = frame.columns
         return row
@@ -525,7 +525,7 @@ def collection_of(node: Node) -> Any:
 
 def _chosen(obj: Any, kwargs: dict[str, Any]) -> Any:
     """Return the columns that are reduced; take the arguments that choose them away."""
-    numeric_only, bool_only = (kwargs.pop(f"{one}_only", False) for one in ("numeric", "bool"))
+    numeric_only, bool_only = (kwargs.pop(f"{kind}_only", False) for kind in ("numeric", "bool"))
     if obj.ndim == 1:
         return obj
     obj = numeric_part(obj) if numeric_only else obj
@@ -578,5 +578,5 @@ class RowReduction:
     def __call__(self, block: pd.DataFrame, **kwargs: Any) -> Any:
         # Without rows pandas does not infer the type.
         rows = block if len(block) else one_row(block)
-        found = getattr(rows, self.name)(axis=1, **kwargs)
-        return found if len(block) else found.iloc[:0].set_axis(block.index)
+        result = getattr(rows, self.name)(axis=1, **kwargs)
+        return result if len(block) else result.iloc[:0].set_axis(block.index)

@@ -30,11 +30,11 @@ def mean(obj: Any, axis: Any = 0, **options: Any) -> Series | Tensor:
     Differs from pandas: means of times are exact, where pandas rounds sums of them.
     """
     if _kind(obj.node.meta) != "M":
-        found: Series | Tensor = _mean(obj, axis, **options)  # type: ignore[operator]
-        return found
-    options = {key: one for key, one in options.items() if one is not None}
-    if rest := set(options) - {"skipna", "numeric_only"}:
-        raise TypeError(f"mean() got an unexpected keyword argument {rest.pop()!r}")
+        result: Series | Tensor = _mean(obj, axis, **options)  # type: ignore[operator]
+        return result
+    options = {key: value for key, value in options.items() if value is not None}
+    if extra := set(options) - {"skipna", "numeric_only"}:
+        raise TypeError(f"mean() got an unexpected keyword argument {extra.pop()!r}")
     check_boolean("skipna", options.get("skipna", True), none=False)
     start, apart = _from_start(obj)
     return _time(obj, start, apart.mean(), axis, **options)
@@ -62,9 +62,9 @@ def quantile(series: Series, q: Any = 0.5, interpolation: str = "linear") -> Ser
     # Not from the earliest one on: floats of the same size round as pandas's do.
     apart = rowwise(as_integers, series.dropna())
     start = apart.min() * 0
-    found: Any = quantiles.quantile_of(apart, q, interpolation)
+    result: Any = quantiles.quantile_of(apart, q, interpolation)
     if np.ndim(q) == 0:
-        return _time(series, start, found)
+        return _time(series, start, result)
     like = meta.iloc[:0].set_axis(pd.Index([], dtype=float)).reindex(q)
     how: Any = {"index": like.index, "name": meta.name, "dtype": meta.dtype}
     rows: Series = assembled(
@@ -116,8 +116,8 @@ def _time(
         raise TypeError("Series.median does not allow numeric_only=True with non-numeric dtypes.")
     parts = [start, apart] if skipna else [start, apart, series.isna().any()]
     like = pd.Series([0]).astype(meta.dtype).iloc[0]
-    found: Tensor = assembled(as_time, parts, like, title="mean", dtype=meta.dtype)
-    return found
+    result: Tensor = assembled(as_time, parts, like, title="mean", dtype=meta.dtype)
+    return result
 
 
 def as_time(start: Any, apart: Any, gaps: Any = False, *, dtype: Any) -> Any:
@@ -129,7 +129,7 @@ def as_times(
     start: Any, apart: Any, *, dtype: Any, index: Any = None, name: Any = None
 ) -> pd.Series:
     """Return the times that are ``apart`` from the earliest one."""
-    values = [_added(start, float(one)) for one in apart]
+    values = [_added(start, float(duration)) for duration in apart]
     return pd.Series(values, index, dtype="Int64", name=name).astype(dtype)
 
 

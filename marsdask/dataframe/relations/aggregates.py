@@ -63,29 +63,29 @@ def group(
     dropna: bool,
 ) -> Table:
     """Return the groups of rows; what only pandas can compute of them is ``None``."""
-    known = tuple(one for one in values if one is not None)
-    relation = GroupAggregate(table.relation, tuple(keys), known, sort, dropna)
+    aggregates = tuple(agg for agg in values if agg is not None)
+    relation = GroupAggregate(table.relation, tuple(keys), aggregates, sort, dropna)
     labels = tuple(
         renamed(key, f"k{place}", full=dropna or key.full) for place, key in enumerate(keys)
     )
-    return Table(relation, _columns(values, known), labels)
+    return Table(relation, _columns(values, aggregates), labels)
 
 
 def reduce(table: Table, values: Sequence[Aggregation | None]) -> Table | None:
     """Return one row of values of all rows, if all can be computed."""
-    known = tuple(one for one in values if one is not None)
-    if len(known) != len(values):
+    aggregates = tuple(agg for agg in values if agg is not None)
+    if len(aggregates) != len(values):
         return None
-    return Table(Reduce(table.relation, known), _columns(values, known))
+    return Table(Reduce(table.relation, aggregates), _columns(values, aggregates))
 
 
 def _columns(
     values: Sequence[Aggregation | None], known: Sequence[Aggregation]
 ) -> tuple[Column | None, ...]:
-    places = {id(one): place for place, one in enumerate(known)}
+    places = {id(agg): place for place, agg in enumerate(known)}
     return tuple(
-        None if one is None else Column(f"v{places[id(one)]}", one.dtype, full=_is_full(one))
-        for one in values
+        None if agg is None else Column(f"v{places[id(agg)]}", agg.dtype, full=_is_full(agg))
+        for agg in values
     )
 
 
@@ -98,10 +98,10 @@ def distinct(table: Table, places: Sequence[int], keep: str) -> Table | None:
     """Return the first or last of the rows that are equal in the columns at some places."""
     table = table.labelled()
     subset = [table.columns[place] for place in places]
-    if any(one is None or has_gaps(one) for one in subset):
+    if any(column is None or has_gaps(column) for column in subset):
         return None
     whole = Table(table.relation, (*table.columns, *(table.labels or ())))
     below, columns = whole.projected(f"{table.relation.token_name}:distinct ")
-    keys = tuple(one for place in places if (one := columns[place]) is not None)
+    keys = tuple(column for place in places if (column := columns[place]) is not None)
     count = len(table.columns)
     return Table(DistinctOn(below, keys, keep), columns[:count], columns[count:])

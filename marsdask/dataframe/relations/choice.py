@@ -56,31 +56,31 @@ def is_little(rows: float, mode: str) -> bool:
 def choose(estimates: Estimates, mode: str, plan: Plan) -> EngineChoice:
     """Choose by the size of what is read and made, the memory, and the threads."""
     rows, nbytes = estimates.read
-    what = f"{rows:,} rows, {format_bytes(nbytes)}"
+    size = f"{rows:,} rows, {format_bytes(nbytes)}"
     memory = plan.budget if plan.one_process else plan.smallest
     why = _too_little(estimates, plan) if mode == "auto" else None
     if why is not None:
-        return EngineChoice(False, f"{what}: {why}", estimates)
+        return EngineChoice(False, f"{size}: {why}", estimates)
     if memory is not None and SHARE * nbytes > memory:
         why = f"more than 1/{SHARE} of {format_bytes(memory)}"
-        return EngineChoice(False, f"{what}: {why}", estimates)
+        return EngineChoice(False, f"{size}: {why}", estimates)
     if memory is not None and JOIN_SHARE * estimates.largest_join > memory:
-        joined = f"a merge makes about {format_bytes(estimates.largest_join)}"
+        join = f"a merge makes about {format_bytes(estimates.largest_join)}"
         why = f"more than 1/{JOIN_SHARE} of {format_bytes(memory)}"
-        return EngineChoice(False, f"{what}: {joined}, {why}", estimates)
+        return EngineChoice(False, f"{size}: {join}, {why}", estimates)
     if plan.one_process or mode == "polars":
-        return EngineChoice(True, what, estimates)
+        return EngineChoice(True, size, estimates)
     whole, spread = seconds(nbytes, plan)
     why = f"about {whole:.2g} s on {plan.slots} threads, {spread:.2g} s in chunks on {plan.workers}"
-    return EngineChoice(whole <= spread, f"{what}: {why}", estimates)
+    return EngineChoice(whole <= spread, f"{size}: {why}", estimates)
 
 
 def _too_little(estimates: Estimates, plan: Plan) -> str | None:
     """Return why it is too little work for an engine, if it is."""
     if estimates.rows_of_files >= FEWEST_ROWS:
         return None
-    held = estimates.read[0] - estimates.rows_of_files
-    if held < FEWEST_HELD or not plan.one_process:
+    rows = estimates.read[0] - estimates.rows_of_files
+    if rows < FEWEST_HELD or not plan.one_process:
         return f"fewer than {FEWEST_ROWS:,} rows of files"
     return (
         None if estimates.is_condensed else "pandas has the rows, which no group or sum condenses"

@@ -24,8 +24,8 @@ def choose(operation: Operation) -> Table | None:
     labels, key = operation.labels, operation.kwargs["key"]
     if labels is None or labels.nlevels > 1 or not labels.is_unique:
         return None
-    wanted = key if isinstance(key, list) else [key]
-    columns = tuple(table.columns[labels.get_loc(one)] for one in wanted)
+    names = key if isinstance(key, list) else [key]
+    columns = tuple(table.columns[labels.get_loc(name)] for name in names)
     return Table(table.relation, columns, table.labels)
 
 
@@ -49,25 +49,25 @@ def index(operation: Operation) -> Table | None:
     if labels is None or labels.nlevels > 1 or not labels.is_unique or kwargs["append"]:
         return None
     keys = key if isinstance(key, list) else [key]
-    if any(not isinstance(one, str) or one not in labels for one in keys):
+    if any(not isinstance(label, str) or label not in labels for label in keys):
         return None
     columns = dict(zip(labels, table.columns, strict=True))
-    if any(_is_widened(columns[one]) for one in keys):
+    if any(_is_widened(columns[label]) for label in keys):
         return None
-    kept = {one: columns[one] for one in columns if not (kwargs["drop"] and one in keys)}
-    return Table(table.relation, tuple(kept.values()), tuple(columns[one] for one in keys))
+    values = {label: columns[label] for label in columns if not (kwargs["drop"] and label in keys)}
+    return Table(table.relation, tuple(values.values()), tuple(columns[label] for label in keys))
 
 
 def shifted(table: Table, name: str, periods: int, dtypes: Sequence[Any]) -> Table | None:
     """Return the values of rows before, or what is left of each one without them (``diff``)."""
     relation, columns = table.relation, list[Expression | None]()
-    for one, dtype in zip(table.columns, dtypes, strict=True):
-        if one is None or has_gaps(one) or not _is_shiftable(one.dtype, dtype, name):
+    for column, dtype in zip(table.columns, dtypes, strict=True):
+        if column is None or has_gaps(column) or not _is_shiftable(column.dtype, dtype, name):
             columns.append(None)
             continue
-        relation = Shift(relation, one, dtype, periods)
+        relation = Shift(relation, column, dtype, periods)
         before = relation.column
-        columns.append(before if name == "shift" else call("sub", [one, before]))
+        columns.append(before if name == "shift" else call("sub", [column, before]))
     return Table(relation, tuple(columns), table.labels) if any(columns) and periods else None
 
 
@@ -75,8 +75,8 @@ def _is_shiftable(before: Any, after: Any, name: str) -> bool:
     """Tell whether pandas says the type of the values: before they are known, not of all frames."""
     if name == "diff":
         return bool(before == after == np.float64)
-    same = before == after and kind_of(before) in "fsmM"
-    return bool(same or (kind_of(before) in "iu" and after == np.float64))
+    is_same = before == after and kind_of(before) in "fsmM"
+    return bool(is_same or (kind_of(before) in "iu" and after == np.float64))
 
 
 def _is_widened(column: Expression | None) -> bool:

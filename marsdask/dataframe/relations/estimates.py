@@ -52,15 +52,15 @@ class RowEstimate:
     def values_of(self, keys: Sequence[Expression]) -> float:
         """Return how many different keys there are at most."""
         names = (key.name if isinstance(key, Column) else "" for key in keys)
-        each = (self.distinct.get(name, math.inf) for name in names)
-        return max(1.0, min(self.count, math.prod(each)))
+        counts = (self.distinct.get(name, math.inf) for name in names)
+        return max(1.0, min(self.count, math.prod(counts)))
 
 
 class Estimates:
     """The rows of each relation of a table; ``inputs`` are those of frames that are at hand."""
 
     def __init__(self, table: Table, inputs: Mapping[str, float]) -> None:
-        self._wanted = {one.name for one in terms_of(table)}
+        self._wanted = {term.name for term in terms_of(table)}
         self._inputs = inputs
         self.relations = walk([table.relation])
         self._found: dict[str, RowEstimate] = {}
@@ -74,38 +74,38 @@ class Estimates:
     @property
     def read(self) -> tuple[int, int]:
         """The rows and the bytes that are read."""
-        sources = [self.of(one) for one in self.relations if isinstance(one, FileScan | Input)]
-        return int(sum(one.count for one in sources)), int(sum(one.nbytes for one in sources))
+        sources = [self.of(leaf) for leaf in self.relations if isinstance(leaf, FileScan | Input)]
+        return int(sum(leaf.count for leaf in sources)), int(sum(leaf.nbytes for leaf in sources))
 
     @property
     def rows_of_files(self) -> int:
         """The rows that are read of files."""
-        return sum(one.rows for one in self.relations if isinstance(one, FileScan))
+        return sum(scan.rows for scan in self.relations if isinstance(scan, FileScan))
 
     @property
     def is_condensed(self) -> bool:
         """Whether few rows are made of many: by groups, reductions or limits of sorted rows."""
         return any(
-            isinstance(one, GroupAggregate | Reduce)
-            or (isinstance(one, FirstRows) and isinstance(one.a, OrderBy))
-            for one in self.relations
+            isinstance(relation, GroupAggregate | Reduce)
+            or (isinstance(relation, FirstRows) and isinstance(relation.a, OrderBy))
+            for relation in self.relations
         )
 
     @property
     def largest_join(self) -> int:
         """The bytes of the largest table that a join makes."""
-        joins = [self.of(one) for one in self.relations if isinstance(one, Join)]
-        return int(max((one.nbytes for one in joins), default=0))
+        joins = [self.of(join) for join in self.relations if isinstance(join, Join)]
+        return int(max((join.nbytes for join in joins), default=0))
 
     def _rows(self, relation: Relation) -> RowEstimate:
-        below = [self.of(one) for one in relation.inputs]
+        below = [self.of(item) for item in relation.inputs]
         match relation:
             case FileScan():
                 distinct = dict(relation.distinct)
                 return RowEstimate(relation.rows, self._widths(relation.columns), distinct)
             case Input():
-                known = [one for one in relation.columns if one is not None]
-                return RowEstimate(self._inputs.get(relation.name, 0.0), self._widths(known), {})
+                columns = [item for item in relation.columns if item is not None]
+                return RowEstimate(self._inputs.get(relation.name, 0.0), self._widths(columns), {})
             case SelectColumns():
                 return self._projected(relation, *below)
             case Selection():
@@ -124,24 +124,24 @@ class Estimates:
                 return below[0]
 
     def _widths(self, columns: Sequence[Column]) -> dict[str, int]:
-        return {one.name: width_of(one.dtype) for one in columns if one.name in self._wanted}
+        return {term.name: width_of(term.dtype) for term in columns if term.name in self._wanted}
 
     def _projected(self, relation: SelectColumns, below: RowEstimate) -> RowEstimate:
-        wanted = [pair for pair in relation.columns if pair[0] in self._wanted]
+        pairs = [pair for pair in relation.columns if pair[0] in self._wanted]
         distinct = {
-            name: below.distinct[one.name]
-            for name, one in wanted
-            if isinstance(one, Column) and one.name in below.distinct
+            name: below.distinct[term.name]
+            for name, term in pairs
+            if isinstance(term, Column) and term.name in below.distinct
         }
         return RowEstimate(
-            below.count, {name: width_of(one.dtype) for name, one in wanted}, distinct
+            below.count, {name: width_of(term.dtype) for name, term in pairs}, distinct
         )
 
     def _grouped(self, relation: GroupAggregate, below: RowEstimate) -> RowEstimate:
         count = below.values_of(relation.keys)
-        widths = {f"k{i}": width_of(one.dtype) for i, one in enumerate(relation.keys)}
-        widths |= {f"v{i}": width_of(one.dtype) for i, one in enumerate(relation.values)}
-        distinct = {f"k{i}": below.values_of([one]) for i, one in enumerate(relation.keys)}
+        widths = {f"k{i}": width_of(term.dtype) for i, term in enumerate(relation.keys)}
+        widths |= {f"v{i}": width_of(term.dtype) for i, term in enumerate(relation.values)}
+        distinct = {f"k{i}": below.values_of([term]) for i, term in enumerate(relation.keys)}
         return RowEstimate(count, widths, distinct)
 
 
@@ -161,21 +161,21 @@ def _share(condition: Expression, rows: RowEstimate) -> float:
     """Return the share of rows that meet a condition."""
     if not isinstance(condition, FunctionCall):
         return OTHER_SHARE
-    parts = [one for one in condition.args if kind_of(one.dtype) == "b"]
+    parts = [arg for arg in condition.args if kind_of(arg.dtype) == "b"]
     match condition.function:
         case "and_":
-            return math.prod(_share(one, rows) for one in parts)
+            return math.prod(_share(arg, rows) for arg in parts)
         case "or_":
-            return min(1.0, sum(_share(one, rows) for one in parts))
+            return min(1.0, sum(_share(arg, rows) for arg in parts))
         case "invert":
             return 1.0 - _share(parts[0], rows)
         case "eq" | "isin":
             values = max(
-                (rows.values_of([one]) for one in condition.args if isinstance(one, Column)),
+                (rows.values_of([arg]) for arg in condition.args if isinstance(arg, Column)),
                 default=1.0,
             )
-            each = 1 / values if values < rows.count else SHARES["eq"]
-            return min(1.0, each * max(1, len(condition.options)))
+            share = 1 / values if values < rows.count else SHARES["eq"]
+            return min(1.0, share * max(1, len(condition.options)))
     return SHARES.get(condition.function, OTHER_SHARE)
 
 
@@ -183,17 +183,17 @@ def described(estimates: Estimates) -> list[str]:
     """Return a line for each relation that changes rows, each above its inputs."""
     lines = []
     stack: list[tuple[Relation, int]] = [(estimates.relations[-1], 0)]
-    seen: set[str] = set()
+    names: set[str] = set()
     while stack:
         relation, depth = stack.pop()
         while isinstance(relation, SelectColumns | Number | Shift):  # as many rows
             relation = relation.a
         rows = estimates.of(relation)
-        again = relation.token_name in seen
-        said = " again" if again else f", about {rows.count:,.0f} rows, {format_bytes(rows.nbytes)}"
-        lines.append(f"{'  ' * depth}{type(relation).__name__}{_detail(relation)}{said}")
+        again = relation.token_name in names
+        note = " again" if again else f", about {rows.count:,.0f} rows, {format_bytes(rows.nbytes)}"
+        lines.append(f"{'  ' * depth}{type(relation).__name__}{_detail(relation)}{note}")
         if not again:
-            seen.add(relation.token_name)
+            names.add(relation.token_name)
             stack.extend((below, depth + 1) for below in reversed(relation.inputs))
     return lines
 
@@ -209,5 +209,5 @@ def _detail(relation: Relation) -> str:
         case FirstRows():
             return f" {relation.count}"
         case GroupAggregate() | Reduce():
-            return f" {', '.join(dict.fromkeys(one.method for one in relation.values))}"
+            return f" {', '.join(dict.fromkeys(value.method for value in relation.values))}"
     return ""

@@ -45,14 +45,14 @@ class Operation:
 
 def call(function: str, operands: Sequence[Argument], *options: Any) -> Expression | None:
     """Return a function of columns and constants; ``None`` where only pandas knows its values."""
-    terms = [as_term(one) for one in operands]
+    terms = [as_term(value) for value in operands]
     if any(term is None or has_gaps(term) for term in terms):
         return None
     dtype = _dtype(function, terms)  # type: ignore[arg-type]
     if dtype is None:
         return None
-    found = FunctionCall(function, tuple(terms), dtype, options)  # type: ignore[arg-type]
-    return found if found.size <= LARGEST else None
+    expression = FunctionCall(function, tuple(terms), dtype, options)  # type: ignore[arg-type]
+    return expression if expression.size <= LARGEST else None
 
 
 def as_term(value: Any) -> Expression | None:
@@ -98,10 +98,10 @@ def _arithmetic(function: str, terms: Sequence[Expression]) -> Any:
     ]
     try:
         with np.errstate(all="ignore"):  # a constant may be zero
-            found = getattr(np, ARITHMETIC[function])(*values).dtype
+            dtype = getattr(np, ARITHMETIC[function])(*values).dtype
     except OverflowError:
         return None  # a constant that the type of the column does not hold
-    return found if is_supported(found) else None
+    return dtype if is_supported(dtype) else None
 
 
 def _divided(of: Expression, by: Expression) -> Any:
@@ -153,11 +153,11 @@ def elementwise(function: str) -> Translation:
     """Return the translation of a function of the values at one place."""
 
     def translate(operation: Operation) -> Table | None:
-        tables = [one for one in operation.args if isinstance(one, Table)]
-        if operation.kwargs or len({len(one.columns) for one in tables}) != 1:
+        tables = [arg for arg in operation.args if isinstance(arg, Table)]
+        if operation.kwargs or len({len(arg.columns) for arg in tables}) != 1:
             return None
         columns = tuple(
-            call(function, [_column(one, place) for one in operation.args])
+            call(function, [_column(arg, place) for arg in operation.args])
             for place in range(len(tables[0].columns))
         )
         return _with(tables[0], columns)
@@ -178,7 +178,7 @@ def _with(table: Table, columns: Sequence[Expression | None]) -> Table:
 def _each(operation: Operation, function: Callable[[Expression], Expression | None]) -> Table:
     """Apply a function to each known column of the first argument."""
     (table, *_) = operation.args
-    return _with(table, [None if one is None else function(one) for one in table.columns])
+    return _with(table, [None if column is None else function(column) for column in table.columns])
 
 
 def isin(operation: Operation) -> Table | None:
@@ -197,8 +197,8 @@ def isin(operation: Operation) -> Table | None:
         kind = kind_of(column.dtype)
         if has_gaps(column) or kind not in {"s", "i"} or not kinds <= {kind}:
             return None
-        chosen = tuple(term.value for term in terms)  # type: ignore[union-attr]
-        return FunctionCall("isin", (column,), np.dtype(bool), chosen)
+        options = tuple(term.value for term in terms)  # type: ignore[union-attr]
+        return FunctionCall("isin", (column,), np.dtype(bool), options)
 
     return _each(operation, among)
 
@@ -206,11 +206,11 @@ def isin(operation: Operation) -> Table | None:
 def between(operation: Operation) -> Table | None:
     """Translate ``between(left, right)`` with constant bounds."""
     names = {"left": 1, "right": 2, "inclusive": 3}
-    given = dict(zip(("column", *names), operation.args, strict=False)) | operation.kwargs
-    if not given.keys() <= {"column", *names} or not {"left", "right"} <= given.keys():
+    kwargs = dict(zip(("column", *names), operation.args, strict=False)) | operation.kwargs
+    if not kwargs.keys() <= {"column", *names} or not {"left", "right"} <= kwargs.keys():
         return None
-    inclusive = given.get("inclusive", "both")
-    if isinstance(given["left"], Table) or isinstance(given["right"], Table):
+    inclusive = kwargs.get("inclusive", "both")
+    if isinstance(kwargs["left"], Table) or isinstance(kwargs["right"], Table):
         return None
     if not isinstance(inclusive, str):
         return None
@@ -219,7 +219,7 @@ def between(operation: Operation) -> Table | None:
 
     def within(column: Expression) -> Expression | None:
         return call(
-            "and_", [call(low, [column, given["left"]]), call(high, [column, given["right"]])]
+            "and_", [call(low, [column, kwargs["left"]]), call(high, [column, kwargs["right"]])]
         )
 
     return _each(operation, within)
@@ -299,8 +299,8 @@ def slice_text(operation: Operation) -> Table | None:
 def slice_by_name(operation: Operation) -> Table | None:
     """Translate ``str.slice(start, stop)``."""
     names = ("start", "stop", "step")
-    given = dict(zip(names, operation.args[1:], strict=False)) | operation.kwargs
-    part = slice(*(given.get(name) for name in names))
+    kwargs = dict(zip(names, operation.args[1:], strict=False)) | operation.kwargs
+    part = slice(*(kwargs.get(name) for name in names))
     return slice_text(Operation((operation.args[0], part), {}))
 
 

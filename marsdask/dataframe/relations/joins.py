@@ -30,17 +30,17 @@ def join(
     if not all(map(_comparable, first, second)):
         return None
     below, mine = left.projected(f"{left.relation.token_name}:left ")
-    other, theirs = right.projected(f"{right.relation.token_name}:right ")
+    source, theirs = right.projected(f"{right.relation.token_name}:right ")
     relation = Join(
         below,
-        other,
-        tuple(one for place in left_on if (one := mine[place]) is not None),
-        tuple(one for place in right_on if (one := theirs[place]) is not None),
+        source,
+        tuple(term for place in left_on if (term := mine[place]) is not None),
+        tuple(term for place in right_on if (term := theirs[place]) is not None),
         how,
     )
-    theirs = tuple(one if one is None or how == "inner" else _with_gaps(one) for one in theirs)
-    kept = [one for place, one in enumerate(theirs) if place not in shared]
-    return Table(relation, (*mine, *kept))
+    theirs = tuple(term if term is None or how == "inner" else _with_gaps(term) for term in theirs)
+    columns = [term for place, term in enumerate(theirs) if place not in shared]
+    return Table(relation, (*mine, *columns))
 
 
 def right_join(
@@ -56,14 +56,14 @@ def right_join(
     left_on, right_on = keys
     once = dict(zip(left_on, right_on, strict=True))
     once = {mine: theirs for mine, theirs in once.items() if theirs in shared}
-    found = join(right, left, (right_on, left_on), "left", ())
-    if found is None or any(_types(left, one) != _types(right, once[one]) for one in once):
+    table = join(right, left, (right_on, left_on), "left", ())
+    if table is None or any(_types(left, item) != _types(right, once[item]) for item in once):
         return None
     count = len(right.columns)
-    theirs, mine = found.columns[:count], found.columns[count:]
-    first = [theirs[once[at]] if at in once else one for at, one in enumerate(mine)]
-    rest = [one for at, one in enumerate(theirs) if at not in shared]
-    return Table(found.relation, (*first, *rest))
+    theirs, mine = table.columns[:count], table.columns[count:]
+    first = [theirs[once[at]] if at in once else item for at, item in enumerate(mine)]
+    last = [item for at, item in enumerate(theirs) if at not in shared]
+    return Table(table.relation, (*first, *last))
 
 
 def _types(table: Table, place: int) -> Any:

@@ -22,13 +22,13 @@ from .relation import (
 
 def ordered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
     """Return the names of relations whose order of rows somebody sees: the last one's, at least."""
-    found = {relations[-1].token_name}
+    names = {relations[-1].token_name}
     for relation in reversed(relations):
         if _sees_order(relation, wanted):
-            found.update(below.token_name for below in relation.inputs)
-        elif relation.token_name in found:
-            found.update(below.token_name for below in _passed_on(relation))
-    return found
+            names.update(below.token_name for below in relation.inputs)
+        elif relation.token_name in names:
+            names.update(below.token_name for below in _passed_on(relation))
+    return names
 
 
 def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
@@ -36,7 +36,7 @@ def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
         case Number() | Shift():
             return relation.column.name in wanted
         case GroupAggregate() | Reduce():
-            return any(one.method in {"first", "last"} for one in relation.values)
+            return any(value.method in {"first", "last"} for value in relation.values)
         case DistinctOn():
             return not are_equal(relation, wanted)
         case _:
@@ -58,36 +58,36 @@ def _passed_on(relation: Relation) -> Sequence[Relation]:
 
 def filtered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
     """Return the names of relations into which a condition above them may move."""
-    found: set[str] = set()
+    names: set[str] = set()
     for relation in reversed(relations):
         moves = isinstance(relation, SelectColumns | OrderBy | Join)
         moves |= isinstance(relation, Number) and relation.column.name not in wanted
-        if isinstance(relation, Selection) or (moves and relation.token_name in found):
-            found.update(below.token_name for below in relation.inputs)
-    return found
+        if isinstance(relation, Selection) or (moves and relation.token_name in names):
+            names.update(below.token_name for below in relation.inputs)
+    return names
 
 
 def are_equal(relation: DistinctOn, wanted: Collection[str]) -> bool:
     """Tell whether the rows of which one is kept differ in nothing that somebody reads."""
-    keys = {one.name for one in relation.subset}
+    keys = {column.name for column in relation.subset}
     return all(name in keys for name, _ in relation.a.columns if name in wanted)
 
 
 def is_unique(relation: Relation, columns: Sequence[Expression]) -> bool:
     """Tell whether no two rows are equal in some columns."""
-    names = {one.name if isinstance(one, Column) else "" for one in columns}
+    names = {column.name if isinstance(column, Column) else "" for column in columns}
     while True:
         match relation:
             case SelectColumns():
                 below = dict(relation.columns)
                 terms = [below.get(name) for name in names]
-                names = {one.name for one in terms if isinstance(one, Column)}
+                names = {column.name for column in terms if isinstance(column, Column)}
             case Selection() | OrderBy() | FirstRows() | Number() | Shift():
                 pass
             case GroupAggregate():
                 return names >= {f"k{place}" for place in range(len(relation.keys))}
             case DistinctOn():
-                return names >= {one.name for one in relation.subset}
+                return names >= {column.name for column in relation.subset}
             case _:
                 return False
         relation = relation.a
@@ -108,7 +108,7 @@ def is_semi(relation: Join, read: Collection[str]) -> bool:
 def may_meet_nulls(relation: Join) -> bool:
     """Tell whether keys may be missing on both sides; polars is faster where that is not asked."""
     pairs = zip(relation.left_on, relation.right_on, strict=True)
-    return any(not one.full and not other.full for one, other in pairs)
+    return any(not left_key.full and not right_key.full for left_key, right_key in pairs)
 
 
 def never_null(term: Expression) -> bool:

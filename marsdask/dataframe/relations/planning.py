@@ -33,16 +33,16 @@ def plan_relations(graph: Graph, plan: Plan) -> Graph:
     if forbidden(mode, plan) or is_little(_source_rows(graph), mode):
         return graph
     tables = _tables(graph)
-    chosen = {node: tables[node] for node, one in decisions(graph, plan, tables) if one.polars}
-    if not chosen:
+    runs = {node: tables[node] for node, choice in decisions(graph, plan, tables) if choice.polars}
+    if not runs:
         return graph
-    together = shared(chosen)
+    together = shared(runs)
     new: dict[Node, Node] = {}
     by_name = {node.name: node for node in graph.nodes}
     for node in graph.nodes:
-        if node in chosen:
-            below = [by_name[name] for name in inputs_of(chosen[node])]
-            new[node] = Query.of(node, chosen[node], below, new, together.get(node))
+        if node in runs:
+            below = [by_name[name] for name in inputs_of(runs[node])]
+            new[node] = Query.of(node, runs[node], below, new, together.get(node))
         else:
             new[node] = node.with_inputs(new) if node.inputs else node
     return Graph([new[root] for root in graph.roots])
@@ -70,16 +70,16 @@ def shared(chosen: Mapping[Node, Table]) -> dict[Node, Shared]:
         # What needs a number that was computed before may need that of another one of these.
         if isinstance(below, Reduce) and inputs_of(table) == inputs_of(Table(below.a, ())):
             groups.setdefault(below.a, []).append(node)
-    found: dict[Node, Shared] = {}
+    results: dict[Node, Shared] = {}
     for below, nodes in groups.items():
-        ordered = sorted(nodes, key=lambda node: node.name)
-        values = [value for node in ordered for value in _reduction(chosen[node]).values]
+        group = sorted(nodes, key=lambda node: node.name)
+        values = [value for node in group for value in _reduction(chosen[node]).values]
         if len(nodes) > 1 and len(values) == len(nodes):
             whole = aggregates.reduce(Table(below, ()), values)
-            likes = tuple(node.meta for node in ordered)
+            likes = tuple(node.meta for node in group)
             if whole is not None:
-                found.update({one: Shared(whole, likes, at) for at, one in enumerate(ordered)})
-    return found
+                results.update({item: Shared(whole, likes, at) for at, item in enumerate(group)})
+    return results
 
 
 def _reduction(table: Table) -> Reduce:
@@ -90,7 +90,7 @@ def _reduction(table: Table) -> Reduce:
 def _source_rows(graph: Graph) -> float:
     """Return how many rows the sources of a program have, at most."""
     sizes = [node.chunks[0] for node in graph.nodes if not node.inputs and node.chunks]
-    bounds = [upper(total(one)) for one in sizes]
+    bounds = [upper(total(size)) for size in sizes]
     return math.inf if None in bounds else sum(bounds)  # type: ignore[arg-type]
 
 
@@ -99,10 +99,10 @@ def _tables(graph: Graph) -> dict[Node, Table]:
     tables: dict[Node, Table] = {}
     for node in graph.nodes:
         # Engines have columns of one type, which only running tells here.
-        given = [None if child.incomplete else _argument(child, tables) for child in node.inputs]
-        found = None if None in given else node.relation(given)
-        if found is not None and len(walk([found.relation])) <= DEEPEST:
-            tables[node] = found
+        inputs = [None if child.incomplete else _argument(child, tables) for child in node.inputs]
+        table = None if None in inputs else node.relation(inputs)
+        if table is not None and len(walk([table.relation])) <= DEEPEST:
+            tables[node] = table
     return tables
 
 
@@ -112,34 +112,34 @@ def _argument(node: Node, tables: Mapping[Node, Table]) -> Any:
         dtype = getattr(node.meta, "dtype", None)
         plain = isinstance(dtype, np.dtype) and dtype.kind in "if" and not node.chunks
         return Parameter(node.name, dtype) if plain else None
-    found = tables.get(node)
-    return held(node) if found is None and isinstance(node, SourceNode) else found
+    table = tables.get(node)
+    return held(node) if table is None and isinstance(node, SourceNode) else table
 
 
 def decisions(
     graph: Graph, plan: Plan, tables: Mapping[Node, Table]
 ) -> Iterator[tuple[Node, EngineChoice]]:
     """Yield the last node of each run, where somebody else needs its rows, and who runs it."""
-    pinned = _pinned(graph)
-    needed = set(graph.roots)
-    refused: set[Node] = set()
+    pins = _pinned(graph)
+    outputs = set(graph.roots)
+    rejects: set[Node] = set()
     by_name = {node.name: node for node in graph.nodes}
     for node in reversed(graph.nodes):
-        if node not in needed:
+        if node not in outputs:
             continue
         table = tables.get(node)
-        if table is not None and _is_work(table) and _is_result(node, table, plan, graph, pinned):
+        if table is not None and _is_work(table) and _is_result(node, table, plan, graph, pins):
             below = [by_name[name] for name in inputs_of(table)]
             choice = _choice(table, plan, below)
-            if choice.polars or node not in refused:
+            if choice.polars or node not in rejects:
                 yield node, choice
             if choice.polars:
-                needed.update(below)
+                outputs.update(below)
                 continue
-            refused.add(node)
-        needed.update(node.inputs)
-        if node in refused:
-            refused.update(node.inputs)
+            rejects.add(node)
+        outputs.update(node.inputs)
+        if node in rejects:
+            rejects.update(node.inputs)
 
 
 def _choice(table: Table, plan: Plan, below: Sequence[Node]) -> EngineChoice:
@@ -149,11 +149,11 @@ def _choice(table: Table, plan: Plan, below: Sequence[Node]) -> EngineChoice:
 
 def _pinned(graph: Graph) -> set[Node]:
     """Return the nodes whose chunks a function of the user sees."""
-    found: set[Node] = set()
+    nodes: set[Node] = set()
     for node in reversed(graph.nodes):
-        if node.pins_grid or node in found:
-            found.update(node.inputs)
-    return found
+        if node.pins_grid or node in nodes:
+            nodes.update(node.inputs)
+    return nodes
 
 
 def _is_result(node: Node, table: Table, plan: Plan, graph: Graph, pinned: set[Node]) -> bool:
@@ -166,4 +166,4 @@ def _is_result(node: Node, table: Table, plan: Plan, graph: Graph, pinned: set[N
 
 def _is_work(table: Table) -> bool:
     """Tell whether relations do more than read: pandas reads as well."""
-    return not all(isinstance(one, FileScan | Input) for one in walk([table.relation]))
+    return not all(isinstance(relation, FileScan | Input) for relation in walk([table.relation]))

@@ -74,8 +74,8 @@ class Query(Node):
         shared: Shared | None = None,
     ) -> Query:
         """Return the query for a node; ``new`` has what became of the nodes below."""
-        names = tuple(one.name for one in below)
-        inputs = tuple(new[one] for one in below)
+        names = tuple(child.name for child in below)
+        inputs = tuple(new[child] for child in below)
         chunks = node.chunks if node.is_row else (_whole(node),)
         query: Query = cls(
             inputs, names, table, node.meta, chunks, node.traits, node.label, node.itemsize, shared
@@ -121,10 +121,10 @@ class Query(Node):
     def _tile_shared(self, shared: Shared, *inputs: Grid) -> Grid:
         # Grids of equal rules are one: the task runs once for all nodes.
         run = RunQuery(self.names, shared.table, shared.likes, nbytes_of(shared.table))
-        found = gather(run, *inputs, chunks=((1,),), itemsize=8.0 * len(shared.likes))
+        results = gather(run, *inputs, chunks=((1,),), itemsize=8.0 * len(shared.likes))
         return blockwise(
             value_at,
-            [(found, (None,))],
+            [(results, (None,))],
             chunks=self.chunks,
             meta=self.meta,
             itemsize=self.given_bytes,
@@ -164,8 +164,8 @@ class RunQuery:
     def __call__(self, *inputs: list[Any]) -> Any:
         from .polars_kernels import engine
 
-        given = dict(zip(self.names, inputs, strict=True))
-        return engine.run(self.table, given, self.like)
+        blocks = dict(zip(self.names, inputs, strict=True))
+        return engine.run(self.table, blocks, self.like)
 
 
 def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[Expression]:
@@ -176,7 +176,7 @@ def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[E
         case OrderBy():
             yield from relation.keys
         case SelectColumns():
-            yield from (one for _, one in relation.columns)
+            yield from (term for _, term in relation.columns)
         case Shift():
             yield relation.of
         case GroupAggregate():
@@ -192,7 +192,7 @@ def expressions_of(relation: Relation, *, right_keys: bool = True) -> Iterator[E
 
 
 def _values(values: Sequence[Aggregation]) -> Iterator[Expression]:
-    yield from (one.of for one in values if one.of is not None)
+    yield from (value.of for value in values if value.of is not None)
 
 
 def terms_of(table: Table, *, right_keys: bool = True) -> Iterator[Column | Parameter]:
@@ -201,13 +201,13 @@ def terms_of(table: Table, *, right_keys: bool = True) -> Iterator[Column | Para
     What a projection makes counts only if somebody reads it; keys of right sides if wanted.
     """
     relations = walk([table.relation])
-    wanted: set[str] = set()
-    stack = [one for one in (*table.columns, *(table.labels or ())) if one is not None]
+    names: set[str] = set()
+    stack = [item for item in (*table.columns, *(table.labels or ())) if item is not None]
     by_name: dict[str, list[Expression]] = {}
     for relation in relations:
         if isinstance(relation, SelectColumns):
-            for name, one in relation.columns:
-                by_name.setdefault(name, []).append(one)
+            for name, item in relation.columns:
+                by_name.setdefault(name, []).append(item)
         elif isinstance(relation, Shift):
             by_name.setdefault(relation.column.name, []).append(relation.of)
         else:
@@ -218,26 +218,26 @@ def terms_of(table: Table, *, right_keys: bool = True) -> Iterator[Column | Para
             stack.extend(term.args)
         elif isinstance(term, Parameter):
             yield term
-        elif isinstance(term, Column) and term.name not in wanted:
-            wanted.add(term.name)
+        elif isinstance(term, Column) and term.name not in names:
+            names.add(term.name)
             yield term
             stack.extend(by_name.get(term.name, ()))
 
 
 def inputs_of(table: Table) -> list[str]:
     """Return the names of the nodes that a table needs."""
-    found = [one.name for one in walk([table.relation]) if isinstance(one, Input)]
-    found.extend(one.name for one in terms_of(table) if isinstance(one, Parameter))
-    return list(dict.fromkeys(found))
+    names = [item.name for item in walk([table.relation]) if isinstance(item, Input)]
+    names.extend(item.name for item in terms_of(table) if isinstance(item, Parameter))
+    return list(dict.fromkeys(names))
 
 
 def nbytes_of(table: Table) -> int:
     """Estimate the bytes of the columns that a table reads."""
-    wanted = {one.name for one in terms_of(table)}
+    names = {term.name for term in terms_of(table)}
     total_bytes = 0
     for relation in walk([table.relation]):
         if isinstance(relation, FileScan):
-            width = sum(width_of(one.dtype) for one in relation.columns if one.name in wanted)
+            width = sum(width_of(term.dtype) for term in relation.columns if term.name in names)
             total_bytes += relation.rows * width
     return total_bytes
 

@@ -250,14 +250,14 @@ class Table:
     def projected(self, prefix: str) -> tuple[SelectColumns, tuple[Column | None, ...]]:
         """Return a relation of the columns under new names, and those columns."""
         names = [f"{prefix}{position}" for position in range(len(self.columns))]
-        named = tuple(
-            (name, one) for name, one in zip(names, self.columns, strict=True) if one is not None
+        pairs = tuple(
+            (name, term) for name, term in zip(names, self.columns, strict=True) if term is not None
         )
         columns = tuple(
-            one if one is None else renamed(one, name)
-            for name, one in zip(names, self.columns, strict=True)
+            term if term is None else renamed(term, name)
+            for name, term in zip(names, self.columns, strict=True)
         )
-        return SelectColumns(self.relation, named), columns
+        return SelectColumns(self.relation, pairs), columns
 
 
 def unshifted(relation: Relation) -> Relation:
@@ -269,18 +269,18 @@ def unshifted(relation: Relation) -> Relation:
 
 def together(tables: Sequence[Table]) -> list[Table] | None:
     """Return tables of the same rows over one relation, ``None`` if the rows may differ."""
-    found = {one.relation for one in tables}
-    if len(found) == 1:
+    relations = {item.relation for item in tables}
+    if len(relations) == 1:
         return list(tables)
-    if len({unshifted(one) for one in found}) != 1:
+    if len({unshifted(item) for item in relations}) != 1:
         return None
     whole = unshifted(tables[0].relation)
     columns = set()
-    for relation in walk([one.relation for one in tables]):
+    for relation in walk([item.relation for item in tables]):
         if isinstance(relation, Shift) and relation.column not in columns:
             columns.add(relation.column)
             whole = replace(relation, a=whole)
-    return [one.over(whole) for one in tables]
+    return [item.over(whole) for item in tables]
 
 
 def renamed(expression: Any, name: str, *, full: bool = False) -> Column:

@@ -15,18 +15,18 @@ from .relation import Table
 
 def _arguments(operation: Operation, *names: str) -> dict[str, Any] | None:
     """Return what arguments are called, ``None`` if there are others."""
-    _, *rest = operation.args
-    if len(rest) > len(names):
+    _, *values = operation.args
+    if len(values) > len(names):
         return None
-    given = dict(zip(names, rest, strict=False)) | operation.kwargs
-    return given if given.keys() <= set(names) else None
+    kwargs = dict(zip(names, values, strict=False)) | operation.kwargs
+    return kwargs if kwargs.keys() <= set(names) else None
 
 
 def _each(table: Table, function: Callable[[int, Expression], Expression | None]) -> Table:
     """Apply a function to each column that is known and whose type is."""
     columns = tuple(
-        None if one is None or has_gaps(one) else function(place, one)
-        for place, one in enumerate(table.columns)
+        None if column is None or has_gaps(column) else function(place, column)
+        for place, column in enumerate(table.columns)
     )
     return Table(table.relation, columns, table.labels)
 
@@ -47,8 +47,8 @@ def _is_plain(column: Expression, value: Expression | None) -> bool:
 
 def fillna(operation: Operation) -> Table | None:
     """Translate ``fillna(value)`` with one value."""
-    given = _arguments(operation, "value")
-    value = None if given is None else as_term(given.get("value"))
+    kwargs = _arguments(operation, "value")
+    value = None if kwargs is None else as_term(kwargs.get("value"))
     if not isinstance(value, Constant) or pd.isna(value.value):
         return None
 
@@ -66,12 +66,12 @@ def chosen(*, kept: bool) -> Translation:
     """Return the translation of ``where`` (values that meet a condition are kept) or ``mask``."""
 
     def translate(operation: Operation) -> Table | None:
-        given = _arguments(operation, "cond", "other")
-        if given is None or not isinstance(given.get("cond"), Table):
+        kwargs = _arguments(operation, "cond", "other")
+        if kwargs is None or not isinstance(kwargs.get("cond"), Table):
             return None
-        table, condition, other = operation.args[0], given["cond"], given.get("other", np.nan)
-        tables = [one for one in (condition, other) if isinstance(one, Table)]
-        if any(len(one.columns) != len(table.columns) for one in tables):
+        table, condition, other = operation.args[0], kwargs["cond"], kwargs.get("other", np.nan)
+        tables = [item for item in (condition, other) if isinstance(item, Table)]
+        if any(len(item.columns) != len(table.columns) for item in tables):
             return None
 
         def choose(place: int, column: Expression) -> Expression | None:
@@ -89,40 +89,40 @@ def chosen(*, kept: bool) -> Translation:
 
 def clip(operation: Operation) -> Table | None:
     """Translate ``clip(lower, upper)`` with constant bounds."""
-    given = _arguments(operation, "lower", "upper")
-    if not given:
+    kwargs = _arguments(operation, "lower", "upper")
+    if not kwargs:
         return None
-    bounds = [as_term(given.get(name)) for name in ("lower", "upper")]
-    numbers = [one.value for one in bounds if isinstance(one, Constant)]
-    if len(numbers) != sum(one is not None for one in given.values()) or not numbers:
+    bounds = [as_term(kwargs.get(name)) for name in ("lower", "upper")]
+    numbers = [term.value for term in bounds if isinstance(term, Constant)]
+    if len(numbers) != sum(term is not None for term in kwargs.values()) or not numbers:
         return None
     if any(map(pd.isna, numbers)) or numbers != sorted(numbers):
         return None
 
     def clipped(_: int, column: Expression) -> Expression | None:
-        found = column
-        for name, bound in zip(("at_least", "at_most"), bounds, strict=True):
-            if bound is not None:
-                if kind_of(column.dtype) not in "if" or not _is_plain(column, bound):
+        result = column
+        for name, limit in zip(("at_least", "at_most"), bounds, strict=True):
+            if limit is not None:
+                if kind_of(column.dtype) not in "if" or not _is_plain(column, limit):
                     return None
-                found = FunctionCall(name, (found, bound), column.dtype)
-        return found
+                result = FunctionCall(name, (result, limit), column.dtype)
+        return result
 
     return _each(operation.args[0], clipped)
 
 
 def astype(operation: Operation) -> Table | None:
     """Translate ``astype`` to int64 and float64, of numbers that fit."""
-    given = _arguments(operation, "dtype")
-    if given is None or isinstance(given.get("dtype"), dict | pd.Series):
+    kwargs = _arguments(operation, "dtype")
+    if kwargs is None or isinstance(kwargs.get("dtype"), dict | pd.Series):
         return None
-    wanted: Any = pd.api.types.pandas_dtype(given["dtype"])
+    dtype: Any = pd.api.types.pandas_dtype(kwargs["dtype"])
 
     def cast(_: int, column: Expression) -> Expression | None:
         kind = kind_of(column.dtype)
-        fits = wanted == np.float64 and kind in "biuf"
-        fits |= wanted == np.int64 and (kind in "bi" or (kind == "u" and column.dtype.itemsize < 8))
-        return FunctionCall("cast", (column,), wanted) if fits else None
+        fits = dtype == np.float64 and kind in "biuf"
+        fits |= dtype == np.int64 and (kind in "bi" or (kind == "u" and column.dtype.itemsize < 8))
+        return FunctionCall("cast", (column,), dtype) if fits else None
 
     return _each(operation.args[0], cast)
 

@@ -30,7 +30,7 @@ def scan(
     first = footers[0].schema.to_arrow_schema()
     if footers[0].num_columns != len(first.names):
         return None
-    if any(not one.schema.to_arrow_schema().equals(first) for one in footers[1:]):
+    if any(not item.schema.to_arrow_schema().equals(first) for item in footers[1:]):
         return None
     gaps, spans = _statistics(paths, stamps, tuple(footers))
     columns: list[Column | None] = []
@@ -44,10 +44,10 @@ def scan(
         columns.append(Column(name, dtype, full=name not in gaps))
         if kind != kind_of(dtype):
             casts.append(name)
-    known = tuple(one for one in columns if one is not None)
-    rows = sum(one.num_rows for one in footers)
-    distinct = tuple((one.name, spans[one.name]) for one in known if one.name in spans)
-    return Table(FileScan(paths, stamps, known, tuple(casts), rows, distinct), tuple(columns))
+    fields = tuple(item for item in columns if item is not None)
+    rows = sum(item.num_rows for item in footers)
+    distinct = tuple((item.name, spans[item.name]) for item in fields if item.name in spans)
+    return Table(FileScan(paths, stamps, fields, tuple(casts), rows, distinct), tuple(columns))
 
 
 def _kind(kind: Any) -> str | None:
@@ -80,11 +80,11 @@ def _statistics(
             group = footer.row_group(number)
             for place, name in enumerate(names):
                 statistics = group.column(place).statistics
-                counted = statistics is not None and statistics.has_null_count
-                if not counted or statistics.null_count:
+                has_count = statistics is not None and statistics.has_null_count
+                if not has_count or statistics.null_count:
                     gaps.add(name)
                 bounds[name] = _wider(bounds.get(name, ()), statistics)
-    spans = {name: one[1] - one[0] + 1 for name, one in bounds.items() if one}
+    spans = {name: limits[1] - limits[0] + 1 for name, limits in bounds.items() if limits}
     return frozenset(gaps), spans
 
 
@@ -92,7 +92,7 @@ def _wider(bounds: Any, statistics: Any) -> Any:
     """Return bounds that hold a row group's values too; ``None`` where these are not told."""
     if bounds is None or statistics is None or not statistics.has_min_max:
         return None
-    found = statistics.min, statistics.max
-    if not all(isinstance(one, int) for one in found):
+    limits = statistics.min, statistics.max
+    if not all(isinstance(limit, int) for limit in limits):
         return None
-    return (min(*found, *bounds[:1]), max(*found, *bounds[1:])) if bounds else found
+    return (min(*limits, *bounds[:1]), max(*limits, *bounds[1:])) if bounds else limits

@@ -57,8 +57,8 @@ def cut(x: Any, bins: Any, *, retbins: bool = False, **options: Any) -> Any:
 
 def _of_memory(name: str, x: Any, *args: Any, **options: Any) -> Any:
     """Return the intervals of values in memory; edges stay there."""
-    found = of_memory(name, x, *args, **options)
-    return (as_lazy(found[0]), found[1]) if options["retbins"] else found
+    result = of_memory(name, x, *args, **options)
+    return (as_lazy(result[0]), result[1]) if options["retbins"] else result
 
 
 def _extremes(x: Any) -> Any:
@@ -88,11 +88,11 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     quantiles = x.quantile(list(shares)).compute()
     edges = quantiles.to_numpy()
     if quantiles.isna().any():  # there is no value: pandas tells what comes of it
-        none: Any = pd.Series([], dtype="float64" if is_masked(meta.dtype) else meta.dtype)
-        bins = pd.qcut(none, q, retbins=True, **options)[1]
-        rows = rowwise(no_values, x, dtype=none.dtype)
-        missing: Series = rowwise(Conversion("qcut"), rows, q=q, **options)
-        return (missing, bins) if retbins else missing
+        like: Any = pd.Series([], dtype="float64" if is_masked(meta.dtype) else meta.dtype)
+        bins = pd.qcut(like, q, retbins=True, **options)[1]
+        rows = rowwise(no_values, x, dtype=like.dtype)
+        gaps: Series = rowwise(Conversion("qcut"), rows, q=q, **options)
+        return (gaps, bins) if retbins else gaps
     options["include_lowest"] = True
     bins = pd.cut(meta, edges, retbins=True, **options)[1]
     intervals: Series = rowwise(Conversion("cut"), x, bins=edges, **options)
@@ -101,8 +101,8 @@ def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
 
 def no_values(block: Any, dtype: Any) -> Any:
     """Return a missing value for each row."""
-    missing = dtype if dtype.kind in "mMf" else float
-    return pd.Series([None] * len(block), block.index, missing, block.name)
+    kind = dtype if dtype.kind in "mMf" else float
+    return pd.Series([None] * len(block), block.index, kind, block.name)
 
 
 @public_call
@@ -125,7 +125,7 @@ def get_dummies(
     if not is_lazy(data):
         of_values: DataFrame = of_memory("get_dummies", data, columns=columns, **options)
         return of_values
-    given = data = with_all_categories(data)
+    source = data = with_all_categories(data)
     meta = as_node(data).meta
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
     encoded = frame
@@ -144,7 +144,7 @@ def get_dummies(
     if meta.ndim == 2:
         options["columns"] = columns
     indicators: DataFrame = rowwise(Conversion("get_dummies"), data, **options)
-    if meta.ndim == 1 and prefix is None and as_node(data) is not as_node(given):
+    if meta.ndim == 1 and prefix is None and as_node(data) is not as_node(source):
         return _of_values(indicators, as_node(data).meta, dummy_na=dummy_na, drop_first=drop_first)
     return indicators
 
@@ -156,8 +156,8 @@ def _of_values(indicators: DataFrame, meta: Any, *, dummy_na: bool, drop_first: 
     labels = values[int(drop_first) :]
     if not len(labels):
         return indicators
-    found: DataFrame = rowwise(relabelled, indicators, columns=labels)
-    return found
+    result: DataFrame = rowwise(relabelled, indicators, columns=labels)
+    return result
 
 
 @public_call
@@ -199,9 +199,9 @@ def from_dummies(
     if not is_lazy(data):
         of_values: DataFrame = of_memory("from_dummies", data, **options)
         return of_values
-    found: DataFrame = rowwise(Conversion("from_dummies"), data, **options)
-    _ = found.node.meta  # raises for columns and defaults that do not fit
-    return found
+    result: DataFrame = rowwise(Conversion("from_dummies"), data, **options)
+    _ = result.node.meta  # raises for columns and defaults that do not fit
+    return result
 
 
 def _categorical(data: Any, label: Any) -> Any:
@@ -209,16 +209,16 @@ def _categorical(data: Any, label: Any) -> Any:
     column = data if data.ndim == 1 else data[label]
     values = column.drop_duplicates().compute()
     dtype = pd.CategoricalDtype(pd.Categorical(values).categories)
-    cast = rowwise(Method("astype"), column, dtype)
-    return cast if data.ndim == 1 else rowwise(with_columns, data, cast, names=(label,))
+    result = rowwise(Method("astype"), column, dtype)
+    return result if data.ndim == 1 else rowwise(with_columns, data, result, names=(label,))
 
 
 def codes_of(block: Any, values: Any) -> Any:
     """Return the position of each value among distinct ones, -1 for others."""
-    found = values.get_indexer(pd.Index(block.array, dtype=block.dtype))
+    codes = values.get_indexer(pd.Index(block.array, dtype=block.dtype))
     if values.hasnans:
-        found[block.isna()] = values.isna().argmax()
-    return pd.Series(found, index=block.index, dtype=np.intp)
+        codes[block.isna()] = values.isna().argmax()
+    return pd.Series(codes, index=block.index, dtype=np.intp)
 
 
 @public_call
@@ -234,9 +234,9 @@ def factorize(
         return as_lazy(codes), as_lazy(distinct)
     _values(values, "factorize")
     distinct = values.drop_duplicates().compute()
-    found: Any = pd.factorize(distinct, sort=sort, use_na_sentinel=use_na_sentinel)[1]
-    numbers = rowwise(codes_of, values, values=found)
-    index: Any = from_pandas(found)
+    uniques: Any = pd.factorize(distinct, sort=sort, use_na_sentinel=use_na_sentinel)[1]
+    numbers = rowwise(codes_of, values, values=uniques)
+    index: Any = from_pandas(uniques)
     return to_tensor(numbers), index
 
 

@@ -149,16 +149,16 @@ class Concat(FrameNode):
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         (rows,) = taken
-        lengths = [total(one.chunks[0]) for one in self.parts]
+        lengths = [total(node.chunks[0]) for node in self.parts]
         # Labels and columns of other types are cast to those that all rows decide.
-        alike = all(_are_alike(one.meta, self.meta) and one.settled for one in self.parts)
-        alike = alike and len({dtypes_of(one.meta.index) for one in self.parts}) == 1
+        alike = all(_are_alike(node.meta, self.meta) and node.settled for node in self.parts)
+        alike = alike and len({dtypes_of(node.meta.index) for node in self.parts}) == 1
         if rows is None or not rows or not alike or not known(lengths):
             return None
-        cut = cut_axis(numbers(lengths), rows)
+        slices = cut_axis(numbers(lengths), rows)
         runs = [
             part(self.parts[at], (range(*own.indices(lengths[at])),))  # type: ignore[arg-type]
-            for at, own in zip(cut.positions, cut.parts, strict=True)
+            for at, own in zip(slices.positions, slices.parts, strict=True)
         ]
         return self.replaced(parts=tuple(runs))
 
@@ -171,12 +171,12 @@ class Concat(FrameNode):
 
     def _looked(self, grids: Sequence[Grid]) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*grids)
-        filled = [grid.meta.index for grid in grids if total(grid.chunks[0])]
+        indexes = [grid.meta.index for grid in grids if total(grid.chunks[0])]
         first, like = grids[0].meta.index, self.meta.index
         among_pairs = like.nlevels < first.nlevels
-        if among_pairs and {index.nlevels for index in filled} == {first.nlevels}:
+        if among_pairs and {index.nlevels for index in indexes} == {first.nlevels}:
             like, among_pairs = without_names(first), False
-        labels = common_labels(filled, like, [grid.meta.index for grid in grids])
+        labels = common_labels(indexes, like, [grid.meta.index for grid in grids])
         return self._joined(grids, labels_of_objects(labels) if among_pairs else labels)
 
     def tile_blind(self, *grids: Grid) -> Grid:
@@ -188,8 +188,8 @@ class Concat(FrameNode):
 
     def _labelled(self, grid: Grid, like: pd.Index) -> Grid:
         own = grid.meta.index
-        same = same_types(dtypes_of(own) or (), dtypes_of(like) or ())
-        if same and own.names == like.names:
+        is_same = same_types(dtypes_of(own) or (), dtypes_of(like) or ())
+        if is_same and own.names == like.names:
             return grid
         kwargs = {"like": like, "own": dtypes_of(own)}
         meta = grid.meta
@@ -260,15 +260,15 @@ def concat(
             "concat(levels=, verify_integrity=) is not supported; use keys= and names="
         )
     _check_keys(keys, objs, ignore_index=ignore_index)
-    given = [(at, one) for at, one in enumerate(objs) if one is not None]
-    keys = None if keys is None else [keys[at] for at, _ in given]
-    parts = _checked([one for _, one in given], objs)
+    pairs = [(at, item) for at, item in enumerate(objs) if item is not None]
+    keys = None if keys is None else [keys[at] for at, _ in pairs]
+    parts = _checked([item for _, item in pairs], objs)
     if beside:
         options = {"ignore_index": ignore_index, "keys": keys, "names": names}
-        found: S = _beside(parts, join, options, sort=sort)
+        result: S = _beside(parts, join, options, sort=sort)
     else:
-        found = _below(parts, join, keys, names, ignore_index=ignore_index, sort=bool(sort))
-    return found
+        result = _below(parts, join, keys, names, ignore_index=ignore_index, sort=bool(sort))
+    return result
 
 
 def _listed_keys(keys: Any, names: Any) -> tuple[list[Any], Any]:
@@ -339,8 +339,8 @@ def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool 
         times = all(isinstance(part.node.meta.index, pd.DatetimeIndex) for part in parts)
         sort = join == "outer" and times and len({alignment(part.node) for part in parts}) > 1
     if len({alignment(part.node) for part in parts}) == 1:
-        found = rowwise(columns_beside, *parts, **options)
-        return found.sort_index() if sort else found
+        result = rowwise(columns_beside, *parts, **options)
+        return result.sort_index() if sort else result
     metas: Any = [part.node.meta for part in parts]
     columns = pd.concat(metas, axis=1, join=typed("Any", join), **options).columns
     in_order = join == "outer" and not sort
@@ -354,20 +354,20 @@ def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool 
         if in_order:
             places.append(f"place {len(places)}")
             frames[-1] = rowwise(columns_beside, frames[-1], row_numbers(part, places[-1]))
-    joined = frames[0]
+    table = frames[0]
     for frame in frames[1:]:
-        joined = join_frames(joined, frame, how=join, validate="1:1")
+        table = join_frames(table, frame, how=join, validate="1:1")
     if in_order:
-        order = rowwise(first_places, joined[places])
-        joined = rowwise(columns_beside, joined.drop(columns=places), order)
-        joined = joined.sort_values(["part", "place"]).drop(columns=["part", "place"])
-    joined = joined.sort_index() if sort else joined
+        order = rowwise(first_places, table[places])
+        table = rowwise(columns_beside, table.drop(columns=places), order)
+        table = table.sort_values(["part", "place"]).drop(columns=["part", "place"])
+    table = table.sort_index() if sort else table
     names = [tuple(meta.index.names) for meta in metas]
     if len(set(names)) > 1 and len(set(map(len, names))) == 1:
         levels = [set(level) for level in zip(*names, strict=True)]
         common = [level.pop() if len(level) == 1 else None for level in levels]
-        joined = joined.rename_axis(index=common)
-    return rowwise(relabelled, joined, columns=columns)
+        table = table.rename_axis(index=common)
+    return rowwise(relabelled, table, columns=columns)
 
 
 def row_numbers(rows: Any, name: str) -> Any:
@@ -382,7 +382,7 @@ def counted(block: Any, name: str) -> Any:
 
 def first_places(places: Any) -> Any:
     """Return for each row the first object that has its label, and its number there."""
-    known = places.notna().to_numpy(bool)
-    part = known.argmax(axis=1)
+    mask = places.notna().to_numpy(bool)
+    part = mask.argmax(axis=1)
     place = places.to_numpy(float)[np.arange(len(places)), part]
     return pd.DataFrame({"part": part, "place": place}, index=places.index)

@@ -62,15 +62,15 @@ class Conversion(Unsettled):
 
 def with_zone(block: Any, tz: Any, **options: Any) -> Any:
     """Return the times that texts tell: all have one time zone, or none."""
-    found: Any = pd.to_datetime(block, **options)
-    if found.dtype.kind != "M" or found.dt.tz == tz:
-        return found
-    if found.notna().any():
+    times: Any = pd.to_datetime(block, **options)
+    if times.dtype.kind != "M" or times.dt.tz == tz:
+        return times
+    if times.notna().any():
         raise ValueError(
             "Mixed timezones detected. Pass utc=True in to_datetime or tz='UTC' in DatetimeIndex "
             "to convert to a common timezone."
         )
-    return found.dt.tz_localize(tz)
+    return times.dt.tz_localize(tz)
 
 
 def is_lazy(arg: Any) -> bool:
@@ -102,14 +102,14 @@ def _converted(name: str, arg: Any, options: dict[str, Any]) -> Any:
     if meta.ndim > 1:
         getattr(pd, name)(meta, **options)  # raises
     rows = column(arg) if isinstance(meta, pd.Index) else series_from_tensor(arg)
-    found = rowwise(Conversion(name), rows, **options)
+    result = rowwise(Conversion(name), rows, **options)
     if name != "to_numeric" or isinstance(meta, pd.Index):
-        return as_index(found)
+        return as_index(result)
     if meta.dtype.kind not in "iufcb":
         raise NotImplementedError(
             "to_numeric() of a lazy array of texts is not supported; use md.Series(x)"
         )
-    return to_tensor(found)
+    return to_tensor(result)
 
 
 @overload
@@ -154,16 +154,16 @@ def _downcast(numbers: Any, downcast: str) -> Series:
         empty: Any = numbers.node.meta
         dtypes = [pd.to_numeric(empty, downcast=typed("Any", downcast)).dtype]
     if {dtype.kind for dtype in dtypes} != {kind}:
-        same: Series = numbers
-        return same
-    cast: Series = numbers.astype(max(dtypes, key=lambda dtype: dtype.itemsize))
-    return cast
+        rows: Series = numbers
+        return rows
+    result: Series = numbers.astype(max(dtypes, key=lambda dtype: dtype.itemsize))
+    return result
 
 
 def downcast_names(block: Any, downcast: Any) -> Any:
     """Return, once for each row, the smallest type that holds all numbers of a chunk."""
-    found: Any = pd.to_numeric(block, downcast=downcast)
-    return pd.Series(str(found.dtype), block.index, dtype="str")
+    numbers: Any = pd.to_numeric(block, downcast=downcast)
+    return pd.Series(str(numbers.dtype), block.index, dtype="str")
 
 
 @overload
@@ -210,8 +210,8 @@ def to_datetime(
     It computes the first text at the call, which tells the format, and the time zone. With a
     ``format`` that has no time zone it computes nothing.
     """
-    given = {"dayfirst": dayfirst, "yearfirst": yearfirst, "utc": utc, "cache": cache}
-    options: dict[str, Any] = {"errors": errors, **{key: on for key, on in given.items() if on}}
+    flags = {"dayfirst": dayfirst, "yearfirst": yearfirst, "utc": utc, "cache": cache}
+    options: dict[str, Any] = {"errors": errors, **{key: on for key, on in flags.items() if on}}
     options |= {} if format is None else {"format": format}
     options |= {} if exact is no_default else {"exact": exact}
     options |= {} if unit is None else {"unit": unit}
@@ -250,8 +250,8 @@ def _zone(values: Any, first: list[Any], options: dict[str, Any]) -> dict[str, A
     """Return the time zone that all times have to have, the one of the first."""
     first = _first_times(values, options) if options["errors"] == "coerce" else first
     with suppress(ValueError, TypeError):  # these the conversion raises
-        found: Any = pd.to_datetime(first[:1], **options)
-        return {"tz": found.tz} if len(found) else {}
+        times: Any = pd.to_datetime(first[:1], **options)
+        return {"tz": times.tz} if len(times) else {}
     return {}
 
 
@@ -261,8 +261,8 @@ def _format_of(first: list[Any], *, dayfirst: bool) -> str:
         return "ISO8601"  # of no text the format does not matter
     if type(first[0]) is not str:
         return "mixed"
-    if (found := guess_datetime_format(first[0], dayfirst=dayfirst)) is not None:
-        return found
+    if (guess := guess_datetime_format(first[0], dayfirst=dayfirst)) is not None:
+        return guess
     pd.to_datetime(first, errors="coerce", dayfirst=dayfirst)  # warns
     return "mixed"
 

@@ -37,30 +37,30 @@ def crosstab(
     Computes the groups at the call. With ``values`` it aggregates these; margins of them are not
     supported.
     """
-    given = {"values": values, "rownames": rownames, "colnames": colnames, "aggfunc": aggfunc}
-    given |= {"margins": margins, "margins_name": margins_name}
-    given |= {"dropna": dropna, "normalize": normalize}
+    arguments = {"values": values, "rownames": rownames, "colnames": colnames, "aggfunc": aggfunc}
+    arguments |= {"margins": margins, "margins_name": margins_name}
+    arguments |= {"dropna": dropna, "normalize": normalize}
     if not any(isinstance(x, Collection) for x in (*_several(index), *_several(columns), values)):
-        of_values: DataFrame = of_memory("crosstab", index, columns, **given)
+        of_values: DataFrame = of_memory("crosstab", index, columns, **arguments)
         return of_values
-    rows, others = _listed(index), _listed(columns)
-    _check(others, values, aggfunc, margins=margins, dropna=dropna)
-    keys = [*rows, *others]
+    rows, cols = _listed(index), _listed(columns)
+    _check(cols, values, aggfunc, margins=margins, dropna=dropna)
+    keys = [*rows, *cols]
     parts = [*keys, *([] if values is None else [values])]
-    named: list[Any] = [rowwise(renamed, one, name=at) for at, one in enumerate(parts)]
-    frame: Any = concat(named, axis=1, join="inner")
+    series: list[Any] = [rowwise(renamed, part, name=at) for at, part in enumerate(parts)]
+    frame: Any = concat(series, axis=1, join="inner")
     groups = frame.groupby(list(range(len(keys))), dropna=dropna)
-    found = groups.size() if values is None else groups[len(keys)].agg(aggfunc)
-    counts = found.rename("values").reset_index().compute()
-    names = {"rownames": _names(rows, rownames, "row"), "colnames": _names(others, colnames, "col")}
+    sizes = groups.size() if values is None else groups[len(keys)].agg(aggfunc)
+    counts = sizes.rename("values").reset_index().compute()
+    names = {"rownames": _names(rows, rownames, "row"), "colnames": _names(cols, colnames, "col")}
     totals = {"values": counts["values"], "aggfunc": "sum" if values is None else "first"}
-    options: dict[str, Any] = given | names | totals
+    options: dict[str, Any] = arguments | names | totals
     labels = [counts[at] for at in range(len(keys))]
     table: Any = pd.crosstab(labels[: len(rows)], labels[len(rows) :], **options)
     if values is None and normalize is False:
         table = table.fillna(0).astype("int64")
-    shown: DataFrame = from_pandas(table)
-    return shown
+    result: DataFrame = from_pandas(table)
+    return result
 
 
 def _check(others: list[Any], values: Any, aggfunc: Any, *, margins: bool, dropna: bool) -> None:
@@ -73,7 +73,7 @@ def _check(others: list[Any], values: Any, aggfunc: Any, *, margins: bool, dropn
         raise NotImplementedError(
             "crosstab(values=, margins=True) is not supported; use pivot_table(margins=True)"
         )
-    times = any(one.node.meta.dtype.kind in "mM" for one in others)
+    times = any(column.node.meta.dtype.kind in "mM" for column in others)
     if margins and (not dropna or (times and len(others) > 1)):
         raise NotImplementedError(
             "crosstab(margins=True, dropna=False), or of times among several columns, is not "
@@ -87,17 +87,17 @@ def _several(keys: Any) -> list[Any]:
 
 def _listed(keys: Any) -> list[Any]:
     """Return the columns to count by."""
-    listed = _several(keys)
-    for one in listed:
-        if not isinstance(one, Collection) or not isinstance(one.node.meta, pd.Series):
+    columns = _several(keys)
+    for column in columns:
+        if not isinstance(column, Collection) or not isinstance(column.node.meta, pd.Series):
             raise NotImplementedError(
-                f"crosstab() of {type(one).__name__} is not supported; use md.Series(x)"
+                f"crosstab() of {type(column).__name__} is not supported; use md.Series(x)"
             )
-    return listed
+    return columns
 
 
 def _names(keys: list[Any], names: Any, prefix: str) -> list[Any]:
     if names is not None:
         return list(names)
-    found = [one.node.meta.name for one in keys]
-    return [f"{prefix}_{at}" if name is None else name for at, name in enumerate(found)]
+    labels = [key.node.meta.name for key in keys]
+    return [f"{prefix}_{at}" if name is None else name for at, name in enumerate(labels)]

@@ -23,9 +23,9 @@ def exploded(block: Any, column: Any = None) -> Any:
     """Return a row for each item of the lists in some columns; objects stay objects."""
     if column is None:
         return _as_before(block.explode(), block)
-    found = block.explode(column)
-    objects = [one for one in column if block.dtypes[one] == "object"]
-    return found.astype(dict.fromkeys(objects, object))
+    result = block.explode(column)
+    objects = [label for label in column if block.dtypes[label] == "object"]
+    return result.astype(dict.fromkeys(objects, object))
 
 
 def _as_before(found: Any, block: Any) -> Any:
@@ -44,9 +44,9 @@ def explode(frame: S, column: Any, ignore_index: bool = False) -> S:
     Looks at the items of all rows, whose type is that of the column.
     """
     frame.node.meta.explode(column)  # raises pandas's errors
-    listed = column if isinstance(column, list) else [column]
-    rows: S = flat_map(exploded, frame, column=listed, read=tuple(listed))
-    objects = tuple(one for one in listed if frame.node.meta.dtypes[one] == "object")
+    labels = column if isinstance(column, list) else [column]
+    rows: S = flat_map(exploded, frame, column=labels, read=tuple(labels))
+    objects = tuple(label for label in labels if frame.node.meta.dtypes[label] == "object")
     if objects:
         rows = with_exemplars(constructed, rows, is_object_dtype, labels=objects)
     return reset_index(rows, drop=True) if ignore_index else rows

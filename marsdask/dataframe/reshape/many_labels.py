@@ -69,8 +69,8 @@ class ManyLabels(FrameNode):
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs
-        given = {name: getattr(self, name) for name in ("make", "first", "step", "options")}
-        rule = Blockwise(labels_at, (), (), given, RunAt(self.rows, self.sizes), cheap=True)
+        fields = {name: getattr(self, name) for name in ("make", "first", "step", "options")}
+        rule = Blockwise(labels_at, (), (), fields, RunAt(self.rows, self.sizes), cheap=True)
         return self.grid(rule, self.sizes)
 
 
@@ -83,9 +83,9 @@ def labels_at(
 ) -> Any:
     """Return the labels of some numbers, ``first`` being that of 0."""
     if isinstance(first, pd.Period):
-        numbered = first.ordinal + step.n * np.arange(rows.start, rows.stop, rows.step)
+        ordinals = first.ordinal + step.n * np.arange(rows.start, rows.stop, rows.step)
         periods: Any = pd.PeriodIndex
-        return periods.from_ordinals(numbered, freq=step, **dict(options))
+        return periods.from_ordinals(ordinals, freq=step, **dict(options))
     start = first + rows.start * step
     return make(start=start, periods=len(rows), freq=rows.step * step, **dict(options))
 
@@ -109,8 +109,8 @@ def many_labels(
         _check_count(make, periods)
         return None
     ends: list[Any] = [
-        None if one is None else make(start=one, periods=1, freq=step, **options)[0]
-        for one in (start, end)
+        None if edge is None else make(start=edge, periods=1, freq=step, **options)[0]
+        for edge in (start, end)
     ]
     if periods is not None and (None in ends) == (ends == [None, None]):
         return None  # pandas says which argument is missing, or one too many
@@ -124,16 +124,16 @@ def many_labels(
     first = ends[0] if ends[0] is not None else ends[1] - (periods - 1) * step
     _ = first + (periods - 1) * step  # raises if it is out of bounds
     rows = range(int(periods))
-    named = tuple(sorted(options.items()))
-    meta = labels_at(range(1), make, first, step, named)
+    arguments = tuple(sorted(options.items()))
+    meta = labels_at(range(1), make, first, step, arguments)
     sizes = row_sizes(len(rows), meta[:0], chunk_size, None)
-    return ManyLabels(make, first, step, rows, sizes, named)
+    return ManyLabels(make, first, step, rows, sizes, arguments)
 
 
 def _step(make: Callable[..., Any], start: Any, end: Any, freq: Any) -> Any:
     """Return what equal steps add, ``None`` if steps may differ or nobody tells them."""
     if make is pd.period_range:
-        own = next((one.freq for one in (start, end) if isinstance(one, pd.Period)), None)
+        own = next((edge.freq for edge in (start, end) if isinstance(edge, pd.Period)), None)
         return own if freq is None else pd.PeriodDtype(freq).freq
     if make not in {pd.date_range, pd.timedelta_range} or freq is None:
         return None

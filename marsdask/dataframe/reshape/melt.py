@@ -40,7 +40,7 @@ def melt(
     """Return the columns as rows, one column after the other. See pandas.DataFrame.melt."""
     meta = as_node(frame).meta
     names = {"var_name": var_name, "value_name": value_name}
-    wanted = meta.melt(id_vars, value_vars, col_level=col_level, **names)  # raises pandas's errors
+    like = meta.melt(id_vars, value_vars, col_level=col_level, **names)  # raises pandas's errors
     if col_level is not None:
         labels = meta.columns.get_level_values(col_level)
         frame = rowwise(relabelled, frame, columns=labels)
@@ -49,24 +49,24 @@ def melt(
         raise NotImplementedError(
             "melt() of columns of one label is not supported; use set_axis(axis=1) first"
         )
-    kept = _places(id_vars, meta.columns)
-    chosen = _places(value_vars, meta.columns)
-    if value_vars is None or not (kept or chosen):
-        chosen = list(range(len(meta.columns)))
-    places = [at for at in chosen if at not in kept]
+    ids = _places(id_vars, meta.columns)
+    values = _places(value_vars, meta.columns)
+    if value_vars is None or not (ids or values):
+        values = list(range(len(meta.columns)))
+    places = [at for at in values if at not in ids]
     if places and (blocks := column_blocks(frame)):
-        return _of_blocks(frame, kept, places, len(blocks[0]), wanted, names, ignore_index)
+        return _of_blocks(frame, ids, places, len(blocks[0]), like, names, ignore_index)
     # Of no columns there are no rows.
     rows = frame if places else frame.iloc[:0]
     parts = [
-        rowwise(NewLabels(melted), rows, kept=kept, at=at, **names)
+        rowwise(NewLabels(melted), rows, kept=ids, at=at, **names)
         for at in [[place] for place in places] or [[]]
     ]
-    found: DataFrame = concat(parts)
-    dtypes = dict(zip(wanted.columns, dtypes_of(wanted), strict=True))
-    if dtypes_of(found.node.meta) != dtypes_of(wanted):
-        found = rowwise(Method("astype"), found, dtypes)
-    return reset_index(found, drop=True) if ignore_index else found
+    result: DataFrame = concat(parts)
+    dtypes = dict(zip(like.columns, dtypes_of(like), strict=True))
+    if dtypes_of(result.node.meta) != dtypes_of(like):
+        result = rowwise(Method("astype"), result, dtypes)
+    return reset_index(result, drop=True) if ignore_index else result
 
 
 def _of_blocks(
@@ -89,8 +89,8 @@ def _of_blocks(
         rows = lengths * len(run) if isinstance(lengths, int) else None
         part = frame.iloc[:, [*kept, *run]]
         parts.append(of_all_rows(part, PandasCall("melt", labels, options), like, rows))
-    found: DataFrame = parts[0] if alone else concat(parts)
-    return reset_index(found, drop=True) if ignore_index and not alone else found
+    result: DataFrame = parts[0] if alone else concat(parts)
+    return reset_index(result, drop=True) if ignore_index and not alone else result
 
 
 def _places(labels: Any, columns: pd.Index) -> list[int]:

@@ -90,52 +90,52 @@ def pivot_table(
     rows, names = _keys(data, index), _keys(data, columns)
     several = values is None or pd.api.types.is_list_like(values)
     keys = [*rows, *names]
-    chosen = _values(data, values, keys)
-    frame = data[list(dict.fromkeys([*keys, *chosen]))]
+    selection = _values(data, values, keys)
+    frame = data[list(dict.fromkeys([*keys, *selection]))]
 
     def table(func: Any) -> Any:
-        groups = Groups(frame, rows, names, chosen, func, kwargs, observed)
-        found = groups.table(fill_value, margins_name if margins else None)
-        if rows and not several and found.ndim == 2 and found.columns.nlevels > 1:
-            labels: Any = found.columns
-            found = rowwise(relabelled, found, columns=labels.droplevel(0))
-        return found
+        groups = Groups(frame, rows, names, selection, func, kwargs, observed)
+        result = groups.table(fill_value, margins_name if margins else None)
+        if rows and not several and result.ndim == 2 and result.columns.nlevels > 1:
+            labels: Any = result.columns
+            result = rowwise(relabelled, result, columns=labels.droplevel(0))
+        return result
 
     if not isinstance(aggfunc, list):
         single: DataFrame = table(aggfunc)
         return single
-    labels = [function_name(one) if callable(one) else one for one in aggfunc]
-    joined: Any = pd.concat(compute(*map(table, aggfunc)), keys=labels, axis=1)
-    found: DataFrame = from_pandas(joined)
-    return found
+    labels = [function_name(item) if callable(item) else item for item in aggfunc]
+    block: Any = pd.concat(compute(*map(table, aggfunc)), keys=labels, axis=1)
+    result: DataFrame = from_pandas(block)
+    return result
 
 
 def _keys(data: DataFrame, by: Any) -> list[Any]:
     """Return the columns that are keys."""
-    listed = [] if by is None else _listed(by)
-    for one in listed:
-        if not isinstance(one, Hashable) or callable(one) or isinstance(one, Collection):
+    labels = [] if by is None else _listed(by)
+    for label in labels:
+        if not isinstance(label, Hashable) or callable(label) or isinstance(label, Collection):
             raise NotImplementedError(
                 "pivot_table() by other keys than columns is not supported; use assign() first"
             )
-        if one not in data.columns:
-            raise KeyError(one)
-    return listed
+        if label not in data.columns:
+            raise KeyError(label)
+    return labels
 
 
 def _values(data: DataFrame, values: Any, keys: list[Any]) -> list[Any]:
     """Return the columns that are aggregated."""
     if not keys:
         raise ValueError("No group keys passed!")
-    chosen = [one for one in data.columns if one not in keys] if values is None else _listed(values)
-    for one in chosen:
-        if one not in data.columns:
-            raise KeyError(one)
-    if not chosen:
+    labels = [key for key in data.columns if key not in keys] if values is None else _listed(values)
+    for key in labels:
+        if key not in data.columns:
+            raise KeyError(key)
+    if not labels:
         raise NotImplementedError(
             "pivot_table() without columns to aggregate is not supported; use crosstab()"
         )
-    return chosen
+    return labels
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Groups:
         long = self.by([*self.rows, *self.columns]).dropna(how="all")
         if not self.columns:
             counts = long.count().compute()
-            table, seen = long, {label: bool(counts[label]) for label in long.columns}
+            table, has_values = long, {label: bool(counts[label]) for label in long.columns}
         else:
             counts = long.groupby(level=self._levels).count().compute()
             labels = counts.index.to_frame(index=False)
@@ -190,11 +190,11 @@ class Groups:
             places = dict(zip(counts.index, counts.to_numpy(), strict=True))
             at = {label: position for position, label in enumerate(counts.columns)}
             first = long.columns.nlevels
-            pairs = [(_label(one[:first]), _label(one[first:])) for one in table.columns]
-            found = [key in places and bool(places[key][at[value]]) for value, key in pairs]
-            seen = dict(zip(table.columns, found, strict=True))
+            pairs = [(_label(column[:first]), _label(column[first:])) for column in table.columns]
+            flags = [key in places and bool(places[key][at[value]]) for value, key in pairs]
+            has_values = dict(zip(table.columns, flags, strict=True))
         order = pd.DataFrame(columns=table.columns).sort_index(axis=1).columns
-        table = table[[label for label in order if seen[label] or fill_value is not None]]
+        table = table[[label for label in order if has_values[label] or fill_value is not None]]
         return table if fill_value is None else table.fillna(fill_value)
 
     def small(self, fill_value: Any, margins_name: Any) -> pd.DataFrame:
@@ -207,8 +207,8 @@ class Groups:
             table = self._with_margins(fill_value, margins_name)
         else:
             table = _laid_out(self.by(self.columns).compute(), [], fill_value).T
-        found: pd.DataFrame = table.dropna(how="all", axis=1)
-        return found
+        result: pd.DataFrame = table.dropna(how="all", axis=1)
+        return result
 
     def _with_margins(self, fill_value: Any, name: str) -> Any:
         complete = self.frame.dropna()
@@ -285,7 +285,7 @@ def _with_row(table: Any, margin: Any, key: Any, fill_value: Any) -> Any:
 def _downcast(column: Any, dtype: Any) -> Any:
     """Return a column of a type, if this changes no value."""
     try:
-        cast = column.astype(dtype)
+        result = column.astype(dtype)
     except (TypeError, ValueError):
         return column
-    return cast if dtype == "object" or (cast == column).all() else column
+    return result if dtype == "object" or (result == column).all() else column

@@ -28,11 +28,11 @@ def _lazy(
 ) -> Index:
     """Return the labels of pandas's function ``make``."""
     many = many_labels(make, start, end, periods, freq, chunk_size, dict(options))
-    given = {"start": start, "end": end, "periods": periods, "freq": freq, **options}
-    found: Index = (
-        in_memory(make(**given), chunk_size, None, copy=True) if many is None else wrap(many)
+    arguments = {"start": start, "end": end, "periods": periods, "freq": freq, **options}
+    labels: Index = (
+        in_memory(make(**arguments), chunk_size, None, copy=True) if many is None else wrap(many)
     )
-    return found
+    return labels
 
 
 @public_call

@@ -148,32 +148,32 @@ def unstacked(
     values = list(block.columns[keys:])
     long = block.set_index(list(block.columns[:keys]))
     levels = list(range(len(by), keys))
-    found = (long[values[0]] if series else long).unstack(levels, fill_value=fill_value)
+    result = (long[values[0]] if series else long).unstack(levels, fill_value=fill_value)
     labels = like.columns if series else numbered(like.columns, values, len(levels))
-    at = found.columns.get_indexer(labels)
+    at = result.columns.get_indexer(labels)
     if (at < 0).any():
-        found = _with_absent(found, at, block[values], fill_value)
+        result = _with_absent(result, at, block[values], fill_value)
     elif not (at == np.arange(len(at))).all():
-        found = found.iloc[:, at]
-    found = found.set_axis(like.columns, axis=1)
-    return found.set_axis(found.index.set_names(like.index.names))
+        result = result.iloc[:, at]
+    result = result.set_axis(like.columns, axis=1)
+    return result.set_axis(result.index.set_names(like.index.names))
 
 
 def numbered(columns: pd.Index, values: list[Any], levels: int) -> pd.MultiIndex:
     """Return column labels with the numbers of the values in place of their labels."""
-    each = len(columns) // len(values)
+    count = len(columns) // len(values)
     inner = levels_in(columns)[-levels:]
-    return pd.MultiIndex.from_arrays([np.repeat(values, each), *inner])
+    return pd.MultiIndex.from_arrays([np.repeat(values, count), *inner])
 
 
 def _with_absent(found: Any, at: Any, values: Any, fill_value: Any) -> Any:
     """Return the columns in another order, with those that are not there."""
-    each = len(at) // values.shape[1]
+    count = len(at) // values.shape[1]
     blanks = [blank(values.iloc[:, i], found.index, fill_value) for i in range(values.shape[1])]
     columns = {}
-    for place, one in enumerate(at):
-        filled = blanks[place // each]
-        columns[place] = filled if one < 0 else found.iloc[:, one].astype(filled.dtype)
+    for place, number in enumerate(at):
+        gap = blanks[place // count]
+        columns[place] = gap if number < 0 else found.iloc[:, number].astype(gap.dtype)
     return pd.DataFrame(columns, index=found.index)
 
 
@@ -204,8 +204,8 @@ def unstack(
     if meta.index.nlevels == 1:
         meta.unstack(level, fill_value)  # raises pandas's errors
         return _columns_as_rows(obj)
-    given = list(level) if isinstance(level, list | tuple) else [level]
-    levels = [meta.index._get_level_number(one) for one in given]
+    names = list(level) if isinstance(level, list | tuple) else [level]
+    levels = [meta.index._get_level_number(name) for name in names]
     rows = [at for at in range(meta.index.nlevels) if at not in levels]
     if not sort or not rows or fill_value is pd.NA:
         raise NotImplementedError(
@@ -222,8 +222,8 @@ def unstack_series(
 
     Computes the labels of these levels at the call.
     """
-    found: Any = unstack(series, level, fill_value, sort)
-    frame: DataFrame = found
+    result: Any = unstack(series, level, fill_value, sort)
+    frame: DataFrame = result
     return frame
 
 
@@ -244,15 +244,15 @@ def widened(
     index = flat.node.meta.set_index(list(by)).index.set_names([names[at] for at in rows])
     columns = _columns(labels, obj.node.meta, [names[at] for at in levels])
     values = flat.node.meta.iloc[:, keys:]
-    each = len(columns) // max(1, values.shape[1])
+    count = len(columns) // max(1, values.shape[1])
     like = pd.DataFrame(
-        {at: blank(values.iloc[:, at // each], index, fill_value) for at in range(len(columns))},
+        {at: blank(values.iloc[:, at // count], index, fill_value) for at in range(len(columns))},
         index=index,
     ).set_axis(columns, axis=1)
     series = obj.ndim == 1
     node = Unstack(flat.node, by, (True,) * len(by), True, like, keys, series, fill_value)
-    found: DataFrame = collection_of(node)
-    return found
+    result: DataFrame = collection_of(node)
+    return result
 
 
 def _are_sorted_groups(node: Node) -> bool:
@@ -266,9 +266,9 @@ def _are_sorted_groups(node: Node) -> bool:
 
 def _columns(labels: pd.DataFrame, meta: Any, names: list[Any]) -> pd.Index:
     """Return the columns that pandas makes of labels, for each value."""
-    same = pd.Index(np.zeros(len(labels), dtype=int))
+    zeros = pd.Index(np.zeros(len(labels), dtype=int))
     keys = [pd.Index(labels[at]) for at in labels.columns]
-    index = pd.MultiIndex.from_arrays([same, *keys])
+    index = pd.MultiIndex.from_arrays([zeros, *keys])
     if isinstance(meta, pd.Series):
         small: Any = pd.Series(0, index=index)
     else:
@@ -289,6 +289,6 @@ def _columns_as_rows(frame: Any) -> Series:
     """Return all columns, one after the other."""
     meta = frame.node.meta
     parts = [rowwise(NewLabels(labelled_column), frame, at=at) for at in range(len(meta.columns))]
-    found: Series = concat(parts)
-    wanted = row(meta).unstack().dtype
-    return found if found.dtype == wanted else found.astype(wanted)
+    values: Series = concat(parts)
+    dtype = row(meta).unstack().dtype
+    return values if values.dtype == dtype else values.astype(dtype)

@@ -63,8 +63,8 @@ def transpose(frame: DataFrame, *args: Any) -> DataFrame:
     columns = {at: pd.Series([], dtype=dtype) for at in range(rows)}
     like = pd.DataFrame(columns).set_axis(meta.columns[:0]).set_axis(labels, axis=1)
     node = Transpose(like, len(meta.columns), False, "transpose", frame.node)
-    found: DataFrame = collection_of(node)
-    return found
+    result: DataFrame = collection_of(node)
+    return result
 
 
 def droplevel(obj: S, level: Any, axis: int | str = 0) -> S:
@@ -89,5 +89,5 @@ def _relabelled(name: str, obj: S, axis: Any, **options: Any) -> S:
     number = axis_number(obj.node.meta, axis)
     if obj.ndim == 2:
         options["axis"] = number
-    found: S = rowwise(Method(name) if number else NewLabels(Method(name)), obj, **options)
-    return found
+    result: S = rowwise(Method(name) if number else NewLabels(Method(name)), obj, **options)
+    return result

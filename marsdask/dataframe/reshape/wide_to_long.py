@@ -40,16 +40,16 @@ def wide_to_long(
     stubs = list(stubnames) if pd.api.types.is_list_like(stubnames) else [stubnames]
     first = rows[keys].iloc[0].tolist()
     numbers = [label[-1] for label in like.index if list(label[:-1]) == first]
-    found = _columns(meta, stubs, sep, suffix)
-    places = tuple((number, tuple(found.get(number, {}).items())) for number in numbers)
+    columns = _columns(meta, stubs, sep, suffix)
+    places = tuple((number, tuple(columns.get(number, {}).items())) for number in numbers)
     how = {"keys": tuple(keys), "name": j, "like": like.iloc[:0]}
     by_row = len(numbers) > 1 and list(like.index[1][:-1]) == first
     if by_row:
         long: DataFrame = flat_map(lengthened, df, times=len(places), places=places, **how)
         return long
-    parts = [rowwise(NewLabels(lengthened), df, places=(one,), **how) for one in places]
-    joined: DataFrame = concat(parts) if parts else flat_map(lengthened, df, places=(), **how)
-    return joined
+    parts = [rowwise(NewLabels(lengthened), df, places=(place,), **how) for place in places]
+    result: DataFrame = concat(parts) if parts else flat_map(lengthened, df, places=(), **how)
+    return result
 
 
 def _two_rows(meta: Any, keys: list[Any]) -> Any:
@@ -63,18 +63,18 @@ def _two_rows(meta: Any, keys: list[Any]) -> Any:
 
 def _columns(meta: pd.DataFrame, stubs: list[Any], sep: str, suffix: str) -> dict[Any, Any]:
     """Return for each number the columns of its values, by their stubs."""
-    found: dict[Any, dict[str, Any]] = {}
+    columns: dict[Any, dict[str, Any]] = {}
     for stub in stubs:
         pattern = re.compile(rf"^{re.escape(stub)}{re.escape(sep)}{suffix}$")
-        labels = [one for one in meta.columns if isinstance(one, str) and pattern.match(one)]
-        texts = pd.Series([re.sub(re.escape(stub + sep), "", one) for one in labels], dtype="str")
+        labels = [name for name in meta.columns if isinstance(name, str) and pattern.match(name)]
+        texts = pd.Series([re.sub(re.escape(stub + sep), "", name) for name in labels], dtype="str")
         try:
             numbers: Any = pd.to_numeric(texts)
         except (TypeError, ValueError, OverflowError):
             numbers = texts
         for number, label in zip(numbers, labels, strict=True):
-            found.setdefault(number, {})[stub] = label
-    return found
+            columns.setdefault(number, {})[stub] = label
+    return columns
 
 
 @kernel(scratch=2.0)
@@ -95,12 +95,12 @@ def _of_number(
     stubs = {stub: block[label] for stub, label in columns.items()}
     values = {label: stubs[label] if label in stubs else block.get(label) for label in like}
     rows = pd.DataFrame(
-        {at: one for at, one in enumerate(values.values()) if one is not None},
+        {at: column for at, column in enumerate(values.values()) if column is not None},
         index=block.index,
     ).reindex(columns=range(len(values)))
     rows.columns = like.columns
     types = dict(zip(like.columns, dtypes_of(like), strict=True))
-    gaps = [label for label, one in values.items() if one is None]
+    gaps = [label for label, column in values.items() if column is None]
     rows = rows.astype({label: types[label] for label in gaps})
     last = pd.Index([number] * len(block), dtype=like.index.levels[-1].dtype)
     rows.index = pd.MultiIndex.from_arrays([*(block[key] for key in keys), last])
@@ -113,18 +113,18 @@ def lreshape(data: DataFrame, groups: Mapping[Any, list[Any]], dropna: bool = Tr
     """Return groups of columns as one column each, one below the other. See pandas.lreshape."""
     meta = as_node(data).meta
     like = pd.lreshape(sample(meta), dict(groups), dropna=False)  # raises pandas's errors
-    used = {label for labels in groups.values() for label in labels}
-    kept = [label for label in meta.columns if label not in used]
+    inputs = {label for labels in groups.values() for label in labels}
+    ids = [label for label in meta.columns if label not in inputs]
     parts = []
     for place in range(len(next(iter(groups.values())))):
         labels = {labels[place]: target for target, labels in groups.items()}
-        part = data[[*kept, *labels]]
-        parts.append(part.set_axis([*kept, *labels.values()], axis=1)[list(like.columns)])
-    found = concat(parts)
-    found = found.dropna(subset=list(groups)) if dropna else found
-    rows: DataFrame = reset_index(found, drop=True)
+        part = data[[*ids, *labels]]
+        parts.append(part.set_axis([*ids, *labels.values()], axis=1)[list(like.columns)])
+    frame = concat(parts)
+    frame = frame.dropna(subset=list(groups)) if dropna else frame
+    rows: DataFrame = reset_index(frame, drop=True)
     if dtypes_of(rows.node.meta) == dtypes_of(like):
         return rows
     types = dict(zip(like.columns, dtypes_of(like), strict=True))
-    typed: DataFrame = rowwise(Method("astype"), rows, types)
-    return typed
+    result: DataFrame = rowwise(Method("astype"), rows, types)
+    return result

@@ -86,5 +86,5 @@ def over_all_categories(node: Node) -> Node:
 def with_all_categories(obj: S) -> S:
     """Return an object whose type tells the categories of all rows; computes them if need be."""
     node = over_all_categories(obj.node)
-    found: S = obj if node is obj.node else type(obj)(node)
-    return found
+    result: S = obj if node is obj.node else type(obj)(node)
+    return result

@@ -36,18 +36,18 @@ def meta_from_infos(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
     Chunks without rows count only if all are empty. The meta is unchanged if the types of a chunk
     are unknown, or if a chunk has other columns than declared.
     """
-    told = [info for info in infos if info.shape and info.shape[0]] or infos[:1]
-    found = _told(told)
-    if not _fit(meta, found):
+    parts = [info for info in infos if info.shape and info.shape[0]] or infos[:1]
+    dtypes = _told(parts)
+    if not _fit(meta, dtypes):
         return meta
-    types = _concat_types(meta, found)
-    return types if len(told) == len(infos) else _with_unused(types, _told(infos))
+    types = _concat_types(meta, dtypes)
+    return types if len(parts) == len(infos) else _with_unused(types, _told(infos))
 
 
 def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
     """Return the grid with the meta's types in all chunks, or itself if they are equal."""
-    found = _told(infos)
-    if [*map(_exact, found)] == [_exact(_types_of(meta))] or not _fit(meta, found):
+    dtypes = _told(infos)
+    if [*map(_exact, dtypes)] == [_exact(_types_of(meta))] or not _fit(meta, dtypes):
         return grid
     kwargs = {"meta": meta}
     return map_blocks(
@@ -57,9 +57,9 @@ def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
 
 def common_meta(blocks: Sequence[Any]) -> Any:
     """Return empty rows of the types that concatenating blocks gives, of which some may differ."""
-    found = _distinct(map(_types_of, blocks))
+    dtypes = _distinct(map(_types_of, blocks))
     first = blocks[0].iloc[:0]
-    return _concat_types(first, found) if _fit(first, found) else first
+    return _concat_types(first, dtypes) if _fit(first, dtypes) else first
 
 
 def common_labels(
@@ -74,7 +74,7 @@ def common_labels(
         return like
     common = tuple(map(_common_of_objects, zip(*types, strict=True)))
     objects = (np.dtype(object),) * len(common)
-    whole = [dtypes_of(one) if one.nlevels == len(common) else objects for one in every]
+    whole = [dtypes_of(labels) if labels.nlevels == len(common) else objects for labels in every]
     return _empty_labels(like, tuple(map(_of_every, common, zip(*whole, strict=True))))
 
 
@@ -87,14 +87,14 @@ def labels_of_objects(labels: pd.Index) -> pd.Index:
 def _common_of_objects(dtypes: Sequence[Any]) -> Any:
     """Return the type of labels of several objects: other categories are no categories."""
     if {type(dtype) for dtype in dtypes} == {pd.CategoricalDtype}:
-        first, *others = [pd.Index(_values(dtype)) for dtype in dtypes]
-        return first.append(others).dtype
+        first, *indexes = [pd.Index(_values(dtype)) for dtype in dtypes]
+        return first.append(indexes).dtype
     return _common(dtypes, pd.Index)
 
 
 def _of_every(dtype: Any, dtypes: Sequence[Any]) -> Any:
     """Return the common type of numbers, the first of equal categories, or that of the values."""
-    types = [getattr(one, "categories", pd.Index([], one)).dtype for one in dtypes]
+    types = [getattr(kind, "categories", pd.Index([], kind)).dtype for kind in dtypes]
     if len({*dtypes}) > 1 and all(is_numeric_dtype(t) and not is_bool_dtype(t) for t in types):
         return _common_of_objects(types)
     if not isinstance(dtype, pd.CategoricalDtype):
@@ -156,31 +156,31 @@ def is_small(node: Node) -> bool:
 
 def _source_bytes(node: Node) -> float:
     """Return how many bytes the sources of a node have; infinity if that is unknown."""
-    nbytes, seen, stack = 0.0, {node}, [node]
+    nbytes, nodes, stack = 0.0, {node}, [node]
     while stack:
-        one = stack.pop()
-        if not one.inputs and isinstance(one, FrameNode):
-            rows = upper(one.shape[0])
-            nbytes += math.inf if rows is None else rows * (one.itemsize or math.inf)
-        fresh = [child for child in one.inputs if child not in seen]
-        seen.update(fresh)
+        source = stack.pop()
+        if not source.inputs and isinstance(source, FrameNode):
+            rows = upper(source.shape[0])
+            nbytes += math.inf if rows is None else rows * (source.itemsize or math.inf)
+        fresh = [child for child in source.inputs if child not in nodes]
+        nodes.update(fresh)
         stack += fresh
     return nbytes
 
 
 def concat_chunks(blocks: list[Any]) -> Any:
     """Concatenate blocks of types that may differ."""
-    filled = [block for block in blocks if len(block)] or blocks[:1]
-    found = _distinct(map(_types_of, filled))
-    if not _fit(blocks[0], found):
-        return concat(filled)
-    first = filled[0]
-    meta = _concat_types(first[:0] if isinstance(first, pd.Index) else first.iloc[:0], found)
-    if len(filled) < len(blocks):
+    parts = [block for block in blocks if len(block)] or blocks[:1]
+    dtypes = _distinct(map(_types_of, parts))
+    if not _fit(blocks[0], dtypes):
+        return concat(parts)
+    first = parts[0]
+    meta = _concat_types(first[:0] if isinstance(first, pd.Index) else first.iloc[:0], dtypes)
+    if len(parts) < len(blocks):
         meta = _with_unused(meta, _distinct(map(_types_of, blocks)))
-    if [*map(_exact, found)] == [_exact(_types_of(meta))]:
-        return concat(filled)
-    return concat([cast(block, meta) for block in filled])
+    if [*map(_exact, dtypes)] == [_exact(_types_of(meta))]:
+        return concat(parts)
+    return concat([cast(block, meta) for block in parts])
 
 
 def cast(block: Any, meta: Any) -> Any:
@@ -215,7 +215,7 @@ def _exact(types: Types) -> tuple[Any, ...]:
 
 
 def _distinct(types: Iterable[Types]) -> list[Types]:
-    return list({_exact(each): each for each in types}.values())
+    return list({_exact(kind): kind for kind in types}.values())
 
 
 def _types_of(obj: Any) -> Types:
@@ -243,7 +243,7 @@ def _with_unused(meta: Any, found: list[Types]) -> Any:
         return meta
     sides = zip(_types_of(meta), zip(*found, strict=True), strict=True)
     columns, labels = (
-        tuple(all_categories(others) or own for own, *others in zip(types, *several, strict=True))
+        tuple(all_categories(dtypes) or own for own, *dtypes in zip(types, *several, strict=True))
         for types, several in sides
     )
     return _of_types(meta, columns, labels)
@@ -294,4 +294,4 @@ def _empty_labels(labels: pd.Index, types: tuple[Any, ...]) -> pd.Index:
         return labels
     if len(types) == 1:
         return pd.Index([], types[0], name=labels.name)
-    return pd.MultiIndex.from_arrays([pd.Index([], one) for one in types], names=labels.names)
+    return pd.MultiIndex.from_arrays([pd.Index([], dtype) for dtype in types], names=labels.names)

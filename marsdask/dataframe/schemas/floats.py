@@ -57,9 +57,9 @@ class Narrowing:
 
     def joined(self, a: Any, b: Any) -> tuple[Any, bool, frozenset[Any]]:
         """Return the same of two runs of rows."""
-        (first, rise, gaps), (last, others, more) = a, b
+        (first, rise, gaps), (last, rises, more) = a, b
         keys = pd.concat([first, last])
-        rise = rise and others and self._rise(keys)
+        rise = rise and rises and self._rise(keys)
         return self._ends(keys) if rise else keys.iloc[:1], rise, gaps | more
 
     def _rise(self, keys: Any) -> bool:
@@ -73,14 +73,14 @@ class Narrowing:
 
     def wide_means(self, rows: Any) -> Any:
         """Return the means that pandas computes of doubles: of groups in order without gaps."""
-        found = np.empty((), dtype=object)
-        none: tuple[Any, bool, frozenset[Any]] = (None, False, frozenset())
-        keys, rise, gaps = rows or none
+        result = np.empty((), dtype=object)
+        default: tuple[Any, bool, frozenset[Any]] = (None, False, frozenset())
+        keys, rise, gaps = rows or default
         rise = rise and not (self.dropna and keys.isna().any(axis=1).all())  # there are groups
         columns = enumerate(zip(self.dtypes, self.names, strict=True))
         means = {dtype if self.together else at for at, (dtype, how) in columns if how == "mean"}
-        found[()] = frozenset(("mean", one) for one in means - gaps) if rise else frozenset()
-        return found
+        result[()] = frozenset(("mean", label) for label in means - gaps) if rise else frozenset()
+        return result
 
     def misfits(self, block: Any) -> frozenset[Any]:
         """Return the columns, or the types, some of whose values change in fewer bits."""
@@ -93,7 +93,7 @@ class Narrowing:
 
     def __call__(self, block: Any, misfits: frozenset[Any]) -> Any:
         """Return the columns in pandas's types, but for those that do not fit."""
-        found = block.copy(deep=False)
+        result = block.copy(deep=False)
         for at, (dtype, name) in enumerate(zip(self.dtypes, self.names, strict=True)):
             if name is None:
                 continue
@@ -103,11 +103,11 @@ class Narrowing:
             if ("mean", dtype if self.together else at) in misfits:
                 continue
             with np.errstate(over="ignore"):
-                column = _column(found, at).astype(np.float32 if wide else dtype)
-            if found.ndim == 1:
+                column = _column(result, at).astype(np.float32 if wide else dtype)
+            if result.ndim == 1:
                 return column
-            found.isetitem(at, column)
-        return found
+            result.isetitem(at, column)
+        return result
 
 
 def _column(block: Any, at: int) -> Any:
@@ -155,8 +155,8 @@ class NarrowFloats(FrameNode):
 
     def tile(self, a: Grid, rows: Grid) -> Grid:
         kwargs = {"how": self.how}
-        one = ((1,) * len(a),)
-        misfits = map_blocks(misfits_of, a, chunks=one, itemsize=64.0, kwargs=kwargs)
+        chunks = ((1,) * len(a),)
+        misfits = map_blocks(misfits_of, a, chunks=chunks, itemsize=64.0, kwargs=kwargs)
         return blockwise(
             narrowed,
             [(a, (0,)), (tree(misfits, Pairwise(both), [0]), (None,)), (rows, ())],
@@ -186,6 +186,6 @@ def narrowed(block: Any, misfits: Any, wide_means: Any, how: Narrowing) -> Any:
 
 def narrow_floats(found: Node, rows: Node, how: Narrowing) -> NarrowFloats:
     """Return aggregations of rows with floats of fewer bits, where pandas has these."""
-    none = np.empty((), dtype=object)
+    initial = np.empty((), dtype=object)
     steps = (how.rows, how.joined, how.wide_means)
-    return NarrowFloats(found, FrameFold(none, None, False, "groupby", rows, steps), how)
+    return NarrowFloats(found, FrameFold(initial, None, False, "groupby", rows, steps), how)

@@ -47,12 +47,12 @@ def column(dtype: Any) -> Any:
 
 def row(meta: pd.DataFrame) -> Any:
     """Return one row of an empty frame's types, including those of the labels."""
-    found = sample(meta).iloc[:1]
+    rows = sample(meta).iloc[:1]
     labels = meta.index
     if isinstance(labels, pd.MultiIndex):
         levels = [column(level.dtype)[:1] for level in labels.levels]
-        return found.set_axis(pd.MultiIndex.from_arrays(levels, names=labels.names))
-    return found.set_axis(pd.Index(column(labels.dtype)[:1], name=labels.name))
+        return rows.set_axis(pd.MultiIndex.from_arrays(levels, names=labels.names))
+    return rows.set_axis(pd.Index(column(labels.dtype)[:1], name=labels.name))
 
 
 def without_rows(found: Any, like: Any) -> Any:

@@ -47,11 +47,11 @@ def interned(meta: Any) -> Any:
     form = None if _is_schema(meta) else _form(meta)
     if form is None:
         return meta
-    known = _SCHEMAS.get(form)
-    if known is None:
-        known = _SCHEMAS.setdefault(form, sealed(meta))
-        _BY_IDENTITY[id(known)] = known
-    return known
+    schema = _SCHEMAS.get(form)
+    if schema is None:
+        schema = _SCHEMAS.setdefault(form, sealed(meta))
+        _BY_IDENTITY[id(schema)] = schema
+    return schema
 
 
 def _is_schema(meta: Any) -> bool:
@@ -63,10 +63,10 @@ def once_a_schema(func: Callable[[Any], T], meta: Any) -> T:
     if not _is_schema(meta):
         return func(meta)
     number = id(meta)
-    found = _FACTS.get(number)
-    if found is None or found[0]() is not meta:
-        found = _FACTS[number] = ref(meta, lambda _: _FACTS.pop(number, None)), {}
-    facts = found[1]
+    entry = _FACTS.get(number)
+    if entry is None or entry[0]() is not meta:
+        entry = _FACTS[number] = ref(meta, lambda _: _FACTS.pop(number, None)), {}
+    facts = entry[1]
     if func not in facts:
         facts[func] = func(meta)
     value: T = facts[func]
@@ -109,16 +109,16 @@ def result_of(
     """Return the schema of a function's result, cached for equal types of the arguments."""
     try:
         key = func, tuple(_decisive(arg, func in BY_TYPES) for arg in args), _decisive(kwargs)
-        known = _RESULTS.get(key)
+        entry = _RESULTS.get(key)
     except TypeError:
         return interned(compute())
-    if known is None:
+    if entry is None:
         if len(_RESULTS) >= REMEMBERED:
             _RESULTS.clear()
         # While they live, no other object has their identities.
         schemas = [arg.meta for arg in _nodes(args)]
-        known = _RESULTS[key] = schemas, interned(compute())
-    return known[1]
+        entry = _RESULTS[key] = schemas, interned(compute())
+    return entry[1]
 
 
 def types_of(node: Node, compute: Callable[[], Any]) -> Any:

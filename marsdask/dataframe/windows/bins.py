@@ -45,9 +45,9 @@ def join_bounds(a: Bounds, b: Bounds) -> Bounds:
 
 def as_bounds(bounds: Bounds) -> Any:
     """Return bounds as they are passed to every chunk."""
-    found = np.empty((), dtype=object)
-    found[()] = bounds
-    return found
+    array = np.empty((), dtype=object)
+    array[()] = bounds
+    return array
 
 
 def has_origin(rule: Any, tz: Any) -> bool:
@@ -66,13 +66,13 @@ def ends_of_bins(given: dict[str, Any]) -> dict[str, Any]:
 
 def anchored(how: Options, bounds: tuple[Any, Any]) -> dict[str, Any]:
     """Return the arguments of ``resample`` with an origin that does not depend on the rows."""
-    given = dict(how)
+    options = dict(how)
     first, last = bounds
     origins = {"start_day": first.normalize(), "start": first}
     origins |= {"end_day": last.ceil("D"), "end": last}
-    if isinstance(given["origin"], str):
-        given["origin"] = origins.get(given["origin"], given["origin"])
-    return given
+    if isinstance(options["origin"], str):
+        options["origin"] = origins.get(options["origin"], options["origin"])
+    return options
 
 
 def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
@@ -89,17 +89,17 @@ def all_bins(bounds: Bounds, how: Options, like: pd.Index) -> Any:
 @kernel(scratch=4.0)
 def bin_labels(times: Any, bounds: Any, how: Options) -> Any:
     """Return the label of the bin of each time, among the bins of all rows."""
-    seen = times.notna().to_numpy()
-    if not seen.any():
+    mask = times.notna().to_numpy()
+    if not mask.any():
         return times.copy()
-    values = pd.DatetimeIndex(times[seen])
+    values = pd.DatetimeIndex(times[mask])
     order = np.argsort(values.asi8, kind="stable")
     counts = _counted(values[order], bounds.item(), how)
     labels = np.empty(len(order), dtype=np.intp)
     labels[order] = np.repeat(np.arange(len(counts)), counts)
-    found = times.copy()
-    found[seen] = counts.index.take(labels)
-    return found
+    result = times.copy()
+    result[mask] = counts.index.take(labels)
+    return result
 
 
 def _counted(times: Any, bounds: tuple[Any, Any], how: Options) -> Any:
@@ -113,8 +113,8 @@ def _counted(times: Any, bounds: tuple[Any, Any], how: Options) -> Any:
     ends = pd.DatetimeIndex(bounds).astype(times.dtype)
     rows = pd.Series(0, index=ends[:1].append([times, ends[1:]]))
     counts = rows.resample(**dict(how)).size()
-    filled = np.flatnonzero(counts)
-    for end in (filled[0], filled[-1]):
+    places = np.flatnonzero(counts)
+    for end in (places[0], places[-1]):
         counts.iloc[end] -= 1  # the two ends are no rows
     return counts
 
@@ -130,8 +130,8 @@ def times_of(block: Any, on: Any) -> Any:
 def labels_of_bins(times: Any, how: Options) -> tuple[Any, Node]:
     """Return the label of the bin of each time, and the bounds of all times."""
     steps = (time_bounds, join_bounds, as_bounds)
-    none = np.empty((), dtype=object)
-    bounds = FrameFold(none, None, False, "resample", times.node, steps)
+    initial = np.empty((), dtype=object)
+    bounds = FrameFold(initial, None, False, "resample", times.node, steps)
     return rowwise(bin_labels, times, collection_of(bounds), how=how), bounds
 
 
@@ -190,8 +190,8 @@ def call_of_bins(
     if selection is not None:
         several = selection if isinstance(selection, list) else [selection]
         obj = obj[list(dict.fromkeys([*several, *(() if on is None else (on,))]))]
-    given = tuple((name, _frozen(one)) for name, one in options.items())
-    call = {"selection": selection, "args": tuple(map(_frozen, args)), "options": given, **how}
+    pairs = tuple((name, _frozen(value)) for name, value in options.items())
+    call = {"selection": selection, "args": tuple(map(_frozen, args)), "options": pairs, **how}
     like = _of_sample(obj.node.meta, on, call)
     kwargs = tuple(call.items())
     return collection_of(Assembly(like, None, False, "resample", (obj.node,), bins_called, kwargs))
@@ -219,7 +219,7 @@ def bins_called(
     bins = rows.resample(**dict(how), **({} if on is None else {"on": on}))
     if selection is not None:
         bins = bins[selection]
-    kwargs = {name: _thawed(one) for name, one in options}
+    kwargs = {name: _thawed(value) for name, value in options}
     return getattr(bins, method)(*map(_thawed, args), **kwargs)
 
 

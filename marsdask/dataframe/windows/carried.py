@@ -73,12 +73,12 @@ class StatesOf(FunctionWrapper):
 
     def __call__(self, totals: list[Any], **kwargs: Any) -> list[Any]:
         states: list[Any] = [None]
-        for one in totals:
+        for total in totals:
             last = states[-1]
-            if last is None or one is None:
-                states.append(one if last is None else last)
+            if last is None or total is None:
+                states.append(total if last is None else last)
             else:
-                states.append(self.func(last, one, **kwargs))
+                states.append(self.func(last, total, **kwargs))
         return states
 
 

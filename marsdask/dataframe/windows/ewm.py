@@ -47,23 +47,23 @@ class Weighted(NamedTuple):
 def weighted(block: Any, alpha: float, ignore_na: bool, adjust: bool) -> Weighted:
     """Return the weighted means of the rows of a chunk."""
     values = floats(block)
-    seen = values.notna()
-    count = seen.cumsum().to_numpy()
+    mask = values.notna()
+    count = mask.cumsum().to_numpy()
     how: dict[str, Any] = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na}
     mean = values.ewm(**how).mean().to_numpy()
     rows = np.arange(1, len(values) + 1)[:, None] + np.zeros_like(count)
     places = count if ignore_na else rows
     first = values.bfill().to_numpy()[0] + np.zeros_like(mean)
-    lead = np.where(seen & (count == 1), places, 0).sum(axis=0) + np.zeros_like(count)
+    lead = np.where(mask & (count == 1), places, 0).sum(axis=0) + np.zeros_like(count)
     if adjust:
-        ones = seen.astype(float).where(seen) if ignore_na else seen.astype(float)
-        weight = ones.ewm(**how).sum().ffill().fillna(0.0).to_numpy()
+        units = mask.astype(float).where(mask) if ignore_na else mask.astype(float)
+        weight = units.ewm(**how).sum().ffill().fillna(0.0).to_numpy()
         return Weighted(count, mean, weight, places, first, lead, np.ones_like(mean))
-    last = pd.DataFrame(places).where(seen).ffill().fillna(0).to_numpy()
+    last = pd.DataFrame(places).where(mask).ffill().fillna(0).to_numpy()
     before = np.vstack([np.zeros_like(last[:1]), last[:-1]])
     old = (1 - alpha) ** (places - before)
-    kept = np.where(seen & (count > 1), _share(old, alpha), 1.0).cumprod(axis=0)
-    return Weighted(count, mean, np.ones_like(mean), places - last, first, lead, kept)
+    decays = np.where(mask & (count > 1), _share(old, alpha), 1.0).cumprod(axis=0)
+    return Weighted(count, mean, np.ones_like(mean), places - last, first, lead, decays)
 
 
 def _share(old: Any, alpha: float) -> Any:
@@ -90,8 +90,8 @@ def after(
         base = found.mean if adjust else found.first
         mean = found.mean + share * (state.mean - base)
     mean = np.where(found.count == 0, state.mean, np.where(state.count == 0, found.mean, mean))
-    none, new = found.count == 0, state.count == 0
-    decays = found.decays if adjust else np.where(none, state.decays + found.decays, found.decays)
+    gaps, new = found.count == 0, state.count == 0
+    decays = found.decays if adjust else np.where(gaps, state.decays + found.decays, found.decays)
     return Weighted(
         state.count + found.count,
         mean,
@@ -107,7 +107,7 @@ def after(
 def total_weighted(block: Any, how: Options, **rest: Any) -> Weighted:
     """Return the weighted mean of a chunk."""
     del rest
-    return Weighted(*(one[-1:] for one in weighted(block, **dict(how))))
+    return Weighted(*(array[-1:] for array in weighted(block, **dict(how))))
 
 
 def join_weighted(state: Weighted, found: Weighted, how: Options, **rest: Any) -> Weighted:
@@ -120,10 +120,10 @@ def join_weighted(state: Weighted, found: Weighted, how: Options, **rest: Any) -
 def weigh_from(block: Any, state: Weighted | None, how: Options, name: str, least: int) -> Any:
     """Return the weighted mean, or sum, of each row of a chunk and of all rows before it."""
     if len(block):
-        found = weighted(block, **dict(how))
-        found = found if state is None else after(state, found, **dict(how))
-        values = found.mean * found.weight if name == "sum" else found.mean
-        values = np.where(found.count >= max(1, least), values, np.nan)
+        means = weighted(block, **dict(how))
+        means = means if state is None else after(state, means, **dict(how))
+        values = means.mean * means.weight if name == "sum" else means.mean
+        values = np.where(means.count >= max(1, least), values, np.nan)
     else:
         values = np.empty((0, 1 if block.ndim == 1 else block.shape[1]))
     if block.ndim == 1:
@@ -147,26 +147,26 @@ class ExponentialMovingWindow(Windows[S]):
         return tuple((key, NO_TIMES if key == "times" else value) for key, value in self._how)
 
     def _node(self, source: Node, name: str, kwargs: Options) -> Node:
-        given = dict(self._how)
-        if "times" in given:
+        settings = dict(self._how)
+        if "times" in settings:
             column = source.meta.name if isinstance(source.meta, pd.Series) else None
             series = isinstance(source.meta, pd.Series)
-            rows = rowwise(with_times, collection_of(source), given["times"])
+            rows = rowwise(with_times, collection_of(source), settings["times"])
             timed = (*kwargs, ("series", series), ("column", column))
             return RowsAtOnce(rows.node, name, values_at_times, timed, all_columns=True)
-        if name == "sum" and not given["adjust"]:
+        if name == "sum" and not settings["adjust"]:
             raise NotImplementedError("sum is not implemented with adjust=False; use adjust=True")
-        called = dict(kwargs)
-        if name not in {"mean", "sum"} or called["args"] or called["options"]:
+        call = dict(kwargs)
+        if name not in {"mean", "sum"} or call["args"] or call["options"]:
             whole = name in OF_PAIRS
             return RowsAtOnce(source, name, window_values, kwargs, all_columns=whole)
         how = {
-            "alpha": _alpha(**{key: given[key] for key in ("com", "span", "halflife", "alpha")}),
-            "ignore_na": given["ignore_na"],
-            "adjust": given["adjust"],
+            "alpha": _alpha(**{key: settings[key] for key in ("com", "span", "halflife", "alpha")}),
+            "ignore_na": settings["ignore_na"],
+            "adjust": settings["adjust"],
         }
         steps = Carry(total_weighted, join_weighted, weigh_from)
-        least = given["min_periods"] or 0
+        least = settings["min_periods"] or 0
         options = (("how", tuple(how.items())), ("name", name), ("least", least))
         return CarriedRows(source, name, steps, options)
 
@@ -195,8 +195,8 @@ def values_at_times(block: Any, series: bool, column: Any, how: Options, **kwarg
     """Return a statistic of the windows of rows, whose last column are their times."""
     rows, times = block.iloc[:, :-1], block.iloc[:, -1]
     rows = rows.iloc[:, 0].rename(column) if series else rows
-    given = {**dict(how), "times": pd.DatetimeIndex(times) if len(times) else NO_TIMES}
-    return window_values(rows, how=tuple(given.items()), **kwargs)
+    options = {**dict(how), "times": pd.DatetimeIndex(times) if len(times) else NO_TIMES}
+    return window_values(rows, how=tuple(options.items()), **kwargs)
 
 
 def _alpha(com: Any, span: Any, halflife: Any, alpha: Any) -> float:
@@ -226,12 +226,12 @@ def ewm(
     """
     if method != "single":
         raise NotImplementedError("ewm(method='table') is not supported; use one column at a time")
-    given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
-    given |= {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
+    options = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
+    options |= {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
     if times is None:
-        obj.node.meta.ewm(**given)  # raises at once, as in pandas
-        return ExponentialMovingWindow(obj, tuple(given.items()))
-    obj.node.meta.ewm(**given, times=NO_TIMES)
+        obj.node.meta.ewm(**options)  # raises at once, as in pandas
+        return ExponentialMovingWindow(obj, tuple(options.items()))
+    obj.node.meta.ewm(**options, times=NO_TIMES)
     if not isinstance(times, Collection):
         if getattr(getattr(times, "dtype", None), "kind", "O") != "M":
             raise ValueError("times must be datetime64 dtype.")
@@ -241,5 +241,5 @@ def ewm(
         if pd.isna(times).any():
             raise ValueError("Cannot convert NaT values to integer")
         times = rows
-    given["times"] = times
-    return ExponentialMovingWindow(obj, tuple(given.items()))
+    options["times"] = times
+    return ExponentialMovingWindow(obj, tuple(options.items()))

@@ -80,7 +80,7 @@ def joined(before: RunningMoments, found: RunningMoments) -> RunningMoments:
 @kernel(scratch=8.0)
 def total_moments(block: Any, **rest: Any) -> RunningMoments:
     """Return what the rows of a chunk come to."""
-    return RunningMoments(*(one[-1:] for one in moments(_counted(block, rest))))
+    return RunningMoments(*(array[-1:] for array in moments(_counted(block, rest))))
 
 
 def join_moments(state: RunningMoments, found: RunningMoments, **rest: Any) -> RunningMoments:
@@ -94,12 +94,12 @@ def expand_from(
     block: Any, state: RunningMoments | None, name: str, least: int, options: Options = ()
 ) -> Any:
     """Return a statistic of each row of a chunk and of all rows before it."""
-    found = moments(_counted(block, {"name": name}))
-    found = found if state is None else joined(state, found)
-    seen = found.rows if name == "count" else found.count
+    totals = moments(_counted(block, {"name": name}))
+    totals = totals if state is None else joined(state, totals)
+    counts = totals.rows if name == "count" else totals.count
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = EXPANSIONS[name](found, **dict(options))
-    values = np.where(seen >= least, values, np.nan)
+        values = EXPANSIONS[name](totals, **dict(options))
+    values = np.where(counts >= least, values, np.nan)
     if block.ndim == 1:
         return pd.Series(values[:, 0], index=block.index, name=block.name)
     return pd.DataFrame(values, index=block.index, columns=block.columns)
@@ -167,14 +167,14 @@ class Expanding(Windows[S]):
     _theirs: ClassVar[type] = PandasExpanding
 
     def _node(self, source: Node, name: str, kwargs: Options) -> Node:
-        given = dict(kwargs)
-        options = dict(given["options"])
-        plain = not given["args"] and not options.keys() - {"ddof"}
+        call = dict(kwargs)
+        options = dict(call["options"])
+        plain = not call["args"] and not options.keys() - {"ddof"}
         if name not in EXPANSIONS or not plain:
             whole = name in OF_PAIRS
             return RowsAtOnce(source, name, window_values, kwargs, all_columns=whole)
         least = dict(self._how)["min_periods"]
-        how = {"name": name, "least": least, "options": given["options"]}
+        how = {"name": name, "least": least, "options": call["options"]}
         carry = Carry(total_moments, join_moments, expand_from)
         return CarriedRows(source, name, carry, tuple(how.items()))
 

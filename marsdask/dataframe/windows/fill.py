@@ -42,17 +42,17 @@ def bfill(
 
 def _filled(obj: S, name: str, axis: Any, limit: Any, area: str | None) -> S:
     if axis is not None and axis_number(obj.node.meta, axis) == 1:
-        found: S = rowwise(Method(name), obj, axis=1, limit=limit, limit_area=area)
-        return found
+        result: S = rowwise(Method(name), obj, axis=1, limit=limit, limit_area=area)
+        return result
     _check_limit(limit)
     if area not in {None, "inside", "outside"}:
         raise ValueError(f"Invalid limit_area: expecting one of ['inside', 'outside'], got {area}.")
-    filled: S = type(obj)(_fill_node(obj.node, name, limit))
+    values: S = type(obj)(_fill_node(obj.node, name, limit))
     if area is None:
-        return filled
+        return values
     beyond = type(obj)(_fill_node(obj.node, "bfill" if name == "ffill" else "ffill", None))
-    kept: S = rowwise(within, obj, filled, beyond, inside=area == "inside")
-    return kept
+    rows: S = rowwise(within, obj, values, beyond, inside=area == "inside")
+    return rows
 
 
 def _check_limit(limit: Any) -> None:
@@ -92,22 +92,22 @@ def fill_rows(block: Any, state: Any, name: str) -> Any:
     """Fill the gaps of a chunk, from the values before it on."""
     if state is None or not len(block):
         return getattr(block, name)()
-    filled = getattr(_beside(state, block, name), name)()
-    rows = filled.iloc[:-1] if name == "bfill" else filled.iloc[1:]
+    values = getattr(_beside(state, block, name), name)()
+    rows = values.iloc[:-1] if name == "bfill" else values.iloc[1:]
     return rows.set_axis(block.index)
 
 
 @kernel(scratch=3.0)
 def fill_among(parts: list[Any], own: Any, begin: int, *, name: str, limit: int) -> Any:
     """Fill short gaps of a chunk, from the rows around it."""
-    filled = getattr(concat(parts, labels=False), name)(limit=limit)
-    return filled.iloc[begin : begin + len(own)].set_axis(own.index)
+    rows = getattr(concat(parts, labels=False), name)(limit=limit)
+    return rows.iloc[begin : begin + len(own)].set_axis(own.index)
 
 
 def within(block: Any, filled: Any, beyond: Any, inside: bool) -> Any:
     """Keep what was filled between values, or beyond them."""
-    wanted = beyond.notna() if inside else beyond.isna()
-    return block.where(block.notna() | ~wanted, filled)
+    mask = beyond.notna() if inside else beyond.isna()
+    return block.where(block.notna() | ~mask, filled)
 
 
 def pct_change(
@@ -122,8 +122,8 @@ def pct_change(
     if freq is not None:
         how = {"periods": periods, "freq": freq, **options}
         return at_once(obj, "pct_change", Method("pct_change"), **how)
-    found: S = obj / obj.shift(periods, **options) - 1
-    return found
+    changes: S = obj / obj.shift(periods, **options) - 1
+    return changes
 
 
 #: Methods of interpolation that use row labels as places.
@@ -171,8 +171,8 @@ def interpolate(
     places = rowwise(places_of_values, obj, rows)
     around = (obj.ffill(), obj.bfill(), places.ffill(), places.bfill())
     how = {"limit": limit, "direction": direction, "area": limit_area}
-    found: S = rowwise(interpolated, obj, rows, *around, **how)
-    return found
+    result: S = rowwise(interpolated, obj, rows, *around, **how)
+    return result
 
 
 def _check_interpolation(obj: Any, method: Any, options: dict[str, Any]) -> None:
@@ -223,11 +223,11 @@ def _by_column(func: Any, block: Any, *others: Any, **kwargs: Any) -> Any:
     """Call a function with each column, and with that of other blocks."""
     if block.ndim == 1:
         return func(block, *others, **kwargs)
-    found = block.copy(deep=False)
+    result = block.copy(deep=False)
     for at in range(block.shape[1]):
-        beside = [one.iloc[:, at] if one.ndim == 2 else one for one in others]
-        found.isetitem(at, func(block.iloc[:, at], *beside, **kwargs))
-    return found
+        beside = [item.iloc[:, at] if item.ndim == 2 else item for item in others]
+        result.isetitem(at, func(block.iloc[:, at], *beside, **kwargs))
+    return result
 
 
 @kernel(scratch=2.0)
@@ -260,22 +260,22 @@ def _interpolated(
 ) -> Any:
     if column.dtype.kind != "f":
         return column
-    x, x0, x1 = (one.to_numpy() for one in (rows, first, last))
-    y, y0, y1 = (one.to_numpy() for one in (column, before, behind))
+    x, x0, x1 = (part.to_numpy() for part in (rows, first, last))
+    y, y0, y1 = (part.to_numpy() for part in (column, before, behind))
     with np.errstate(invalid="ignore", divide="ignore"):
         slope = (y1 - y0) / (x1 - x0)
         line = y0 + slope * (x - x0)
         # As numpy.interp: from the other end, where one is infinite.
         line = np.where(np.isnan(line), y1 + slope * (x - x1), line)
         line = np.where(np.isnan(line) & (y0 == y1), y0, line)
-    started, ends = ~np.isnan(x0), ~np.isnan(x1)
+    begins, ends = ~np.isnan(x0), ~np.isnan(x1)
     forward, backward = direction != "backward", direction != "forward"
-    wanted = np.isnan(y) & (started & ends | started & forward | ends & backward)
+    mask = np.isnan(y) & (begins & ends | begins & forward | ends & backward)
     if area is not None:
-        wanted &= (started & ends) == (area == "inside")
+        mask &= (begins & ends) == (area == "inside")
     if limit is not None:
         near = (x - x0 <= limit) & forward | (x1 - x <= limit) & backward
-        wanted &= near
-    value = np.where(started & ends, line, np.where(started, y0, y1))
-    filled = np.where(wanted, value, y).astype(column.dtype)
-    return pd.Series(filled, index=column.index, name=column.name)
+        mask &= near
+    value = np.where(begins & ends, line, np.where(begins, y0, y1))
+    values = np.where(mask, value, y).astype(column.dtype)
+    return pd.Series(values, index=column.index, name=column.name)

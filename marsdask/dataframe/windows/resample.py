@@ -102,11 +102,11 @@ class Resampler(Generic[S]):
 
     def __getitem__(self, key: Hashable | list[Any]) -> Self:
         """Return the bins of some columns."""
-        listed = isinstance(key, list | pd.Index)
-        columns = list(key) if listed else [key]  # type: ignore[arg-type]
-        if missing := [one for one in columns if one not in self._obj.node.meta.columns]:
+        is_list = isinstance(key, list | pd.Index)
+        columns = list(key) if is_list else [key]  # type: ignore[arg-type]
+        if missing := [label for label in columns if label not in self._obj.node.meta.columns]:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
-        return type(self)(self._obj, self._how, self._on, columns if listed else key)
+        return type(self)(self._obj, self._how, self._on, columns if is_list else key)
 
     def __iter__(self) -> NoReturn:
         raise NotImplementedError(
@@ -147,33 +147,33 @@ class Resampler(Generic[S]):
         if name == "ohlc":
             return self._prices()
         functions = args[:1] or tuple(options.values()) if name == "agg" else ()
-        in_order = name in BY_ORDER or any(one in str(functions) for one in BY_ORDER)
+        in_order = name in BY_ORDER or any(method in str(functions) for method in BY_ORDER)
         rows, labels, bounds = self._labelled(in_order=in_order)
         groups = groupby(rows, labels)
-        found: Any = getattr(groups, name)(*args, **options)
+        result: Any = getattr(groups, name)(*args, **options)
         fill = EMPTY.get(name)
         fill = None if options.get("min_count", 0) > 0 else fill
-        width = len(dtypes_of(found.node.meta))
-        fills = _fills(args[0], found.node.meta) if name == "agg" and args else (fill,) * width
+        width = len(dtypes_of(result.node.meta))
+        fills = _fills(args[0], result.node.meta) if name == "agg" and args else (fill,) * width
         if name == "agg" and not args:
             fills = tuple(EMPTY.get(how[1]) for how in options.values())
         how = (("how", self._how), ("fills", fills))
-        like = fill_like(found.node.meta, fills)
+        like = fill_like(result.node.meta, fills)
         # Equal rows have equal bins, whatever columns are aggregated.
-        same = self._obj if self._on is None else self._obj[self._on]
-        same = alignment(same.node) if self._on is None else same.node.name
-        parts = (found.node, bounds)
-        node = Bins(like, None, False, "resample", parts, fill_bins, how, rows_name=same)
-        return type(found)(node)
+        source = self._obj if self._on is None else self._obj[self._on]
+        source = alignment(source.node) if self._on is None else source.node.name
+        parts = (result.node, bounds)
+        node = Bins(like, None, False, "resample", parts, fill_bins, how, rows_name=source)
+        return type(result)(node)
 
     def _prices(self) -> Any:
-        found = self._aggregate("agg", list(PRICES.values()))
-        labels = found.columns
+        prices = self._aggregate("agg", list(PRICES.values()))
+        labels = prices.columns
         if labels.nlevels == 1:
-            return found.set_axis(pd.Index(list(PRICES)), axis=1)
+            return prices.set_axis(pd.Index(list(PRICES)), axis=1)
         names = list(PRICES) * (len(labels) // len(PRICES))
         pairs = zip(level_at(labels, 0), names, strict=True)
-        return found.set_axis(pd.MultiIndex.from_tuples(pairs, names=labels.names), axis=1)
+        return prices.set_axis(pd.MultiIndex.from_tuples(pairs, names=labels.names), axis=1)
 
     def _upsampled(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         obj: Any = self._obj
@@ -184,8 +184,8 @@ class Resampler(Generic[S]):
             )
         if self._selection is not None:
             obj = obj[self._selection]
-        given = {"how": self._how, "name": name, "args": args}
-        kwargs = (*given.items(), ("options", tuple(sorted(options.items()))))
+        call = {"how": self._how, "name": name, "args": args}
+        kwargs = (*call.items(), ("options", tuple(sorted(options.items()))))
         like = resampled(obj.node.meta, **dict(kwargs))
         return type(obj)(Assembly(like, None, False, name, (obj.node,), resampled, kwargs))
 
@@ -261,12 +261,12 @@ class Resampler(Generic[S]):
     ) -> S | DataFrame:
         functions = [func] if func is not None else [how[1] for how in named.values()]
         plain = func is None or not (args or named)
-        if plain and all(isinstance(one, str) for how in functions for one in _flat(how)):
+        if plain and all(isinstance(item, str) for how in functions for item in _flat(how)):
             if isinstance(func, str):
-                found: S = getattr(self, func)()
-                return found
-            given = () if func is None else (func,)
-            return typed("DataFrame", self._aggregate("agg", *given, **named))
+                result: S = getattr(self, func)()
+                return result
+            arguments = () if func is None else (func,)
+            return typed("DataFrame", self._aggregate("agg", *arguments, **named))
         how = {"method": method, "how": self._how, "on": self._on}
         several: DataFrame = call_of_bins(self._obj, how, self._selection, (func, *args), named)
         return several
@@ -277,8 +277,8 @@ class Resampler(Generic[S]):
         See pandas.api.typing.Resampler.transform. Rows of a bin meet in one task.
         """
         rows, labels, _ = self._labelled(in_order=True)
-        found: S = groupby(rows, labels).transform(func, *args, **kwargs)
-        return found
+        result: S = groupby(rows, labels).transform(func, *args, **kwargs)
+        return result
 
     def pipe(
         self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any
@@ -333,10 +333,10 @@ class Resampler(Generic[S]):
         label = pd.Timestamp(name)
         rows, labels, _ = self._labelled(in_order=True)
         rows = rows if self._on is None or self._selection is not None else self._in_order()
-        found: Any = rows[labels == label]
-        if not len(found):
+        result: Any = rows[labels == label]
+        if not len(result):
             raise KeyError(name)
-        return typed("S", found)
+        return typed("S", result)
 
     @property
     def ngroups(self) -> int:
@@ -346,21 +346,21 @@ class Resampler(Generic[S]):
     @property
     def ndim(self) -> int:
         """The number of axes of what a bin has."""
-        one = self._selection is not None and not isinstance(self._selection, list)
-        return 1 if one else int(self._obj.node.meta.ndim)
+        is_series = self._selection is not None and not isinstance(self._selection, list)
+        return 1 if is_series else int(self._obj.node.meta.ndim)
 
     def size(self) -> Series:
         """Return the number of rows of each bin. See pandas.api.typing.Resampler.size."""
-        found: Series = self._aggregate("size")
-        return found
+        sizes: Series = self._aggregate("size")
+        return sizes
 
     def ohlc(self) -> DataFrame:
         """Return the first, largest, least and last value of each bin.
 
         See pandas.api.typing.Resampler.ohlc.
         """
-        found: DataFrame = self._prices()
-        return found
+        prices: DataFrame = self._prices()
+        return prices
 
     sum: Final = aggregation("sum")
     prod: Final = aggregation("prod")
@@ -389,27 +389,27 @@ def _flat(func: Any) -> list[Any]:
         return []
     several = func.values() if isinstance(func, dict) else func
     if isinstance(func, list | tuple | dict):
-        return [inner for one in several for inner in _flat(one)]
+        return [inner for item in several for inner in _flat(item)]
     return [func]
 
 
 def _fills(func: Any, meta: Any) -> tuple[Any, ...]:
     """Return what each column of several aggregations has in a bin without rows."""
     if isinstance(func, list):
-        fills = [EMPTY.get(one) for one in func]
+        fills = [EMPTY.get(name) for name in func]
         return tuple(fills) * (len(meta.columns) // len(func))
-    return tuple(EMPTY.get(one) for how in func.values() for one in _flat(how))
+    return tuple(EMPTY.get(name) for how in func.values() for name in _flat(how))
 
 
 def fill_like(meta: Any, fills: tuple[Any, ...]) -> Any:
     """Return the types of aggregations if there are bins without rows."""
     if meta.ndim == 1:
         return meta if fills[0] is not None else _gapped(meta)
-    found = meta.copy(deep=False)
+    result = meta.copy(deep=False)
     for at, fill in enumerate(fills):
         if fill is None:
-            found.isetitem(at, _gapped(meta.iloc[:, at]))
-    return found
+            result.isetitem(at, _gapped(meta.iloc[:, at]))
+    return result
 
 
 def _gapped(values: Any) -> Any:
@@ -455,11 +455,11 @@ def resample(
             "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got an instance of "
             f"'{type(labels).__name__}'"
         )
-    given = {"rule": rule, "closed": closed, "label": label, "origin": origin, "offset": offset}
+    options = {"rule": rule, "closed": closed, "label": label, "origin": origin, "offset": offset}
     # Raises and warns at once, as in pandas; the convention is of periods alone.
-    pd.Series(0, index=labels[:0]).resample(**{**given, "convention": convention})
-    given |= ends_of_bins(given)
+    pd.Series(0, index=labels[:0]).resample(**{**options, "convention": convention})
+    options |= ends_of_bins(options)
     if not has_origin(rule, labels.tz if isinstance(labels, pd.DatetimeIndex) else None):
-        given |= {"origin": "start_day", "offset": None}  # they take no effect
-    given |= {"group_keys": True} if group_keys else {}
-    return Resampler(obj, tuple(given.items()), on)
+        options |= {"origin": "start_day", "offset": None}  # they take no effect
+    options |= {"group_keys": True} if group_keys else {}
+    return Resampler(obj, tuple(options.items()), on)

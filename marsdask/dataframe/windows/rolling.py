@@ -26,8 +26,8 @@ from .window import OF_PAIRS, Options, Windows, statistic, window_values
 @kernel(scratch=3.0)
 def roll_chunk(parts: list[Any], own: Any, begin: int, **kwargs: Any) -> Any:
     """Return a statistic of the window of each row of a chunk."""
-    found = window_values(concat(parts), **kwargs)
-    return found.iloc[begin : begin + len(own)].set_axis(own.index)
+    values = window_values(concat(parts), **kwargs)
+    return values.iloc[begin : begin + len(own)].set_axis(own.index)
 
 
 @kernel(scratch=3.0)
@@ -41,14 +41,14 @@ def roll_from(block: Any, state: Any, **kwargs: Any) -> Any:
 def last_rows(block: Any, how: Options, **rest: Any) -> Any:
     """Return the rows that windows of later rows may contain, and one of another time."""
     del rest
-    given = dict(how)
-    times = block.index if given["on"] is None else pd.Index(block[given["on"]])
+    options = dict(how)
+    times = block.index if options["on"] is None else pd.Index(block[options["on"]])
     if isinstance(times, pd.PeriodIndex):
         times = times.to_timestamp()
-    width = pd.Timedelta(to_offset(given["window"]))
+    width = pd.Timedelta(to_offset(options["window"]))
     near = abs(times - times[-1]) <= width
-    others = np.flatnonzero(times != times[-1])
-    near[others[-1:]] = True  # it tells in which direction the times go
+    places = np.flatnonzero(times != times[-1])
+    near[places[-1:]] = True  # it tells in which direction the times go
     return block[near]
 
 
@@ -74,14 +74,14 @@ class Rolling(Windows[S]):
         return values if step is None else values.iloc[::step]
 
     def _node(self, source: Node, name: str, kwargs: Options) -> Node:
-        given = dict(self._how)
-        whole = given["on"] is not None or name in OF_PAIRS
-        if isinstance(given["window"], int):
-            depth = _depth(given["window"], center=given["center"])
-        elif isinstance(given["window"], FixedForwardWindowIndexer):
-            size: int = vars(given["window"])["window_size"]
+        options = dict(self._how)
+        whole = options["on"] is not None or name in OF_PAIRS
+        if isinstance(options["window"], int):
+            depth = _depth(options["window"], center=options["center"])
+        elif isinstance(options["window"], FixedForwardWindowIndexer):
+            size: int = vars(options["window"])["window_size"]
             depth = (0, max(0, size - 1))
-        elif given["center"] or isinstance(given["window"], BaseIndexer):
+        elif options["center"] or isinstance(options["window"], BaseIndexer):
             return RowsAtOnce(source, name, window_values, kwargs, all_columns=whole)
         else:
             carry = Carry(last_rows, more_rows, roll_from)
@@ -139,11 +139,11 @@ def rolling(
     by_time = isinstance(window, str | dt.timedelta | np.timedelta64 | pd.offsets.BaseOffset)
     if isinstance(window, np.timedelta64):
         window = pd.Timedelta(window)
-    given = {"window": int(window) if by_rows else window, "min_periods": min_periods}
-    given |= {"center": center, "win_type": win_type, "on": on, "closed": closed, "step": step}
+    options = {"window": int(window) if by_rows else window, "min_periods": min_periods}
+    options |= {"center": center, "win_type": win_type, "on": on, "closed": closed, "step": step}
     meta = obj.node.meta
-    meta.rolling(**given)  # raises at once, as in pandas
+    meta.rolling(**options)  # raises at once, as in pandas
     dtype = (meta.index if on is None else meta[on]).dtype
     if by_time and dtype.kind not in "mM" and not isinstance(dtype, pd.PeriodDtype):
         raise ValueError("window must be an integer 0 or greater")
-    return Rolling(obj, tuple(given.items()))
+    return Rolling(obj, tuple(options.items()))

@@ -40,9 +40,9 @@ def _check_times(obj: Any) -> None:
 @kernel(scratch=2.0)
 def is_chosen(block: Any, name: str, how: tuple[tuple[str, Any], ...]) -> Any:
     """Tell of each row whether an indexer of its index chooses it."""
-    found = np.zeros(len(block), dtype=bool)
-    found[getattr(block.index, name)(**dict(how))] = True
-    return pd.Series(found, index=block.index)
+    mask = np.zeros(len(block), dtype=bool)
+    mask[getattr(block.index, name)(**dict(how))] = True
+    return pd.Series(mask, index=block.index)
 
 
 def between_time(
@@ -83,12 +83,12 @@ def truncate(
     """
     del copy
     if axis is not None and axis_number(obj.node.meta, axis) == 1:
-        chosen = obj.node.meta.truncate(before, after, axis=1).columns
-        columns: S = obj[list(chosen)]
+        names = obj.node.meta.truncate(before, after, axis=1).columns
+        columns: S = obj[list(names)]
         return columns
     labels = obj.node.meta.index
     if labels.dtype.kind == "M" or isinstance(labels, pd.PeriodIndex):
-        before, after = (None if one is None else pd.to_datetime(one) for one in (before, after))
+        before, after = (None if edge is None else pd.to_datetime(edge) for edge in (before, after))
     if before is not None and after is not None and before > after:
         raise ValueError(f"Truncate: {after} must be after {before}")
     if not is_sorted(obj):
@@ -113,8 +113,8 @@ def last_valid_index(obj: Any) -> Hashable:
 
 
 def _label(obj: Any, at: int) -> Hashable:
-    found = obj[rowwise(has_value, obj)]
-    labels = (found.tail(1) if at else found.head(1)).index.compute()
+    rows = obj[rowwise(has_value, obj)]
+    labels = (rows.tail(1) if at else rows.head(1)).index.compute()
     label: Hashable = labels[0] if len(labels) else None
     return label
 
@@ -151,10 +151,10 @@ def asof(obj: Any, where: Any, subset: Any = None) -> DataFrame | Series | Tenso
         return rows_found
     row = Row(obj.node, 0)  # of the same types
     rows = len(meta.columns) if meta.ndim == 2 else None
-    found: Series | Tensor = collection_of(
+    result: Series | Tensor = collection_of(
         FrameFold(row.meta, rows, meta.ndim == 2, "asof", obj.node, steps)
     )
-    return found
+    return result
 
 
 def _like_rows(labels: pd.Index, rows: pd.Index) -> pd.Index:
@@ -172,8 +172,8 @@ class Candidates:
     subset: Any
 
     def __call__(self, block: Any) -> Any:
-        wanted = block if self.subset is None else block[_listed(self.subset)]
-        valid = np.flatnonzero(has_all_values(wanted))
+        columns = block if self.subset is None else block[_listed(self.subset)]
+        valid = np.flatnonzero(has_all_values(columns))
         at = block.index[valid].searchsorted(self.labels, side="right") - 1
         # Where no row is found, pandas looks at the first label of all.
         return block.iloc[np.union1d(valid[at[at >= 0]], [0])]
@@ -222,11 +222,11 @@ def asfreq(
     del how  # of periods
     if not isinstance(obj.node.meta.index, pd.DatetimeIndex):
         raise NotImplementedError("asfreq() of other labels than times is not supported; use loc[]")
-    given = {"freq": freq, "method": method, "normalize": normalize, "fill_value": fill_value}
-    kwargs = tuple(given.items())
-    like = at_distances(obj.node.meta, **given)
-    found: S = type(obj)(Assembly(like, None, False, "asfreq", (obj.node,), at_distances, kwargs))
-    return found
+    options = {"freq": freq, "method": method, "normalize": normalize, "fill_value": fill_value}
+    kwargs = tuple(options.items())
+    like = at_distances(obj.node.meta, **options)
+    result: S = type(obj)(Assembly(like, None, False, "asfreq", (obj.node,), at_distances, kwargs))
+    return result
 
 
 @kernel(scratch=3.0)
@@ -239,8 +239,8 @@ def _relabelled(obj: S, name: str, axis: Any, how: dict[str, Any]) -> S:
     if axis_number(obj.node.meta, axis) == 1:
         columns: S = obj.set_axis(getattr(obj.node.meta, name)(axis=1, **how).columns, axis=1)
         return columns
-    found: S = rowwise(NewLabels(Method(name)), obj, **how)
-    return found
+    result: S = rowwise(NewLabels(Method(name)), obj, **how)
+    return result
 
 
 def tz_convert(obj: S, tz: Any, axis: Any = 0, level: Any = None, copy: Any = None) -> S:

@@ -83,10 +83,10 @@ class Windows(Generic[S]):
 
     def __getitem__(self, key: Hashable | list[Any]) -> Self:
         """Return the windows of some columns."""
-        chosen = tuple(key) if isinstance(key, list | pd.Index) else key
-        found = type(self)(self._obj, self._how, chosen)
-        _ = found._meta  # raises at once, as in pandas
-        return found
+        selection = tuple(key) if isinstance(key, list | pd.Index) else key
+        windows = type(self)(self._obj, self._how, selection)
+        _ = windows._meta  # raises at once, as in pandas
+        return windows
 
     def __iter__(self) -> NoReturn:
         raise NotImplementedError(
@@ -122,10 +122,10 @@ class Windows(Generic[S]):
 
     def _narrowed(self, options: dict[str, Any]) -> Self:
         """Return the windows of the chosen columns only."""
-        chosen = self._chosen()
-        if options.pop("numeric_only", False) and chosen.ndim == 2:
-            chosen = chosen.select_dtypes("number", "timedelta")
-        return type(self)(chosen, self._how)
+        columns = self._chosen()
+        if options.pop("numeric_only", False) and columns.ndim == 2:
+            columns = columns.select_dtypes("number", "timedelta")
+        return type(self)(columns, self._how)
 
     def _kwargs(self, name: str, selection: Any, args: Any, options: dict[str, Any]) -> Options:
         values = (args, tuple(sorted(options.items())))
@@ -152,11 +152,11 @@ class Windows(Generic[S]):
         rows = self._chosen().node
         if isinstance(rows, FrameNode) and rows.types_by_rows:
             return  # chunks tell
-        chosen = rows.meta
+        meta = rows.meta
         times = dict(self._how).get("on")
-        if chosen.ndim == 2 and times in chosen.columns:
-            chosen = chosen.drop(columns=times)
-        for dtype in dtypes_of(chosen):
+        if meta.ndim == 2 and times in meta.columns:
+            meta = meta.drop(columns=times)
+        for dtype in dtypes_of(meta):
             # Objects may be numbers: chunks tell.
             if not pd.api.types.is_numeric_dtype(dtype) and dtype != np.dtype(object):
                 raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {dtype}")
@@ -190,8 +190,8 @@ class Windows(Generic[S]):
 
         See pandas.api.typing.Rolling.agg. Functions of the user get the values of a window.
         """
-        found: S | DataFrame = self._aggregate(func, args, kwargs)
-        return found
+        result: S | DataFrame = self._aggregate(func, args, kwargs)
+        return result
 
     aggregate = agg
 
@@ -206,33 +206,33 @@ class Windows(Generic[S]):
             raise NotImplementedError(
                 f"{self.kind}(on=).agg() of several is not supported; use set_index()"
             )
-        chosen = self._chosen()
+        columns = self._chosen()
         if isinstance(func, dict):
-            return self._by_key(chosen, func, args, kwargs)
-        labels = [one if isinstance(one, str) else function_name(one) for one in func]
+            return self._by_key(columns, func, args, kwargs)
+        labels = [item if isinstance(item, str) else function_name(item) for item in func]
         if len(set(labels)) < len(labels):
             raise pd.errors.SpecificationError(
                 "Function names must be unique if there is no new column names assigned"
             )
-        if chosen.ndim == 1:
-            parts = [self._aggregate(one, args, kwargs) for one in func]
+        if columns.ndim == 1:
+            parts = [self._aggregate(item, args, kwargs) for item in func]
             return beside(parts, pd.Index(labels))
-        listed = {name: list(func) for name in chosen.columns}
-        return self._by_key(chosen, listed, args, kwargs)
+        funcs = {name: list(func) for name in columns.columns}
+        return self._by_key(columns, funcs, args, kwargs)
 
     def _by_key(self, chosen: Any, func: dict[Any, Any], args: Any, kwargs: Any) -> Any:
         if chosen.ndim == 1:
-            parts = [self._aggregate(one, args, kwargs) for one in func.values()]
+            parts = [self._aggregate(item, args, kwargs) for item in func.values()]
             return beside(parts, pd.Index(list(func)))
         if missing := [name for name in func if name not in chosen.columns]:
             raise KeyError(f"Label(s) {missing} do not exist")
-        if any(isinstance(one, list) for one in func.values()):
-            func = {name: one if isinstance(one, list) else [one] for name, one in func.items()}
-        parts = [self[name]._aggregate(one, args, kwargs) for name, one in func.items()]
+        if any(isinstance(item, list) for item in func.values()):
+            func = {name: item if isinstance(item, list) else [item] for name, item in func.items()}
+        parts = [self[name]._aggregate(item, args, kwargs) for name, item in func.items()]
         if not any(part.ndim == 2 for part in parts):
             return beside(parts, pd.Index(list(func)))
         labels = [
-            (name, one) for name, part in zip(func, parts, strict=True) for one in part.columns
+            (name, item) for name, part in zip(func, parts, strict=True) for item in part.columns
         ]
         return beside(parts, pd.MultiIndex.from_tuples(labels))
 

@@ -59,13 +59,13 @@ def job_spec(
     for name in _OPERATORS:
         if name in arguments:
             raise TypeError(f"{name}= is KubeDL's to decide; see deploy.kubernetes.new_cluster")
-    given = _with_defaults({name: one for name, one in arguments.items() if one is not None})
+    values = _with_defaults({name: value for name, value in arguments.items() if value is not None})
     name = new_name("mars-job")[:17] if job_name is None else job_name
     cluster = cluster_spec(
         cluster_name=dns_label("job_name", name, 40),
         namespace=namespace or "default",
         create_namespace=False,
-        **given,
+        **values,
     )
     if cluster.web is None:
         raise ValueError("invalid web_num: 0; sessions use the web service")
@@ -80,22 +80,22 @@ def job_spec(
 
 def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     """Add Mars's defaults, unless the other word for the same is given."""
-    others = {name: name.replace("scheduler_", "supervisor_") for name in _DEFAULTS}
+    synonyms = {name: name.replace("scheduler_", "supervisor_") for name in _DEFAULTS}
     return {
-        **{name: one for name, one in _DEFAULTS.items() if others[name] not in given},
+        **{name: default for name, default in _DEFAULTS.items() if synonyms[name] not in given},
         **given,
     }
 
 
 def _spill_dirs(paths: str | Sequence[str] | None) -> tuple[str, ...]:
-    found = (paths,) if isinstance(paths, str) else tuple(paths or (_SPILL,))
-    for path in found:
+    folders = (paths,) if isinstance(paths, str) else tuple(paths or (_SPILL,))
+    for path in folders:
         if not isinstance(path, str) or not path.startswith("/") or "," in path:
             raise ValueError(
                 f"invalid worker_spill_paths: {path!r}; give absolute paths, which KubeDL makes "
                 "volumes of"
             )
-    return found
+    return folders
 
 
 def with_protocol(address: str) -> str:
@@ -114,20 +114,20 @@ def replaced_image(job: Mapping[str, Any], image: str | None) -> Mapping[str, An
     """Return a MarsJob whose containers have another image."""
     if image is None:
         return job
-    changed = dict(job["spec"]["marsReplicaSpecs"])
-    for role, replicas in changed.items():
+    specs = dict(job["spec"]["marsReplicaSpecs"])
+    for role, replicas in specs.items():
         template = replicas["template"]
-        containers = [{**one, "image": image} for one in template["spec"]["containers"]]
+        containers = [{**container, "image": image} for container in template["spec"]["containers"]]
         template = {**template, "spec": {**template["spec"], "containers": containers}}
-        changed[role] = {**replicas, "template": template}
-    return {**job, "spec": {**job["spec"], "marsReplicaSpecs": changed}}
+        specs[role] = {**replicas, "template": template}
+    return {**job, "spec": {**job["spec"], "marsReplicaSpecs": specs}}
 
 
 def worker_count(job: Mapping[str, Any]) -> int:
     """Return how many workers a MarsJob asks for."""
     workers = job["spec"]["marsReplicaSpecs"].get("Worker") or {"replicas": 0}
-    found: int = workers.get("replicas", 1)
-    return found
+    count: int = workers.get("replicas", 1)
+    return count
 
 
 def least_workers(given: int | None, count: int) -> int:

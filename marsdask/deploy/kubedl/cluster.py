@@ -84,12 +84,12 @@ class KubeDLClusterClient(ClusterClient):
             raise TypeError("KubeDLClusterClient needs job_name=")
         api = KubernetesApi(kube_api_client)
         api.get(VERSION, KIND, namespace, job_name)
-        found = RunningJob(api, namespace, job_name, own_namespace=False, token=token)
-        found.endpoint = endpoint(slb_endpoint, namespace, job_name)
+        running_job = RunningJob(api, namespace, job_name, own_namespace=False, token=token)
+        running_job.endpoint = endpoint(slb_endpoint, namespace, job_name)
         if token is None:
             with contextlib.suppress(NotFound):
-                found.token = found.secret("token", "token").decode()
-        super().__init__(found)
+                running_job.token = running_job.secret("token", "token").decode()
+        super().__init__(running_job)
 
     def rescale_workers(
         self,
@@ -204,11 +204,11 @@ def new_cluster(
     manifest, cluster, token = _asked(job, image, slb_endpoint, arguments)
     least = least_workers(min_worker_num, worker_count(manifest))
     deadline = None if timeout is None else time.monotonic() + timeout
-    running = _create(KubernetesApi(kube_api_client), manifest, cluster, token)
-    with deleted_on_failure(running, keep=keep_on_failure):
-        running.endpoint = endpoint(slb_endpoint, running.namespace, running.name)
-        _wait(running, least, timeout, deadline)
-        client = KubeDLClusterClient(running)
+    running_job = _create(KubernetesApi(kube_api_client), manifest, cluster, token)
+    with deleted_on_failure(running_job, keep=keep_on_failure):
+        running_job.endpoint = endpoint(slb_endpoint, running_job.namespace, running_job.name)
+        _wait(running_job, least, timeout, deadline)
+        client = KubeDLClusterClient(running_job)
         client.start(default=default)
     return client
 
@@ -240,11 +240,11 @@ def _given(
         raise TypeError(f"{', '.join(arguments)}: the job says this; give image= at most")
     if token is not None and not isinstance(token, str):
         raise TypeError("token: the job says whether there is one; give that one")
-    found = replaced_image(read_job(job), image)
-    metadata = {"namespace": "default", **(found.get("metadata") or {})}
+    manifest = replaced_image(read_job(job), image)
+    metadata = {"namespace": "default", **(manifest.get("metadata") or {})}
     if "name" not in metadata and "generateName" not in metadata:
         metadata["generateName"] = "mars-job-"
-    return {**found, "metadata": metadata}, None, token
+    return {**manifest, "metadata": metadata}, None, token
 
 
 def _create(
@@ -260,28 +260,28 @@ def _create(
         return RunningJob(api, namespace, name, own_namespace=False, token=token)
     hosts = [f"*.{namespace}.svc", f"*.{namespace}"]
     certificates = new_certificates(cluster.name, hosts) if cluster.tls else {}
-    found = secrets(cluster, certificates, token)
+    objects = secrets(cluster, certificates, token)
     created: list[dict[str, Any]] = []
     try:
-        for secret in found:
+        for secret in objects:
             api.create(secret)
             created.append(secret)
-        made = api.create(manifest)
+        root = api.create(manifest)
     except BaseException:
         for secret in created:
             with contextlib.suppress(KubernetesError):
                 api.delete("v1", "Secret", namespace, secret["metadata"]["name"])
         raise
-    running = RunningJob(api, namespace, cluster.name, own_namespace=False, token=token)
+    running_job = RunningJob(api, namespace, cluster.name, own_namespace=False, token=token)
     try:
-        for secret in found:
-            references = owned(secret, made)["metadata"]["ownerReferences"]
+        for secret in objects:
+            references = owned(secret, root)["metadata"]["ownerReferences"]
             change = {"metadata": {"ownerReferences": references}}
             api.patch("v1", "Secret", namespace, secret["metadata"]["name"], change)
     except BaseException:
-        running.delete()
+        running_job.delete()
         raise
-    return running
+    return running_job
 
 
 def _wait(running: RunningJob, least: int, timeout: float | None, deadline: float | None) -> None:
@@ -291,16 +291,16 @@ def _wait(running: RunningJob, least: int, timeout: float | None, deadline: floa
         try:
             count = port.count()
         except (OSError, ValueError, KubernetesError) as error:
-            told = str(error)  # what is in front of the web service may answer for it
+            state = str(error)  # what is in front of the web service may answer for it
         else:
             if count >= least:
                 return
-            told = f"{count} of {least} workers have joined"
-        pods, refused = retried(partial(_state, running), deadline)
+            state = f"{count} of {least} workers have joined"
+        pods, refusals = retried(partial(_state, running), deadline)
         if deadline is not None and time.monotonic() > deadline:
-            lines = [f"after {timeout} s the MarsJob {running.name} is not ready: {told}"]
+            lines = [f"after {timeout} s the MarsJob {running.name} is not ready: {state}"]
             if pods is not None:
-                lines += late_pods(running.api, running.namespace, pods, refused)
+                lines += late_pods(running.api, running.namespace, pods, refusals)
             raise TimeoutError("\n".join(lines))
         time.sleep(_ROUND)
 
@@ -312,9 +312,9 @@ def _state(running: RunningJob) -> tuple[list[dict[str, Any]] | None, list[str]]
 def _refusals(running: RunningJob) -> list[str]:
     """Return why the operator could not create pods; a quota that is too small is an error."""
     job = running.api.get(VERSION, KIND, running.namespace, running.name)
-    begun = job["metadata"].get("creationTimestamp") or ""
+    start = job["metadata"].get("creationTimestamp") or ""
     return refusals(
-        running.api, running.namespace, re.escape(running.name), begun, "FailedCreatePod"
+        running.api, running.namespace, re.escape(running.name), start, "FailedCreatePod"
     )
 
 

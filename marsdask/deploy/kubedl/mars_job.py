@@ -97,12 +97,12 @@ def _labels() -> dict[str, str]:
 
 def _memory(spec: JobSpec) -> Manifest:
     """Return the policy; the document's name of this field is not that of the definition."""
-    found: Manifest = {}
+    policy: Manifest = {}
     if spec.spill_dirs:
-        found["spillDirs"] = list(spec.spill_dirs)
+        policy["spillDirs"] = list(spec.spill_dirs)
     if spec.cluster.cache is not None:
-        found["workerCacheSize"] = str(spec.cluster.cache)
-    return found
+        policy["workerCacheSize"] = str(spec.cluster.cache)
+    return policy
 
 
 def _replicas(spec: JobSpec, role: str, pods: RoleSpec) -> Manifest:
@@ -116,7 +116,7 @@ def _replicas(spec: JobSpec, role: str, pods: RoleSpec) -> Manifest:
 
 def _pod(spec: JobSpec, role: str, pods: RoleSpec) -> Manifest:
     cluster = spec.cluster
-    found: Manifest = {
+    manifest: Manifest = {
         "automountServiceAccountToken": False,  # the operator tells all that they have to know
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": cluster.grace if role == "worker" else 30,
@@ -126,17 +126,17 @@ def _pod(spec: JobSpec, role: str, pods: RoleSpec) -> Manifest:
         "volumes": volumes_of(cluster, own_volumes(cluster, role)),
     }
     if spec.service_account is not None:
-        found["serviceAccountName"] = spec.service_account
+        manifest["serviceAccountName"] = spec.service_account
     if spec.node_selectors:
-        found["nodeSelector"] = dict(spec.node_selectors)
+        manifest["nodeSelector"] = dict(spec.node_selectors)
     if cluster.image_pull_secrets:
-        found["imagePullSecrets"] = [{"name": name} for name in cluster.image_pull_secrets]
-    return found
+        manifest["imagePullSecrets"] = [{"name": name} for name in cluster.image_pull_secrets]
+    return manifest
 
 
 def _container(spec: JobSpec, role: str, pods: RoleSpec) -> Manifest:
     cluster = spec.cluster
-    found: Manifest = {
+    manifest: Manifest = {
         "name": CONTAINER,  # which the operator looks for
         "image": cluster.image,
         "imagePullPolicy": cluster.image_pull_policy,
@@ -151,15 +151,15 @@ def _container(spec: JobSpec, role: str, pods: RoleSpec) -> Manifest:
         **_probes(cluster, role),
     }
     if (hook := pre_stop(cluster, role)) is not None:
-        found["lifecycle"] = {"preStop": {"exec": {"command": hook}}}
-    return found
+        manifest["lifecycle"] = {"preStop": {"exec": {"command": hook}}}
+    return manifest
 
 
 def _arguments(cluster: ClusterSpec, role: str) -> list[str]:
     """Return options; the operator's variables tell addresses and resources."""
-    found = ["-w", str(WEB_PORT)] if role == "supervisor" else []
+    options = ["-w", str(WEB_PORT)] if role == "supervisor" else []
     # The operator's ingress speaks HTTP with the web service.
-    return found + (tls_options() if cluster.tls and role != "web" else [])
+    return options + (tls_options() if cluster.tls and role != "web" else [])
 
 
 def _values(spec: JobSpec, role: str) -> dict[str, str]:

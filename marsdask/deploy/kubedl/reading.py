@@ -70,8 +70,8 @@ def read_job(source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, An
     spec = content.get("spec")
     if not isinstance(spec, Mapping) or "marsReplicaSpecs" not in spec:
         raise ValueError(f"the {KIND} has no spec.marsReplicaSpecs")
-    found = {name: value for name, value in content.items() if name != "status"}
-    return {**found, "apiVersion": VERSION, "spec": _with_policy(dict(spec))}
+    manifest = {name: value for name, value in content.items() if name != "status"}
+    return {**manifest, "apiVersion": VERSION, "spec": _with_policy(dict(spec))}
 
 
 def _with_policy(spec: dict[str, Any]) -> dict[str, Any]:
@@ -100,8 +100,8 @@ def _check(policy: Mapping[str, Any]) -> None:
             )
         kinds = _POLICY[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            wanted = " or ".join(kind.__name__ for kind in kinds)
-            raise ValueError(f"invalid {name} in spec.{_FIELD}: {value!r}; give {wanted}")
+            names = " or ".join(kind.__name__ for kind in kinds)
+            raise ValueError(f"invalid {name} in spec.{_FIELD}: {value!r}; give {names}")
     share = policy.get("workerCachePercentage", 1)
     if not 1 <= share <= 100:
         raise ValueError(f"invalid workerCachePercentage: {share}; give 1 to 100")

@@ -91,23 +91,23 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
         arguments.pop(name, None)
     for name in arguments:
         if name not in _OTHERS:
-            known = [*_OTHERS, *(f"{r}_{p}" for r in _DEFAULTS for p in _OF_ROLES)]
-            hint = did_you_mean(name, known)
+            names = [*_OTHERS, *(f"{r}_{p}" for r in _DEFAULTS for p in _OF_ROLES)]
+            hint = did_you_mean(name, names)
             raise TypeError(f"new_cluster() got an unexpected keyword argument {name!r}{hint}")
-    given = {**_OTHERS, **{name: one for name, one in arguments.items() if one is not None}}
-    kind = _choice("workload_kind", given["workload_kind"], WorkloadKind)
-    name, namespace = _names(given)
-    worker = _role("worker", roles["worker"], given)
-    supervisor = _role("supervisor", _autoscaled(roles["supervisor"], given), given)
+    values = {**_OTHERS, **{name: value for name, value in arguments.items() if value is not None}}
+    kind = _choice("workload_kind", values["workload_kind"], WorkloadKind)
+    name, namespace = _names(values)
+    worker = _role("worker", roles["worker"], values)
+    supervisor = _role("supervisor", _autoscaled(roles["supervisor"], values), values)
     # The documents give web_num or the like to ask for pods of their own. Of several supervisors
     # only one accepts sessions: pods of the web service know which one.
-    web = _role("web", roles["web"], given) if roles["web"] or supervisor.count > 1 else None
+    web = _role("web", roles["web"], values) if roles["web"] or supervisor.count > 1 else None
     if supervisor.count > 1 and web is not None and web.count == 0:
         raise ValueError(
             f"web_num=0 needs supervisor_num=1: of {supervisor.count} supervisors sessions find "
             "the active one by the web service"
         )
-    service = _service(given, name)
+    service = _service(values, name)
     _check_ports(service, supervisor, worker)
     return ClusterSpec(
         name=name,
@@ -117,15 +117,15 @@ def cluster_spec(**arguments: Any) -> ClusterSpec:
         web=None if web is None or web.count == 0 else web,
         service=service,
         workload_kind=kind,
-        spill=_spill(given["worker_spill_paths"], kind),
-        volumes=tuple(_volume(one, index) for index, one in enumerate(given["extra_volumes"])),
-        pre_stop=_command(given["pre_stop_command"]),
-        grace=_whole("termination_grace", given["termination_grace"], 1),
-        user=_whole("run_as_user", given["run_as_user"], 1),
-        min_workers=_least(given["min_worker_num"], worker.count),
-        cache=_cache("worker_cache_mem", given, worker.memory),
-        min_cache=_cache("worker_min_cache_mem", given, worker.memory),
-        **_access(given),
+        spill=_spill(values["worker_spill_paths"], kind),
+        volumes=tuple(_volume(value, index) for index, value in enumerate(values["extra_volumes"])),
+        pre_stop=_command(values["pre_stop_command"]),
+        grace=_whole("termination_grace", values["termination_grace"], 1),
+        user=_whole("run_as_user", values["run_as_user"], 1),
+        min_workers=_least(values["min_worker_num"], worker.count),
+        cache=_cache("worker_cache_mem", values, worker.memory),
+        min_cache=_cache("worker_min_cache_mem", values, worker.memory),
+        **_access(values),
     )
 
 
@@ -163,15 +163,15 @@ def _check_ports(service: ServiceSpec, supervisor: RoleSpec, worker: RoleSpec) -
 
 def _roles(arguments: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Take the arguments of each role out; ``scheduler_`` is the old word for ``supervisor_``."""
-    found: dict[str, dict[str, Any]] = {role: {} for role in _DEFAULTS}
+    roles: dict[str, dict[str, Any]] = {role: {} for role in _DEFAULTS}
     for word, role in (("scheduler", "supervisor"), *((role, role) for role in _DEFAULTS)):
         for part in _OF_ROLES:
             value = arguments.pop(f"{word}_{part}", None)
-            if value is not None and part in found[role]:
+            if value is not None and part in roles[role]:
                 raise TypeError(f"give scheduler_{part} or supervisor_{part}, not both")
             if value is not None:
-                found[role][part] = value
-    return found
+                roles[role][part] = value
+    return roles
 
 
 def _role(role: str, given: Mapping[str, Any], common: Mapping[str, Any]) -> RoleSpec:
@@ -200,13 +200,13 @@ def _autoscaled(supervisor: dict[str, Any], given: Mapping[str, Any]) -> dict[st
         return supervisor
     if not isinstance(limits, Sequence) or isinstance(limits, str) or len(limits) != 2:
         raise ValueError(f"invalid autoscale: {limits!r}; give (least, most)")
-    least, most = (_whole("autoscale", one, 0) for one in limits)
+    least, most = (_whole("autoscale", limit, 0) for limit in limits)
     if least > most:
         raise ValueError(f"invalid autoscale: {limits!r}; the least exceeds the most")
     section = "DASK_MARSDASK__AUTOSCALE__"
     env = {"ENABLED": "True", "MIN_WORKERS": least, "MAX_WORKERS": most}
-    told = {f"{section}{name}": value for name, value in env.items()}
-    return supervisor | {"extra_env": told | dict(supervisor.get("extra_env") or {})}
+    variables = {f"{section}{name}": value for name, value in env.items()}
+    return supervisor | {"extra_env": variables | dict(supervisor.get("extra_env") or {})}
 
 
 def _names(given: Mapping[str, Any]) -> tuple[str, str]:
@@ -221,8 +221,8 @@ def _names(given: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _service(given: Mapping[str, Any], name: str) -> ServiceSpec:
-    wanted = given["service_type"] or ("Ingress" if given["ingress_host"] else "NodePort")
-    kind = _choice("service_type", wanted, ServiceType)
+    choice = given["service_type"] or ("Ingress" if given["ingress_host"] else "NodePort")
+    kind = _choice("service_type", choice, ServiceType)
     if kind == "Ingress" and given["ingress_host"] is None:
         raise TypeError("service_type='Ingress' needs ingress_host=")
     default = "marsservice" if given["create_namespace"] else f"{name}-service"
@@ -241,29 +241,29 @@ def _service(given: Mapping[str, Any], name: str) -> ServiceSpec:
 
 def _spill(paths: str | Sequence[Any], workload: str) -> tuple[SpillVolume, ...]:
     """Return the volumes of spill paths: directories of hosts, or sources of volumes."""
-    found = []
-    for index, one in enumerate([paths] if isinstance(paths, str) else paths):
-        if isinstance(one, str):
-            if not one.startswith("/"):
-                raise ValueError(f"invalid worker_spill_paths: {one!r}; give absolute paths")
+    volumes = []
+    for index, path in enumerate([paths] if isinstance(paths, str) else paths):
+        if isinstance(path, str):
+            if not path.startswith("/"):
+                raise ValueError(f"invalid worker_spill_paths: {path!r}; give absolute paths")
             source: Mapping[str, Any] = {
-                "hostPath": {"path": one, "type": "DirectoryOrCreate"},
+                "hostPath": {"path": path, "type": "DirectoryOrCreate"},
             }
-        elif isinstance(one, Mapping) and len(one) == 1:
-            source = one
+        elif isinstance(path, Mapping) and len(path) == 1:
+            source = path
         else:
             raise ValueError(
-                f"invalid worker_spill_paths: {one!r}; give a host's path, or the source of a "
+                f"invalid worker_spill_paths: {path!r}; give a host's path, or the source of a "
                 "volume such as {'emptyDir': {'sizeLimit': '10Gi'}}"
             )
         if "volumeClaimTemplate" in source and workload != "StatefulSet":
             raise ValueError(
-                f"invalid worker_spill_paths: {one!r}; a volumeClaimTemplate needs "
+                f"invalid worker_spill_paths: {path!r}; a volumeClaimTemplate needs "
                 f"workload_kind='StatefulSet', not {workload!r}"
             )
         kind = "hostpath" if "hostPath" in source else "spill"
-        found.append(SpillVolume(f"/mnt/{kind}{index}", source))
-    return tuple(found)
+        volumes.append(SpillVolume(f"/mnt/{kind}{index}", source))
+    return tuple(volumes)
 
 
 def _volume(volume: Any, index: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -305,10 +305,10 @@ def _flag(name: str, value: Any) -> bool:
 
 
 def _port(name: str, value: Any) -> int:
-    found = _whole(name, value, 1)
-    if found > 65535:
+    number = _whole(name, value, 1)
+    if number > 65535:
         raise ValueError(f"invalid {name}: {value!r}; ports end at 65535")
-    return found
+    return number
 
 
 def _words(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -325,6 +325,6 @@ def _command(value: str | Iterable[str]) -> tuple[str, ...]:
 
 def _choice(name: str, value: Any, choices: Any) -> Any:
     if value not in get_args(choices):
-        known = ", ".join(map(repr, get_args(choices)))
-        raise ValueError(f"invalid {name}: {value!r}; choose from {known}")
+        options = ", ".join(map(repr, get_args(choices)))
+        raise ValueError(f"invalid {name}: {value!r}; choose from {options}")
     return value

@@ -156,9 +156,9 @@ class KubernetesApi:
         with self._connection():
             answer = self._open("GET", path, query, patience=seconds + _PATIENCE)
             try:
-                rest = b""
+                tail = b""
                 for part in answer.stream(amt=None):
-                    *lines, rest = (rest + part).split(b"\n")
+                    *lines, tail = (tail + part).split(b"\n")
                     yield from (json.loads(line) for line in lines if line.strip())
             finally:
                 answer.close()
@@ -173,11 +173,11 @@ class KubernetesApi:
         options["timeout"] = _PATIENCE
         if self._settings.proxy:
             options = websocket_proxycare(options, self._settings, url, {})
-        found: Any = WebSocket(sslopt=self._encryption(), enable_multithread=True)
+        socket: Any = WebSocket(sslopt=self._encryption(), enable_multithread=True)
         try:
-            found.connect(url, **options)
-            found.settimeout(None)
-            return found
+            socket.connect(url, **options)
+            socket.settimeout(None)
+            return socket
         except WebSocketException as error:
             if isinstance(error, WebSocketBadStatusException):
                 content = error.resp_body or b""
@@ -316,11 +316,11 @@ def _forbidden(message: str, method: str, path: str, subject: str, body: Manifes
 def _no_right(message: str, method: str, path: str) -> str:
     """Return who needs which right, and the rule of a Role that gives it."""
     parts = path.strip("/").split("/")
-    group, rest = ("", parts[2:]) if parts[0] == "api" else (parts[1], parts[3:])
-    inside = len(rest) > 2 and rest[0] == "namespaces"
-    namespace, rest = (rest[1], rest[2:]) if inside else (None, rest)
-    resource = "/".join((rest[0], *rest[2:]))
-    verb = _VERBS.get(method, "get" if len(rest) > 1 else "list")
+    group, segments = ("", parts[2:]) if parts[0] == "api" else (parts[1], parts[3:])
+    inside = len(segments) > 2 and segments[0] == "namespaces"
+    namespace, segments = (segments[1], segments[2:]) if inside else (None, segments)
+    resource = "/".join((segments[0], *segments[2:]))
+    verb = _VERBS.get(method, "get" if len(segments) > 1 else "list")
     kind, where = ("Role", f" in the namespace {namespace}") if inside else ("ClusterRole", "")
     rule = {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
     advice = f"ask for a {kind} with the rule {json.dumps(rule)}"

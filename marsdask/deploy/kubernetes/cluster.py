@@ -77,8 +77,8 @@ class RunningCluster:
             selector = f"{INSTANCE}={self.name},{SERVICE_TYPE}={role}"
             listing: Any = self.api.list("v1", "Pod", self.namespace, selector)
             for pod in filter(is_ready, listing["items"]):
-                found: dict[str, Any] = pod
-                return found
+                web: dict[str, Any] = pod
+                return web
         raise KubernetesError("no pod of the web service is ready")
 
     def forward(self, port: int) -> str:
@@ -94,8 +94,8 @@ class RunningCluster:
 
     def secret(self, name: str, key: str) -> bytes:
         """Return the content of a secret; NotFound if there is none."""
-        found = self.api.get("v1", "Secret", self.namespace, f"{self.name}-{name}")
-        return base64.b64decode(found["data"][key])
+        secret = self.api.get("v1", "Secret", self.namespace, f"{self.name}-{name}")
+        return base64.b64decode(secret["data"][key])
 
     def delete(self) -> None:
         """Delete all objects, unless the cluster was made by other means."""
@@ -117,10 +117,10 @@ class RunningCluster:
             if root.get("data", {}).get("claims", "0") == "0":
                 return []
             kind, selector = "PersistentVolumeClaim", f"{INSTANCE}={self.name}"
-            found = self.api.list("v1", kind, self.namespace, selector)["items"]
+            claims = self.api.list("v1", kind, self.namespace, selector)["items"]
         except (NotFound, Forbidden):
             return []
-        return [one["metadata"]["name"] for one in found]
+        return [claim["metadata"]["name"] for claim in claims]
 
     def wait_deleted(self, timeout: float | None) -> None:
         """Wait until nothing is left."""
@@ -143,10 +143,10 @@ class RunningCluster:
 
 
 def _web_pod_name(cluster: weakref.ref[RunningCluster]) -> str:
-    found = cluster()
-    if found is None:
+    running_cluster = cluster()
+    if running_cluster is None:
         raise KubernetesError("the cluster's client has ended")
-    name: str = found.web_pod()["metadata"]["name"]
+    name: str = running_cluster.web_pod()["metadata"]["name"]
     return name
 
 
@@ -277,18 +277,18 @@ class KubernetesClusterClient(ClusterClient):
 def _find_root(api: KubernetesApi, namespace: str, name: str | None) -> dict[str, Any]:
     """Return the root of the cluster of a namespace."""
     roots = [
-        one
-        for one in api.list("v1", "ConfigMap", namespace, "app.kubernetes.io/name=marsdask")[
+        config
+        for config in api.list("v1", "ConfigMap", namespace, "app.kubernetes.io/name=marsdask")[
             "items"
         ]
-        if name in (None, one["metadata"]["name"])
+        if name in (None, config["metadata"]["name"])
     ]
     if len(roots) != 1:
-        names = ", ".join(sorted(one["metadata"]["name"] for one in roots))
-        what = (
+        names = ", ".join(sorted(config["metadata"]["name"] for config in roots))
+        problem = (
             f"several clusters, {names}: choose one with cluster_name=" if roots else "no cluster"
         )
-        raise LookupError(f"the namespace {namespace} has {what}")
+        raise LookupError(f"the namespace {namespace} has {problem}")
     root: dict[str, Any] = roots[0]
     return root
 
@@ -303,20 +303,22 @@ def _of_root(
 ) -> RunningCluster:
     """Return a cluster, with its secrets unless they are given."""
     metadata, data = root["metadata"], root["data"]
-    found = RunningCluster(api, namespace, metadata["name"], data.get("namespace") == "own")
-    found.made_here = MADE_BY.items() <= (metadata.get("annotations") or {}).items()
-    found.token = token
+    running_cluster = RunningCluster(
+        api, namespace, metadata["name"], data.get("namespace") == "own"
+    )
+    running_cluster.made_here = MADE_BY.items() <= (metadata.get("annotations") or {}).items()
+    running_cluster.token = token
     if ca_file is not None:
-        found.authority = Path(ca_file).read_bytes()
+        running_cluster.authority = Path(ca_file).read_bytes()
     elif not data.get("service", "").startswith("Ingress/"):  # which shows another certificate
         # Whoever may not read it has to say where the web port is, and whether it is encrypted.
         with contextlib.suppress(NotFound, *((Forbidden,) if endpoint else ())):
-            found.authority = found.secret("tls", AUTHORITY)
+            running_cluster.authority = running_cluster.secret("tls", AUTHORITY)
     if token is None:
         with contextlib.suppress(NotFound):
-            found.token = found.secret("token", "token").decode()
-    found.endpoint = endpoint or _endpoint(found)
-    return found
+            running_cluster.token = running_cluster.secret("token", "token").decode()
+    running_cluster.endpoint = endpoint or _endpoint(running_cluster)
+    return running_cluster
 
 
 def new_cluster(
@@ -362,10 +364,10 @@ def new_cluster(
     deadline = None if timeout is None else time.monotonic() + timeout
     cluster = _create(api, spec, keep_on_failure)
     with deleted_on_failure(cluster, keep=keep_on_failure):
-        needed = {"supervisor": spec.supervisor.count, "worker": spec.min_workers}
+        counts = {"supervisor": spec.supervisor.count, "worker": spec.min_workers}
         if spec.web is not None:
-            needed["web"] = spec.web.count
-        wait_ready(api, spec.namespace, spec.name, needed, timeout, deadline)
+            counts["web"] = spec.web.count
+        wait_ready(api, spec.namespace, spec.name, counts, timeout, deadline)
         find = partial(_endpoint, cluster, spec.service.host, deadline)
         cluster.endpoint = retried(find, deadline)
         if spec.service.type == "Ingress":
@@ -402,15 +404,17 @@ def _create(api: KubernetesApi, spec: ClusterSpec, keep: bool) -> RunningCluster
     root: dict[str, Any] | None = None
     # What somebody else has created under the name of the first object stays. A namespace whose
     # name was made here may be there though its answer was lost.
-    others: Any = (AlreadyExists, Forbidden) if spec.named_here else (BaseException,)
+    exceptions: Any = (AlreadyExists, Forbidden) if spec.named_here else (BaseException,)
     for manifest in manifests(spec, certificates=certificates, token=token):
         is_root = manifest["kind"] == "ConfigMap"
         if is_root:
             manifest["metadata"]["annotations"] = dict(MADE_BY)
-        with deleted_on_failure(cluster, keep=keep, unless=others):
-            made = _create_object(api, manifest if root is None else owned(manifest, root))
-        others = ()
-        root = made if is_root else root
+        with deleted_on_failure(cluster, keep=keep, unless=exceptions):
+            created_object = _create_object(
+                api, manifest if root is None else owned(manifest, root)
+            )
+        exceptions = ()
+        root = created_object if is_root else root
     return cluster
 
 
@@ -458,8 +462,8 @@ def _balancer(cluster: RunningCluster, name: str, deadline: float | None) -> str
     """Wait until the load balancer has an address."""
     while True:
         service = cluster.api.get("v1", "Service", cluster.namespace, name)
-        for one in service.get("status", {}).get("loadBalancer", {}).get("ingress") or ():
-            address: str = one.get("hostname") or one["ip"]
+        for entry in service.get("status", {}).get("loadBalancer", {}).get("ingress") or ():
+            address: str = entry.get("hostname") or entry["ip"]
             return f"[{address}]" if ":" in address else address
         if deadline is not None and time.monotonic() > deadline:
             raise TimeoutError(f"the load balancer of the service {name} has no address yet")

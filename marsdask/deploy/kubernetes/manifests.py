@@ -30,20 +30,20 @@ def manifests(
     The first is the namespace, if it is the cluster's own, and the next the root, which owns all
     others. ``certificates`` are the files of the TLS secret.
     """
-    found = [namespace(spec)] if spec.create_namespace else []
-    found += [root(spec), *secrets(spec, certificates, token)]
-    found += [account(spec, role) for role in _ACCOUNTS]
-    found += [role_of_supervisors(spec), role_binding(spec)]
-    found += [lease(spec)] if spec.has_lease else []
-    found += [headless_service(spec), web_service(spec)]
+    objects = [namespace(spec)] if spec.create_namespace else []
+    objects += [root(spec), *secrets(spec, certificates, token)]
+    objects += [account(spec, role) for role in _ACCOUNTS]
+    objects += [role_of_supervisors(spec), role_binding(spec)]
+    objects += [lease(spec)] if spec.has_lease else []
+    objects += [headless_service(spec), web_service(spec)]
     if spec.service.type == "Ingress":
-        found.append(ingress(spec))
-    found += [*disruption_budgets(spec), *network_policies(spec)]
-    found.append(_stateful_set(spec, "supervisor", spec.supervisor.count))
+        objects.append(ingress(spec))
+    objects += [*disruption_budgets(spec), *network_policies(spec)]
+    objects.append(_stateful_set(spec, "supervisor", spec.supervisor.count))
     if spec.web is not None:
-        found.append(_deployment(spec, "web", spec.web.count))
-    found.append(workers(spec))
-    return found
+        objects.append(_deployment(spec, "web", spec.web.count))
+    objects.append(workers(spec))
+    return objects
 
 
 def owned(manifest: Manifest, root_object: Mapping[str, Any]) -> Manifest:
@@ -101,13 +101,13 @@ def secrets(
     spec: ClusterSpec, certificates: Mapping[str, bytes], token: str | None
 ) -> list[Manifest]:
     """Return the secrets of a cluster: its certificates and its token."""
-    found = []
+    objects = []
     if spec.tls:
-        found.append(_secret(spec, "tls", certificates))
+        objects.append(_secret(spec, "tls", certificates))
     if spec.token:
         assert token is not None
-        found.append(_secret(spec, "token", {"token": token.encode()}))
-    return found
+        objects.append(_secret(spec, "token", {"token": token.encode()}))
+    return objects
 
 
 def _secret(spec: ClusterSpec, name: str, content: Mapping[str, bytes]) -> Manifest:
@@ -182,11 +182,11 @@ def web_service(spec: ClusterSpec) -> Manifest:
         port["nodePort"] = service.node_port
     kind = "ClusterIP" if service.type == "Ingress" else service.type
     content = {"type": kind, "selector": selector(spec, _web_role(spec)), "ports": [port]}
-    found = _object(spec, "v1", "Service", service.name, "web", spec=content)
-    found["metadata"]["labels"]["mars/service-name"] = service.name
+    manifest = _object(spec, "v1", "Service", service.name, "web", spec=content)
+    manifest["metadata"]["labels"]["mars/service-name"] = service.name
     if service.annotations and service.type != "Ingress":
-        found["metadata"]["annotations"] = dict(service.annotations)
-    return found
+        manifest["metadata"]["annotations"] = dict(service.annotations)
+    return manifest
 
 
 def _web_role(spec: ClusterSpec) -> str:
@@ -203,12 +203,12 @@ def ingress(spec: ClusterSpec) -> Manifest:
         content["ingressClassName"] = service.ingress_class
     if service.ingress_tls_secret is not None:
         content["tls"] = [{"hosts": [service.host], "secretName": service.ingress_tls_secret}]
-    found = _object(spec, "networking.k8s.io/v1", "Ingress", service.name, "web", spec=content)
+    manifest = _object(spec, "networking.k8s.io/v1", "Ingress", service.name, "web", spec=content)
     protocol = {"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"} if spec.tls else {}
     # Connections of sessions are open as long as sessions.
     patience = {"nginx.ingress.kubernetes.io/proxy-read-timeout": "86400"}
-    found["metadata"]["annotations"] = {**protocol, **patience, **service.annotations}
-    return found
+    manifest["metadata"]["annotations"] = {**protocol, **patience, **service.annotations}
+    return manifest
 
 
 def disruption_budgets(spec: ClusterSpec) -> list[Manifest]:

@@ -43,19 +43,19 @@ _ALIVE: Final = {"periodSeconds": 10, "failureThreshold": 6, "timeoutSeconds": 1
 
 def labels(spec: ClusterSpec, role: str | None = None) -> dict[str, str]:
     """Return the labels of an object: of the whole cluster, or of one role."""
-    found = {
+    common = {
         "app.kubernetes.io/name": "marsdask",
         INSTANCE: spec.name,
         "app.kubernetes.io/part-of": "marsdask",
         "app.kubernetes.io/managed-by": "marsdask",
     }
-    return found if role is None else found | {COMPONENT: role, SERVICE_TYPE: f"mars{role}"}
+    return common if role is None else common | {COMPONENT: role, SERVICE_TYPE: f"mars{role}"}
 
 
 def selector(spec: ClusterSpec, role: str | None = None) -> dict[str, str]:
     """Return the labels that select pods; they never change."""
-    found = {INSTANCE: spec.name}
-    return found if role is None else found | {COMPONENT: role}
+    common = {INSTANCE: spec.name}
+    return common if role is None else common | {COMPONENT: role}
 
 
 def template(spec: ClusterSpec, role: str) -> Manifest:
@@ -96,12 +96,12 @@ def container_security() -> Manifest:
 
 
 def _roles(spec: ClusterSpec) -> dict[str, RoleSpec]:
-    found = {"supervisor": spec.supervisor, "worker": spec.worker}
-    return found if spec.web is None else found | {"web": spec.web}
+    roles = {"supervisor": spec.supervisor, "worker": spec.worker}
+    return roles if spec.web is None else roles | {"web": spec.web}
 
 
 def _container(spec: ClusterSpec, role: str, of_role: RoleSpec) -> Manifest:
-    found: Manifest = {
+    manifest: Manifest = {
         "name": CONTAINER,
         "image": spec.image,
         "imagePullPolicy": spec.image_pull_policy,
@@ -116,15 +116,15 @@ def _container(spec: ClusterSpec, role: str, of_role: RoleSpec) -> Manifest:
         **_probes(spec, role),
     }
     if (hook := pre_stop(spec, role)) is not None:
-        found["lifecycle"] = {"preStop": {"exec": {"command": hook}}}
-    return found
+        manifest["lifecycle"] = {"preStop": {"exec": {"command": hook}}}
+    return manifest
 
 
 def _arguments(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[str]:
-    found = ["-p", str(spec.service.port if role == "web" else of_role.port)]
+    options = ["-p", str(spec.service.port if role == "web" else of_role.port)]
     if role == "supervisor":
-        found += ["-w", str(spec.service.port)]
-    return found + (tls_options() if spec.tls else [])
+        options += ["-w", str(spec.service.port)]
+    return options + (tls_options() if spec.tls else [])
 
 
 def tls_options() -> list[str]:
@@ -161,8 +161,8 @@ def _environment(spec: ClusterSpec, role: str, of_role: RoleSpec) -> list[Manife
             values["MARS_K8S_LEASE"] = spec.object_name("supervisor")
     values |= of_role.env
     return [
-        {"name": name, ("value" if isinstance(one, str) else "valueFrom"): one}
-        for name, one in values.items()
+        {"name": name, ("value" if isinstance(value, str) else "valueFrom"): value}
+        for name, value in values.items()
     ]
 
 
@@ -207,8 +207,8 @@ def resources(of_role: RoleSpec) -> Manifest:
 
 
 def _quantity(millicores: int) -> str:
-    whole, rest = divmod(millicores, 1000)
-    return f"{millicores}m" if rest else str(whole)
+    whole, remainder = divmod(millicores, 1000)
+    return f"{millicores}m" if remainder else str(whole)
 
 
 def _probes(spec: ClusterSpec, role: str) -> Manifest:
@@ -253,12 +253,12 @@ Volumes = dict[str, tuple[str, Mapping[str, Any]]]
 
 def own_volumes(spec: ClusterSpec, role: str) -> Volumes:
     """Return the volumes that every pod has: temporary files, and the secrets of its role."""
-    found: Volumes = {"tmp": ("/tmp", {"emptyDir": {}})}  # noqa: S108
+    volumes: Volumes = {"tmp": ("/tmp", {"emptyDir": {}})}  # noqa: S108
     if spec.tls:
-        found["tls"] = TLS_FOLDER, _secret(spec, "tls")
+        volumes["tls"] = TLS_FOLDER, _secret(spec, "tls")
     if spec.token and role != "worker":
-        found["token"] = TOKEN_FOLDER, _secret(spec, "token")
-    return found
+        volumes["token"] = TOKEN_FOLDER, _secret(spec, "token")
+    return volumes
 
 
 def _secret(spec: ClusterSpec, name: str) -> Manifest:
@@ -266,13 +266,13 @@ def _secret(spec: ClusterSpec, name: str) -> Manifest:
 
 
 def _all_volumes(spec: ClusterSpec, role: str) -> Volumes:
-    found = own_volumes(spec, role)
+    volumes = own_volumes(spec, role)
     if role == "worker":
         limit = {"sizeLimit": str(spec.cache or spec.worker.memory // 2)}
-        found["shared"] = "/dev/shm", {"emptyDir": {"medium": "Memory", **limit}}  # noqa: S108
+        volumes["shared"] = "/dev/shm", {"emptyDir": {"medium": "Memory", **limit}}  # noqa: S108
         for index, volume in enumerate(spec.spill):
-            found[f"spill-{index}"] = volume.path, volume.source
-    return found
+            volumes[f"spill-{index}"] = volume.path, volume.source
+    return volumes
 
 
 def volumes_of(spec: ClusterSpec, found: Volumes) -> list[Manifest]:

@@ -56,7 +56,7 @@ class PortForward:
                 _end(local, self._listener)
                 return
             local.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._threads = [one for one in self._threads if one.is_alive()]
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
             self._threads.append(self._start(self._forward, local))
 
     def _forward(self, local: socket.socket) -> None:
@@ -84,9 +84,9 @@ class PortForward:
     def close(self) -> None:
         """End all connections, and listen no more."""
         with self._lock:
-            closed, self._closed = self._closed, True
+            was_closed, self._closed = self._closed, True
             _end(*self._open)
-        if closed:
+        if was_closed:
             return
         with contextlib.suppress(OSError):  # nothing else ends the wait for connections everywhere
             socket.create_connection(self._listener.getsockname()).close()
@@ -105,12 +105,12 @@ def _send(local: socket.socket, remote: Any) -> None:
 
 def _receive(local: socket.socket, remote: Any) -> None:
     """Receive what the pod writes; the first message of each channel is the number of the port."""
-    begun = set()
+    channels = set()
     with contextlib.suppress(Exception):
         while message := remote.recv():
             channel, content = message[0], message[1:]
-            if channel not in begun:
-                begun.add(channel)
+            if channel not in channels:
+                channels.add(channel)
             elif channel == _ERROR:
                 logger.warning("cannot forward a connection: %s", content.decode(errors="replace"))
                 return
@@ -120,8 +120,10 @@ def _receive(local: socket.socket, remote: Any) -> None:
 
 def _end(*connections: Any) -> None:
     """End connections, also those that another thread waits for."""
-    for one in connections:
-        plain: socket.socket | None = one if isinstance(one, socket.socket) else one.sock
+    for connection in connections:
+        plain: socket.socket | None = (
+            connection if isinstance(connection, socket.socket) else connection.sock
+        )
         if plain is None:
             continue
         with contextlib.suppress(OSError):

@@ -33,8 +33,8 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.envi
     if port is None:
         return 0 if arguments or _runs() else 1
     # Servers of pods listen on all addresses, but those of tests have one.
-    bound = (environ.get("MARS_BIND_HOST") or "0.0.0.0").strip("[]")  # noqa: S104
-    host = _LOOPBACK.get(bound, f"[{bound}]" if ":" in bound else bound)
+    address = (environ.get("MARS_BIND_HOST") or "0.0.0.0").strip("[]")  # noqa: S104
+    host = _LOOPBACK.get(address, f"[{address}]" if ":" in address else address)
     retire = bool(arguments)
     path, data = ("retire", b"") if retire else ("health", None)
     url = f"http://{host}:{port}/{path}"

@@ -26,10 +26,10 @@ _UNITS: Final = {unit: 1024**power for power, unit in enumerate(["", "k", "m", "
 def memory_bytes(name: str, value: float | str) -> int:
     """Return the bytes of a size: ``4g``, ``4Gi`` and ``4GiB`` are powers of 1024, as in Mars."""
     match = _SIZE.fullmatch(str(value).strip())
-    found = 0 if match is None else int(float(match[1]) * _UNITS[match[2].lower()])
-    if found <= 0 or isinstance(value, bool):
+    nbytes = 0 if match is None else int(float(match[1]) * _UNITS[match[2].lower()])
+    if nbytes <= 0 or isinstance(value, bool):
         raise ValueError(f"invalid {name}: {value!r}; give bytes, or a size such as '4g' or '4Gi'")
-    return found
+    return nbytes
 
 
 def memory_share(name: str, value: float | str, total: int) -> int:
@@ -50,12 +50,12 @@ def millicores(name: str, value: float | str) -> int:
     """Return thousandths of a core: of ``2``, ``0.5`` or ``"500m"``."""
     text = str(value).strip()
     try:
-        found = float(text[:-1]) if text.endswith("m") else float(text) * 1000
+        count = float(text[:-1]) if text.endswith("m") else float(text) * 1000
     except ValueError:
-        found = math.nan
-    if isinstance(value, bool) or not 1 <= found < math.inf:
+        count = math.nan
+    if isinstance(value, bool) or not 1 <= count < math.inf:
         raise ValueError(f"invalid {name}: {value!r}; give a number of cores, such as 2 or '500m'")
-    return math.ceil(found)
+    return math.ceil(count)
 
 
 def dns_label(name: str, value: str, longest: int = 63) -> str:

@@ -43,17 +43,19 @@ _HOPELESS: Final = {
 def is_ready(pod: Mapping[str, Any]) -> bool:
     """Return whether a pod serves, and goes on to."""
     conditions = pod.get("status", {}).get("conditions") or ()
-    ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    ready = any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )
     return ready and "deletionTimestamp" not in pod["metadata"]
 
 
 def trouble(pod: Mapping[str, Any]) -> str | None:
     """Return why a pod will not get ready, if that is sure."""
     for container in pod.get("status", {}).get("containerStatuses") or ():
-        waiting = container.get("state", {}).get("waiting") or {}
-        reason = waiting.get("reason", "")
+        state = container.get("state", {}).get("waiting") or {}
+        reason = state.get("reason", "")
         if (advice := _HOPELESS.get(reason)) is not None:
-            return f"{reason}: {advice} ({waiting.get('message') or container.get('image')})"
+            return f"{reason}: {advice} ({state.get('message') or container.get('image')})"
         if not container.get("ready") and container.get("restartCount", 0) >= _RESTARTS:
             last = (container.get("lastState") or {}).get("terminated") or {}
             code = last.get("exitCode", "unknown")
@@ -66,11 +68,11 @@ def explain(api: KubernetesApi, namespace: str, pod: Mapping[str, Any], why: str
     name = pod["metadata"]["name"]
     parts = [f"pod {name}: {why}"]
     try:
-        parts += [f"  event: {one}" for one in _events(api, namespace, name)[-_EVENTS:]]
-        started = pod.get("status", {}).get("containerStatuses") or ()
-        before = any(one.get("restartCount") and not one.get("ready") for one in started)
+        parts += [f"  event: {entry}" for entry in _events(api, namespace, name)[-_EVENTS:]]
+        statuses = pod.get("status", {}).get("containerStatuses") or ()
+        before = any(entry.get("restartCount") and not entry.get("ready") for entry in statuses)
         query = {"previous": "true"} if before else {}
-        lines = api.log(namespace, name, _LINES, **query).splitlines() if started else []
+        lines = api.log(namespace, name, _LINES, **query).splitlines() if statuses else []
         parts += [f"  log: {line}" for line in lines]
     except KubernetesError:
         pass  # what is known is better than another error
@@ -78,8 +80,8 @@ def explain(api: KubernetesApi, namespace: str, pod: Mapping[str, Any], why: str
 
 
 def _events(api: KubernetesApi, namespace: str, name: str) -> list[str]:
-    found = api.list("v1", "Event", namespace, fieldSelector=f"involvedObject.name={name}")
-    return [f"{one.get('reason')}: {one.get('message')}" for one in found["items"]]
+    events = api.list("v1", "Event", namespace, fieldSelector=f"involvedObject.name={name}")
+    return [f"{event.get('reason')}: {event.get('message')}" for event in events["items"]]
 
 
 def retried(ask: Callable[[], T], deadline: float | None) -> T:
@@ -133,11 +135,11 @@ def _round(
     since = listing["metadata"]["resourceVersion"]
     if _enough(api, namespace, pods, needed):
         return pods
-    refused = _refusals(api, namespace, instance)
-    left = _ROUND if deadline is None else min(_ROUND, deadline - time.monotonic())
-    if left <= 0:
-        raise TimeoutError(_late(api, namespace, pods, needed, timeout, refused))
-    for change in api.watch("v1", "Pod", namespace, since, left, selector):
+    reasons = _refusals(api, namespace, instance)
+    seconds = _ROUND if deadline is None else min(_ROUND, deadline - time.monotonic())
+    if seconds <= 0:
+        raise TimeoutError(_late(api, namespace, pods, needed, timeout, reasons))
+    for change in api.watch("v1", "Pod", namespace, since, seconds, selector):
         pod = change["object"]
         if change["type"] == "ERROR":
             break  # too old: the list is taken again
@@ -176,14 +178,14 @@ def refusals(
     ``owners`` is a pattern of their workloads' names, since others of the namespace have events.
     """
     try:
-        found = api.list("v1", "Event", namespace, fieldSelector=f"reason={reason}")["items"]
+        events = api.list("v1", "Event", namespace, fieldSelector=f"reason={reason}")["items"]
     except KubernetesError:
         return []  # what else is known is better than another error
     messages = [
-        one.get("message") or ""
-        for one in found
-        if re.fullmatch(owners, one["involvedObject"].get("name", ""))
-        and (one.get("lastTimestamp") or _LATEST) >= begun
+        event.get("message") or ""
+        for event in events
+        if re.fullmatch(owners, event["involvedObject"].get("name", ""))
+        and (event.get("lastTimestamp") or _LATEST) >= begun
     ]
     for message in messages:
         if "exceeded quota" in message:
@@ -198,9 +200,9 @@ def _refusals(api: KubernetesApi, namespace: str, instance: str) -> list[str]:
     except NotFound:
         return []
     # A cluster of before may have had the name.
-    begun = root["metadata"].get("creationTimestamp") or ""
+    start = root["metadata"].get("creationTimestamp") or ""
     owners = rf"{re.escape(instance)}-(supervisor|web|worker)(-[{_HASH}]+)?"
-    return refusals(api, namespace, owners, begun)
+    return refusals(api, namespace, owners, start)
 
 
 def _late(
@@ -211,8 +213,8 @@ def _late(
     timeout: float | None,
     refused: Sequence[str],
 ) -> str:
-    wanted = ", ".join(f"{count} {role}" for role, count in needed.items())
-    lines = [f"after {timeout} s not all pods are ready ({wanted})"]
+    counts = ", ".join(f"{count} {role}" for role, count in needed.items())
+    lines = [f"after {timeout} s not all pods are ready ({counts})"]
     return "\n".join(lines + late_pods(api, namespace, pods.values(), refused))
 
 
@@ -223,13 +225,13 @@ def late_pods(
     if not pods and not refused:
         return ["there are no pods: does a controller of Kubernetes run?"]
     late = [pod for pod in pods if not is_ready(pod)]
-    told = [explain(api, namespace, pod, _phase(pod)) for pod in late[:3]]
+    lines = [explain(api, namespace, pod, _phase(pod)) for pod in late[:3]]
     if refused:
-        told += [
+        lines += [
             "pods that could not be created:",
-            *(f"  event: {one}" for one in refused[-_EVENTS:]),
+            *(f"  event: {reason}" for reason in refused[-_EVENTS:]),
         ]
-    return told
+    return lines
 
 
 def _phase(pod: Mapping[str, Any]) -> str:

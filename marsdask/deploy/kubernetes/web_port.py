@@ -55,17 +55,17 @@ class WebPort:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
-                told = error.read()
+                content = error.read()
             try:
-                message = json.loads(told)["message"]
+                message = json.loads(content)["message"]
             except (ValueError, KeyError, TypeError):
-                message = told.decode(errors="replace")
+                message = content.decode(errors="replace")
             raise KubernetesError(f"{self.endpoint} answers {error.code}: {message}") from None
 
     def count(self) -> int:
         """Return the number of workers."""
-        found: int = self.ask("GET", "/api/worker?action=count")
-        return found
+        count: int = self.ask("GET", "/api/worker?action=count")
+        return count
 
     def wait_for(self, least: int, most: int | None = None, timeout: float | None = None) -> int:
         """Wait until there are at least, and at most, so many workers; return how many."""

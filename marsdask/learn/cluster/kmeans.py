@@ -117,7 +117,7 @@ class KMeans(CentersEstimator, cluster.KMeans):
         if weight is not None and is_lazy(sample_weight):
             check_weights(float(abs(wrap(weight)).max().compute()))
         start = given_centers(self, rows.meta.dtype)
-        seen = column_moments(rows)
+        moments = column_moments(rows)
         (samples,) = numbers(rows.shape[:1])
         if samples < self.n_clusters:
             raise ValueError(f"n_samples={samples} should be >= n_clusters={self.n_clusters}.")
@@ -127,7 +127,7 @@ class KMeans(CentersEstimator, cluster.KMeans):
                 RuntimeWarning,
                 stacklevel=3,
             )
-        tol = self.tol * float(np.mean(seen.products / samples))
+        tol = self.tol * float(np.mean(moments.products / samples))
         state = check_random_state(self.random_state)
         best = self._run(rows, weight, start, tol, state)
         self._n_init = starts(self, 10)
@@ -164,15 +164,15 @@ class KMeans(CentersEstimator, cluster.KMeans):
         iteration = 0
         for iteration in range(1, self.max_iter + 1):
             means = lloyd.improve(rows, weight, centers)
-            moved = float(np.square(means - centers).sum())
+            shift = float(np.square(means - centers).sum())
             centers = means
             if self.verbose:
-                print(f"Iteration {iteration}, centers moved by {moved}.")  # noqa: T201 - asked for
-            if moved <= tol:
+                print(f"Iteration {iteration}, centers moved by {shift}.")  # noqa: T201 - asked for
+            if shift <= tol:
                 break
-        found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
-        inertia, sizes = judge(rows, found, weight, centers)
-        return _Run(centers, found, inertia, sizes, iteration)
+        labels = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
+        inertia, sizes = judge(rows, labels, weight, centers)
+        return _Run(centers, labels, inertia, sizes, iteration)
 
     def _learn(self, best: _Run, dtype: Any, *, lazy: bool) -> None:
         distinct = np.count_nonzero(best.sizes)
@@ -230,8 +230,8 @@ def score_of(model: Any, X: Any, sample_weight: Any) -> float:
     check_is_fitted(model)
     rows = model._samples(X, reset=False)
     centers = model.cluster_centers_.astype(np.float64)
-    found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
-    inertia, _ = judge(rows, found, as_weights(sample_weight, rows), centers)
+    labels = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
+    inertia, _ = judge(rows, labels, as_weights(sample_weight, rows), centers)
     return -inertia
 
 
@@ -260,11 +260,11 @@ def checked_centers(model: Any, centers: Any) -> Any:
 
 def starts(model: Any, default: int) -> int:
     """Return the number of initializations; ``default`` is that of draws."""
-    chosen = isinstance(model.init, str) or callable(model.init)
+    is_drawn = isinstance(model.init, str) or callable(model.init)
     if model.n_init == "auto":
         far = isinstance(model.init, str) and model.init != "random"
-        return 1 if far or not chosen else default
-    if not chosen and model.n_init != 1:
+        return 1 if far or not is_drawn else default
+    if not is_drawn and model.n_init != 1:
         warnings.warn(
             "Explicit initial center position passed: performing only one init in "
             f"{type(model).__name__} instead of n_init={model.n_init}.",
@@ -355,5 +355,5 @@ def k_means(
         init_iter=init_iter,
     )
     model.fit(X, sample_weight=sample_weight, session=session, run_kwargs=run_kwargs)  # type: ignore[call-arg]
-    found = model.cluster_centers_, model.labels_, model.inertia_
-    return (*found, model.n_iter_) if return_n_iter else found
+    results = model.cluster_centers_, model.labels_, model.inertia_
+    return (*results, model.n_iter_) if return_n_iter else results

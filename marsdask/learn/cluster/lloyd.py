@@ -46,15 +46,15 @@ class Nearest:
         """Iterate over (rows, one-hot columns of their clusters, the same rows of others)."""
         for start in range(0, len(block), self.step):
             rows = slice(start, start + self.step)
-            parts = (other if other is None else other[rows] for other in others)
+            parts = (array if array is None else array[rows] for array in others)
             yield (rows, self(block[rows]), *parts)
 
     def __call__(self, tile: Any) -> Any:
         """Return a column for each row with 1 at its cluster; valid until the next call."""
         width = len(tile)
         distances, equal = self._distances[:, :width], self._equal[:, :width]
-        moved = tile if self._origin is None else tile - self._origin
-        products = np.matmul(moved, self._factors, out=self._products[:width])
+        points = tile if self._origin is None else tile - self._origin
+        products = np.matmul(points, self._factors, out=self._products[:width])
         # Long rows of few centres are faster to read than the transpose.
         np.add(products.T, self._offsets, out=distances)
         np.equal(distances, distances.min(axis=0), out=equal)
@@ -62,9 +62,9 @@ class Nearest:
             refuse(tile, allow_nan=False)
             # Of equally near centres the first is chosen.
             np.equal(distances.argmin(axis=0), self._numbers, out=equal)
-        chosen = self._chosen[:, :width]
-        np.copyto(chosen, equal)
-        return chosen
+        onehot = self._chosen[:, :width]
+        np.copyto(onehot, equal)
+        return onehot
 
 
 @kernel(scratch=0.1)
@@ -74,11 +74,11 @@ def assign(block: Any, weight: Any = None, *, centers: Any) -> Sums:
         return sparse_rows.assign(block, weight, centers)
     nearest = Nearest(centers, block.dtype)
     weights, samples = np.zeros(len(centers)), np.zeros(centers.shape)
-    for rows, chosen, w in nearest.tiles(block, weight):
+    for rows, onehot, w in nearest.tiles(block, weight):
         if w is not None:
-            np.multiply(chosen, w, out=chosen)
-        weights += chosen.sum(axis=1)
-        samples += chosen @ block[rows]
+            np.multiply(onehot, w, out=onehot)
+        weights += onehot.sum(axis=1)
+        samples += onehot @ block[rows]
     return Sums(weights, samples)
 
 
@@ -89,10 +89,10 @@ def labels(block: Any, *, centers: Any) -> Any:
         return sparse_rows.labels(block, centers)
     nearest = Nearest(centers, block.dtype)
     numbers = np.arange(len(centers), dtype=block.dtype)
-    found = np.empty(len(block), np.int32)
-    for rows, chosen in nearest.tiles(block):
-        found[rows] = numbers @ chosen
-    return found
+    result = np.empty(len(block), np.int32)
+    for rows, onehot in nearest.tiles(block):
+        result[rows] = numbers @ onehot
+    return result
 
 
 def squared_distances(block: Any, points: Any) -> Any:
@@ -103,25 +103,25 @@ def squared_distances(block: Any, points: Any) -> Any:
     away = points - origin
     squared = np.square(away).sum(axis=1)
     result = np.empty((len(block), len(points)))
-    done = 0
+    start = 0
     for (tile,) in tiles(block):
-        moved = tile - origin
-        out = result[done : done + len(tile)]
-        np.matmul(moved, -2.0 * away.T, out=out)
-        out += np.einsum("ij,ij->i", moved, moved)[:, np.newaxis]
+        diff = tile - origin
+        out = result[start : start + len(tile)]
+        np.matmul(diff, -2.0 * away.T, out=out)
+        out += np.einsum("ij,ij->i", diff, diff)[:, np.newaxis]
         out += squared
         np.maximum(out, 0.0, out=out)
-        done += len(tile)
+        start += len(tile)
     return result
 
 
 @kernel(scratch=0.5)
 def distances(block: Any, *, centers: Any) -> Any:
     """Return each sample's distance from each centre."""
-    found = squared_distances(block, centers)
-    if not np.isfinite(found).all():
+    result = squared_distances(block, centers)
+    if not np.isfinite(result).all():
         refuse(block.data if is_sparse(block) else block, allow_nan=False)
-    return np.sqrt(found, out=found).astype(block.dtype, copy=False)
+    return np.sqrt(result, out=result).astype(block.dtype, copy=False)
 
 
 @kernel(scratch=0.1)
@@ -146,21 +146,21 @@ def farthest(
     block: Any, weight: Any = None, *, centers: Any, count: int
 ) -> tuple[Any, Any, Any, Any]:
     """Return the samples farthest from their centres: distances, rows, clusters, weights."""
-    found = labels(block, centers=centers)
+    clusters = labels(block, centers=centers)
     if is_sparse(block):
-        squared = sparse_rows.squared_from_own(block, centers, found)
+        squared = sparse_rows.squared_from_own(block, centers, clusters)
     else:
-        squared = np.square(block - centers[found]).sum(axis=1)
+        squared = np.square(block - centers[clusters]).sum(axis=1)
     top = np.argsort(-squared, kind="stable")[:count]
     weights = np.ones(len(top)) if weight is None else weight[top]
-    return squared[top], dense(block[top]), found[top], weights
+    return squared[top], dense(block[top]), clusters[top], weights
 
 
 def farther(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the farthest of both, as many as the longer one has."""
-    joined = [np.concatenate(pair) for pair in zip(a, b, strict=True)]
-    top = np.argsort(-joined[0], kind="stable")[: max(len(a[0]), len(b[0]))]
-    return tuple(item[top] for item in joined)
+    columns = [np.concatenate(pair) for pair in zip(a, b, strict=True)]
+    top = np.argsort(-columns[0], kind="stable")[: max(len(a[0]), len(b[0]))]
+    return tuple(item[top] for item in columns)
 
 
 def meetings(first: Any, second: Any, *, count: int) -> tuple[Any]:
@@ -176,9 +176,9 @@ def improve(rows: Node, weight: Node | None, centers: Any) -> Any:
     empty = np.flatnonzero(weights == 0)
     if len(empty):
         _relocate(rows, weight, centers, Sums(weights, samples), empty)
-    filled = weights > 0
-    means = samples / np.where(filled, weights, 1.0)[:, np.newaxis]
-    means[~filled] = means[weights.argmax()]
+    has_weight = weights > 0
+    means = samples / np.where(has_weight, weights, 1.0)[:, np.newaxis]
+    means[~has_weight] = means[weights.argmax()]
     return means
 
 

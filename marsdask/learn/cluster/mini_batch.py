@@ -84,8 +84,8 @@ class MiniBatchKMeans(CentersEstimator, cluster.MiniBatchKMeans):
         batch = min(self.batch_size, samples)
         self._prepare(twin, self._seeds(rows, weight, start, state), rows.meta.dtype, batch)
         steps = (self.max_iter * samples) // batch
-        drawn = _drawn(rows, weight, total, batch, steps, state)
-        smooth = self._descend(twin, drawn, batch, samples, self._tolerance(rows))
+        batches = _drawn(rows, weight, total, batch, steps, state)
+        smooth = self._descend(twin, batches, batch, samples, self._tolerance(rows))
         twin.n_iter_ = int(np.ceil(twin.n_steps_ * batch / samples))
         self._learn(twin, rows, weight, smooth * total)
         return self
@@ -123,10 +123,10 @@ class MiniBatchKMeans(CentersEstimator, cluster.MiniBatchKMeans):
         few, w = _take(rows, weight, state.randint(0, samples, size))
         best, least = None, np.inf
         for _ in range(starts(self, 3)):
-            drawn = state.randint(0, samples, size) if size < samples else np.arange(samples)
+            places = state.randint(0, samples, size) if size < samples else np.arange(samples)
             centers = start
             if start is None:
-                centers = self._chosen(*_take(rows, weight, drawn), state)
+                centers = self._chosen(*_take(rows, weight, places), state)
             inertia = w @ lloyd.squared_distances(few, np.asarray(centers, float)).min(axis=1)
             if inertia < least:
                 best, least = centers, inertia
@@ -148,8 +148,8 @@ class MiniBatchKMeans(CentersEstimator, cluster.MiniBatchKMeans):
     def _tolerance(self, rows: Node) -> float:
         if not self.tol:
             return 0.0
-        seen = column_moments(rows)
-        return float(self.tol * np.mean(seen.products / seen.count))
+        moments = column_moments(rows)
+        return float(self.tol * np.mean(moments.products / moments.count))
 
     def _descend(
         self, twin: Any, drawn: Iterator[Any], batch: int, samples: int, tol: float
@@ -199,14 +199,14 @@ def _drawn(
 ) -> Iterator[Any]:
     """Draw batches from one run after the other, each as often as its weights are a share."""
     (samples,) = numbers(rows.shape[:1])
-    done, seen = 0, 0.0
-    while done < steps:
+    count, progress = 0, 0.0
+    while count < steps:
         weights = None if weight is None else collect(weight)
         for block, part in runs(collect(rows), weights, least=BATCHES * batch):
             w = np.ones(block.shape[0]) if part is None else part
             mass = float(w.sum())
-            seen += mass
-            due = min(steps, int(seen / total * samples / batch + 1e-9))
-            for _ in range(done, due if mass else done):
+            progress += mass
+            due = min(steps, int(progress / total * samples / batch + 1e-9))
+            for _ in range(count, due if mass else count):
                 yield block[state.choice(len(w), batch, p=w / mass)]
-            done = max(done, due)
+            count = max(count, due)

@@ -29,20 +29,20 @@ from .lloyd import assign, squared_distances
 def plus_plus(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
     """Choose samples far from those chosen before; each is the best of a few draws."""
     trials = 2 + int(math.log(count))
-    chosen = [_first(rows, weight, state)]
-    squared, sums = _minimum_distances(rows, weight, None, chosen[0])
+    centers = [_first(rows, weight, state)]
+    squared, sums = _minimum_distances(rows, weight, None, centers[0])
     closest = rowwise(column, squared.node, dtype=np.float64, position=0)
     total = sums[0]
-    while len(chosen) < count:
+    while len(centers) < count:
         mass = closest if weight is None else multiply(closest, wrap(weight))
-        found = _locate(mass, state.uniform(size=trials) * total, "left")
-        candidates = _take(rows, found)
+        places = _locate(mass, state.uniform(size=trials) * total, "left")
+        candidates = _take(rows, places)
         squared, sums = _minimum_distances(rows, weight, closest.node, candidates)
         best = int(sums.argmin())
         total = sums[best]
         closest = rowwise(column, squared.node, dtype=np.float64, position=best)
-        chosen.append(candidates[best : best + 1])
-    return np.concatenate(chosen)
+        centers.append(candidates[best : best + 1])
+    return np.concatenate(centers)
 
 
 def parallel(
@@ -53,17 +53,17 @@ def parallel(
     Each pass draws ``rate`` times ``count`` samples on average.
     """
     (length,) = numbers(rows.shape[:1])
-    found = _first(rows, weight, state)
-    candidates = [found]
+    points = _first(rows, weight, state)
+    candidates = [points]
     closest = None
     for _ in range(rounds):
-        squared, _ = _minimum_distances(rows, weight, closest, found)
+        squared, _ = _minimum_distances(rows, weight, closest, points)
         closest = rowwise(least, squared.node, dtype=np.float64).node
         total = fold(weigh, add, closest, weight, nbytes=8)[0][0]
         if total == 0:
             break
         draws = RandomState(state.randint(2**31 - 1)).random_sample(length)
-        found = fold(
+        points = fold(
             draw,
             join,
             rows,
@@ -73,8 +73,8 @@ def parallel(
             nbytes=int(8 * rate * count * numbers(rows.shape)[1]),
             chance=rate * count / total,
         )
-        if len(found):
-            candidates.append(found)
+        if len(points):
+            candidates.append(points)
     pool = np.concatenate(candidates)
     if len(pool) < count:
         return plus_plus(rows, weight, count, state)
@@ -89,11 +89,11 @@ def at_random(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
         there = int((wrap(weight) > 0).sum().compute())
         if there < count:
             raise ValueError(f"Fewer samples of positive weight ({there}) than n_clusters={count}")
-    found: list[int] = []
-    while len(found) < count:
-        drawn = _draw(rows, weight, state.random_sample(count - len(found)), found)
-        found.extend(dict.fromkeys(drawn.tolist()))
-    return _take(rows, np.asarray(found))
+    places: list[int] = []
+    while len(places) < count:
+        picks = _draw(rows, weight, state.random_sample(count - len(places)), places)
+        places.extend(dict.fromkeys(picks.tolist()))
+    return _take(rows, np.asarray(places))
 
 
 def _first(rows: Node, weight: Node | None, state: Any) -> Any:
@@ -107,14 +107,16 @@ def _draw(rows: Node, weight: Node | None, uniform: Any, found: Sequence[int]) -
         return np.minimum((uniform * length).astype(np.int64), length - 1)
     mass = ones(length) if weight is None else wrap(weight)
     places = arange(length)
-    left = rowwise(zero_at, mass.node, places.node, dtype=np.float64, found=np.asarray(found, int))
-    return _locate(left, uniform * float(left.sum().compute()), "right")
+    weights = rowwise(
+        zero_at, mass.node, places.node, dtype=np.float64, found=np.asarray(found, int)
+    )
+    return _locate(weights, uniform * float(weights.sum().compute()), "right")
 
 
 def _locate(mass: Any, targets: Any, side: str) -> Any:
     """Return for each target the first sample at which the cumulative mass reaches it."""
-    (found,) = fold(below, add, cumsum(mass).node, nbytes=8, targets=targets, side=side)
-    return np.minimum(found, numbers(mass.node.shape)[0] - 1)
+    (places,) = fold(below, add, cumsum(mass).node, nbytes=8, targets=targets, side=side)
+    return np.minimum(places, numbers(mass.node.shape)[0] - 1)
 
 
 def _take(rows: Node, positions: Any) -> Any:

@@ -44,20 +44,20 @@ def _nearest(block: Any, centers: Any) -> Iterator[tuple[slice, Any, Any]]:
 def assign(block: Any, weight: Any, centers: Any) -> Sums:
     """Return the clusters' weights and sums of a run of samples."""
     weights, samples = np.zeros(len(centers)), np.zeros(centers.shape)
-    for rows, tile, found in _nearest(block, centers):
-        w = np.ones(len(found)) if weight is None else weight[rows]
-        places = (found, np.arange(len(found)))
-        chosen = csr_array((w, places), shape=(len(centers), len(found)))
-        weights += np.bincount(found, w, len(centers))
-        samples += (chosen @ tile).toarray()
+    for rows, tile, clusters in _nearest(block, centers):
+        w = np.ones(len(clusters)) if weight is None else weight[rows]
+        places = (clusters, np.arange(len(clusters)))
+        onehot = csr_array((w, places), shape=(len(centers), len(clusters)))
+        weights += np.bincount(clusters, w, len(centers))
+        samples += (onehot @ tile).toarray()
     return Sums(weights, samples)
 
 
 def labels(block: Any, centers: Any) -> Any:
     """Return each sample's cluster."""
     result = np.empty(block.shape[0], np.int32)
-    for rows, _, found in _nearest(block, centers):
-        result[rows] = found
+    for rows, _, clusters in _nearest(block, centers):
+        result[rows] = clusters
     return result
 
 
@@ -65,5 +65,5 @@ def squared_from_own(block: Any, centers: Any, found: Any) -> Any:
     """Return each sample's squared distance from the centre of its cluster."""
     rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
     own = centers[found[rows], block.indices]
-    stored = np.bincount(rows, np.square(block.data - own) - own * own, block.shape[0])
-    return np.maximum(np.square(centers).sum(axis=1)[found] + stored, 0.0)
+    sums = np.bincount(rows, np.square(block.data - own) - own * own, block.shape[0])
+    return np.maximum(np.square(centers).sum(axis=1)[found] + sums, 0.0)

@@ -83,14 +83,14 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
         self._validate_transformers()
         self._validate_column_callables(like)
         self._validate_remainder(like)
-        learnt = [
+        pairs = [
             _fit_transformed(model, self._columns_of(X, name, alone=alone), y)
             for name, model, alone, _ in self._steps(fitted=False)
         ]
-        self._update_fitted_transformers([model for model, _ in learnt])
-        parts = self._weighted([part for _, part in learnt])
-        some = any(is_sparse(part.node.meta) for part in parts)
-        self.sparse_output_ = some and self.sparse_threshold > 0
+        self._update_fitted_transformers([model for model, _ in pairs])
+        parts = self._weighted([part for _, part in pairs])
+        has_sparse = any(is_sparse(part.node.meta) for part in parts)
+        self.sparse_output_ = has_sparse and self.sparse_threshold > 0
         widths = [numbers(part.shape[1:])[0] for part in parts]
         self._record_output_indices([np.empty((0, width)) for width in widths])
         return parts
@@ -143,10 +143,10 @@ class ColumnTransformer(RowsEstimator, compose.ColumnTransformer):
         if not isinstance(meta, pd.DataFrame) or "feature_names_in_" not in vars(self):
             as_table(self, X, reset=False)
             return
-        used = {label for name, *_ in self._steps(fitted=True) for label in self._labels(name)}
-        missing = used - set(meta.columns)
-        if missing:
-            raise ValueError(f"columns are missing: {missing}")
+        labels = {label for name, *_ in self._steps(fitted=True) for label in self._labels(name)}
+        gaps = labels - set(meta.columns)
+        if gaps:
+            raise ValueError(f"columns are missing: {gaps}")
 
     def _labels(self, name: str) -> list[Any]:
         """Return the labels of a transformer's columns."""
@@ -191,11 +191,11 @@ def _fit_transformed(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
     plain = TransformerMixin.fit_transform
     if getattr_static(type(model), "fit_transform", plain) is plain:
         return model.fit(samples, y), _transformed(model, X)
-    found = model.fit_transform(samples, y)
-    found = collect(as_node(found if is_sparse(found) else np.asarray(found), sparse=True))
+    result = model.fit_transform(samples, y)
+    result = collect(as_node(result if is_sparse(result) else np.asarray(result), sparse=True))
     lengths = X.node.chunks[0]
-    known = all(isinstance(length, int) for length in lengths)
-    return model, found.rechunk((lengths, -1)) if known else found
+    is_known = all(isinstance(length, int) for length in lengths)
+    return model, result.rechunk((lengths, -1)) if is_known else result
 
 
 def _transformed(model: Any, X: Any) -> Any:

@@ -33,7 +33,7 @@ def session_client() -> Any:
 def in_memory(item: Any) -> Any:
     """Return the value of an argument: lazy ones are computed, also those in lists."""
     if isinstance(item, list | tuple):
-        return type(item)(in_memory(one) for one in item)
+        return type(item)(in_memory(part) for part in item)
     item = adopted(item)
     return item.compute() if isinstance(item, Collection) else item
 
@@ -61,25 +61,25 @@ def beside(item: Any, samples: Any) -> Any:
 
 def pairs(eval_set: Any) -> list[tuple[Any, Any]]:
     """Return the samples and targets to evaluate; one pair may stand alone."""
-    given = [eval_set] if isinstance(eval_set, tuple) else eval_set or ()
-    return [(adopted(samples), targets) for samples, targets in given]
+    items = [eval_set] if isinstance(eval_set, tuple) else eval_set or ()
+    return [(adopted(samples), targets) for samples, targets in items]
 
 
 def pairs_of_dask(evaluated: Sequence[tuple[Any, Any]], X: Any, samples: Any) -> Any:
     """Return pairs as Dask's arrays of Futures; ``samples`` are those of ``X``."""
-    found = []
-    for one, targets in evaluated:
-        others = samples if one is X else whole_samples(one)
-        found.append((others.to_dask(), beside(targets, others)))
-    return found or None
+    result = []
+    for data, targets in evaluated:
+        rows = samples if data is X else whole_samples(data)
+        result.append((rows.to_dask(), beside(targets, rows)))
+    return result or None
 
 
 def check_supported(library: str, options: dict[str, Any], supported: Sequence[str] = ()) -> None:
     """Refuse arguments of ``fit`` that lazy samples cannot have."""
-    given = [name for name, item in options.items() if item is not None and name not in supported]
-    if given:
+    names = [name for name, item in options.items() if item is not None and name not in supported]
+    if names:
         raise NotImplementedError(
-            f"{', '.join(given)} of {library} are not supported with lazy samples; compute() them"
+            f"{', '.join(names)} of {library} are not supported with lazy samples; compute() them"
         )
 
 

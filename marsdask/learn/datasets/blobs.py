@@ -71,10 +71,10 @@ def make_blobs(
     ((6, 2), array([3, 3]))
     """
     draws = Draws(random_state)
-    given = list(n_samples) if isinstance(n_samples, Iterable) else None
+    counts = list(n_samples) if isinstance(n_samples, Iterable) else None
     # scikit-learn checks the parameters and draws the centres: of one sample each.
     _, _, centers = datasets.make_blobs(
-        min(n_samples, 1) if given is None else [1] * len(given),
+        min(n_samples, 1) if counts is None else [1] * len(counts),
         n_features,
         centers=centers,
         cluster_std=cluster_std,
@@ -83,13 +83,13 @@ def make_blobs(
         random_state=draws.generator,
         return_centers=True,
     )
-    if given is None:
-        part, rest = divmod(n_samples, len(centers))
-        given = [part + (place < rest) for place in range(len(centers))]
+    if counts is None:
+        part, remainder = divmod(n_samples, len(centers))
+        counts = [part + (place < remainder) for place in range(len(centers))]
     spread = np.broadcast_to(np.asarray(cluster_std, float), len(centers))
-    dealing = draws.dealing(given, shuffle=shuffle)
-    found = _blobs(draws, dealing, np.asarray(centers), spread, (chunks, chunk_size))
-    return (*found, centers) if return_centers else found
+    dealing = draws.dealing(counts, shuffle=shuffle)
+    result = _blobs(draws, dealing, np.asarray(centers), spread, (chunks, chunk_size))
+    return (*result, centers) if return_centers else result
 
 
 def _blobs(
@@ -108,8 +108,8 @@ def _blobs(
 @kernel(scratch=2.0)
 def around(places: Any, noise: Any, *, dealing: Dealing, centers: Any, spread: Any) -> Any:
     """Return samples around their centres."""
-    found = dealing(places)
-    return centers[found] + spread[found, np.newaxis] * noise
+    clusters = dealing(places)
+    return centers[clusters] + spread[clusters, np.newaxis] * noise
 
 
 def groups(places: Any, *, dealing: Dealing) -> Any:

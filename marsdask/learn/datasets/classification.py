@@ -88,27 +88,27 @@ def make_classification(
     >>> X.shape, y.shape
     ((100, 5), (100,))
     """
-    given = {name: item for name, item in locals().items() if name not in _OWN}
+    options = {name: item for name, item in locals().items() if name not in _OWN}
     draws = Draws(random_state)
     # scikit-learn checks the parameters: of one sample.
-    datasets.make_classification(min(n_samples, 1), n_features, random_state=0, **given)
+    datasets.make_classification(min(n_samples, 1), n_features, random_state=0, **options)
     shape = (n_samples, n_features)
-    recipe = _recipe(draws, shape, given)
+    recipe = _recipe(draws, shape, options)
     X, y = _samples(draws, recipe, shape, (chunks, chunk_size))
     if return_X_y:
         return X, y
-    return _bunch(X, y, recipe, given)
+    return _bunch(X, y, recipe, options)
 
 
 def _bunch(X: Any, y: Any, recipe: ClusterRecipe, given: dict[str, Any]) -> Bunch:
     """Return the samples with what their features are."""
     kinds = ("informative", "redundant", "repeated")
     counts = [given[f"n_{kind}"] for kind in kinds]
-    named = np.repeat([*kinds, "random"], [*counts, recipe.random])
+    names = np.repeat([*kinds, "random"], [*counts, recipe.random])
     return Bunch(
         DESCR=make_classification.__doc__,
         parameters={**given, "n_samples": X.shape[0], "n_features": X.shape[1]},
-        feature_info=named[recipe.order].tolist(),
+        feature_info=names[recipe.order].tolist(),
         X=X,
         y=y,
     )
@@ -172,12 +172,12 @@ def _corners(count: int, dimensions: int, generator: Any) -> Any:
 
 def _counts(samples: int, given: dict[str, Any]) -> list[int]:
     """Return the number of samples of each cluster; those of a class are so many apart."""
-    classes, each = given["n_classes"], given["n_clusters_per_class"]
+    classes, number = given["n_classes"], given["n_clusters_per_class"]
     weights = given["weights"]
     shares = [1.0 / classes] * classes if weights is None else [float(item) for item in weights]
     if len(shares) < classes:
         shares.append(1.0 - sum(shares))
-    counts = [int(samples * shares[place % classes] / each) for place in range(classes * each)]
+    counts = [int(samples * shares[place % classes] / number) for place in range(classes * number)]
     for place in range(samples - sum(counts)):
         counts[place % len(counts)] += 1
     return counts
@@ -189,8 +189,8 @@ def _samples(
     samples, width = shape
     sizes = row_sizes(samples, width, *chunks)
     places = arange.node(samples, chunk_size=(sizes,))
-    drawn = (samples, recipe.corners.shape[1] + recipe.random)
-    noise = draws.lazy.standard_normal(drawn, chunk_size=(sizes, -1)).node
+    extent = (samples, recipe.corners.shape[1] + recipe.random)
+    noise = draws.lazy.standard_normal(extent, chunk_size=(sizes, -1)).node
     chances = draws.lazy.random((samples, 2), chunk_size=(sizes, -1)).node
     how = {"recipe": recipe}
     X = RowMap(features, (places, noise), np.dtype(np.float64), width, how)
@@ -207,13 +207,13 @@ def features(places: Any, noise: Any, *, recipe: ClusterRecipe) -> Any:
         rows = clusters == cluster
         informative[rows] = noise[rows, : len(corner)] @ turn + corner
     useful = np.hstack([informative, informative @ recipe.mixture])
-    found = np.hstack([useful, useful[:, recipe.copies], noise[:, informative.shape[1] :]])
-    found += recipe.shift
-    found *= recipe.scale
-    return found[:, recipe.order]
+    result = np.hstack([useful, useful[:, recipe.copies], noise[:, informative.shape[1] :]])
+    result += recipe.shift
+    result *= recipe.scale
+    return result[:, recipe.order]
 
 
 def labels(places: Any, chances: Any, *, recipe: ClusterRecipe) -> Any:
     """Return the classes of samples, of which some are drawn anew."""
-    drawn = (chances[:, 1] * recipe.classes).astype(np.int64)
-    return np.where(chances[:, 0] < recipe.flips, drawn, recipe.dealing(places) % recipe.classes)
+    classes = (chances[:, 1] * recipe.classes).astype(np.int64)
+    return np.where(chances[:, 0] < recipe.flips, classes, recipe.dealing(places) % recipe.classes)

@@ -30,8 +30,8 @@ class Draws:
 
     def integers(self, count: int) -> list[int]:
         """Return random numbers for seeds and keys."""
-        found: list[int] = self.generator.randint(2**31 - 1, size=count).tolist()
-        return found
+        result: list[int] = self.generator.randint(2**31 - 1, size=count).tolist()
+        return result
 
     def dealing(self, counts: Any, *, shuffle: bool) -> Dealing:
         """Return how samples are dealt to groups of these sizes."""
@@ -54,7 +54,7 @@ class Dealing:
 
 def row_sizes(samples: int, width: int, chunks: Any, chunk_size: Any) -> Sizes:
     """Return the lengths of the chunks; their rows are whole."""
-    wanted = chunks if chunk_size is None else chunk_size
-    if not isinstance(wanted, list | tuple):
-        wanted = (wanted, -1)
-    return normalize_chunks(wanted, (samples, width), np.float64)[0]
+    request = chunks if chunk_size is None else chunk_size
+    if not isinstance(request, list | tuple):
+        request = (request, -1)
+    return normalize_chunks(request, (samples, width), np.float64)[0]

@@ -19,12 +19,12 @@ def permuted(positions: Any, length: int, keys: Sequence[int]) -> Any:
     What leaves the range is permuted again: the walk ends, since each step is a bijection.
     """
     half = max(1, ((length - 1).bit_length() + 1) // 2)
-    found = positions.astype(np.uint64)
-    walking = np.arange(len(found))
+    result = positions.astype(np.uint64)
+    walking = np.arange(len(result))
     while walking.size:
-        found[walking] = _steps(found[walking], half, keys)
-        walking = walking[found[walking] >= length]
-    return found.astype(np.int64)
+        result[walking] = _steps(result[walking], half, keys)
+        walking = walking[result[walking] >= length]
+    return result.astype(np.int64)
 
 
 def _steps(values: Any, half: int, keys: Sequence[int]) -> Any:

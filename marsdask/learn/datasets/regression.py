@@ -84,10 +84,10 @@ def make_regression(
     >>> bool(np.allclose((X @ coef).compute(), y.compute()))
     True
     """
-    given = {name: item for name, item in locals().items() if name not in _OWN}
+    options = {name: item for name, item in locals().items() if name not in _OWN}
     draws = Draws(random_state)
     # scikit-learn checks the parameters: of one sample.
-    datasets.make_regression(min(n_samples, 1), n_features, random_state=0, **given)
+    datasets.make_regression(min(n_samples, 1), n_features, random_state=0, **options)
     sizes = row_sizes(n_samples, n_features, chunks, chunk_size)
     if effective_rank is None:
         rows = _normal(draws, (n_samples, n_features), sizes)
@@ -113,8 +113,8 @@ def _normal(draws: Draws, shape: tuple[int, int], sizes: Sizes) -> Node:
 @kernel(scratch=1.0)
 def targets(rows: Any, errors: Any = None, *, truth: Any, bias: float, noise: float) -> Any:
     """Return the targets of samples."""
-    found = rows @ truth + bias
-    return found if errors is None else found + noise * errors.reshape(found.shape)
+    result = rows @ truth + bias
+    return result if errors is None else result + noise * errors.reshape(result.shape)
 
 
 @public_call
@@ -162,10 +162,10 @@ def make_low_rank_matrix(
     # scikit-learn checks the parameters: of one sample.
     datasets.make_low_rank_matrix(min(n_samples, 1), n_features, random_state=0, **how)
     sizes = row_sizes(n_samples, n_features, chunks, chunk_size)
-    found: Tensor = collect(
+    result: Tensor = collect(
         _low_rank(draws, (n_samples, n_features), sizes, effective_rank, tail_strength)
     )
-    return found
+    return result
 
 
 def _low_rank(
@@ -242,8 +242,8 @@ def make_counts(
     sizes = row_sizes(n_samples, n_features, chunks, chunk_size)
     rows = _normal(draws, (n_samples, n_features), sizes)
     truth = np.zeros(n_features)
-    chosen = draws.generator.choice(n_features, n_informative, replace=False)
-    truth[chosen] = (draws.generator.uniform(size=n_informative) - 1.0) * scale
+    features = draws.generator.choice(n_features, n_informative, replace=False)
+    truth[features] = (draws.generator.uniform(size=n_informative) - 1.0) * scale
     rate = collect(RowMap(rates, (rows,), _FLOAT, None, {"truth": truth}))
     return collect(rows), draws.lazy.poisson(rate, size=(n_samples,), chunk_size=(sizes,))
 

@@ -73,14 +73,14 @@ class IncrementalPCA(RowsEstimator, decomposition.IncrementalPCA):
 def _batches(samples: HeldRuns, slices: Iterator[slice]) -> Iterator[Any]:
     """Return the rows of each slice as an array; they follow each other without gaps."""
     chunks = iter(samples)
-    left: list[Any] = []
+    blocks: list[Any] = []
     for rows in slices:
-        wanted = rows.stop - rows.start
-        while sum(part.shape[0] for part in left) < wanted:
-            left.append(next(chunks)[0])
-        joined = left[0] if len(left) == 1 else _joined(left)
-        batch = joined[:wanted]
-        left = [joined[wanted:]]
+        count = rows.stop - rows.start
+        while sum(part.shape[0] for part in blocks) < count:
+            blocks.append(next(chunks)[0])
+        block = blocks[0] if len(blocks) == 1 else _joined(blocks)
+        batch = block[:count]
+        blocks = [block[count:]]
         yield batch.toarray() if issparse(batch) else batch
 
 

@@ -25,16 +25,16 @@ def infer_dimension(variances: Any, samples: int) -> int:
 def _evidence(variances: Any, rank: int, samples: int) -> float:
     """Return the logarithm of the evidence for ``rank`` components."""
     columns = len(variances)
-    kept, rest = variances[:rank], variances[rank:]
-    if kept[-1] < max(LEAST, np.finfo(variances.dtype).eps * variances[0]):
+    signal, tail = variances[:rank], variances[rank:]
+    if signal[-1] < max(LEAST, np.finfo(variances.dtype).eps * variances[0]):
         return -math.inf
-    noise = max(float(rest.mean()), LEAST)
+    noise = max(float(tail.mean()), LEAST)
     halves = (columns - np.arange(rank)) / 2
     prior = float((gammaln(halves) - halves * math.log(math.pi)).sum()) - rank * math.log(2)
-    fit = -samples / 2 * float(np.log(kept).sum() + (columns - rank) * math.log(noise))
+    fit = -samples / 2 * float(np.log(signal).sum() + (columns - rank) * math.log(noise))
     parameters = columns * rank - rank * (rank + 1) / 2
     # The volume around the maximum: pairs of a component and any later direction.
-    shrunk = np.concatenate([kept, np.full(columns - rank, noise)])
+    shrunk = np.concatenate([signal, np.full(columns - rank, noise)])
     i, j = np.triu_indices(columns, 1)
     i, j = i[i < rank], j[i < rank]
     curvature = np.log((1 / shrunk[j] - 1 / shrunk[i]) * (variances[i] - variances[j]))

@@ -56,25 +56,25 @@ def by_products(rows: Node) -> Spectrum:
     """Decompose the covariance of the columns: one pass, but half the digits of weak components."""
     width = _width(rows)
     func = sparse_products if is_sparse(rows.meta) else products
-    seen = fold(func, merge_products, rows, nbytes=8 * width * (width + 1))
+    moments = fold(func, merge_products, rows, nbytes=8 * width * (width + 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        covariance = seen.products / (seen.count - 1)
-    if seen.count < 2:
-        return _spectrum(seen, np.full(1, np.nan), np.eye(1, width))
+        covariance = moments.products / (moments.count - 1)
+    if moments.count < 2:
+        return _spectrum(moments, np.full(1, np.nan), np.eye(1, width))
     variances, vectors = np.linalg.eigh(covariance)
-    kept = min(seen.count, width)
-    return _spectrum(seen, np.maximum(variances[::-1], 0.0)[:kept], vectors.T[::-1][:kept])
+    count = min(moments.count, width)
+    return _spectrum(moments, np.maximum(variances[::-1], 0.0)[:count], vectors.T[::-1][:count])
 
 
 def by_triangles(rows: Node) -> Spectrum:
     """Decompose the R of the centred samples: two passes, full precision."""
     width = _width(rows)
-    seen = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
-    seen = seen._replace(count=int(seen.count.max(initial=0)))
-    top = fold(triangle, merge_triangles, rows, nbytes=8 * width * width, mean=seen.mean)
+    moments = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
+    moments = moments._replace(count=int(moments.count.max(initial=0)))
+    top = fold(triangle, merge_triangles, rows, nbytes=8 * width * width, mean=moments.mean)
     _, values, components = np.linalg.svd(top, full_matrices=False)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _spectrum(seen, values**2 / np.float64(seen.count - 1), components)
+        return _spectrum(moments, values**2 / np.float64(moments.count - 1), components)
 
 
 def _width(rows: Node) -> int:
@@ -115,9 +115,9 @@ class PCA(RowsEstimator, decomposition.PCA):
         self._validate_params()
         rows = self._samples(X, reset=True)
         self._check_wish(rows)
-        found = self._decompose(rows)
-        check_some(self, found.count)
-        self._learn(found, rows.meta.dtype)
+        spectrum = self._decompose(rows)
+        check_some(self, spectrum.count)
+        self._learn(spectrum, rows.meta.dtype)
         return self
 
     def _check_wish(self, rows: Node) -> None:
@@ -144,12 +144,12 @@ class PCA(RowsEstimator, decomposition.PCA):
         few = isinstance(samples, int) and isinstance(columns, int) and samples < columns
         if self.svd_solver == "full" or (few and self.svd_solver != "covariance_eigh"):
             return by_triangles(rows)
-        found = by_products(rows)
-        if self.svd_solver == "covariance_eigh" or found.count < 2:
-            return found
-        kept = found.variances[: self._wanted(found)]
-        weak = kept.size and kept[-1] < WEAK * kept[0]
-        return by_triangles(rows) if weak else found
+        spectrum = by_products(rows)
+        if self.svd_solver == "covariance_eigh" or spectrum.count < 2:
+            return spectrum
+        variances = spectrum.variances[: self._wanted(spectrum)]
+        weak = variances.size and variances[-1] < WEAK * variances[0]
+        return by_triangles(rows) if weak else spectrum
 
     def _wanted(self, found: Spectrum) -> int:
         """Return the requested number of components."""
@@ -169,7 +169,7 @@ class PCA(RowsEstimator, decomposition.PCA):
 
     def _learn(self, found: Spectrum, dtype: Any) -> None:
         count = self._wanted(found)
-        rest = found.variances[count:]
+        tail = found.variances[count:]
         # A single sample has no variance: nan, without a warning of the division.
         with np.errstate(invalid="ignore", divide="ignore"):
             ratios = found.variances / found.variances.sum()
@@ -182,7 +182,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         self.singular_values_ = np.sqrt(found.variances[:count] * max(0, found.count - 1)).astype(
             dtype
         )
-        self.noise_variance_ = float(rest.mean()) if len(rest) else 0.0
+        self.noise_variance_ = float(tail.mean()) if len(tail) else 0.0
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
         """Find the components and project the samples on them."""

@@ -101,12 +101,12 @@ class TruncatedSVD(RowsEstimator, decomposition.TruncatedSVD):
             )
         if self.n_components > width:
             raise ValueError(f"n_components({self.n_components}) must be <= n_features({width}).")
-        found = _exact(self, rows) if width <= FEW else self._randomized(rows)
-        kept, dtype = slice(self.n_components), rows.meta.dtype
-        self.components_ = found.components[kept].astype(dtype)
-        self.singular_values_ = found.values[kept].astype(dtype)
-        self.explained_variance_ = found.variances[kept].astype(dtype)
-        ratios = found.variances[kept] / found.total_variance
+        singular = _exact(self, rows) if width <= FEW else self._randomized(rows)
+        leading, dtype = slice(self.n_components), rows.meta.dtype
+        self.components_ = singular.components[leading].astype(dtype)
+        self.singular_values_ = singular.values[leading].astype(dtype)
+        self.explained_variance_ = singular.variances[leading].astype(dtype)
+        ratios = singular.variances[leading] / singular.total_variance
         self.explained_variance_ratio_ = ratios.astype(dtype)
 
     def _randomized(self: Any, rows: Node) -> Singular:
@@ -124,17 +124,21 @@ class TruncatedSVD(RowsEstimator, decomposition.TruncatedSVD):
         top, across = fold(project, merge_projections, rows, nbytes=nbytes, basis=basis)
         # An orthogonal basis of the projections is theirs divided by the triangle.
         _, strength, right = np.linalg.svd(top, full_matrices=False)
-        kept = strength > strength.max(initial=0.0) * np.finfo(np.float64).eps * max(length, size)
-        across = across @ right[kept].T / strength[kept]
+        is_strong = strength > strength.max(initial=0.0) * np.finfo(np.float64).eps * max(
+            length, size
+        )
+        across = across @ right[is_strong].T / strength[is_strong]
         components, values, _ = np.linalg.svd(across, full_matrices=False)
         components = _signed(components.T)[: self.n_components]
         values = values[: self.n_components]
-        seen = fold(of_projections, merge_projected, rows, nbytes=16 * width, components=components)
+        moments = fold(
+            of_projections, merge_projected, rows, nbytes=16 * width, components=components
+        )
         return Singular(
             values,
             components,
-            seen.projections.products / length,
-            float(seen.columns.products.sum() / length),
+            moments.projections.products / length,
+            float(moments.columns.products.sum() / length),
         )
 
 
@@ -143,9 +147,9 @@ def _exact(model: Any, rows: Node) -> Singular:
     width = numbers(rows.shape[1:])[0]
     kernel_of = sparse_products if is_sparse(rows.meta) else products
     nbytes = 8 * width * (width + 1)
-    seen = fold(kernel_of, merge_products, rows, nbytes=nbytes)
-    check_some(model, seen.count)
-    inner = seen.products + seen.count * np.outer(seen.mean, seen.mean)
+    moments = fold(kernel_of, merge_products, rows, nbytes=nbytes)
+    check_some(model, moments.count)
+    inner = moments.products + moments.count * np.outer(moments.mean, moments.mean)
     squared, vectors = np.linalg.eigh(inner)
     values, components = np.sqrt(np.maximum(squared[::-1], 0.0)), vectors.T[::-1]
     weak = squared[0] < WEAK * squared[-1]
@@ -154,11 +158,11 @@ def _exact(model: Any, rows: Node) -> Singular:
         _, values, components = np.linalg.svd(top, full_matrices=True)
         values = np.append(values, np.zeros(width - len(values)))
     components = _signed(components)
-    covariance = seen.products / seen.count
+    covariance = moments.products / moments.count
     spread = np.einsum("ij,jk,ik->i", components, covariance, components)
-    kept = slice(seen.count)  # fewer samples than features have no more components
-    spread = np.maximum(spread[kept], 0.0)
-    return Singular(values[kept], components[kept], spread, float(np.trace(covariance)))
+    leading = slice(moments.count)  # fewer samples than features have no more components
+    spread = np.maximum(spread[leading], 0.0)
+    return Singular(values[leading], components[leading], spread, float(np.trace(covariance)))
 
 
 def _signed(components: Any) -> Any:
@@ -169,10 +173,10 @@ def _signed(components: Any) -> Any:
 
 
 def _product(block: Any, basis: Any) -> Any:
-    found = block @ basis
-    if not np.isfinite(found.sum()):
+    product = block @ basis
+    if not np.isfinite(product.sum()):
         refuse(block.data if is_sparse(block) else block, allow_nan=False)
-    return found
+    return product
 
 
 @kernel(scratch=0.5)
@@ -184,8 +188,8 @@ def project_back(block: Any, *, basis: Any) -> tuple[Any]:
 @kernel(scratch=0.5)
 def project(block: Any, *, basis: Any) -> tuple[Any, Any]:
     """Return the triangle of the projections of a run, and their products with the columns."""
-    found = _product(block, basis)
-    return triangle(found, mean=0.0), block.T @ found
+    projections = _product(block, basis)
+    return triangle(projections, mean=0.0), block.T @ projections
 
 
 def merge_projections(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -197,8 +201,8 @@ def merge_projections(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]
 def of_projections(block: Any, *, components: Any) -> Projected:
     """Return the moments of the columns of a run and of its projections."""
     of_columns = sparse_squares if is_sparse(block) else squares
-    found = np.ascontiguousarray(block @ components.T)
-    return Projected(of_columns(block, allow_nan=False), squares(found, allow_nan=False))
+    projections = np.ascontiguousarray(block @ components.T)
+    return Projected(of_columns(block, allow_nan=False), squares(projections, allow_nan=False))
 
 
 def merge_projected(a: Projected, b: Projected) -> Projected:

@@ -55,11 +55,11 @@ class OfDraws:
         if model.estimators_:
             state.randint(_SEEDS, size=len(model.estimators_))
         model._seeds = state.randint(_SEEDS, size=more)
-        draws = [Drawn.of(*drawn) for drawn in model._get_estimators_indices()]
+        draws = [Drawn.of(*draw) for draw in model._get_estimators_indices()]
         members = [model._make_estimator(append=False, random_state=s) for s in model._seeds]
         how["counted"] = has_fit_parameter(model.estimator_, "sample_weight")
         model.estimators_ += fit_members(members, draws, rows, target, **how)
-        model.estimators_features_ += [drawn.features for drawn in draws]
+        model.estimators_features_ += [draw.features for draw in draws]
 
     def _number_of_samples(self, wanted: Any, samples: int, weight: Any) -> int:
         model: Any = self
@@ -78,9 +78,9 @@ class OfDraws:
 
     def _number_of_features(self) -> int:
         model: Any = self
-        wanted, width = model.max_features, model.n_features_in_
-        whole = isinstance(wanted, number_types.Integral)
-        count = int(wanted if whole else wanted * width)
+        limit, width = model.max_features, model.n_features_in_
+        whole = isinstance(limit, number_types.Integral)
+        count = int(limit if whole else limit * width)
         if count > width:
             raise ValueError("max_features must be <= n_features")
         return max(1, count)
@@ -119,8 +119,8 @@ def weights_in_memory(sample_weight: Any, rows: Node) -> Any:
     as_weights(sample_weight, rows)  # raises scikit-learn's errors
     if sample_weight is None:
         return None
-    found = sample_weight.compute() if is_lazy(sample_weight) else sample_weight
-    values = np.asarray(found, np.float64)
+    weights = sample_weight.compute() if is_lazy(sample_weight) else sample_weight
+    values = np.asarray(weights, np.float64)
     check_weights(float(np.abs(values).max(initial=0.0)))
     return np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
 
@@ -185,10 +185,10 @@ class BaggingClassifier(Bagging, RowsEstimator, ensemble.BaggingClassifier):
     """
 
     def _target(self, y: Any, rows: Node) -> Node:
-        found = as_classes(y, rows)
-        self.classes_ = found.labels
-        self.n_classes_ = len(found.labels)
-        return found.codes
+        classes = as_classes(y, rows)
+        self.classes_ = classes.labels
+        self.n_classes_ = len(classes.labels)
+        return classes.codes
 
 
 class BaggingRegressor(Bagging, RowsEstimator, ensemble.BaggingRegressor):

@@ -57,20 +57,20 @@ class IsolationForest(OfDraws, RowsEstimator, ensemble.IsolationForest):
         return self
 
     def _drawn_samples(self, samples: int) -> int:
-        wanted = self.max_samples
-        if isinstance(wanted, str):
+        number = self.max_samples
+        if isinstance(number, str):
             return min(256, samples)
-        if not isinstance(wanted, number_types.Integral):
-            return int(wanted * samples)
-        wanted = int(wanted)
-        if wanted > samples:
+        if not isinstance(number, number_types.Integral):
+            return int(number * samples)
+        number = int(number)
+        if number > samples:
             warnings.warn(
-                f"max_samples ({wanted}) is greater than the total number of samples ({samples}). "
+                f"max_samples ({number}) is greater than the total number of samples ({samples}). "
                 "max_samples will be set to n_samples for estimation.",
                 UserWarning,
                 stacklevel=3,
             )
-        return min(wanted, samples)
+        return min(number, samples)
 
     def _offset(self, rows: Node) -> float:
         """Return the score below which samples are outliers."""

@@ -88,23 +88,23 @@ def fit_members(
     Few rows are read once for all. ``how`` are options of :func:`fit_member`.
     """
     operands = (rows,) if target is None else (rows, target)
-    wanted = sum(len(drawn.rows) for drawn in draws)
+    count = sum(len(draw.rows) for draw in draws)
     nodes: list[Node]
-    if wanted * _row_bytes(rows) <= int(options.chunk_store_limit):
-        every = np.unique(np.concatenate([drawn.rows for drawn in draws]))
-        shared = tuple(taken(node, every) for node in operands)
-        places = [np.searchsorted(every, drawn.rows) for drawn in draws]
+    if count * _row_bytes(rows) <= int(options.chunk_store_limit):
+        every = np.unique(np.concatenate([draw.rows for draw in draws]))
+        inputs = tuple(taken(node, every) for node in operands)
+        places = [np.searchsorted(every, draw.rows) for draw in draws]
         nodes = [
-            FittedMember(shared, {"model": model, "drawn": drawn, "places": place, **how})
-            for model, drawn, place in zip(members, draws, places, strict=True)
+            FittedMember(inputs, {"model": model, "drawn": draw, "places": place, **how})
+            for model, draw, place in zip(members, draws, places, strict=True)
         ]
     else:
         nodes = [
             FittedMember(
-                tuple(taken(node, drawn.rows) for node in operands),
-                {"model": model, "drawn": drawn, "places": None, **how},
+                tuple(taken(node, draw.rows) for node in operands),
+                {"model": model, "drawn": draw, "places": None, **how},
             )
-            for model, drawn in zip(members, draws, strict=True)
+            for model, draw in zip(members, draws, strict=True)
         ]
     return list(compute(*map(Value, nodes)))
 
@@ -117,8 +117,8 @@ def taken(node: Node, rows: Any) -> Node:
     """Return some rows, in order; sparse ones stay sparse."""
     if is_sparse(node.meta):
         return SparseRows(node, rows)
-    found: Node = collect(node)[rows].node
-    return found
+    result: Node = collect(node)[rows].node
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +179,8 @@ def fit_member(
     """
     target = np.linspace(0.0, 1.0, rows.shape[0]) if target is None else target
     rows = narrow(rows) if is_sparse(rows) else rows
-    chosen = slice(None) if places is None else places
-    rows, target = rows[chosen], target[chosen]
+    key = slice(None) if places is None else places
+    rows, target = rows[key], target[key]
     rows = rows if dtype is None else rows.astype(dtype)
     how = dict(fit_options or {})
     model = clone(model)  # other members may have an equal one, and a task may run again

@@ -36,12 +36,12 @@ class ChunkFold(Fold):
     pins_grid: ClassVar[bool] = True
 
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
-        first, *others = grids
-        if any(grid.chunks[0] != first.chunks[0] for grid in others):
-            first, *others = yield from resolved(first, *others)
+        first, *tail = grids
+        if any(grid.chunks[0] != first.chunks[0] for grid in tail):
+            first, *tail = yield from resolved(first, *tail)
         rows = first.chunks[0]
-        cut = [recut(grid, (rows, *grid.chunks[1:]), assemble) for grid in others]
-        return (yield from super().tile(first, *cut))
+        parts = [recut(grid, (rows, *grid.chunks[1:]), assemble) for grid in tail]
+        return (yield from super().tile(first, *parts))
 
 
 def fit_chunk(rows: Any, target: Any, *, model: Any, how: Mapping[str, Any]) -> list[Any]:
@@ -75,10 +75,10 @@ class Votes:
 
     def predict_proba(self, X: Any) -> Any:
         """Return the mean probability of each class."""
-        found = np.zeros((X.shape[0], len(self.classes)))
+        result = np.zeros((X.shape[0], len(self.classes)))
         for model in self.models:
-            found[:, model.classes_] += model.predict_proba(X)
-        return found / len(self.models)
+            result[:, model.classes_] += model.predict_proba(X)
+        return result / len(self.models)
 
 
 class FittedChunks(MetaEstimatorMixin, RowsEstimator, BaseEstimator):
@@ -289,14 +289,14 @@ class BlockwiseVotingClassifier(ClassifierMixin, FittedChunks):
         if self.voting not in ("hard", "soft"):
             raise ValueError(f"voting must be 'hard' or 'soft', got {self.voting!r}")
         rows = self._samples(X, reset=True)
-        found = as_classes(y, rows)
-        given = self.classes if classes is None else classes
-        codes = found.codes
-        self.classes_ = found.labels if given is None else np.unique(np.asarray(given))
-        if given is not None:
-            if not np.isin(found.labels, self.classes_).all():
-                raise ValueError(f"y has labels that are none of the classes {given}")
-            places = np.searchsorted(self.classes_, found.labels)
+        target = as_classes(y, rows)
+        labels = self.classes if classes is None else classes
+        codes = target.codes
+        self.classes_ = target.labels if labels is None else np.unique(np.asarray(labels))
+        if labels is not None:
+            if not np.isin(target.labels, self.classes_).all():
+                raise ValueError(f"y has labels that are none of the classes {labels}")
+            places = np.searchsorted(self.classes_, target.labels)
             codes = RowMap(picked, (codes,), np.dtype(np.int64), None, {"places": places})
         self._fit_chunks(X, rows, codes, kwargs)
         return self

@@ -111,16 +111,16 @@ class CountVectorizer(OfItems, RowsEstimator, text.CountVectorizer):
             raise ValueError("max_df corresponds to < documents than min_df")
         names = sorted(terms.frequency)
         frequency = np.array([terms.frequency[name] for name in names])
-        chosen = np.flatnonzero((frequency >= limits[0]) & (frequency <= limits[1]))
-        if self.max_features is not None and len(chosen) > self.max_features:
+        indices = np.flatnonzero((frequency >= limits[0]) & (frequency <= limits[1]))
+        if self.max_features is not None and len(indices) > self.max_features:
             total = frequency if self.binary else np.array([terms.occurrences[n] for n in names])
             # scikit-learn sorts so: of equally frequent terms the same ones are kept.
-            chosen = np.sort(chosen[(-total[chosen]).argsort()[: self.max_features]])
-        if not len(chosen):
+            indices = np.sort(indices[(-total[indices]).argsort()[: self.max_features]])
+        if not len(indices):
             raise ValueError(
                 "After pruning, no terms remain. Try a lower min_df or a higher max_df."
             )
-        return {names[place]: column for column, place in enumerate(chosen)}
+        return {names[place]: column for column, place in enumerate(indices)}
 
 
 def terms_of(texts: Any, *, model: Any) -> Terms:

@@ -57,15 +57,15 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
 
     def _frequent(self, X: Any, table: Node) -> Any:
         """Return samples with the most frequent value of each column, and a missing one."""
-        values, found_values = [], value_counts(table)
-        check_some(self, len(found_values[0]))
-        for found in found_values:
-            missing = is_missing(found.index, self.missing_values)
-            if found.index.dtype.kind == "f" and not pd.isna(self.missing_values):
-                refuse(found.index.to_numpy(), allow_nan=False)
-            seen = found[~missing]
-            best = [least(seen.index[seen == seen.max()])] if len(seen) else []
-            values.append([*best, *found.index[missing][:1]])
+        values, tables = [], value_counts(table)
+        check_some(self, len(tables[0]))
+        for counts in tables:
+            is_gap = is_missing(counts.index, self.missing_values)
+            if counts.index.dtype.kind == "f" and not pd.isna(self.missing_values):
+                refuse(counts.index.to_numpy(), allow_nan=False)
+            tally = counts[~is_gap]
+            best = [least(tally.index[tally == tally.max()])] if len(tally) else []
+            values.append([*best, *counts.index[is_gap][:1]])
         return of_values(X, values)
 
     def _measured(self, X: Any) -> Any:
@@ -74,18 +74,18 @@ class SimpleImputer(RowsEstimator, impute.SimpleImputer):
         if not pd.isna(self.missing_values):
             width = int(self.n_features_in_)
             rows = RowMap(without, (rows,), rows.meta.dtype, width, {"value": self.missing_values})
-        count, seen = fold(observed, merge_counted, rows, nbytes=24 * self.n_features_in_)
+        count, moments = fold(observed, merge_counted, rows, nbytes=24 * self.n_features_in_)
         check_some(self, count)
-        found = seen.mean
+        values = moments.mean
         if self.strategy == "median":
-            there = np.flatnonzero(seen.count)
-            found = np.full(len(seen.count), np.nan)
-            found[there] = nanmedian(collect(rows)[:, there], axis=0).compute()
-        found = np.where(seen.count == 0, np.nan, found).astype(rows.meta.dtype)
+            there = np.flatnonzero(moments.count)
+            values = np.full(len(moments.count), np.nan)
+            values[there] = nanmedian(collect(rows)[:, there], axis=0).compute()
+        values = np.where(moments.count == 0, np.nan, values).astype(rows.meta.dtype)
         # A statistic that stands for missing values is that of zero and its double.
-        away = np.where(found == self.missing_values, np.where(found == 0, 1, found), 0)
-        pair = np.stack([found - away, found + away][int((away == 0).all()) :])
-        samples = np.concatenate([pair, np.where(seen.count < count, np.nan, pair)])
+        away = np.where(values == self.missing_values, np.where(values == 0, 1, values), 0)
+        pair = np.stack([values - away, values + away][int((away == 0).all()) :])
+        samples = np.concatenate([pair, np.where(moments.count < count, np.nan, pair)])
         return like_columns(X, np.where(np.isnan(samples), self.missing_values, samples))
 
     def transform(self, X: Any) -> Any:

@@ -49,22 +49,22 @@ def condensed(rows: Node, targets: Node, weight: Node | None, *, center: bool) -
     several = numbers(targets.shape[1:])
     total = width + (several[0] if several else 1)
     nbytes = 8 * total * total
-    seen = fold(joint_products, merge_joint, rows, targets, weight, nbytes=nbytes)
-    mean = seen.moments.mean if center else np.zeros(total)
-    products = seen.moments.products
+    sums = fold(joint_products, merge_joint, rows, targets, weight, nbytes=nbytes)
+    mean = sums.moments.mean if center else np.zeros(total)
+    products = sums.moments.products
     if not center:
-        products = products + seen.moments.count * np.outer(seen.moments.mean, seen.moments.mean)
-    found = _by_products(products, width, seen.rows)
-    if found is None:
-        found = fold(
+        products = products + sums.moments.count * np.outer(sums.moments.mean, sums.moments.mean)
+    factor = _by_products(products, width, sums.rows)
+    if factor is None:
+        factor = fold(
             joint_triangle, merge_triangles, rows, targets, weight, nbytes=nbytes, mean=mean
         )
-    samples, responses = found[:, :width], found[:, width:]
+    samples, responses = factor[:, :width], factor[:, width:]
     return Condensed(
         np.ascontiguousarray(samples),
         responses if several else responses[:, 0],
-        seen.rows,
-        float(seen.moments.count),
+        sums.rows,
+        float(sums.moments.count),
         mean[:width],
         mean[width:] if several else mean[width],
     )
@@ -81,8 +81,8 @@ def _by_products(products: Any, width: int, count: int) -> Any:
         return None
     top = np.linalg.cholesky(gram).T
     responses = solve_triangular(top, products[:width, width:], trans="T")
-    rest = products[width:, width:] - responses.T @ responses
-    values, vectors = np.linalg.eigh(rest)
+    residuals = products[width:, width:] - responses.T @ responses
+    values, vectors = np.linalg.eigh(residuals)
     # What the samples do not explain: rows of targets whose samples are zero.
     below = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
     return np.block([[top, responses], [np.zeros((len(below), width)), below]])
@@ -101,8 +101,8 @@ def joint_products(block: Any, targets: Any, weight: Any = None) -> Joint:
     moments = Moments(0.0, np.zeros(size), np.zeros((size, size)))
     with np.errstate(invalid="ignore", over="ignore"):
         for tile, part, w in tiles(block, y, weight):
-            seen = _of_tile(tile.astype(np.float64, copy=False), part, w)
-            moments = merge_products(moments, seen)
+            terms = _of_tile(tile.astype(np.float64, copy=False), part, w)
+            moments = merge_products(moments, terms)
     if not np.isfinite(moments.mean).all():
         check_run(block, y, weight)
     return Joint(len(y), moments)
@@ -111,8 +111,8 @@ def joint_products(block: Any, targets: Any, weight: Any = None) -> Joint:
 def _of_tile(tile: Any, y: Any, weight: Any) -> Moments:
     """Return the moments of a tile: products about the origin, or about its mean if that is far."""
     count = float(len(tile)) if weight is None else float(weight.sum())
-    ones = np.ones(len(tile)) if weight is None else weight
-    mean = np.concatenate([ones @ tile, ones @ y]) / (count or 1.0)
+    weights = np.ones(len(tile)) if weight is None else weight
+    mean = np.concatenate([weights @ tile, weights @ y]) / (count or 1.0)
     products = _weighted_products(tile, y, weight)
     about_mean = products - count * np.outer(mean, mean)
     if is_far(mean, np.diag(about_mean) / (count or 1.0)):
@@ -163,7 +163,7 @@ def merge_joint(a: Joint, b: Joint) -> Joint:
 def joint_triangle(block: Any, targets: Any, weight: Any = None, *, mean: Any) -> Any:
     """Return the R of the QR decomposition of samples and targets about their means."""
     samples = block.toarray() if is_sparse(block) else block
-    joined = np.column_stack([samples, targets]) - mean
+    columns = np.column_stack([samples, targets]) - mean
     if weight is not None:
-        joined *= np.sqrt(weight)[:, np.newaxis]
-    return triangle(joined, mean=0.0)
+        columns *= np.sqrt(weight)[:, np.newaxis]
+    return triangle(columns, mean=0.0)

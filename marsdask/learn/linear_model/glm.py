@@ -75,17 +75,17 @@ class _Glm(RowsEstimator):
         rows, targets, weight = held(rows, targets, weight)
         check_some(self, rows.shape[0])
         self._base_loss = self._get_loss()
-        seen = _sums(self, targets, weight)
-        check_weights(float(seen.weight))
+        sums = _sums(self, targets, weight)
+        check_weights(float(sums.weight))
         loss = Tweedie(self._power()) if self._has_log_link() else Square()
         objective = Objective(rows, targets, weight, loss, 1, bool(self.fit_intercept))
         start = np.zeros(objective.shape[1])
         if self.warm_start and "coef_" in vars(self):
             start = np.append(self.coef_, self.intercept_)[: len(start)].astype(float)
         elif self.fit_intercept:
-            mean = seen.total / seen.weight
+            mean = sums.total / sums.weight
             start[-1] = np.log(mean) if self._has_log_link() else mean
-        found = minimum(
+        solution = minimum(
             objective.penalized(self.alpha),
             start,
             absolute=0.0,
@@ -94,25 +94,27 @@ class _Glm(RowsEstimator):
             name=type(self).__name__,
         )
         dtype = dtype_of_samples(X)
-        self.n_iter_ = found.n_iter
-        self.coef_ = found.coefficients[: objective.width].astype(dtype)
-        self.intercept_ = dtype(found.coefficients[-1]) if self.fit_intercept else 0.0
+        self.n_iter_ = solution.n_iter
+        self.coef_ = solution.coefficients[: objective.width].astype(dtype)
+        self.intercept_ = dtype(solution.coefficients[-1]) if self.fit_intercept else 0.0
 
     def _score_lazy(self: Any, X: Any, y: Any, sample_weight: Any) -> float:
         """Return the share of the deviance that is explained."""
         check_is_fitted(self)
         predicted = self.predict(X).node
         targets, weight = as_targets(y, predicted), as_weights(sample_weight, predicted)
-        seen = _sums(self, targets, weight)
-        mean, power = float(seen.total / seen.weight), self._power()
-        found = fold(deviances, add, targets, predicted, weight, nbytes=16, mean=mean, power=power)
-        return float(1.0 - found.left / found.total)
+        sums = _sums(self, targets, weight)
+        mean, power = float(sums.total / sums.weight), self._power()
+        deviance = fold(
+            deviances, add, targets, predicted, weight, nbytes=16, mean=mean, power=power
+        )
+        return float(1.0 - deviance.left / deviance.total)
 
 
 def _sums(model: Any, targets: Node, weight: Node | None) -> TargetSums:
     """Return the sums of the targets, which the loss must be able to take."""
-    seen: TargetSums = fold(target_sums, add, targets, weight, nbytes=16, loss=model._get_loss())
-    return seen
+    sums: TargetSums = fold(target_sums, add, targets, weight, nbytes=16, loss=model._get_loss())
+    return sums
 
 
 def target_sums(y: Any, weight: Any = None, *, loss: Any) -> TargetSums:
@@ -135,11 +137,11 @@ def deviances(
     total = float(w.sum())
     if not total:
         return Deviances(0.0, 0.0)
-    both = (
+    parts = (
         mean_tweedie_deviance(y, means, sample_weight=w, power=power) * total
         for means in (predicted, np.full(len(y), mean))
     )
-    return Deviances(*both)
+    return Deviances(*parts)
 
 
 class PoissonRegressor(_Glm, linear_model.PoissonRegressor):

@@ -34,19 +34,19 @@ def condensed_of(model: Any, X: Any, y: Any, sample_weight: Any) -> Condensed:
     targets = as_targets(y, rows, several=True)
     weight = as_weights(sample_weight, rows)
     check_lengths(rows, targets, weight)
-    found = condensed(rows, targets, weight, center=model.fit_intercept)
-    check_some(model, found.rows)
+    result = condensed(rows, targets, weight, center=model.fit_intercept)
+    check_some(model, result.rows)
     if weight is not None:
-        check_weights(found.weight)
-    return found
+        check_weights(result.weight)
+    return result
 
 
 def solved(model: Any, few: Condensed, **options: Any) -> Any:
     """Return scikit-learn's estimator, fitted on the few rows without an intercept."""
     kind = sklearn_class(type(model))
-    given = {name: getattr(model, name) for name in kind._get_param_names()}
-    twin = kind(**{**given, "fit_intercept": False, "copy_X": True, **options})
-    if given.get("warm_start") and "coef_" in vars(model):
+    params = {name: getattr(model, name) for name in kind._get_param_names()}
+    twin = kind(**{**params, "fit_intercept": False, "copy_X": True, **options})
+    if params.get("warm_start") and "coef_" in vars(model):
         twin.coef_ = np.array(model.coef_, np.float64)
     return twin.fit(few.samples, few.targets)
 

@@ -94,13 +94,13 @@ class LogisticRegression(RowsEstimator, linear_model.LogisticRegression):
             if objective.intercept:
                 start[:, -1] = self.intercept_
             return start.ravel()
-        found = head_start(objective, absolute, math.log(max(2, objective.outputs)))
-        return start.ravel() if found is None else found
+        result = head_start(objective, absolute, math.log(max(2, objective.outputs)))
+        return start.ravel() if result is None else result
 
     def _minimize(self, objective: Objective, total: float, dtype: Any) -> None:
         squared, absolute = self._penalties()
         objective = objective.penalized(squared / total)
-        found = minimum(
+        solution = minimum(
             objective,
             self._start(objective, absolute / total),
             absolute=absolute / total,
@@ -108,13 +108,13 @@ class LogisticRegression(RowsEstimator, linear_model.LogisticRegression):
             max_iter=self.max_iter,
             name=type(self).__name__,
         )
-        coefficients = found.coefficients.reshape(objective.shape)
+        coefficients = solution.coefficients.reshape(objective.shape)
         if objective.outputs > 1:
             # What all classes share changes no probability: without a penalty its mean is zero.
             free = slice(0 if squared == absolute == 0.0 else objective.width, None)
             coefficients[:, free] -= coefficients[:, free].mean(axis=0)
         coefficients = coefficients.astype(dtype)
-        self.n_iter_ = np.array([found.n_iter], np.int32)
+        self.n_iter_ = np.array([solution.n_iter], np.int32)
         self.coef_ = np.ascontiguousarray(coefficients[:, : objective.width])
         self.intercept_ = (
             coefficients[:, -1].copy()
@@ -125,8 +125,8 @@ class LogisticRegression(RowsEstimator, linear_model.LogisticRegression):
 
 def _counts(codes: Any, weight: Any, classes: int) -> Any:
     """Return the weight of each class."""
-    (found,) = fold(count_classes, add, codes, weight, nbytes=8 * classes, classes=classes)
-    return found
+    (counts,) = fold(count_classes, add, codes, weight, nbytes=8 * classes, classes=classes)
+    return counts
 
 
 def count_classes(codes: Any, weight: Any = None, *, classes: int) -> tuple[Any]:

@@ -35,11 +35,11 @@ class Tweedie:
         if self.power == 2:
             ratio = y * np.exp(-raw)
             return raw + ratio, 1.0 - ratio, ratio
-        one, two = 1.0 - self.power, 2.0 - self.power
-        low, high = y * np.exp(one * raw), np.exp(two * raw)
-        curvature = two * high - one * low
+        p1, p2 = 1.0 - self.power, 2.0 - self.power
+        low, high = y * np.exp(p1 * raw), np.exp(p2 * raw)
+        curvature = p2 * high - p1 * low
         # Where the loss is not convex, its expected curvature leads downhill.
-        return high / two - low / one, high - low, np.where(curvature > 0, curvature, high)
+        return high / p2 - low / p1, high - low, np.where(curvature > 0, curvature, high)
 
 
 @dataclass(frozen=True)

@@ -44,15 +44,15 @@ def minimum(
     A search that does not converge ends with scikit-learn's ConvergenceWarning.
     """
     search = _newton if start.size <= DENSE else _lbfgs
-    found, converged = search(objective, start, absolute, tol, max_iter)
+    solution, converged = search(objective, start, absolute, tol, max_iter)
     if not converged:
         warnings.warn(
-            f"{name} failed to converge after {found.n_iter} iterations. Increase the number of "
+            f"{name} failed to converge after {solution.n_iter} iterations. Increase the number of "
             f"iterations (max_iter={max_iter}) or scale the data.",
             ConvergenceWarning,
             stacklevel=5,
         )
-    return found
+    return solution
 
 
 def head_start(objective: Objective, absolute: float, highest: float) -> Any:
@@ -69,44 +69,44 @@ def head_start(objective: Objective, absolute: float, highest: float) -> Any:
     if len(np.unique(few.few[1])) < max(2, objective.outputs):
         return None
     with np.errstate(all="ignore"):
-        found, _ = _newton(few, np.zeros(size), absolute, 1e-4, HALVINGS)
-    better = few(found.coefficients, hessian=False).loss < highest
-    return found.coefficients if better and np.isfinite(found.coefficients).all() else None
+        solution, _ = _newton(few, np.zeros(size), absolute, 1e-4, HALVINGS)
+    better = few(solution.coefficients, hessian=False).loss < highest
+    return solution.coefficients if better and np.isfinite(solution.coefficients).all() else None
 
 
 def _newton(
     objective: Objective, start: Any, absolute: float, tol: float, max_iter: int
 ) -> tuple[Minimum, bool]:
     penalty = np.where(_is_intercept(objective), 0.0, absolute)
-    coefficients, seen = start, objective(start)
+    coefficients, totals = start, objective(start)
     iteration = 0
-    while _violation(seen.gradient, coefficients, penalty) > tol:
+    while _violation(totals.gradient, coefficients, penalty) > tol:
         if iteration == max_iter:
             return Minimum(coefficients, iteration), False
         iteration += 1
-        goal = _goal(seen, coefficients, penalty)
-        found = _search(objective, seen, coefficients, goal - coefficients, penalty)
-        if found is None:
+        goal = _goal(totals, coefficients, penalty)
+        step = _search(objective, totals, coefficients, goal - coefficients, penalty)
+        if step is None:
             # No step is downhill but for rounding errors.
             return Minimum(coefficients, iteration), True
-        coefficients, seen = found
+        coefficients, totals = step
     return Minimum(coefficients, max(1, iteration)), True
 
 
 def _is_intercept(objective: Objective) -> Any:
-    found = np.zeros(objective.shape, bool)
-    found[:, objective.width :] = True
-    return found.ravel()
+    mask = np.zeros(objective.shape, bool)
+    mask[:, objective.width :] = True
+    return mask.ravel()
 
 
 def _violation(gradient: Any, coefficients: Any, penalty: Any) -> float:
     """Return how far the nearest subgradient is from zero."""
-    moved = np.where(
+    residual = np.where(
         coefficients != 0,
         np.abs(gradient + penalty * np.sign(coefficients)),
         np.maximum(np.abs(gradient) - penalty, 0.0),
     )
-    return float(moved.max(initial=0.0))
+    return float(residual.max(initial=0.0))
 
 
 def _goal(seen: Totals, coefficients: Any, penalty: Any) -> Any:
@@ -166,14 +166,14 @@ def _lbfgs(
     split = bool(penalty.any())
 
     def value(trial: Any) -> tuple[float, Any]:
-        both = trial[: start.size] - trial[start.size :] if split else trial
-        seen = objective(both, hessian=False)
+        coefficients = trial[: start.size] - trial[start.size :] if split else trial
+        totals = objective(coefficients, hessian=False)
         if not split:
-            return seen.loss, seen.gradient
-        loss = seen.loss + penalty @ (trial[: start.size] + trial[start.size :])
-        return loss, np.concatenate([seen.gradient + penalty, penalty - seen.gradient])
+            return totals.loss, totals.gradient
+        loss = totals.loss + penalty @ (trial[: start.size] + trial[start.size :])
+        return loss, np.concatenate([totals.gradient + penalty, penalty - totals.gradient])
 
-    found = minimize(
+    solution = minimize(
         value,
         halves if split else start,
         jac=True,
@@ -181,5 +181,5 @@ def _lbfgs(
         bounds=[(0.0, None)] * halves.size if split else None,
         options={"maxiter": max_iter, "maxls": 50, "gtol": tol, "ftol": 64 * np.finfo(float).eps},
     )
-    best = found.x[: start.size] - found.x[start.size :] if split else found.x
-    return Minimum(best, max(1, int(found.nit))), found.status == 0
+    best = solution.x[: start.size] - solution.x[start.size :] if split else solution.x
+    return Minimum(best, max(1, int(solution.nit))), solution.status == 0

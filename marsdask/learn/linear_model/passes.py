@@ -60,19 +60,19 @@ class Objective:
 
     def penalties(self) -> Any:
         """Return the penalty of each coefficient: intercepts have none."""
-        found = np.full(self.shape, self.squared_penalty)
+        values = np.full(self.shape, self.squared_penalty)
         if self.intercept:
-            found[:, -1] = 0.0
-        return found.ravel()
+            values[:, -1] = 0.0
+        return values.ravel()
 
     def sums(self, **how: Any) -> Totals:
         """Return the sums of all samples."""
         size = how["coefficients"].size
         nbytes = 8 * (size * size if how["hessian"] else size) + 64
-        found: Totals = fold(
+        totals: Totals = fold(
             evaluate, add, self.rows, self.targets, self.weight, nbytes=nbytes, **how
         )
-        return found
+        return totals
 
     def of_every(self, step: int) -> OfFew:
         """Return the objective of every so many rows of each chunk, which come to this process."""
@@ -86,18 +86,18 @@ class Objective:
 
     def __call__(self, coefficients: Any, *, hessian: bool = True) -> Totals:
         """Return the weight, the mean loss and its derivatives, with the penalty."""
-        seen = self.sums(
+        totals = self.sums(
             loss=self.loss,
             coefficients=coefficients.reshape(self.shape),
             class_weight=self.class_weight,
             hessian=hessian,
         )
-        scale, penalties = 1.0 / (seen.weight or 1.0), self.penalties()
+        scale, penalties = 1.0 / (totals.weight or 1.0), self.penalties()
         return Totals(
-            seen.weight,
-            seen.loss * scale + 0.5 * float(penalties @ coefficients**2),
-            seen.gradient * scale + penalties * coefficients,
-            seen.hessian * scale + np.diag(penalties) if hessian else None,
+            totals.weight,
+            totals.loss * scale + 0.5 * float(penalties @ coefficients**2),
+            totals.gradient * scale + penalties * coefficients,
+            totals.hessian * scale + np.diag(penalties) if hessian else None,
         )
 
 
@@ -113,8 +113,8 @@ class OfFew(Objective):
 
     def sums(self, **how: Any) -> Totals:
         """Return the sums of the rows."""
-        found: Totals = evaluate(*self.few, **how)
-        return found
+        totals: Totals = evaluate(*self.few, **how)
+        return totals
 
 
 def some_rows(*blocks: Any, step: int) -> tuple[Any, ...]:
@@ -125,8 +125,8 @@ def some_rows(*blocks: Any, step: int) -> tuple[Any, ...]:
 def joined_rows(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the rows of both."""
     return tuple(
-        sparse.vstack(both).tocsr() if is_sparse(both[0]) else np.concatenate(both)
-        for both in zip(a, b, strict=True)
+        sparse.vstack(pair).tocsr() if is_sparse(pair[0]) else np.concatenate(pair)
+        for pair in zip(a, b, strict=True)
     )
 
 
@@ -169,8 +169,8 @@ def _tiles(block: Any, y: Any, weight: Any) -> Iterator[tuple[Any, Any, Any]]:
 def _raw(tile: Any, coefficients: Any) -> Any:
     """Return the linear predictions of each output."""
     width = tile.shape[1]
-    found = tile @ coefficients[:, :width].T
-    return found + coefficients[:, width] if coefficients.shape[1] > width else found
+    raw = tile @ coefficients[:, :width].T
+    return raw + coefficients[:, width] if coefficients.shape[1] > width else raw
 
 
 def _sum(weight: Any, tile: Any) -> float:
@@ -186,8 +186,8 @@ def _single(
         losses, slopes, curvatures = losses * weight, slopes * weight, curvatures * weight
     intercept = coefficients.shape[1] > tile.shape[1]
     gradient = _with_intercept(tile, slopes, intercept=intercept)
-    found = _products(tile, curvatures, intercept=intercept) if hessian else 0.0
-    return Totals(_sum(weight, tile), float(losses.sum()), gradient, found)
+    matrix = _products(tile, curvatures, intercept=intercept) if hessian else 0.0
+    return Totals(_sum(weight, tile), float(losses.sum()), gradient, matrix)
 
 
 def _several(
@@ -201,21 +201,21 @@ def _several(
     slopes = shares * w[:, np.newaxis]
     slopes[np.arange(len(y)), y] -= w
     gradient = [_with_intercept(tile, slopes[:, k], intercept=intercept) for k in range(outputs)]
-    found: Any = np.zeros((outputs, size, outputs, size)) if hessian else 0.0
+    matrix: Any = np.zeros((outputs, size, outputs, size)) if hessian else 0.0
     for k in range(outputs if hessian else 0):
-        for other in range(k + 1):
-            curvatures = w * shares[:, k] * ((k == other) - shares[:, other])
+        for j in range(k + 1):
+            curvatures = w * shares[:, k] * ((k == j) - shares[:, j])
             part = _products(tile, curvatures, intercept=intercept)
-            found[k, :, other] = found[other, :, k] = part
+            matrix[k, :, j] = matrix[j, :, k] = part
     if hessian:
-        found = found.reshape(outputs * size, outputs * size)
-    return Totals(_sum(weight, tile), float(w @ losses), np.concatenate(gradient), found)
+        matrix = matrix.reshape(outputs * size, outputs * size)
+    return Totals(_sum(weight, tile), float(w @ losses), np.concatenate(gradient), matrix)
 
 
 def _with_intercept(tile: Any, values: Any, *, intercept: bool) -> Any:
     """Return the products of the columns, and of ones, with a value for each row."""
-    found = tile.T @ values
-    return np.append(found, values.sum()) if intercept else found
+    products = tile.T @ values
+    return np.append(products, values.sum()) if intercept else products
 
 
 def _products(tile: Any, weights: Any, *, intercept: bool) -> Any:
@@ -226,17 +226,17 @@ def _products(tile: Any, weights: Any, *, intercept: bool) -> Any:
         inner = tile.T @ (tile * weights[:, np.newaxis])
     else:
         # A product with itself takes BLAS half the time.
-        scaled = tile * np.sqrt(weights)[:, np.newaxis]
-        inner = scaled.T @ scaled
+        factor = tile * np.sqrt(weights)[:, np.newaxis]
+        inner = factor.T @ factor
     if not intercept:
         return inner
     edge = tile.T @ weights
     size = len(edge) + 1
-    found = np.empty((size, size))
-    found[:-1, :-1], found[:-1, -1], found[-1, :-1], found[-1, -1] = (
+    result = np.empty((size, size))
+    result[:-1, :-1], result[:-1, -1], result[-1, :-1], result[-1, -1] = (
         inner,
         edge,
         edge,
         weights.sum(),
     )
-    return found
+    return result

@@ -84,17 +84,17 @@ class _StochasticGradient(RowsEstimator):
         """Repeat an epoch, which returns the loss of each output, until none of them falls."""
         tol = -np.inf if twin.tol is None else twin.tol
         best: Any = np.inf
-        waited: Any = 0
+        delay: Any = 0
         for n_iter in range(1, twin.max_iter + 1):
             loss = epoch()
             twin.n_iter_ = n_iter
-            waited = np.where(loss > best - tol * count, waited + 1, 0)
+            delay = np.where(loss > best - tol * count, delay + 1, 0)
             best = np.minimum(best, loss)
-            if waited.min() < twin.n_iter_no_change:
+            if delay.min() < twin.n_iter_no_change:
                 continue
             if twin.learning_rate != "adaptive" or twin.eta0 <= SLOWEST:
                 break
-            twin.eta0, waited = twin.eta0 / 5, 0
+            twin.eta0, delay = twin.eta0 / 5, 0
         if tol > -np.inf and twin.n_iter_ == twin.max_iter:
             warnings.warn(
                 "Maximum number of iteration reached before convergence. Consider increasing "
@@ -154,16 +154,16 @@ class SGDClassifier(_StochasticGradient, linear_model.SGDClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more samples, one chunk after the other; the first call needs ``classes``."""
         self._validate_params()
-        given = classes.compute() if is_lazy(classes) else classes
+        names = classes.compute() if is_lazy(classes) else classes
         if not is_lazy(X):
-            super().partial_fit(X, y, given, sample_weight)
+            super().partial_fit(X, y, names, sample_weight)
             return self
         check_given(self, y)
         rows = self._samples(X, reset="classes_" not in vars(self))
         targets, weight = as_labels(y).node, as_weights(sample_weight, rows)
         twin = self._twin_of_arrays()
         for block, labels, part in held_runs(self, rows, targets, weight):
-            twin.partial_fit(block, labels, given, _some(part))
+            twin.partial_fit(block, labels, names, _some(part))
         take_over(self, twin)
         return self
 
@@ -260,5 +260,5 @@ def losses(name: str, y: Any, raw: Any, epsilon: float) -> Any:
         "epsilon_insensitive": away - epsilon,
         "squared_epsilon_insensitive": away - epsilon,
     }
-    found = np.maximum(of_name[name], 0.0)
-    return found**2 if name.startswith("squared") else found
+    loss = np.maximum(of_name[name], 0.0)
+    return loss**2 if name.startswith("squared") else loss

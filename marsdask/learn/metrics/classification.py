@@ -17,11 +17,11 @@ def by_pairs(call: MetricCall) -> Any:
     """One pass counts the distinct pairs of values, which are held in memory."""
     if call.options.get("samplewise"):
         return gathered(call)
-    seen = fold(pairs, merge_pairs, *call.columns.values(), call.weight, nbytes=2**16)
-    if not len(seen.weights):
+    table = fold(pairs, merge_pairs, *call.columns.values(), call.weight, nbytes=2**16)
+    if not len(table.weights):
         return gathered(call)
-    found = call.of(seen.first, seen.second, weight=seen.weights)
-    return found if call.weight is not None else _counts(call, found)
+    result = call.of(table.first, table.second, weight=table.weights)
+    return result if call.weight is not None else _counts(call, result)
 
 
 def _counts(call: MetricCall, found: Any) -> Any:

@@ -24,27 +24,27 @@ class Contingency(NamedTuple):
 @kernel(scratch=3.0)
 def pairs(first: Any, second: Any, weight: Any = None) -> Contingency:
     """Return the distinct pairs of a run of rows; without ``weight`` they are counted."""
-    (values, code), (others, other) = _coded(first), _coded(second)
-    code = code * len(others)
-    code += other
-    if len(values) * len(others) > max(COUNTED, 4 * len(code)):
-        seen, code = np.unique(code, return_inverse=True)
+    (values, code), (values2, code2) = _coded(first), _coded(second)
+    code = code * len(values2)
+    code += code2
+    if len(values) * len(values2) > max(COUNTED, 4 * len(code)):
+        cells, code = np.unique(code, return_inverse=True)
     else:
-        seen = np.arange(len(values) * len(others))
-    counts = np.bincount(code, minlength=len(seen))
+        cells = np.arange(len(values) * len(values2))
+    counts = np.bincount(code, minlength=len(cells))
     there = np.flatnonzero(counts)
-    weights = counts if weight is None else np.bincount(code, weight, minlength=len(seen))
-    row, column = np.divmod(seen[there], max(1, len(others)))
-    return Contingency(values[row], others[column], weights[there])
+    weights = counts if weight is None else np.bincount(code, weight, minlength=len(cells))
+    row, column = np.divmod(cells[there], max(1, len(values2)))
+    return Contingency(values[row], values2[column], weights[there])
 
 
 def merge_pairs(a: Contingency, b: Contingency) -> Contingency:
     """Return the pairs of both."""
     if not len(a.weights) or not len(b.weights):
         return a if len(a.weights) else b
-    first, second, weights = (np.concatenate(both) for both in zip(a, b, strict=True))
-    found: Contingency = pairs(first, second, weights)
-    return found._replace(weights=found.weights.astype(weights.dtype))
+    first, second, weights = (np.concatenate(pair) for pair in zip(a, b, strict=True))
+    table: Contingency = pairs(first, second, weights)
+    return table._replace(weights=table.weights.astype(weights.dtype))
 
 
 def _coded(block: Any) -> tuple[Any, Any]:

@@ -43,10 +43,10 @@ def run_mean(
 
 def _with_classes(columns: Mapping[str, Any], classes: Any) -> dict[str, Any]:
     """Return targets and scores with a sample of each class at their end."""
-    (target, true), (score, found) = columns.items()
+    (target, true), (score, scores) = columns.items()
     true = true.reshape(-1)
-    more = np.repeat(found[:1], len(classes), axis=0)
-    return {target: np.concatenate([true, classes]), score: np.concatenate([found, more])}
+    more = np.repeat(scores[:1], len(classes), axis=0)
+    return {target: np.concatenate([true, classes]), score: np.concatenate([scores, more])}
 
 
 def merge_means(a: tuple[float, Any], b: tuple[float, Any]) -> tuple[float, Any]:
@@ -73,7 +73,7 @@ def over_runs(
 ) -> tuple[float, Any]:
     """Compute a metric of each run of samples, with some options changed; merge the results."""
     names = [*call.columns, *([] if call.weight is None else ["sample_weight"])]
-    found: tuple[float, Any] = fold(
+    result: tuple[float, Any] = fold(
         run_mean,
         merge,
         *call.columns.values(),
@@ -84,13 +84,13 @@ def over_runs(
         options=dict(call.options) | options,
         **({} if classes is None else {"classes": classes}),
     )
-    return found
+    return result
 
 
 def by_means(call: MetricCall) -> Any:
     """One pass takes the mean of scikit-learn's results of the chunks."""
-    total, found = over_runs(call)
-    return found if total else gathered(call)
+    total, value = over_runs(call)
+    return value if total else gathered(call)
 
 
 def by_classes(call: MetricCall) -> Any:
@@ -102,13 +102,13 @@ def by_classes(call: MetricCall) -> Any:
     columns = len(target.shape) == 2 and target.shape[1] != 1
     classes = None if columns else distinct(target)
     normalized: dict[str, Any] = {"normalize": True} if "normalize" in call.options else {}
-    total, found = over_runs(call, classes=classes, **normalized)
+    total, value = over_runs(call, classes=classes, **normalized)
     if not total:
         return gathered(call)
-    return found * total if call.options.get("normalize") is False else found
+    return value * total if call.options.get("normalize") is False else value
 
 
 def distinct(column: Node) -> Any:
     """Return the sorted distinct values of a column."""
-    seen = fold(pairs, merge_pairs, column, column, nbytes=2**16)
-    return np.unique(seen.first)
+    table = fold(pairs, merge_pairs, column, column, nbytes=2**16)
+    return np.unique(table.first)

@@ -33,8 +33,8 @@ class MetricCall(NamedTuple):
 
     def of(self, *columns: Any, weight: Any = None, **options: Any) -> Any:
         """Call scikit-learn's function with other columns and weights."""
-        given = dict(zip(self.columns, columns, strict=True)) | dict(self.options) | options
-        return self.function(**given, **({} if weight is None else {"sample_weight": weight}))
+        arguments = dict(zip(self.columns, columns, strict=True)) | dict(self.options) | options
+        return self.function(**arguments, **({} if weight is None else {"sample_weight": weight}))
 
 
 def metric(name: str, way: Callable[[MetricCall], Any], summary: str) -> Metric:
@@ -44,11 +44,11 @@ def metric(name: str, way: Callable[[MetricCall], Any], summary: str) -> Metric:
 
     @wraps(theirs)
     def face(*args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
-        bound = signature.bind(*map(adopted, args), **{k: adopted(v) for k, v in kwargs.items()})
+        binding = signature.bind(*map(adopted, args), **{k: adopted(v) for k, v in kwargs.items()})
         with running(session, run_kwargs):
-            if not any(map(is_lazy, bound.arguments.values())):
-                return answering(theirs(*bound.args, **bound.kwargs))
-            return answering(way(_call(theirs, bound.arguments)))
+            if not any(map(is_lazy, binding.arguments.values())):
+                return answering(theirs(*binding.args, **binding.kwargs))
+            return answering(way(_call(theirs, binding.arguments)))
 
     extra = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
@@ -68,8 +68,8 @@ def _call(theirs: Callable[..., Any], arguments: Mapping[str, Any]) -> MetricCal
     """Separate the columns and weights of a call from its other arguments."""
     names = [name for name in COLUMNS if name in arguments and not isinstance(arguments[name], str)]
     weight = arguments.get("sample_weight")
-    given = [arguments[name] for name in names] + ([] if weight is None else [weight])
-    nodes = [as_operand(item) for item in given]
+    operands = [arguments[name] for name in names] + ([] if weight is None else [weight])
+    nodes = [as_operand(item) for item in operands]
     consistent(nodes)
     options = {
         name: plain(item)

@@ -26,19 +26,19 @@ def by_outputs(call: MetricCall) -> Any:
     """One pass takes the means over the chunks, of each output."""
     squared = SQUARES.get(call.function.__name__)
     multioutput = call.options.get("multioutput", "uniform_average")
-    total, found = over_runs(call, function=squared, multioutput="raw_values")
+    total, errors = over_runs(call, function=squared, multioutput="raw_values")
     if not total:
         return gathered(call)
-    found = np.sqrt(found) if squared else found
+    errors = np.sqrt(errors) if squared else errors
     if isinstance(multioutput, str):
-        return found if multioutput == "raw_values" else float(np.average(found))
-    return float(np.average(found, weights=multioutput))
+        return errors if multioutput == "raw_values" else float(np.average(errors))
+    return float(np.average(errors, weights=multioutput))
 
 
 def by_largest(call: MetricCall) -> Any:
     """One pass takes the largest of the chunks' results."""
-    total, found = over_runs(call, merge_largest)
-    return found if total else gathered(call)
+    total, value = over_runs(call, merge_largest)
+    return value if total else gathered(call)
 
 
 @kernel(scratch=3.0)
@@ -57,31 +57,31 @@ def residual_squares(true: Any, predicted: Any, weight: Any = None) -> tuple[int
             f"({true.shape[1]}!={predicted.shape[1]})"
         )
     width = true.shape[1]
-    seen = Moments(*np.zeros((3, 2 * width)))
-    for known, found, weights in tiles(true, predicted, weight):
+    moments = Moments(*np.zeros((3, 2 * width)))
+    for target, estimate, weights in tiles(true, predicted, weight):
         # Equal targets have no variance, not one of rounding errors.
-        origin = known[0].astype(np.float64)
-        sides = np.hstack([known - origin, known.astype(np.float64) - found])
+        origin = target[0].astype(np.float64)
+        sides = np.hstack([target - origin, target.astype(np.float64) - estimate])
         part = squares(sides, weights, allow_nan=False)
         part.mean[:width] += origin
-        seen = merge_squares(seen, part)
-    return len(true), seen
+        moments = merge_squares(moments, part)
+    return len(true), moments
 
 
 def by_squares(call: MetricCall) -> Any:
     """One pass sums the squares of targets and residuals."""
     columns = call.columns.values()
     width = max(2, *(8 * node.meta.shape[1] if len(node.shape) > 1 else 2 for node in columns))
-    rows, seen = fold(residual_squares, merge_counted, *columns, call.weight, nbytes=48 * width)
-    if rows < 2 or not seen.count.max(initial=0.0):
+    rows, moments = fold(residual_squares, merge_counted, *columns, call.weight, nbytes=48 * width)
+    if rows < 2 or not moments.count.max(initial=0.0):
         return gathered(call)
-    half = len(seen.mean) // 2
-    missed = seen.products[half:]
+    half = len(moments.mean) // 2
+    missed = moments.products[half:]
     if call.function.__name__ == "r2_score":
-        missed = missed + seen.count[half:] * np.square(seen.mean[half:])
+        missed = missed + moments.count[half:] * np.square(moments.mean[half:])
     # Two samples with the same sums of squares.
     signs = np.array([[1.0], [-1.0]])
-    true = signs * np.sqrt(seen.products[:half] / 2)
+    true = signs * np.sqrt(moments.products[:half] / 2)
     return call.of(true, true - signs * np.sqrt(missed / 2))
 
 

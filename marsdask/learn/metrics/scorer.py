@@ -56,16 +56,16 @@ def measuring_lazily(scorer: Any) -> Any:
     several = vars(scorer).get("_scorers")
     if several is not None:
         scorer = copy.copy(scorer)
-        scorer._scorers = {name: measuring_lazily(one) for name, one in several.items()}
+        scorer._scorers = {name: measuring_lazily(item) for name, item in several.items()}
         return scorer
     if not _is_scorer(scorer):
         return scorer
     name = getattr(scorer._score_func, "__name__", "")  # a partial function has none
-    found = next((vars(module)[name] for module in _MODULES if name in vars(module)), None)
-    if found is None or getattr(metrics, name, None) is not scorer._score_func:
+    function = next((vars(module)[name] for module in _MODULES if name in vars(module)), None)
+    if function is None or getattr(metrics, name, None) is not scorer._score_func:
         return scorer
     scorer = copy.copy(scorer)
-    scorer._score_func = found
+    scorer._score_func = function
     return scorer
 
 

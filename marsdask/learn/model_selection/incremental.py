@@ -160,10 +160,10 @@ class IncrementalSearchCV(ParallelPostFit):
         self.history_: list[dict[str, Any]] = []
         for number, (count, rungs) in enumerate(brackets):
             name = f"bracket={number}-" if len(brackets) > 1 else ""
-            drawn = self._draws(count, random)
+            candidates = self._draws(count, random)
             own = [
                 Trial(f"{name}{place}", params, clone(model).set_params(**params))
-                for place, params in enumerate(drawn)
+                for place, params in enumerate(candidates)
             ]
             self.history_ += course.run(own, rungs)
             trials += own
@@ -244,24 +244,24 @@ class InverseDecaySearchCV(IncrementalSearchCV):
         self.decay_rate = decay_rate
 
     def _rungs(self, candidates: int) -> list[Rung]:
-        found = []
+        rungs = []
         for rung in super()._rungs(candidates):
-            left = max(1, int(candidates / rung.calls**self.decay_rate))
-            found.append(Rung(left, rung.calls))
-            if left == 1 and self.decay_rate:
+            count = max(1, int(candidates / rung.calls**self.decay_rate))
+            rungs.append(Rung(count, rung.calls))
+            if count == 1 and self.decay_rate:
                 break
-        return found
+        return rungs
 
 
 def halvings(candidates: int, calls: int, aggressiveness: float, most: float) -> list[Rung]:
     """Return the rungs of successive halving: the best share goes on, as many times further."""
-    found = []
+    rungs = []
     for power in range(1 + int(math.log(candidates, aggressiveness) + 1e-9)):
-        reached = round(calls * aggressiveness**power)
-        found.append(Rung(int(candidates / aggressiveness**power + 1e-9), int(min(reached, most))))
-        if reached >= most:
+        budget = round(calls * aggressiveness**power)
+        rungs.append(Rung(int(candidates / aggressiveness**power + 1e-9), int(min(budget, most))))
+        if budget >= most:
             break
-    return found
+    return rungs
 
 
 class SuccessiveHalvingSearchCV(IncrementalSearchCV):
@@ -403,12 +403,12 @@ class HyperbandSearchCV(IncrementalSearchCV):
     def _brackets(self) -> list[tuple[int, list[Rung]]]:
         most, share = self.max_iter, self.aggressiveness
         last = int(math.log(most, share) + 1e-9)
-        found = []
+        brackets = []
         for bracket in range(last, -1, -1):
             count = math.ceil((last + 1) / (bracket + 1) * share**bracket - 1e-9)
             first = max(1, int(most / share**bracket + 1e-9))
-            found.append((count, halvings(count, first, share, most)[: bracket + 1]))
-        return found
+            brackets.append((count, halvings(count, first, share, most)[: bracket + 1]))
+        return brackets
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -63,36 +63,36 @@ class SharedSteps:
             if key is None:
                 return fit()
             with self._lock:
-                known = self._found.get(key)
-                if known is None:
+                future = self._found.get(key)
+                if future is None:
                     mine = self._found[key] = Future()
                 else:
                     self._found.move_to_end(key)
-            if known is None:
+            if future is None:
                 return self._fit(key, mine, fit)
             # A thread that fits a step must not wait: it may be for itself.
-            return fit() if _thread.fits and not known.done() else known.result()
+            return fit() if _thread.fits and not future.done() else future.result()
 
         return fit_step
 
     def _fit(self, key: str, mine: Future[Any], fit: Callable[[], Any]) -> Any:
         _thread.fits += 1
         try:
-            found = fit()
+            result = fit()
         except BaseException as error:
             mine.set_exception(error)
             raise
         finally:
             _thread.fits -= 1
-        mine.set_result(found)
+        mine.set_result(result)
         with self._lock:
-            samples = found[0]
+            samples = result[0]
             self._sizes[key] = _size(samples)
             self._drop()
-        return found
+        return result
 
     def _drop(self) -> None:
-        for key in [key for key, found in self._found.items() if found.done()][:-1]:
+        for key in [key for key, future in self._found.items() if future.done()][:-1]:
             if sum(self._sizes.values()) <= KEPT_BYTES:
                 return
             self._sizes.pop(key, None)
@@ -147,8 +147,8 @@ def sharing(estimator: Any) -> Any:
     if not names:
         return None
     copy = clone(estimator)
-    shared = SharedSteps()
-    return copy.set_params(**dict.fromkeys(names, shared))
+    steps = SharedSteps()
+    return copy.set_params(**dict.fromkeys(names, steps))
 
 
 def _pipelines(estimator: Any) -> list[str]:

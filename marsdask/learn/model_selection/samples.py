@@ -11,20 +11,20 @@ from marsdask.learn.lazy import adopted, is_lazy
 
 def of_known_length(*items: Any) -> list[Any]:
     """Return samples whose length is known: lazy ones are executed where only that tells it."""
-    found = [adopted(item) for item in items]
-    unknown = [item for item in found if is_lazy(item) and not _has_length(item)]
-    if unknown:
-        execute(*unknown)
-    return found
+    samples = [adopted(item) for item in items]
+    tensors = [item for item in samples if is_lazy(item) and not _has_length(item)]
+    if tensors:
+        execute(*tensors)
+    return samples
 
 
 def held(*items: Any) -> list[Any]:
     """Return samples of which lazy ones are executed, so that each part only reads them."""
-    found = [adopted(item) for item in items]
-    lazy = [item for item in found if is_lazy(item)]
+    samples = [adopted(item) for item in items]
+    lazy = [item for item in samples if is_lazy(item)]
     if lazy:
         execute(*lazy)
-    return found
+    return samples
 
 
 def _has_length(item: Any) -> bool:

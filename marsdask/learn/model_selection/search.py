@@ -36,15 +36,15 @@ class LazySearch:
         """
         with running(session, run_kwargs):
             X, y = held(X, y)
-            given: Any = vars(self)["estimator"]
-            shared = sharing(given)
+            estimator: Any = vars(self)["estimator"]
+            pipeline = sharing(estimator)
             try:
-                vars(self)["estimator"] = given if shared is None else shared
+                vars(self)["estimator"] = estimator if pipeline is None else pipeline
                 with nullcontext() if is_lazy(X) or is_lazy(y) else self._in_tasks():
                     super().fit(X, y, **params)  # type: ignore[misc]
             finally:
-                vars(self)["estimator"] = given
-        if shared is not None and "best_estimator_" in vars(self):
+                vars(self)["estimator"] = estimator
+        if pipeline is not None and "best_estimator_" in vars(self):
             unshared(vars(self)["best_estimator_"])
         return self
 

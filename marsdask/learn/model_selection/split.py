@@ -42,11 +42,11 @@ def train_test_split(
     """
     how = {"test_size": test_size, "train_size": train_size, "random_state": random_state}
     with running(session, run_kwargs):
-        found = of_known_length(*arrays)
-        if not shuffle and stratify is None and any(map(is_lazy, found)):
-            return _in_order(found, how)
+        samples = of_known_length(*arrays)
+        if not shuffle and stratify is None and any(map(is_lazy, samples)):
+            return _in_order(samples, how)
         how |= {"shuffle": shuffle, "stratify": in_memory(stratify)}
-        parts: list[Any] = model_selection.train_test_split(*found, **how)
+        parts: list[Any] = model_selection.train_test_split(*samples, **how)
         return parts
 
 
@@ -77,8 +77,8 @@ class LazySplits:
         X = range(len(X)) if is_lazy(X) else X
         more = {"y": in_memory(y), "groups": in_memory(groups)}
         # scikit-learn refuses at the call what it needs and does not get, and warns of the rest.
-        given = {name: item for name, item in more.items() if item is not None}
-        parts = super().split(X, **given)  # type: ignore[misc]
+        options = {name: item for name, item in more.items() if item is not None}
+        parts = super().split(X, **options)  # type: ignore[misc]
         return ((known(train), known(test)) for train, test in parts)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -86,8 +86,8 @@ class LazySplits:
         if X is not None:
             (X,) = of_known_length(X)
             X = range(len(X)) if is_lazy(X) else X
-        found: int = super().get_n_splits(X, in_memory(y), in_memory(groups))  # type: ignore[misc]
-        return found
+        count: int = super().get_n_splits(X, in_memory(y), in_memory(groups))  # type: ignore[misc]
+        return count
 
 
 class KFold(LazySplits, model_selection.KFold):
@@ -216,10 +216,10 @@ def check_cv(cv: Any = 5, y: Any = None, *, classifier: bool = False, **options:
     """
     if cv is not None and not isinstance(cv, numbers.Integral):
         return model_selection.check_cv(cv, in_memory(y), classifier=classifier, **options)
-    found = model_selection.check_cv(cv, in_memory(y), classifier=classifier, **options)
-    ours = StratifiedKFold if isinstance(found, model_selection.StratifiedKFold) else KFold
-    kept = ("n_splits", "shuffle", "random_state")
-    return ours(**{name: getattr(found, name) for name in kept})
+    splitter = model_selection.check_cv(cv, in_memory(y), classifier=classifier, **options)
+    ours = StratifiedKFold if isinstance(splitter, model_selection.StratifiedKFold) else KFold
+    names = ("n_splits", "shuffle", "random_state")
+    return ours(**{name: getattr(splitter, name) for name in names})
 
 
 def compute_n_splits(cv: Any, X: Any, y: Any = None, groups: Any = None) -> int:

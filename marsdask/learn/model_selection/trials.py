@@ -59,8 +59,8 @@ class Judge:
 
     def __init__(self, estimator: Any, scoring: Any, X: Any, y: Any) -> None:
         self._samples = X, y
-        known = is_classifier(estimator) or is_regressor(estimator)
-        if scoring is None and is_lazy(X) and known:
+        has_score = is_classifier(estimator) or is_regressor(estimator)
+        if scoring is None and is_lazy(X) and has_score:
             scoring = "accuracy" if is_classifier(estimator) else "r2"
         if scoring is None and is_lazy(X):
             self._samples = in_memory(X), in_memory(y)
@@ -136,8 +136,8 @@ class Course:
                     history.append(trial.records[-1])
                 if self.verbose:
                     top = max(trial.score for trial in active)
-                    said = f"{len(active)} models, {calls} calls, best score {top:.4f}"
-                    print(f"{self.prefix}{said}")  # noqa: T201 # as asked for
+                    text = f"{len(active)} models, {calls} calls, best score {top:.4f}"
+                    print(f"{self.prefix}{text}")  # noqa: T201 # as asked for
         return history
 
     def _teach(self, trials: Sequence[Trial], block: Any, parallel: Parallel) -> None:
@@ -151,11 +151,11 @@ def table(trials: Sequence[Trial]) -> dict[str, Any]:
     """Return scikit-learn's table of results: a row for each trial."""
     scores = np.array([trial.score for trial in trials])
     names = sorted({name for trial in trials for name in trial.params})
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "params": [trial.params for trial in trials],
         "model_id": np.array([trial.model_id for trial in trials], object),
         "test_score": scores,
-        "rank_test_score": np.array([1 + int((scores > one).sum()) for one in scores]),
+        "rank_test_score": np.array([1 + int((scores > score).sum()) for score in scores]),
         "partial_fit_calls": np.array([t.records[-1]["partial_fit_calls"] for t in trials]),
     }
     times = {
@@ -163,12 +163,12 @@ def table(trials: Sequence[Trial]) -> dict[str, Any]:
         "score_time": [[record["score_time"] for record in trial.records] for trial in trials],
     }
     for name, seconds in times.items():
-        found[f"mean_{name}"] = np.array([np.mean(each) for each in seconds])
-        found[f"std_{name}"] = np.array([np.std(each) for each in seconds])
+        columns[f"mean_{name}"] = np.array([np.mean(row) for row in seconds])
+        columns[f"std_{name}"] = np.array([np.std(row) for row in seconds])
     for name in names:
         values = np.ma.array(np.empty(len(trials), object), mask=True)
         for place, trial in enumerate(trials):
             if name in trial.params:
                 values[place] = trial.params[name]
-        found[f"param_{name}"] = values
-    return found
+        columns[f"param_{name}"] = values
+    return columns

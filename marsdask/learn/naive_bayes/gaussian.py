@@ -61,10 +61,10 @@ class GaussianNB(RowsEstimator, naive_bayes.GaussianNB):
             super().partial_fit(X, y, classes, sample_weight)
             return self
         # scikit-learn's ValueError if there are none.
-        given = classes.compute() if is_lazy(classes) else classes
-        if given is None and vars(self).get("classes_") is None:
+        labels = classes.compute() if is_lazy(classes) else classes
+        if labels is None and vars(self).get("classes_") is None:
             _check_partial_fit_first_call(self, None)
-        return self._learn(X, y, given, sample_weight)
+        return self._learn(X, y, labels, sample_weight)
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         check_given(self, y)
@@ -74,16 +74,16 @@ class GaussianNB(RowsEstimator, naive_bayes.GaussianNB):
         weight = as_weights(sample_weight, rows)
         check_lengths(rows, codes, weight)
         _check_partial_fit_first_call(self, labels if classes is None and first else classes)
-        seen = _seen(rows, codes, weight, len(labels), self.n_features_in_)
+        moments = _seen(rows, codes, weight, len(labels), self.n_features_in_)
         if weight is not None:
-            check_weights(float(np.abs(seen.classes.count).max(initial=0.0)))
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
+            check_weights(float(np.abs(moments.classes.count).max(initial=0.0)))
+        is_new = ~np.isin(labels, self.classes_)
+        if is_new.any():
             raise ValueError(
-                f"The target label(s) {labels[unknown]} in y do not exist in the initial classes "
+                f"The target label(s) {labels[is_new]} in y do not exist in the initial classes "
                 f"{self.classes_}"
             )
-        self._add(seen, np.searchsorted(self.classes_, labels), rows.meta.dtype, first=first)
+        self._add(moments, np.searchsorted(self.classes_, labels), rows.meta.dtype, first=first)
         return self
 
     def _add(self, seen: ClassMoments, places: Any, dtype: Any, *, first: bool) -> None:
@@ -97,8 +97,8 @@ class GaussianNB(RowsEstimator, naive_bayes.GaussianNB):
             # As in scikit-learn: the new constant is subtracted, even if the last was another.
             total = Moments(before, self.theta_, (self.var_ - self.epsilon_) * before)
         parts = [np.zeros_like(item) for item in total]
-        for part, found in zip(parts, seen.classes, strict=True):
-            part[places] = found
+        for part, update in zip(parts, seen.classes, strict=True):
+            part[places] = update
         total = merge_squares(total, Moments(*parts))
         there = np.where(total.count > 0, total.count, 1.0)
         variances = total.products / there + self.epsilon_
@@ -121,7 +121,7 @@ class GaussianNB(RowsEstimator, naive_bayes.GaussianNB):
 
 
 def _seen(rows: Node, codes: Node, weight: Node | None, classes: int, width: int) -> ClassMoments:
-    found: ClassMoments = fold(
+    result: ClassMoments = fold(
         class_moments,
         merge_class_moments,
         rows,
@@ -130,7 +130,7 @@ def _seen(rows: Node, codes: Node, weight: Node | None, classes: int, width: int
         nbytes=16 * (classes + 1) * (width + 1),
         classes=classes,
     )
-    return found
+    return result
 
 
 @kernel(scratch=0.2)
@@ -151,13 +151,13 @@ def class_moments(block: Any, codes: Any, weight: Any = None, *, classes: int) -
 
 
 def _of_tile(tile: Any, labels: Any, weight: Any, classes: int) -> Moments:
-    chosen = np.equal(labels, np.arange(classes)[:, np.newaxis]).astype(np.float64)
+    onehot = np.equal(labels, np.arange(classes)[:, np.newaxis]).astype(np.float64)
     if weight is not None:
-        chosen *= weight
-    count = chosen.sum(axis=1, keepdims=True)
-    mean = chosen @ tile / np.where(count > 0, count, 1.0)
+        onehot *= weight
+    count = onehot.sum(axis=1, keepdims=True)
+    mean = onehot @ tile / np.where(count > 0, count, 1.0)
     away = tile - mean[labels]
-    return Moments(count, mean, chosen @ np.square(away, out=away))
+    return Moments(count, mean, onehot @ np.square(away, out=away))
 
 
 def _together(parts: Moments) -> Moments:

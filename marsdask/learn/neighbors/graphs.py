@@ -27,14 +27,14 @@ def _graph(func: Callable[[Any, Any, Any, str], Any]) -> Callable[..., Any]:
 
     @wraps(func)
     def face(*args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        check_arguments(theirs, **{name: given[name] for name in given if name != "X"})
-        X, mode, include_self = (given.pop(name) for name in ("X", "mode", "include_self"))
+        binding = signature.bind(*args, **kwargs)
+        binding.apply_defaults()
+        arguments = dict(binding.arguments)
+        check_arguments(theirs, **{name: arguments[name] for name in arguments if name != "X"})
+        X, mode, include_self = (arguments.pop(name) for name in ("X", "mode", "include_self"))
         with running(session, run_kwargs):
-            model = _fitted(X, **given)
-            return func(model, _queries(model, mode, include_self), given[size], mode)
+            model = _fitted(X, **arguments)
+            return func(model, _queries(model, mode, include_self), arguments[size], mode)
 
     more = optional(["session", "run_kwargs"], named=True)
     del face.__wrapped__

@@ -69,14 +69,14 @@ class OfTargets(OfNeighbors):
 
     def _predictions(self, method: str, X: Any) -> Any:
         model: Any = self
-        found, k = self._nearest(X, None)
+        neighbors, k = self._nearest(X, None)
         plain = self._found(n_neighbors=model.n_neighbors, weights=model.weights)
         plain._fit_method = model._fit_method if self._has_runs() else "runs"
         plain._y, plain.n_samples_fit_ = model._y, model.n_samples_fit_
         for name in ("classes_", "outputs_2d_"):
             if name in vars(self):
                 setattr(plain, name, unmarked(getattr(self, name)))
-        return predictions(plain, method, found, np.zeros((1, 2 * k)))
+        return predictions(plain, method, neighbors, np.zeros((1, 2 * k)))
 
     def _fitted_targets(self) -> tuple[Any, ...]:
         model: Any = self
@@ -108,9 +108,9 @@ class KNeighborsClassifier(OfTargets, RowsEstimator, neighbors.KNeighborsClassif
     def _target(self, y: Any, rows: Node) -> Any:
         self.outputs_2d_ = len(np.shape(y)) == 2 and np.shape(y)[1] > 1
         if not self.outputs_2d_:
-            found = as_classes(y, rows)
-            self.classes_ = found.labels
-            return compute(collect(found.codes))[0]
+            classes = as_classes(y, rows)
+            self.classes_ = classes.labels
+            return compute(collect(classes.codes))[0]
         values = np.asarray(y.compute() if is_lazy(y) else y)
         check_classification_targets(values)
         columns = [np.unique(column, return_inverse=True) for column in values.T]

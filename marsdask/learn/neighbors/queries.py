@@ -44,16 +44,16 @@ class OfNeighbors:
         check_some(model, rows.shape[0])
         index = neighbors.NearestNeighbors(**{name: getattr(model, name) for name in _OF_INDEX})
         # One sample lets scikit-learn check the metric.
-        one = index.fit(np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype))
-        model.effective_metric_ = one.effective_metric_
-        model.effective_metric_params_ = one.effective_metric_params_
+        sample = index.fit(np.zeros((1, *numbers(rows.shape[1:])), rows.meta.dtype))
+        model.effective_metric_ = sample.effective_metric_
+        model.effective_metric_params_ = sample.effective_metric_params_
         (model.n_samples_fit_,) = numbers(rows.shape[:1])
         model._fit_method, model._tree = _RUNS, None
         model._fit_X = collect(rows)
         row_bytes = numbers(rows.shape[1:])[0] * rows.meta.dtype.itemsize
         model._run_sizes = run_sizes(rows.chunks[0], row_bytes)
-        (found,) = held(FittedRuns(rows, index, model._run_sizes))
-        model._runs = collect(found)
+        (node,) = held(FittedRuns(rows, index, model._run_sizes))
+        model._runs = collect(node)
         return rows  # type: ignore[no-any-return]
 
     def _forget_runs(self) -> None:
@@ -73,8 +73,8 @@ class OfNeighbors:
             how = {"run": self._index(), "start": 0, **kwargs}
             return RowMap(func, (rows,), np.dtype(dtype), width, how)
         merge = NearestOfBoth(kwargs["k"]) if "k" in kwargs else runs.joined
-        found, sizes = model._runs.node, model._run_sizes
-        return OverRuns(func, np.dtype(dtype), kwargs, rows, found, sizes, merge, width)
+        indexes, sizes = model._runs.node, model._run_sizes
+        return OverRuns(func, np.dtype(dtype), kwargs, rows, indexes, sizes, merge, width)
 
     def _index(self) -> Any:
         """Return scikit-learn's index of samples in memory."""
@@ -96,19 +96,19 @@ class OfNeighbors:
         """Return the node of distances and numbers of the nearest samples, and how many."""
         model: Any = self
         k = _count(model.n_neighbors if n_neighbors is None else n_neighbors)
-        rows, wanted = self._queried(X), k + (X is None)
-        if wanted > model.n_samples_fit_:
+        rows, number = self._queried(X), k + (X is None)
+        if number > model.n_samples_fit_:
             relation = "<" if X is None else "<="
-            shown = rows.shape[0] if isinstance(rows.shape[0], int) else "unknown"
+            count = rows.shape[0] if isinstance(rows.shape[0], int) else "unknown"
             raise ValueError(
                 f"Expected n_neighbors {relation} n_samples_fit, but n_neighbors = {k}, "
-                f"n_samples_fit = {model.n_samples_fit_}, n_samples = {shown}"
+                f"n_samples_fit = {model.n_samples_fit_}, n_samples = {count}"
             )
-        found = self._over_runs(rows, 2 * wanted, np.float64, runs.nearest, k=wanted)
+        node = self._over_runs(rows, 2 * number, np.float64, runs.nearest, k=number)
         if X is None:
-            operands = (found, _numbers_of(rows))
-            found = RowMap(runs.without_self, operands, np.dtype(np.float64), 2 * k, {"k": k})
-        return found, k
+            operands = (node, _numbers_of(rows))
+            node = RowMap(runs.without_self, operands, np.dtype(np.float64), 2 * k, {"k": k})
+        return node, k
 
     def kneighbors(
         self,
@@ -157,13 +157,13 @@ class OfNeighbors:
         with running(session, run_kwargs):
             if self._stays_plain(X):
                 return super().kneighbors(X, n_neighbors, return_distance)  # type: ignore[misc]
-            found, k = self._nearest(X, n_neighbors)
-            dtype = np.result_type(found.meta.dtype, np.float64)
-            places = RowMap(runs.places_of, (found,), np.dtype(np.int64), k, {"k": k})
+            node, k = self._nearest(X, n_neighbors)
+            dtype = np.result_type(node.meta.dtype, np.float64)
+            places = RowMap(runs.places_of, (node,), np.dtype(np.int64), k, {"k": k})
             if not return_distance:
                 return self._given(X, places)[0]
             how = {"k": k, "dtype": dtype}
-            distances = RowMap(runs.distances_of, (found,), dtype, k, how)
+            distances = RowMap(runs.distances_of, (node,), dtype, k, how)
             return self._given(X, distances, places)
 
     def _given(self, X: Any, *nodes: Node) -> tuple[Any, ...]:
@@ -212,8 +212,8 @@ class OfNeighbors:
             if self._stays_plain(X):
                 return super().kneighbors_graph(X, n_neighbors, mode)  # type: ignore[misc]
             weighted = _is_weighted(mode)
-            found, k = self._nearest(X, n_neighbors)
-            return self._given(X, self._graph(runs.graph_of, found, k=k, weighted=weighted))[0]
+            node, k = self._nearest(X, n_neighbors)
+            return self._given(X, self._graph(runs.graph_of, node, k=k, weighted=weighted))[0]
 
     def _graph(self, func: Any, found: Node, **kwargs: Any) -> Node:
         width = int(self.n_samples_fit_)  # type: ignore[attr-defined]
@@ -240,11 +240,11 @@ class OfNeighbors:
         if not self._has_runs():
             return super().to_sklearn()  # type: ignore[misc]
         twin = sklearn_class(type(self))(**model.get_params(deep=False))
-        found: BaseEstimator = twin.fit(model._fit_X.compute(), *self._fitted_targets())
+        result: BaseEstimator = twin.fit(model._fit_X.compute(), *self._fitted_targets())
         names = vars(self).get("feature_names_in_")
         if names is not None:
-            found.feature_names_in_ = np.asarray(names)
-        return found
+            result.feature_names_in_ = np.asarray(names)
+        return result
 
     def _fitted_targets(self) -> tuple[Any, ...]:
         return ()
@@ -257,11 +257,11 @@ class OfRadius(OfNeighbors):
         model: Any = self
         rows = self._queried(X)
         limit = model.radius if radius is None else radius
-        found = self._over_runs(rows, 1, object, runs.within, radius=limit)
+        node = self._over_runs(rows, 1, object, runs.within, radius=limit)
         if X is None:
-            operands = (found, _numbers_of(rows))
-            found = RowMap(runs.others_within, operands, np.dtype(object), 1, {})
-        return found
+            operands = (node, _numbers_of(rows))
+            node = RowMap(runs.others_within, operands, np.dtype(object), 1, {})
+        return node
 
     def radius_neighbors(
         self,
@@ -316,17 +316,17 @@ class OfRadius(OfNeighbors):
                 return super().radius_neighbors(X, radius, return_distance, sort_results)  # type: ignore[misc]
             if sort_results and not return_distance:
                 raise ValueError("return_distance must be True if sort_results is True.")
-            found = self._within(X, radius)
-            kept = [0, 1] if return_distance else [1]
+            node = self._within(X, radius)
+            items = [0, 1] if return_distance else [1]
             parts = [
                 RowMap(
                     runs.part_within,
-                    (found,),
+                    (node,),
                     np.dtype(object),
                     None,
                     {"part": part, "ordered": sort_results},
                 )
-                for part in kept
+                for part in items
             ]
             results = self._given(X, *parts)
             return results if return_distance else results[0]
@@ -375,8 +375,8 @@ class OfRadius(OfNeighbors):
             if self._stays_plain(X):
                 return super().radius_neighbors_graph(X, radius, mode, sort_results)  # type: ignore[misc]
             how = {"weighted": _is_weighted(mode), "ordered": sort_results}
-            found = self._within(X, radius)
-            return self._given(X, self._graph(runs.graph_within, found, **how))[0]
+            node = self._within(X, radius)
+            return self._given(X, self._graph(runs.graph_within, node, **how))[0]
 
 
 def _numbers_of(rows: Node) -> Node:

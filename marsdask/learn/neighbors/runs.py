@@ -30,13 +30,13 @@ def run_sizes(sizes: Sizes, row_bytes: int) -> Sizes:
     """Return the lengths of the runs that have an index: chunks, small neighbours joined."""
     if not options.coalesce:
         return sizes
-    found: list[int] = []
+    lengths: list[int] = []
     for size in numbers(sizes):
-        if found and (found[-1] + size) * row_bytes <= SHARED_INDEX:
-            found[-1] += size
+        if lengths and (lengths[-1] + size) * row_bytes <= SHARED_INDEX:
+            lengths[-1] += size
         else:
-            found.append(size)
-    return tuple(found)
+            lengths.append(size)
+    return tuple(lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +114,14 @@ def _room() -> Any:
 @kernel(scratch=3.0)
 def nearest(a: Any, run: Any, start: int, *, k: int) -> Any:
     """Return the distances of the ``k`` nearest samples of a run, then their numbers."""
-    found = np.empty((a.shape[0], 2 * k))
-    found[:, :k], found[:, k:] = np.inf, -1
+    result = np.empty((a.shape[0], 2 * k))
+    result[:, :k], result[:, k:] = np.inf, -1
     count = 0 if run is None else min(k, run.n_samples_fit_)
     if count and a.shape[0]:
         with _room():
             distances, places = run.kneighbors(a, count)
-        found[:, :count], found[:, k : k + count] = distances, places + start
-    return found
+        result[:, :count], result[:, k : k + count] = distances, places + start
+    return result
 
 
 @dataclass(frozen=True)
@@ -137,39 +137,39 @@ class NearestOfBoth:
         distances = np.hstack([a[:, :k], b[:, :k]])
         places = np.hstack([a[:, k:], b[:, k:]])
         order = np.argsort(distances, axis=1, kind="stable")[:, :k]
-        chosen = [np.take_along_axis(both, order, axis=1) for both in (distances, places)]
-        return np.hstack(chosen)
+        parts = [np.take_along_axis(array, order, axis=1) for array in (distances, places)]
+        return np.hstack(parts)
 
 
 @kernel(scratch=3.0)
 def within(a: Any, run: Any, start: int, *, radius: float) -> Any:
     """Return for each row the distances and numbers of the samples of a run that are near."""
-    found = np.empty((a.shape[0], 1), dtype=object)
+    result = np.empty((a.shape[0], 1), dtype=object)
     distances: Any = [np.empty(0)] * a.shape[0]
     places: Any = [np.empty(0, np.int64)] * a.shape[0]
     if run is not None and a.shape[0]:
         with _room():
             distances, places = run.radius_neighbors(a, radius)
     for row, pair in enumerate(zip(distances, places, strict=True)):
-        found[row, 0] = (pair[0], pair[1] + start)
-    return found
+        result[row, 0] = (pair[0], pair[1] + start)
+    return result
 
 
 def joined(a: Any, b: Any) -> Any:
     """Return what is near in both runs."""
-    found = np.empty_like(a)
-    for row, (one, other) in enumerate(zip(a[:, 0], b[:, 0], strict=True)):
-        found[row, 0] = tuple(map(np.concatenate, zip(one, other, strict=True)))
-    return found
+    result = np.empty_like(a)
+    for row, (first, second) in enumerate(zip(a[:, 0], b[:, 0], strict=True)):
+        result[row, 0] = tuple(map(np.concatenate, zip(first, second, strict=True)))
+    return result
 
 
 def without_self(found: Any, rows: Any, *, k: int) -> Any:
     """Return the nearest of ``k + 1`` without the row itself, or without the first of equals."""
     places = found[:, k + 1 :]
-    other = places != rows[:, np.newaxis]
-    other[other.all(axis=1), 0] = False
-    kept = [part[other].reshape(len(rows), k) for part in (found[:, : k + 1], places)]
-    return np.hstack(kept)
+    is_other = places != rows[:, np.newaxis]
+    is_other[is_other.all(axis=1), 0] = False
+    parts = [part[is_other].reshape(len(rows), k) for part in (found[:, : k + 1], places)]
+    return np.hstack(parts)
 
 
 def distances_of(found: Any, *, k: int, dtype: Any) -> Any:
@@ -192,11 +192,11 @@ def graph_of(found: Any, *, k: int, width: int, weighted: bool) -> Any:
 
 def others_within(found: Any, rows: Any) -> Any:
     """Return what is near each row but itself."""
-    kept = np.empty_like(found)
+    result = np.empty_like(found)
     for row, (distances, places) in enumerate(found[:, 0]):
-        other = places != rows[row]
-        kept[row, 0] = (distances[other], places[other])
-    return kept
+        is_other = places != rows[row]
+        result[row, 0] = (distances[is_other], places[is_other])
+    return result
 
 
 def part_within(found: Any, *, part: int, ordered: bool) -> Any:

@@ -60,11 +60,11 @@ class Binarizer(RowsEstimator, Stateless, preprocessing.Binarizer):
         """Return one for larger values, zero for others, of the samples' type."""
         if not is_lazy(X):
             return super().transform(X, copy)
-        found = self._predictions("transform", X)
+        result = self._predictions("transform", X)
         meta = X.node.meta
         dtypes = meta.dtypes if isinstance(meta, pd.DataFrame) else [meta.dtype]
-        plain = all(isinstance(one, np.dtype) and one.kind in "biuf" for one in dtypes)
-        return astype(found, np.result_type(*dtypes)) if plain else found
+        plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes)
+        return astype(result, np.result_type(*dtypes)) if plain else result
 
 
 class PolynomialFeatures(RowsEstimator, Stateless, preprocessing.PolynomialFeatures):

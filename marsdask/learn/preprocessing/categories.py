@@ -27,7 +27,7 @@ class OfCategories:
                 "categories by ``categories``"
             )
         table = as_table(self, X, reset=True)
-        super().fit(of_values(X, [found.index for found in value_counts(table)]), y)  # type: ignore[misc]
+        super().fit(of_values(X, [counts.index for counts in value_counts(table)]), y)  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -56,9 +56,9 @@ class OfCategories:
         first = [column[0] for column in self.categories_]  # type: ignore[attr-defined]
         sample = model.transform(np.array([first], dtype=object))
         # What was unknown is None among objects.
-        dropped: Any = vars(self).get("drop_idx_")
-        dropped = [None] if dropped is None else dropped
-        objects = self.handle_unknown != "error" and any(at is None for at in dropped)  # type: ignore[attr-defined]
+        drops: Any = vars(self).get("drop_idx_")
+        drops = [None] if drops is None else drops
+        objects = self.handle_unknown != "error" and any(at is None for at in drops)  # type: ignore[attr-defined]
         return transformed(model, X, sample, "inverse_transform", object if objects else None)
 
 

@@ -107,18 +107,18 @@ class Categorizer(FrameTransformer):
         self.columns = columns
 
     def _learn(self, X: Any, meta: pd.DataFrame) -> None:
-        given = dict(self.categories or {})
+        presets = dict(self.categories or {})
         texts = [name for name, dtype in meta.dtypes.items() if _is_text(dtype)]
         self.columns_ = pd.Index(texts if self.columns is None else self.columns)
-        missing = self.columns_.difference(meta.columns)
-        if len(missing):
-            raise ValueError(f"columns are missing: {missing.tolist()}")
-        known = {n: t for n, t in meta.dtypes.items() if isinstance(t, pd.CategoricalDtype)}
+        gaps = self.columns_.difference(meta.columns)
+        if len(gaps):
+            raise ValueError(f"columns are missing: {gaps.tolist()}")
+        types = {n: t for n, t in meta.dtypes.items() if isinstance(t, pd.CategoricalDtype)}
         if is_lazy(X):  # pandas's unknown categories of Dask are those of a chunk
-            known = {}
-        sought = [name for name in self.columns_ if name not in given and name not in known]
-        found = dict(zip(sought, _values(X, sought), strict=True)) if sought else {}
-        dtypes = {name: _categories(values) for name, values in found.items()} | known | given
+            types = {}
+        sought = [name for name in self.columns_ if name not in presets and name not in types]
+        columns = dict(zip(sought, _values(X, sought), strict=True)) if sought else {}
+        dtypes = {name: _categories(values) for name, values in columns.items()} | types | presets
         self.categories_ = {name: dtypes[name] for name in self.columns_}
 
     def transform(self, X: Any) -> Any:
@@ -150,17 +150,17 @@ class Categorizer(FrameTransformer):
 
 def categorized(block: Any, *, categories: dict[Any, Any]) -> pd.DataFrame:
     """Return a run of rows with categories in some columns; what is none of them is missing."""
-    found: pd.DataFrame = block.copy(deep=False)
+    result: pd.DataFrame = block.copy(deep=False)
     for name, dtype in categories.items():
         codes = dtype.categories.get_indexer(block[name])
-        found[name] = pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), block.index)
-    return found
+        result[name] = pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), block.index)
+    return result
 
 
 def _values(X: Any, columns: list[Any]) -> list[Any]:
     """Return the different values of each column."""
     if is_lazy(X):
-        return [found.index for found in value_counts(X[columns].node)]
+        return [counts.index for counts in value_counts(X[columns].node)]
     return [X[name].unique() for name in columns]
 
 
@@ -197,16 +197,16 @@ class DummyEncoder(FrameTransformer):
     def _learn(self, X: Any, meta: pd.DataFrame) -> None:
         del X
         categories = [n for n, t in meta.dtypes.items() if isinstance(t, pd.CategoricalDtype)]
-        wanted = categories if self.columns is None else list(self.columns)
-        plain = [name for name in wanted if name not in categories]
+        names = categories if self.columns is None else list(self.columns)
+        plain = [name for name in names if name not in categories]
         if plain:
             raise ValueError(f"columns {plain} have no categories; Categorizer makes some")
         self.columns_ = meta.columns
-        self.categorical_columns_ = pd.Index(wanted)
-        self.non_categorical_columns_ = meta.columns.drop(wanted)
+        self.categorical_columns_ = pd.Index(names)
+        self.non_categorical_columns_ = meta.columns.drop(names)
         types: dict[Any, Any] = dict(meta.dtypes.items())
-        self.dtypes_ = {name: types[name] for name in wanted}
-        self.transformed_columns_ = _dummies(meta, wanted, drop_first=self.drop_first).columns
+        self.dtypes_ = {name: types[name] for name in names}
+        self.transformed_columns_ = _dummies(meta, names, drop_first=self.drop_first).columns
 
     def transform(self, X: Any) -> Any:
         """Return the frame with a column for each category.
@@ -241,8 +241,8 @@ class DummyEncoder(FrameTransformer):
                 f"expected {self.columns_.tolist()!r}"
             )
         columns = list(self.categorical_columns_)
-        known = {n: t for n, t in meta.dtypes.items() if n in self.dtypes_}
-        if known != self.dtypes_:
+        dtypes = {n: t for n, t in meta.dtypes.items() if n in self.dtypes_}
+        if dtypes != self.dtypes_:
             X = Categorizer(self.dtypes_, columns).fit(X).transform(X)
         return _dummies(X, columns, drop_first=self.drop_first)
 
@@ -290,19 +290,19 @@ def categories_of(
     block: Any, *, categories: dict[Any, Any], columns: Any, drop_first: bool
 ) -> pd.DataFrame:
     """Return a run of rows with the categories that columns of it stand for."""
-    found = {}
+    data = {}
     for name in columns:
         if name not in categories:
-            found[name] = block[name]
+            data[name] = block[name]
             continue
         dtype = categories[name]
-        shown = dtype.categories[int(drop_first) :]
-        values = block[[f"{name}_{category}" for category in shown]].to_numpy(bool)
+        labels = dtype.categories[int(drop_first) :]
+        values = block[[f"{name}_{category}" for category in labels]].to_numpy(bool)
         codes = np.where(values.any(axis=1), values.argmax(axis=1) + int(drop_first), -1)
         if drop_first:  # no column tells the first category from a missing one
             codes = np.where(codes < 0, 0, codes)
-        found[name] = pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), block.index)
-    return pd.DataFrame(found, columns=columns)
+        data[name] = pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), block.index)
+    return pd.DataFrame(data, columns=columns)
 
 
 class BlockTransformer(FrameTransformer):

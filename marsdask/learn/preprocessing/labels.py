@@ -174,10 +174,10 @@ def columns_of(block: Any, *, like: Any, labels: Any, options: Mapping[str, Any]
     if block.dtype == object and labels.dtype != object:
         block = block.astype(labels.dtype)
     # Labels of a run may be fewer.
-    found = preprocessing.label_binarize(np.concatenate([block, labels]), **options)
-    if found.shape[1] != like.shape[1]:
+    result = preprocessing.label_binarize(np.concatenate([block, labels]), **options)
+    if result.shape[1] != like.shape[1]:
         raise NotImplementedError(
             f"lazy labels besides the classes {labels.tolist()} are not supported by "
             "LabelBinarizer; use label_binarize(), which looks at the labels first"
         )
-    return found[: len(block)]
+    return result[: len(block)]

@@ -84,8 +84,8 @@ class RobustScaler(RowsEstimator, preprocessing.RobustScaler):
 
 def _percentiles(rows: Node, shares: Any) -> Any:
     """Return exact percentiles of each column; nan is ignored."""
-    checked = FiniteBlocks(rows, allow_nan=True)
-    return compute(collect(nanpercentile.node(checked, np.asarray(shares), axis=0)))[0]
+    blocks = FiniteBlocks(rows, allow_nan=True)
+    return compute(collect(nanpercentile.node(blocks, np.asarray(shares), axis=0)))[0]
 
 
 def _scales(widths: Any) -> Any:
@@ -133,8 +133,8 @@ class QuantileTransformer(RowsEstimator, preprocessing.QuantileTransformer):
 
     def _drawn(self, rows: Node) -> Any:
         """Return the rows that scikit-learn would draw, in memory."""
-        found = collect(rows)
-        if self.subsample is not None and self.subsample < len(found):
+        samples = collect(rows)
+        if self.subsample is not None and self.subsample < len(samples):
             state = check_random_state(self.random_state)
-            found = resample(found, replace=False, n_samples=self.subsample, random_state=state)
-        return found.compute()
+            samples = resample(samples, replace=False, n_samples=self.subsample, random_state=state)
+        return samples.compute()

@@ -34,15 +34,15 @@ def extremes(block: Any) -> ColumnExtremes:
     """Return the extremes of a run of rows; nan is ignored."""
     if is_sparse(block) and block.shape[0]:
         return ColumnExtremes(block.shape[0], *min_max_axis(csr_matrix(block), 0, ignore_nan=True))
-    seen = ColumnExtremes(0, *np.full((2, block.shape[1]), np.nan, block.dtype))
+    result = ColumnExtremes(0, *np.full((2, block.shape[1]), np.nan, block.dtype))
     for (tile,) in tiles(block) if block.shape[0] else ():
         least, most = np.minimum.reduce(tile, axis=0), np.maximum.reduce(tile, axis=0)
         if np.isnan(least).any():
             least, most = np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
         if np.isinf(least).any() or np.isinf(most).any():
             refuse(tile, allow_nan=True)
-        seen = merge_extremes(seen, ColumnExtremes(len(tile), least, most))
-    return seen
+        result = merge_extremes(result, ColumnExtremes(len(tile), least, most))
+    return result
 
 
 def merge_extremes(a: ColumnExtremes, b: ColumnExtremes) -> ColumnExtremes:
@@ -61,10 +61,10 @@ class OfExtremes:
         self._validate_params()  # type: ignore[attr-defined]
         before = getattr(self, "n_samples_seen_", 0)
         rows = self._samples(X, reset=not before, allow_nan=True)  # type: ignore[attr-defined]
-        seen = fold(extremes, merge_extremes, rows, nbytes=16 * self.n_features_in_)  # type: ignore[attr-defined]
-        check_some(self, seen.samples)
-        super().partial_fit(like_columns(X, np.stack([seen.least, seen.most])))  # type: ignore[misc]
-        self.n_samples_seen_ = before + seen.samples
+        ends = fold(extremes, merge_extremes, rows, nbytes=16 * self.n_features_in_)  # type: ignore[attr-defined]
+        check_some(self, ends.samples)
+        super().partial_fit(like_columns(X, np.stack([ends.least, ends.most])))  # type: ignore[misc]
+        self.n_samples_seen_ = before + ends.samples
         return self
 
 
@@ -89,8 +89,8 @@ class MinMaxScaler(RowsEstimator, OfExtremes, preprocessing.MinMaxScaler):
         if not is_lazy(X):
             return super().transform(X)
         rows = collect(self._finite(X, allow_nan=True))
-        scaled = rows * self.scale_.astype(rows.dtype) + self.min_.astype(rows.dtype)
-        return clip(scaled, *self.feature_range) if self.clip else scaled
+        result = rows * self.scale_.astype(rows.dtype) + self.min_.astype(rows.dtype)
+        return clip(result, *self.feature_range) if self.clip else result
 
     def inverse_transform(self, X: Any) -> Any:
         """Undo the scaling."""
@@ -125,8 +125,8 @@ class MaxAbsScaler(RowsEstimator, OfExtremes, preprocessing.MaxAbsScaler):
         if is_sparse(X.node.meta):
             return self._predictions("transform", X)
         rows = collect(self._finite(X, allow_nan=True))
-        scaled = rows / self.scale_.astype(rows.dtype)
-        return clip(scaled, -1.0, 1.0) if self.get_params().get("clip") else scaled
+        result = rows / self.scale_.astype(rows.dtype)
+        return clip(result, -1.0, 1.0) if self.get_params().get("clip") else result
 
     def inverse_transform(self, X: Any) -> Any:
         """Undo the scaling."""

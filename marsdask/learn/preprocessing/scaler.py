@@ -62,14 +62,14 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         rows = self._samples(X, reset=first, allow_nan=True)
         self._refuse_centering(rows, "center")
         weights = as_weights(sample_weight, rows)
-        seen = column_moments(rows, weights, allow_nan=True)
-        if not seen.count.any():
+        moments = column_moments(rows, weights, allow_nan=True)
+        if not moments.count.any():
             check_length(self, rows)
         if is_lazy(sample_weight):
-            check_weights(float(np.abs(seen.count).max(initial=0.0)))
+            check_weights(float(np.abs(moments.count).max(initial=0.0)))
         if not first:
-            seen = merge_squares(self._before(), seen)
-        self._learn(seen, np.int64 if sample_weight is None else rows.meta.dtype)
+            moments = merge_squares(self._before(), moments)
+        self._learn(moments, np.int64 if sample_weight is None else rows.meta.dtype)
         return self
 
     def _refuse_centering(self, rows: Node, what: str) -> None:
@@ -109,10 +109,10 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         self._refuse_centering(rows, "center")
         if is_sparse(rows.meta):
             return self._predictions("transform", X)
-        scaled = wrap(FiniteBlocks(rows, allow_nan=True))
+        result = wrap(FiniteBlocks(rows, allow_nan=True))
         if self.with_mean:
-            scaled = scaled - self.mean_.astype(scaled.dtype)
-        return scaled / self.scale_.astype(scaled.dtype) if self.with_std else scaled
+            result = result - self.mean_.astype(result.dtype)
+        return result / self.scale_.astype(result.dtype) if self.with_std else result
 
     @overload
     def inverse_transform(self, X: Collection, copy: bool | None = ...) -> Tensor: ...  # type: ignore[overload-overlap]

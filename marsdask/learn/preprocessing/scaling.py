@@ -98,8 +98,8 @@ def _with_norms(X: Any, norm: str, axis: int, return_norm: bool) -> Any:
     rows = collect(FiniteBlocks(as_rows(X, half=True), allow_nan=False))
     norms = _NORMS[norm](rows, axis)
     divisors = where(norms == 0, rows.dtype.type(1), norms)
-    scaled = rows / (divisors[:, np.newaxis] if axis == 1 else divisors)
-    return (scaled, norms) if return_norm else scaled
+    result = rows / (divisors[:, np.newaxis] if axis == 1 else divisors)
+    return (result, norms) if return_norm else result
 
 
 def _l1(rows: Any, axis: int) -> Any:

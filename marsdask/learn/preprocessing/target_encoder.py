@@ -74,11 +74,11 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
         shift = self._shift(target)
         sums = self._sums(table, target, shift, node, count=count)
         self._keep(CategorySums(*(item.sum(axis=0, keepdims=True) for item in sums)), shift)
-        others = [
+        groups = [
             CategorySums(*(item.sum(axis=0) - item[part] for item in sums)) for part in range(count)
         ]
-        learnt = [self._encodings(one, shift) for one in others]
-        how = {"model": self._plain(), "learnt": learnt}
+        encodings = [self._encodings(group, shift) for group in groups]
+        how = {"model": self._plain(), "learnt": encodings}
         width = len(self.encodings_)
         return collect(RowMap(encode, (table, node), np.dtype(np.float64), width, how))
 
@@ -111,7 +111,7 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
         else:
             classes = as_classes(y, table)
             self.classes_, target = classes.labels, classes.codes
-        values = [found.index for found in value_counts(table)]
+        values = [counts.index for counts in value_counts(table)]
         # scikit-learn finds the categories among few rows that have them all.
         how = {"handle_unknown": "ignore", "ensure_all_finite": "allow-nan"}
         self._fit(of_values(X, values), **how)
@@ -142,12 +142,12 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
         if self.random_state != "deprecated":
             how["random_state"] = self.random_state
         splits = check_cv(self.cv, labels, classifier=classes, **how)
-        parts, seen, count = np.zeros(samples, np.int64), np.zeros(samples, np.int64), 0
+        parts, counts, count = np.zeros(samples, np.int64), np.zeros(samples, np.int64), 0
         for _, tested in splits.split(np.zeros((samples, 1)), labels):
             parts[tested] = count
-            seen[tested] += 1
+            counts[tested] += 1
             count += 1
-        if not (seen == 1).all():
+        if not (counts == 1).all():
             raise ValueError(
                 "Validation indices from `cv` must cover each sample index exactly once with no "
                 "overlap. Pass a splitter with non-overlapping validation folds as `cv` or refer "
@@ -170,14 +170,14 @@ class TargetEncoder(RowsEstimator, preprocessing.TargetEncoder):
             if self.smooth == "auto":
                 variance = sums.squares[-1] / number - np.square(total)
                 own = sums.total[:-1] / counts
-                rest = np.maximum(sums.squares[:-1] - counts * np.square(own), 0.0)
-                share = variance * counts / (variance * counts + rest / counts)
+                residuals = np.maximum(sums.squares[:-1] - counts * np.square(own), 0.0)
+                share = variance * counts / (variance * counts + residuals / counts)
                 values = share * (shift + own) + (1.0 - share) * means
                 values = np.where(np.isnan(share), means, values)
             else:
                 weight = counts + self.smooth
-                found = (sums.total[:-1] + shift * counts + self.smooth * means) / weight
-                values = np.where(weight == 0, means, found)
+                blend = (sums.total[:-1] + shift * counts + self.smooth * means) / weight
+                values = np.where(weight == 0, means, blend)
         borders = np.cumsum([len(column) for column in self.categories_])[:-1]
         split = np.split(values, borders)
         return [column for part in split for column in part.T.copy()], means
@@ -205,10 +205,10 @@ def sums_of(
     places = np.column_stack([codes, np.full(len(codes), cells - 1)])
     if parts is not None:
         places = places + cells * parts[:, np.newaxis]
-    flat, each = places.ravel(), places.shape[1]
+    flat, columns = places.ravel(), places.shape[1]
 
     def counted(values: Any = None) -> Any:
-        weights = None if values is None else np.repeat(values, each)
+        weights = None if values is None else np.repeat(values, columns)
         return np.bincount(flat, weights, count * cells).reshape(count, cells)
 
     totals, squares = (
@@ -227,13 +227,13 @@ def _codes(model: Any, block: Any) -> Any:
 def encode(block: Any, parts: Any, *, model: Any, learnt: Any) -> Any:
     """Return the samples of a run, each encoded by what the others of its part tell."""
     width = len(learnt[0][0])
-    found = np.empty((block.shape[0], width))
+    result = np.empty((block.shape[0], width))
     if not block.shape[0]:
-        return found
+        return result
     codes = _codes(model, block)
     repeats = width // codes.shape[1]
     for part in np.unique(parts):
         rows = parts == part
         for column, values in enumerate(learnt[part][0]):
-            found[rows, column] = values[codes[rows, column // repeats]]
-    return found
+            result[rows, column] = values[codes[rows, column // repeats]]
+    return result

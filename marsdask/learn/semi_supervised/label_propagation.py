@@ -63,10 +63,10 @@ class LabelPropagation(RowsEstimator, semi_supervised.LabelPropagation):
                 "Found input variables with inconsistent numbers of samples: "
                 f"{[samples, len(codes)]}"
             )
-        known = classes.labels != -1
-        self.classes_ = classes.labels[known]
-        start = np.eye(len(known))[codes][:, known]
-        shares = self._propagated(self._graph(rows), start, known[codes])
+        is_label = classes.labels != -1
+        self.classes_ = classes.labels[is_label]
+        start = np.eye(len(is_label))[codes][:, is_label]
+        shares = self._propagated(self._graph(rows), start, is_label[codes])
         sizes = (rows.chunks[0], -1)
         self.label_distributions_ = tensor(shares, chunk_size=sizes)
         best = np.asarray(self.classes_)[np.argmax(shares, axis=1)]
@@ -85,8 +85,8 @@ class LabelPropagation(RowsEstimator, semi_supervised.LabelPropagation):
     def _weights(self, rows: Node, others: Node) -> Tensor:
         """Return the kernel of each two rows."""
         if self.kernel == "rbf":
-            found: Tensor = rbf_kernel(collect(rows), collect(others), gamma=self.gamma)
-            return found
+            result: Tensor = rbf_kernel(collect(rows), collect(others), gamma=self.gamma)
+            return result
         if callable(self.kernel):
             return collect(of_rows(self.kernel, collect(rows), collect(others)))  # type: ignore[no-any-return]
         raise ValueError(f"{self.kernel} is not a valid kernel. Only rbf and knn are supported")
@@ -124,14 +124,14 @@ class LabelPropagation(RowsEstimator, semi_supervised.LabelPropagation):
         width = shares.shape[1]
         if self.kernel == "knn":
             places = self.nn_fit.kneighbors(collect(rows), return_distance=False).node
-            found = RowMap(sums_of, (places,), _FLOAT, width, {"shares": shares})
+            node = RowMap(sums_of, (places,), _FLOAT, width, {"shares": shares})
         else:
-            found = (self._weights(rows, self.X_.node) @ shares).node
-        found = RowMap(scaled, (found,), _FLOAT, width, {})
+            node = (self._weights(rows, self.X_.node) @ shares).node
+        node = RowMap(scaled, (node,), _FLOAT, width, {})
         if method == "predict_proba":
-            return collect(found)
+            return collect(node)
         classes = np.asarray(self.classes_)
-        return collect(RowMap(most_likely, (found,), classes.dtype, None, {"classes": classes}))
+        return collect(RowMap(most_likely, (node,), classes.dtype, None, {"classes": classes}))
 
     def predict(self, X: Any) -> Any:
         """Return the most likely class of each sample."""

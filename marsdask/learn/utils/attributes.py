@@ -93,10 +93,10 @@ def get_chunk_n_rows(
     rows = int(memory * 2**20 // row_bytes)
     rows = rows if max_n_rows is None else min(rows, max_n_rows)
     if rows < 1:
-        needed = -(-row_bytes // 2**20)
+        size = -(-row_bytes // 2**20)
         warnings.warn(
             f"Could not adhere to working_memory config. Currently {memory:.0f}MiB, "
-            f"{needed}MiB required.",
+            f"{size}MiB required.",
             UserWarning,
             stacklevel=2,
         )

@@ -136,8 +136,8 @@ def check_non_negative_then_return_value(to_check: Any, value: Any, whom: str) -
     >>> check_non_negative_then_return_value(mt.ones(2), mt.arange(2), "a model").compute()
     array([0, 1])
     """
-    value, checked = (as_operand(adopted(item)) for item in (value, to_check))
-    return collect(mapped(non_negative, value, checked, whom=whom))
+    value, samples = (as_operand(adopted(item)) for item in (value, to_check))
+    return collect(mapped(non_negative, value, samples, whom=whom))
 
 
 def non_negative(block: Any, checked: Any, *, whom: str) -> Any:

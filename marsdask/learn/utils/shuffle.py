@@ -35,16 +35,16 @@ def shuffle(
     """
     axes = np.atleast_1d(axes).tolist()
     with running(session, run_kwargs):
-        found = of_known_length(*arrays)
+        samples = of_known_length(*arrays)
         if axes == [0]:
             how = {"random_state": random_state, "n_samples": n_samples}
-            return sklearn.utils.shuffle(*found, **how)
+            return sklearn.utils.shuffle(*samples, **how)
         if n_samples is not None:
             raise NotImplementedError("n_samples is not supported with axes other than 0")
         state = sklearn.utils.check_random_state(random_state)
         for axis in axes:
-            found = _along(found, axis, state)
-    return found[0] if len(found) == 1 else found
+            samples = _along(samples, axis, state)
+    return samples[0] if len(samples) == 1 else samples
 
 
 def _along(arrays: list[Any], axis: int, state: Any) -> list[Any]:

@@ -26,11 +26,11 @@ def count_nonzero(X: Any, axis: int | None = None, sample_weight: Any = None) ->
     >>> count_nonzero(mt.tensor([[1, 0], [2, 3]]), axis=1).compute()
     array([1, 2])
     """
-    found = not_equal.node(as_node(adopted(X)), 0)
+    nonzero = not_equal.node(as_node(adopted(X)), 0)
     if sample_weight is None:
-        return sum_of.node(found, axis=axis)
+        return sum_of.node(nonzero, axis=axis)
     weight = as_node(adopted(sample_weight))
     # Lengths that differ must not be broadcast.
-    if isinstance(weight.shape[0], int) and weight.shape[0] != found.shape[0]:
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {found.shape[:1]}!")
-    return sum_of.node(multiply.node(found, expand_dims.node(weight, 1)), axis=axis)
+    if isinstance(weight.shape[0], int) and weight.shape[0] != nonzero.shape[0]:
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {nonzero.shape[:1]}!")
+    return sum_of.node(multiply.node(nonzero, expand_dims.node(weight, 1)), axis=axis)

@@ -78,8 +78,8 @@ def check_array(
     rows = operand(array)
     if is_sparse(rows.meta):
         how = sparse | names | memory
-        found = sklearn.utils.check_array(rows.meta, dtype=dtype, **_ANY_SHAPE, **how)
-        return collect(astype.node(rows, found.dtype))
+        sample = sklearn.utils.check_array(rows.meta, dtype=dtype, **_ANY_SHAPE, **how)
+        return collect(astype.node(rows, sample.dtype))
     _check_shape(rows, shape | names)
     like = np.zeros((1,) * len(rows.shape), rows.meta.dtype)
     kind = sklearn.utils.check_array(like, dtype=dtype, **_ANY_SHAPE, **names, **memory).dtype
@@ -128,8 +128,8 @@ def check_X_y(  # noqa: N802 - scikit-learn's name
     """
     X, y = adopted(X), adopted(y)
     if y is None or not any(map(is_lazy, (X, y))):
-        given = {"multi_output": multi_output, "y_numeric": y_numeric, "estimator": estimator}
-        return sklearn.utils.check_X_y(X, y, accept_sparse, **given, **how)  # type: ignore[no-any-return]
+        options = {"multi_output": multi_output, "y_numeric": y_numeric, "estimator": estimator}
+        return sklearn.utils.check_X_y(X, y, accept_sparse, **options, **how)  # type: ignore[no-any-return]
     X = check_array(X, accept_sparse, estimator=estimator, input_name="X", **how)
     if multi_output or not is_lazy(y):
         target = {"ensure_2d": False, "input_name": "y", "estimator": estimator}
@@ -145,9 +145,9 @@ def check_X_y(  # noqa: N802 - scikit-learn's name
 
 def _check_known(*arrays: Any) -> None:
     lengths = [len(item) if not is_lazy(item) else item.node.shape[0] for item in arrays]
-    known = [length for length in lengths if isinstance(length, int)]
-    if len(set(known)) > 1:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {known}")
+    sizes = [length for length in lengths if isinstance(length, int)]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
 
 
 @public_call
@@ -175,8 +175,8 @@ def indexable(*iterables: Any, session: Any = None, run_kwargs: Any = None) -> l
     >>> found = indexable(mt.ones(2), [1, 2])
     """
     with running(session, run_kwargs):
-        found: list[Any] = sklearn.utils.indexable(*of_known_length(*iterables))
-        return found
+        result: list[Any] = sklearn.utils.indexable(*of_known_length(*iterables))
+        return result
 
 
 @public_call
@@ -198,5 +198,5 @@ def column_or_1d(
     with warnings.catch_warnings():
         if not warn:
             warnings.simplefilter("ignore", DataConversionWarning)
-        found = as_labels(y)
-    return found if dtype is None else found.astype(dtype)
+        labels = as_labels(y)
+    return labels if dtype is None else labels.astype(dtype)

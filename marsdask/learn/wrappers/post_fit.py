@@ -31,8 +31,8 @@ def _offered(method: F) -> F:
         self._offers(method.__name__)
         return True
 
-    offered: F = available_if(check)(method)
-    return offered
+    result: F = available_if(check)(method)
+    return result
 
 
 def _value(item: Any) -> Any:
@@ -65,8 +65,8 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
 
     def __getattr__(self, name: str) -> Any:
         # An estimator that was fitted before has its attributes.
-        learnt = name.endswith("_") and not name.startswith("_") and name != "estimator_"
-        if learnt and "estimator_" not in vars(self) and vars(self).get("estimator") is not None:
+        is_fitted = name.endswith("_") and not name.startswith("_") and name != "estimator_"
+        if is_fitted and "estimator_" not in vars(self) and vars(self).get("estimator") is not None:
             return known(getattr(self.estimator, name))
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -108,8 +108,8 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         GaussianNB()
         """
         model = self._fitted_or_given()
-        found: BaseEstimator = model.to_sklearn() if isinstance(model, Twinned) else model
-        return found
+        result: BaseEstimator = model.to_sklearn() if isinstance(model, Twinned) else model
+        return result
 
     def _taught(self, model: Any, method: str, X: Any, y: Any, **kwargs: Any) -> Any:
         """Return an estimator after its ``fit`` or ``partial_fit``."""
@@ -178,8 +178,8 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         if not is_lazy(X):
             return getattr(model, method)(X)
         rows, sample = rows_of(X)
-        told = getattr(self, f"{method}_meta", None)
-        return predictions(model, method, rows, sample, told=told)
+        meta = getattr(self, f"{method}_meta", None)
+        return predictions(model, method, rows, sample, told=meta)
 
     @_offered
     def predict(self, X: Any) -> Any:
@@ -231,11 +231,11 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         >>> model.fit([[0.0], [1.0]], [0, 1]).score([[0.0]], [0])
         1.0
         """
-        given = {} if sample_weight is None else {"sample_weight": _value(sample_weight)}
+        options = {} if sample_weight is None else {"sample_weight": _value(sample_weight)}
         model = self.to_sklearn()
         if self.scoring is None:
-            return float(model.score(_value(X), _value(y), **given))
-        return float(get_scorer(self.scoring)(model, _value(X), _value(y), **given))
+            return float(model.score(_value(X), _value(y), **options))
+        return float(get_scorer(self.scoring)(model, _value(X), _value(y), **options))
 
 
 class ParallelPostFit(_Wrapper):

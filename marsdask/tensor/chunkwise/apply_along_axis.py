@@ -64,12 +64,12 @@ def apply_along_axis(
         dtype = sample.dtype if dtype is None else dtype
         shape = sample.shape if shape is None else shape
     lengths = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    others = node.chunks
+    chunks = node.chunks
     return map_blocks.node(
         each_line,
         node,
         dtype=dtype,
-        chunks=(*others[:axis], *((size,) for size in lengths), *others[axis + 1 :]),
+        chunks=(*chunks[:axis], *((size,) for size in lengths), *chunks[axis + 1 :]),
         drop_axis=axis,
         new_axis=range(axis, axis + len(lengths)),
         of=func1d,
@@ -87,8 +87,8 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     ndim = result.ndim
     for axis in np.atleast_1d(axes).tolist():
         place = normalize_axis(axis, ndim)
-        found = func(result, place)
-        result = found if found.ndim == ndim else expand_dims(found, place)
+        values = func(result, place)
+        result = values if values.ndim == ndim else expand_dims(values, place)
         if result.ndim != ndim:
             raise ValueError("function is not returning an array of the correct shape")
     return result
@@ -113,23 +113,23 @@ class EachElement:
         return function_name(self.func)
 
     def _call(self, *values: Any) -> Any:
-        rest = iter(values)
-        named = {key: value for key, value in self.fixed if isinstance(key, str)}
+        items = iter(values)
+        keywords = {key: value for key, value in self.fixed if isinstance(key, str)}
         positional = {key: value for key, value in self.fixed if not isinstance(key, str)}
         for place in self.places:
-            target = named if isinstance(place, str) else positional
-            target[place] = next(rest)
-        return self.func(*(positional[i] for i in sorted(positional)), **named)
+            target = keywords if isinstance(place, str) else positional
+            target[place] = next(items)
+        return self.func(*(positional[i] for i in sorted(positional)), **keywords)
 
     def __call__(self, *blocks: Any) -> Any:
         call = np.frompyfunc(self._call if self.places else self.func, self.nin, self.nout)
-        found = call(*blocks)
-        several = found if self.nout > 1 else (found,)
-        typed = tuple(
+        result = call(*blocks)
+        several = result if self.nout > 1 else (result,)
+        outputs = tuple(
             np.asarray(values, object).astype(dtype, copy=False)
             for values, dtype in zip(several, self.dtypes, strict=True)
         )
-        return typed if self.nout > 1 else typed[0]
+        return outputs if self.nout > 1 else outputs[0]
 
 
 def _mapped(kernel: EachElement, args: Iterable[Any]) -> Any:
@@ -186,21 +186,21 @@ class vectorize:  # noqa: N801 - NumPy's name
         self._otypes = None if otypes is None else tuple(map(_general, otypes))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
-        fixed = tuple((key, given.pop(key)) for key in list(given) if key in self.excluded)
-        if not given:
+        inputs: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        fixed = tuple((key, inputs.pop(key)) for key in list(inputs) if key in self.excluded)
+        if not inputs:
             raise ValueError("cannot call `vectorize` without arguments that are not excluded")
         if self.signature is not None:
-            return self._of_vectors(self.signature, given, fixed)
-        kernel = EachElement(self.pyfunc, len(given), 1, (), tuple(given), fixed)
+            return self._of_vectors(self.signature, inputs, fixed)
+        kernel = EachElement(self.pyfunc, len(inputs), 1, (), tuple(inputs), fixed)
         dtypes = self._otypes
         if dtypes is None:
-            ones = [np.ones((), wrap(as_node(value)).dtype)[()] for value in given.values()]
-            found = kernel._call(*ones)
-            several = found if isinstance(found, tuple) else (found,)
+            samples = [np.ones((), wrap(as_node(value)).dtype)[()] for value in inputs.values()]
+            result = kernel._call(*samples)
+            several = result if isinstance(result, tuple) else (result,)
             dtypes = tuple(_general(np.asarray(value).dtype) for value in several)
-        kernel = EachElement(self.pyfunc, len(given), len(dtypes), dtypes, tuple(given), fixed)
-        return _mapped(kernel, given.values())
+        kernel = EachElement(self.pyfunc, len(inputs), len(dtypes), dtypes, tuple(inputs), fixed)
+        return _mapped(kernel, inputs.values())
 
     def _of_vectors(self, signature: str, given: dict[Any, Any], fixed: Any) -> Any:
         """Call the function of all but the core axes."""

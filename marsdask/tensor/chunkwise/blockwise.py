@@ -30,32 +30,32 @@ Labels = tuple[Any, ...]
 
 def sizes_by_label(cuts: Sequence[Chunks], labels: Sequence[Labels]) -> dict[Any, Sizes]:
     """Return common chunks for each label; axes of length one broadcast."""
-    found: dict[Any, list[Sizes]] = {}
+    groups: dict[Any, list[Sizes]] = {}
     for chunks, own in zip(cuts, labels, strict=True):
         for sizes, label in zip(chunks, own, strict=True):
-            found.setdefault(label, []).append(sizes)
-    return {label: common_sizes(axis) for label, axis in found.items()}
+            groups.setdefault(label, []).append(sizes)
+    return {label: common_sizes(axis) for label, axis in groups.items()}
 
 
 def aligned_labels(
     grids: Sequence[Grid], labels: Sequence[Labels]
 ) -> Generator[Look, Any, tuple[tuple[Grid, ...], dict[Any, Sizes]]]:
     """Rechunk grids so that axes of one label match; unknown sizes that differ need a look."""
-    seen: dict[Any, set[Sizes]] = {}
+    groups: dict[Any, set[Sizes]] = {}
     for grid, own in zip(grids, labels, strict=True):
         for sizes, label in zip(grid.chunks, own, strict=True):
-            seen.setdefault(label, set()).add(sizes)
-    if any(len(cuts) > 1 and not all(map(known, cuts)) for cuts in seen.values()):
+            groups.setdefault(label, set()).add(sizes)
+    if any(len(cuts) > 1 and not all(map(known, cuts)) for cuts in groups.values()):
         grids = yield from resolved(*grids)
     target = sizes_by_label([grid.chunks for grid in grids], labels)
-    cut = []
+    result = []
     for grid, own in zip(grids, labels, strict=True):
-        wanted = tuple(
+        chunks = tuple(
             (1,) if is_one(sizes) else target[label]
             for sizes, label in zip(grid.chunks, own, strict=True)
         )
-        cut.append(recut(grid, wanted))
-    return tuple(cut), target
+        result.append(recut(grid, chunks))
+    return tuple(result), target
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class ChunkFunction(UserFunction):
     """Calls a user function, which must return a chunk."""
 
     def __call__(self, *given: Any, **kwargs: Any) -> Any:
-        found = super().__call__(*given, **kwargs)
-        if found is None:
+        result = super().__call__(*given, **kwargs)
+        if result is None:
             raise TypeError(f"{self.__name__} returned None; a function of blocks returns an array")
-        return found
+        return result
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class LabelledBlocks(Rule):
                 range(count) if label not in place else [place[label] if count > 1 else 0]
                 for count, label in pairs
             ]
-            refs = [Ref(source, found) for found in itertools.product(*axes)]
-            gone = tuple(count for count, label in pairs if label not in place)
-            args.append(refs if gone else refs[0])
-            counts.append(gone)
+            refs = [Ref(source, position) for position in itertools.product(*axes)]
+            shape = tuple(count for count, label in pairs if label not in place)
+            args.append(refs if shape else refs[0])
+            counts.append(shape)
         return Call(NestedLists(self.func, tuple(counts)), tuple(args), self.kwargs or {})
 
 
@@ -166,12 +166,12 @@ class LabelledMap(Node):
     def _sizes(self, cuts: Sequence[Chunks]) -> dict[Any, Sizes]:
         if self.aligns:
             return sizes_by_label(cuts, self.labels)
-        found: dict[Any, Sizes] = {}
+        result: dict[Any, Sizes] = {}
         for chunks, own in zip(cuts, self.labels, strict=True):
             for sizes, label in zip(chunks, own, strict=True):
-                if label not in found or len(sizes) > len(found[label]):
-                    found[label] = sizes
-        return found
+                if label not in result or len(sizes) > len(result[label]):
+                    result[label] = sizes
+        return result
 
     def _out_chunks(self, sizes: Mapping[Any, Sizes]) -> Chunks:
         sizes = {**sizes, **dict(self.added)}
@@ -223,16 +223,16 @@ class LabelledMap(Node):
 
     def _concatenated(self, grids: tuple[Grid, ...]) -> Generator[Look, Any, tuple[Grid, ...]]:
         """Join the chunks along labels that are not in the output."""
-        gone = [
+        inner = [
             [axis for axis, label in enumerate(own) if label not in self.out] for own in self.labels
         ]
         if any(
             grid.numblocks[axis] > 1 and not known(grid.chunks[axis])
-            for grid, axes in zip(grids, gone, strict=True)
+            for grid, axes in zip(grids, inner, strict=True)
             for axis in axes
         ):
             grids = yield from resolved(*grids)
-        return tuple(whole(grid, axes) for grid, axes in zip(grids, gone, strict=True))
+        return tuple(whole(grid, axes) for grid, axes in zip(grids, inner, strict=True))
 
     def _axes(self, grid: Grid, own: Labels) -> Axes:
         """Return the output's axis for each axis of an input."""
@@ -275,19 +275,19 @@ def blockwise(
     out, added = tuple(out_ind), {k: _as_sizes(v) for k, v in (new_axes or {}).items()}
     func, kwargs, late = delayed_keywords(func, kwargs)
     values = (*map(delayed_value, args[::2]), *late)
-    given = tuple(
+    indices = tuple(
         () if labels is None and isinstance(value, Node) else labels
         for value, labels in itertools.zip_longest(values, args[1::2])
     )
-    places = tuple(i for i, labels in enumerate(given) if labels is not None)
+    places = tuple(i for i, labels in enumerate(indices) if labels is not None)
     arrays = tuple(as_node(values[i]) for i in places)
-    labels = tuple(tuple(given[i]) for i in places)
+    labels = tuple(tuple(indices[i]) for i in places)
     _check_labels(out, arrays, labels, added)
     constants = tuple(None if i in places else value for i, value in enumerate(values))
     call = ChunkFunction(func, constants, places)
     if meta is None and dtype is None:
-        gone = [[label not in out for label in own] for own in labels]
-        meta = infer(call, arrays, kwargs, "blockwise", nest=gone if not concatenate else None)
+        flags = [[label not in out for label in own] for own in labels]
+        meta = infer(call, arrays, kwargs, "blockwise", nest=flags if not concatenate else None)
     kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
     axes = (tuple(added.items()), tuple((adjust_chunks or {}).items()), align_arrays)
     sample = np.empty((0,) * len(out), kind)
@@ -303,9 +303,9 @@ def _check_labels(
     for node, own in zip(arrays, labels, strict=True):
         if len(node.chunks) != len(own):
             raise ValueError(f"labels {own} do not match a tensor of {len(node.chunks)} axes")
-    unknown = set(out) - {label for own in labels for label in own} - set(added)
-    if unknown:
-        raise ValueError(f"Unknown dimension: labels {unknown} of the output are of no input")
+    extras = set(out) - {label for own in labels for label in own} - set(added)
+    if extras:
+        raise ValueError(f"Unknown dimension: labels {extras} of the output are of no input")
 
 
 def _as_sizes(value: Any) -> Sizes:
@@ -335,20 +335,20 @@ def unify_chunks(*args: Any, warn: bool = True) -> tuple[dict[Any, Any], list[An
     del warn
     tensors = [None if x is None else wrap(as_node(x)) for x in args[::2]]
     labels = [None if own is None else tuple(own) for own in args[1::2]]
-    used = [
+    pairs = [
         (x, own)
         for x, own in zip(tensors, labels, strict=True)
         if x is not None and own is not None
     ]
-    target = sizes_by_label([x.node.chunks for x, _ in used], [own for _, own in used])
-    found = []
+    target = sizes_by_label([x.node.chunks for x, _ in pairs], [own for _, own in pairs])
+    arrays = []
     for value, x, own in zip(args[::2], tensors, labels, strict=True):
         if x is None or own is None:
-            found.append(value)
+            arrays.append(value)
             continue
-        cut = [
+        chunks = [
             None if is_one(sizes) or not known(target[label]) else target[label]
             for sizes, label in zip(x.node.chunks, own, strict=True)
         ]
-        found.append(rechunk(x, tuple(cut)) if cut else x)
-    return target, found
+        arrays.append(rechunk(x, tuple(chunks)) if chunks else x)
+    return target, arrays

@@ -49,14 +49,14 @@ def _of_blocks(reduction: Callable[..., Any]) -> Callable[..., Any]:
     """Return NumPy's function for a lazy one, which would return tensors of blocks."""
     if getattr(reduction, "__module__", "").partition(".")[0] not in ("marsdask", "dask"):
         return reduction
-    found: Callable[..., Any] = getattr(np, reduction.__name__, reduction)
-    return found
+    function: Callable[..., Any] = getattr(np, reduction.__name__, reduction)
+    return function
 
 
 def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
     """Return the group length along each axis."""
-    wanted = {normalize_axis(axis, ndim): operator.index(n) for axis, n in axes.items()}
-    factors = tuple(wanted.get(axis, 1) for axis in range(ndim))
+    lengths = {normalize_axis(axis, ndim): operator.index(n) for axis, n in axes.items()}
+    factors = tuple(lengths.get(axis, 1) for axis in range(ndim))
     if min(factors, default=1) < 1:
         raise ValueError(f"sizes of groups must be at least 1, got axes={dict(axes)}")
     return factors
@@ -65,10 +65,10 @@ def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
 def _kind(reduction: Any, factors: tuple[int, ...], dtype: Any, options: Any) -> np.dtype[Any]:
     """Return the type of a group's reduction, from one group."""
     example = np.ones(factors, dtype)
-    found: np.dtype[Any] = coarsen_block(
+    kind: np.dtype[Any] = coarsen_block(
         example, reduce=reduction, factors=factors, options=options
     ).dtype
-    return found
+    return kind
 
 
 @public
@@ -98,7 +98,7 @@ def coarsen(
             "trim_excess=True leaves the rest out"
         )
     if any(excess):
-        x = x[tuple(slice(n - rest) for n, rest in zip(lengths, excess, strict=True))]
+        x = x[tuple(slice(n - extra) for n, extra in zip(lengths, excess, strict=True))]
     pairs = list(zip(map(numbers, x.node.chunks), factors, strict=True))
     x = rechunk(x, tuple(_multiples(sizes, factor) for sizes, factor in pairs))
     return map_blocks.node(
@@ -118,15 +118,15 @@ def coarsen(
 def _multiples(sizes: tuple[int, ...], factor: int) -> Sizes:
     """Move the borders of chunks down to multiples of a number."""
     borders = [border // factor * factor for border in itertools.accumulate(sizes)]
-    cut = tuple(b - a for a, b in itertools.pairwise([0, *borders]))
-    return tuple(size for size in cut if size) or (0,)
+    lengths = tuple(b - a for a, b in itertools.pairwise([0, *borders]))
+    return tuple(size for size in lengths if size) or (0,)
 
 
 def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> ResultSpec:
-    told = like(x)
-    lengths = list(told.lengths)
+    spec = like(x)
+    lengths = list(spec.lengths)
     lengths[axis] = (sum(map(len, indexer)),)
-    return ResultSpec(told.dtype, tuple(lengths))
+    return ResultSpec(spec.dtype, tuple(lengths))
 
 
 @public
@@ -160,8 +160,8 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
             sizes[-1] += len(group)
         else:
             sizes.append(len(group))
-    found = take.node(x, np.asarray(flat, np.intp), axis)
-    return rechunk.node(found, {axis: tuple(sizes) or (0,)})
+    result = take.node(x, np.asarray(flat, np.intp), axis)
+    return rechunk.node(result, {axis: tuple(sizes) or (0,)})
 
 
 @public
@@ -189,18 +189,18 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
         return ReshapeBlocks(node, _given_chunks(node, new, chunks))
     if len(new) > len(old):
         raise TypeError("Need to specify chunks if expanding dimensions.")
-    found: list[Sizes] = []
+    splits: list[Sizes] = []
     axis = 0
     for group in groups(old, new):
         own = [numbers(sizes) for sizes in node.chunks[axis : axis + len(group.old)]]
         axis += len(group.old)
         if len(group.new) == 1:
-            found.append(tuple(math.prod(sizes) for sizes in itertools.product(*own)))
+            splits.append(tuple(math.prod(sizes) for sizes in itertools.product(*own)))
         elif group.new:
             raise NotImplementedError(
                 "reshape_blockwise not implemented for expanding dimensions without chunks="
             )
-    return ReshapeBlocks(node, tuple(found))
+    return ReshapeBlocks(node, tuple(splits))
 
 
 def _given_chunks(node: Node, shape: tuple[int, ...], chunks: Any) -> Chunks:
@@ -208,7 +208,9 @@ def _given_chunks(node: Node, shape: tuple[int, ...], chunks: Any) -> Chunks:
     if len(shape) < len(node.chunks):
         raise ValueError("Setting chunks is not allowed when reducing the number of dimensions.")
     splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
-    cells = [map(math.prod, itertools.product(*map(numbers, cut))) for cut in (node.chunks, splits)]
+    cells = [
+        map(math.prod, itertools.product(*map(numbers, grid))) for grid in (node.chunks, splits)
+    ]
     unlike = [pair for pair in itertools.zip_longest(*cells) if pair[0] != pair[1]]
     if shape_of(splits) != shape or unlike:
         raise ValueError(

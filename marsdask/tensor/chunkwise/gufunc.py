@@ -49,12 +49,12 @@ def parse_signature(text: Any) -> Signature:
     text = re.sub(r"\s+", "", text)
     if not _SIGNATURE.match(text):
         raise ValueError(f"Not a valid gufunc signature: {text}")
-    left, right = text.split("->")
+    lhs, rhs = text.split("->")
     inputs, outputs = (
         tuple(tuple(re.findall(_NAME, group)) for group in re.findall(_GROUP, side))
-        for side in (left, right)
+        for side in (lhs, rhs)
     )
-    return Signature(inputs, outputs, len(outputs) > 1 or right.endswith(","))
+    return Signature(inputs, outputs, len(outputs) > 1 or rhs.endswith(","))
 
 
 def settle_axes(
@@ -77,18 +77,20 @@ def settle_axes(
         axes = [tuple(range(-len(group), 0)) for group in (*inputs, *outputs)]
     if not isinstance(axes, list | tuple):
         raise ValueError(f"`axes` has to be of type list, not {type(axes).__name__}")
-    found = [(one,) if isinstance(one, int | np.integer) else tuple(one) for one in list(axes)]
-    if len(found) == len(inputs) and not any(outputs):
-        found += [()] * len(outputs)
+    core_axes = [
+        (item,) if isinstance(item, int | np.integer) else tuple(item) for item in list(axes)
+    ]
+    if len(core_axes) == len(inputs) and not any(outputs):
+        core_axes += [()] * len(outputs)
     if keepdims:
-        found = found[: len(inputs)] + [found[0]] * len(outputs)
+        core_axes = core_axes[: len(inputs)] + [core_axes[0]] * len(outputs)
     groups = [*inputs, *([inputs[0]] * len(outputs) if keepdims else outputs)]
-    if len(found) != len(groups):
-        raise ValueError(f"`axes` has {len(found)} items for {len(groups)} inputs and outputs")
-    for own, group in zip(found, groups, strict=True):
+    if len(core_axes) != len(groups):
+        raise ValueError(f"`axes` has {len(core_axes)} items for {len(groups)} inputs and outputs")
+    for own, group in zip(core_axes, groups, strict=True):
         if len(own) != len(group):
             raise ValueError(f"`axes` item {own} has to name {len(group)} core axes")
-    return found[: len(inputs)], found[len(inputs) :]
+    return core_axes[: len(inputs)], core_axes[len(inputs) :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +116,11 @@ class GUFunc(MultiOutput):
     @property
     def labels(self) -> tuple[Labels, ...]:
         """For each input, the labels of its axes: numbers below zero are loop axes."""
-        found = []
+        labels = []
         for node, core in zip(self.arrays, self.signature.inputs, strict=True):
             loops = len(node.chunks) - len(core)
-            found.append((*range(-loops, 0), *core))
-        return tuple(found)
+            labels.append((*range(-loops, 0), *core))
+        return tuple(labels)
 
     @property
     def _loops(self) -> Labels:
@@ -172,15 +174,15 @@ class GUFunc(MultiOutput):
         chunks = self._out_chunks(sizes)
         if not self.signature.several:
             (meta,) = self.meta
-            found = map_grids(self.func, sources, chunks=chunks[0], meta=meta, kwargs=self.kwargs)
-            return (found,)
+            result = map_grids(self.func, sources, chunks=chunks[0], meta=meta, kwargs=self.kwargs)
+            return (result,)
         return self._parted(sources, chunks)
 
     def _parted(self, sources: Sequence[Any], chunks: tuple[Chunks, ...]) -> tuple[Grid, ...]:
         loops = len(self._loops)
         width = 0.0
-        for meta, cut in zip(self.meta, chunks, strict=True):
-            lengths = [upper(sizes[0]) or 1 for sizes in cut[loops:]]
+        for meta, splits in zip(self.meta, chunks, strict=True):
+            lengths = [upper(sizes[0]) or 1 for sizes in splits[loops:]]
             width += float(np.prod(lengths, dtype=float)) * meta.dtype.itemsize
         results = map_grids(
             self.func, sources, chunks=chunks[0][:loops], itemsize=width, kwargs=self.kwargs
@@ -190,12 +192,12 @@ class GUFunc(MultiOutput):
             map_grids(
                 output,
                 [(results, whole_axes)],
-                chunks=cut,
+                chunks=splits,
                 meta=meta,
                 kwargs={"position": position},
                 cheap=True,
             )
-            for position, (meta, cut) in enumerate(zip(self.meta, chunks, strict=True))
+            for position, (meta, splits) in enumerate(zip(self.meta, chunks, strict=True))
         )
 
 
@@ -226,24 +228,24 @@ def apply_gufunc(
             f"{len(nodes)} given"
         )
     places = (None,) * len(nodes), tuple(range(len(nodes)))
-    each = re.sub(r"\s+", "", signature) if vectorize else None
-    call = UserFunction(np.vectorize(func, signature=each) if each else func, *places)
+    pattern = re.sub(r"\s+", "", signature) if vectorize else None
+    call = UserFunction(np.vectorize(func, signature=pattern) if pattern else func, *places)
     dtypes = _dtypes(form, call, nodes, kwargs, output_dtypes, meta)
-    if each and all(dtype.kind in "biufcO" for dtype in dtypes):
+    if pattern and all(dtype.kind in "biufcO" for dtype in dtypes):
         # With given types, NumPy accepts chunks without elements too.
         types = "".join(dtype.char for dtype in dtypes)
-        call = UserFunction(np.vectorize(func, types, signature=each), *places)
+        call = UserFunction(np.vectorize(func, types, signature=pattern), *places)
     into, out = settle_axes(form, axes, axis, keepdims=keepdims)
-    moved = tuple(
+    arrays = tuple(
         as_node(moveaxis.node(node, own, range(-len(own), 0))) if own else node
         for node, own in zip(nodes, into, strict=True)
     )
-    _check_core(form, moved, output_sizes or {}, allow_rechunk=allow_rechunk)
+    _check_core(form, arrays, output_sizes or {}, allow_rechunk=allow_rechunk)
     sizes = tuple((name, int(size)) for name, size in (output_sizes or {}).items())
-    node = GUFunc(call, form, moved, sizes, kwargs or None, dtypes)
+    node = GUFunc(call, form, arrays, sizes, kwargs or None, dtypes)
     pairs = zip(node.parts(), out, strict=True)
-    found = [_placed(wrap(part), own, keepdims=keepdims) for part, own in pairs]
-    return ExecutableTuple(found) if form.several else found[0]
+    results = [_placed(wrap(part), own, keepdims=keepdims) for part, own in pairs]
+    return ExecutableTuple(results) if form.several else results[0]
 
 
 def _placed(result: Any, axes: tuple[int, ...], *, keepdims: bool) -> Any:
@@ -269,12 +271,12 @@ def _check_core(
                     "that this may increase memory usage significantly."
                 )
             length = total(own)
-            other = lengths.setdefault(name, length)
-            if known((length, other)) and 1 not in (length, other) and length != other:
+            size = lengths.setdefault(name, length)
+            if known((length, size)) and 1 not in (length, size) and length != size:
                 raise ValueError(f"Dimension `{name!r}` with different lengths in arrays")
-    missing = {name for group in form.outputs for name in group} - lengths.keys() - sizes.keys()
-    if missing:
-        raise ValueError(f"output_sizes= lacks the core dimensions {sorted(missing)} of the output")
+    names = {name for group in form.outputs for name in group} - lengths.keys() - sizes.keys()
+    if names:
+        raise ValueError(f"output_sizes= lacks the core dimensions {sorted(names)} of the output")
 
 
 def _dtypes(
@@ -287,24 +289,24 @@ def _dtypes(
 ) -> tuple[Any, ...]:
     if meta is not None and output_dtypes is not None:
         raise ValueError("Only one of `meta` and `output_dtypes` should be given")
-    found = meta if output_dtypes is None else output_dtypes
-    if found is None:
-        found = infer(call, nodes, kwargs, "apply_gufunc")
-        meta = found
-    several = isinstance(found, tuple | list)
+    types = meta if output_dtypes is None else output_dtypes
+    if types is None:
+        types = infer(call, nodes, kwargs, "apply_gufunc")
+        meta = types
+    several = isinstance(types, tuple | list)
     if not form.several:
-        if several and len(found) > 1:
+        if several and len(types) > 1:
             raise ValueError(
                 "For a function with one output, must give a single item for "
                 "`output_dtypes`/`meta`, not a tuple or list."
             )
-        found = found if several else (found,)
-    if not isinstance(found, tuple | list) or len(found) != len(form.outputs):
+        types = types if several else (types,)
+    if not isinstance(types, tuple | list) or len(types) != len(form.outputs):
         raise ValueError(
             f"For a function with {len(form.outputs)} outputs, must give a tuple or list of "
-            f"{len(form.outputs)} items for `output_dtypes`/`meta`, not {found!r}"
+            f"{len(form.outputs)} items for `output_dtypes`/`meta`, not {types!r}"
         )
-    return tuple(np.asarray(item).dtype if meta is not None else np.dtype(item) for item in found)
+    return tuple(np.asarray(item).dtype if meta is not None else np.dtype(item) for item in types)
 
 
 class gufunc:  # noqa: N801 - Dask's name

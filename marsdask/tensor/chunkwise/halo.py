@@ -54,22 +54,22 @@ class Overlap(Node):
         return tuple(merge_sizes(size, own) for size, own in zip(self.least, chunks, strict=True))
 
     def _grown(self, chunks: Chunks) -> Chunks:
-        found: list[Sizes] = []
+        splits: list[Sizes] = []
         for axis, (sizes, depth, edge) in enumerate(
             zip(chunks, self.depths, self.edges, strict=True)
         ):
             if depth == (0, 0):
-                found.append(sizes)
+                splits.append(sizes)
             elif known(sizes):
                 runs = halo_runs(numbers(sizes), depth, edge)
-                found.append(tuple(sum(run.length for run in part) for part in runs))
+                splits.append(tuple(sum(run.length for run in part) for part in runs))
             else:
-                found.append((Unknown(f"{self.name}@{axis}"),))
-        return tuple(found)
+                splits.append((Unknown(f"{self.name}@{axis}"),))
+        return tuple(splits)
 
     def tile(self, a: Grid) -> Any:
-        grown = zip(a.chunks, self.depths, strict=True)
-        if not all(known(sizes) for sizes, depth in grown if any(depth)):
+        pairs = zip(a.chunks, self.depths, strict=True)
+        if not all(known(sizes) for sizes, depth in pairs if any(depth)):
             (a,) = yield from resolved(a)
         a = recut(a, self._joined(a.chunks))
         rule = Halo(a, self.depths, self.edges, with_halo)
@@ -115,15 +115,15 @@ class Trim(Node):
         return self._trimmed(self.a.chunks)
 
     def _trimmed(self, chunks: Chunks) -> Chunks:
-        found: list[Sizes] = []
+        splits: list[Sizes] = []
         for axis, (sizes, depth, edge) in enumerate(
             zip(chunks, self.depths, self.edges, strict=True)
         ):
             if depth == (0, 0):
-                found.append(sizes)
+                splits.append(sizes)
                 continue
             parts = [_inner(i, len(sizes), depth, edge) for i in range(len(sizes))]
-            found.append(
+            splits.append(
                 tuple(
                     Unknown(f"{self.name}@{axis}", i if len(sizes) > 1 else -1)
                     if isinstance(size, Unknown)
@@ -131,7 +131,7 @@ class Trim(Node):
                     for i, (size, part) in enumerate(zip(sizes, parts, strict=True))
                 )
             )
-        return tuple(found)
+        return tuple(splits)
 
     def tile(self, a: Grid) -> Grid:
         return blockwise(

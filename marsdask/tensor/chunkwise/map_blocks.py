@@ -130,18 +130,18 @@ class MapBlocks(Node):
         return self._out_chunks(broadcast_chunks(*cuts) if self.aligns else most_chunks(cuts))
 
     def _out_chunks(self, chunks: Chunks) -> Chunks:
-        kept = [sizes for axis, sizes in enumerate(chunks) if axis not in self.dropped]
+        splits = [sizes for axis, sizes in enumerate(chunks) if axis not in self.dropped]
         for axis in self.added:
-            kept.insert(axis, (1,))
+            splits.insert(axis, (1,))
         if self.out_sizes is not None:
-            pairs = zip(kept, self.out_sizes, strict=True)
+            pairs = zip(splits, self.out_sizes, strict=True)
             return tuple(_resized(old, new) for old, new in pairs)
         if not self.keeps_shape:
             return tuple(
                 unknown_sizes(f"{self.name}.{axis}", [None] * len(sizes))
-                for axis, sizes in enumerate(kept)
+                for axis, sizes in enumerate(splits)
             )
-        return tuple(kept)
+        return tuple(splits)
 
     def tile(self, *grids: Grid) -> Any:
         if self.aligns:
@@ -276,10 +276,10 @@ def map_blocks(
         func, args, chunks = ChunkMaker(func), *_positions(args, chunks)
     arrays, arguments, places = _arrays(args)
     ndim = max(len(node.chunks) for node in arrays)
-    dropped = tuple(sorted(normalize_axis_index(axis, ndim) for axis in _several(drop_axis)))
-    added = _added(new_axis, chunks, ndim - len(dropped))
-    out_ndim = ndim - len(dropped) + len(added)
-    arrays = tuple(whole_along(node, dropped, ndim) for node in arrays)
+    drop_axes = tuple(sorted(normalize_axis_index(axis, ndim) for axis in _several(drop_axis)))
+    added = _added(new_axis, chunks, ndim - len(drop_axes))
+    out_ndim = ndim - len(drop_axes) + len(added)
+    arrays = tuple(whole_along(node, drop_axes, ndim) for node in arrays)
     align_arrays = align_arrays and not match_by_position(arrays)
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
@@ -289,7 +289,7 @@ def map_blocks(
     func = SparseChunk(func) if is_sparse(empty) else func
     inputs = (arrays, arguments, places, kwargs or None, keywords)
     return MapBlocks(
-        func, *inputs, empty, dropped, added, sizes, aligns=align_arrays, title=name or token
+        func, *inputs, empty, drop_axes, added, sizes, aligns=align_arrays, title=name or token
     )
 
 
@@ -350,10 +350,10 @@ def map_chunk(
     if elementwise and dtype is not None:
         out_ndim, kind = ndim, np.dtype(dtype)
     else:
-        asked = dict.fromkeys(keywords, (0,) * ndim)
+        defaults = dict.fromkeys(keywords, (0,) * ndim)
         call = UserFunction(func, arguments, places)
         fallback = None if dtype is None else np.empty((1,) * ndim, dtype)
-        example = np.asarray(infer(call, arrays, {**kwargs, **asked}, "map_chunk", fallback))
+        example = np.asarray(infer(call, arrays, {**kwargs, **defaults}, "map_chunk", fallback))
         out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
     if out_ndim > ndim:
         raise NotImplementedError(
@@ -383,8 +383,8 @@ def _positions(args: tuple[Any, ...], chunks: Any) -> tuple[tuple[Any, ...], Chu
         for item in (chunks if isinstance(chunks, tuple | list) else (chunks,))
     )
     counts = tuple(map(len, sizes))
-    ones = tuple((1,) * count for count in counts)
-    return (literal(np.empty(counts, np.bool_), ones, copy=None), *args), sizes
+    splits = tuple((1,) * count for count in counts)
+    return (literal(np.empty(counts, np.bool_), splits, copy=None), *args), sizes
 
 
 def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tuple[int, ...]]:
@@ -392,9 +392,9 @@ def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tup
     places = tuple(place for place, arg in enumerate(args) if _is_array(arg))
     if not places:
         raise TypeError("map_blocks and map_chunk need a tensor among the arguments, or chunks=")
-    given = [args[place] for place in places]
+    operands = [args[place] for place in places]
     # User functions handle masks themselves, or are declared not to.
-    arrays = tuple(as_node(x.node if isinstance(x, Collection) else x) for x in given)
+    arrays = tuple(as_node(x.node if isinstance(x, Collection) else x) for x in operands)
     return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
 
 
@@ -439,12 +439,12 @@ def takes(func: Callable[..., Any], keyword: str) -> bool:
     # NumPy's functions take no weak references, but what they wrap does.
     func = getattr(func, "__wrapped__", func)
     try:
-        found = _PARAMETERS.get(func)
+        parameters = _PARAMETERS.get(func)
     except TypeError:  # a ufunc
         return keyword in _parameters(func)
-    if found is None:
-        found = _PARAMETERS[func] = _parameters(func)
-    return keyword in found
+    if parameters is None:
+        parameters = _PARAMETERS[func] = _parameters(func)
+    return keyword in parameters
 
 
 def _parameters(func: Callable[..., Any]) -> frozenset[str]:
@@ -455,9 +455,9 @@ def _parameters(func: Callable[..., Any]) -> frozenset[str]:
 
 
 def _one_item(node: Node) -> Any:
-    ones = np.ones((1,) * len(node.chunks), node.meta.dtype)
+    array = np.ones((1,) * len(node.chunks), node.meta.dtype)
     masked = isinstance(node.meta, np.ma.MaskedArray)
-    return np.ma.masked_array(ones, mask=False) if masked else ones
+    return np.ma.masked_array(array, mask=False) if masked else array
 
 
 def infer(
@@ -472,13 +472,13 @@ def infer(
 
     ``nest`` is true for axes of arrays whose chunks are in lists.
     """
-    ones: list[Any] = [_one_item(node) for node in arrays]
+    samples: list[Any] = [_one_item(node) for node in arrays]
     for place, axes in enumerate(nest or ()):
         for _ in filter(None, axes):
-            ones[place] = [ones[place]]
+            samples[place] = [samples[place]]
     try:
         with np.errstate(all="ignore"):
-            return call(*ones, **kwargs)
+            return call(*samples, **kwargs)
     except Exception as error:
         if fallback is not None:
             return fallback

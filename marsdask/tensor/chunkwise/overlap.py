@@ -31,10 +31,10 @@ def coerce_depth(ndim: int, depth: Any) -> tuple[Depth, ...]:
     """Return the number of elements before and after each axis's chunks."""
     per_axis = _each_axis(ndim, depth, 0, "depth")
     pairs = [(item, item) if np.ndim(item) == 0 else tuple(item) for item in per_axis]
-    found = tuple((int(before), int(after)) for before, after in pairs)
-    if any(number < 0 for pair in found for number in pair):
+    depths = tuple((int(before), int(after)) for before, after in pairs)
+    if any(number < 0 for pair in depths for number in pair):
         raise ValueError(f"depth={depth!r}: a halo has no negative number of elements")
-    return found
+    return depths
 
 
 def coerce_boundary(ndim: int, boundary: Any) -> tuple[Edge, ...]:
@@ -138,18 +138,16 @@ def map_overlap(
     promised = "chunks" in kwargs
     if not trim and not promised:
         first = arrays[0].chunks
-        joined = zip(
-            least[ndim - len(first) :] if allow_rechunk else [0] * ndim, first, strict=True
-        )
+        pairs = zip(least[ndim - len(first) :] if allow_rechunk else [0] * ndim, first, strict=True)
         kwargs["chunks"] = tuple(
-            merge_sizes(size, sizes) if known(sizes) else None for size, sizes in joined
+            merge_sizes(size, sizes) if known(sizes) else None for size, sizes in pairs
         )
     result = map_blocks.node(func, *wide, align_arrays=False, **kwargs)
     if not trim:
         # Dask's users may leave the halos in the results, which are joined as they are.
         return result if promised else result.replaced(checks=False)
-    which = next(i for i, x in enumerate(arrays) if len(x.chunks) == ndim)
-    return _without_halo(result, depths[which], edges[which], kwargs)
+    position = next(i for i, x in enumerate(arrays) if len(x.chunks) == ndim)
+    return _without_halo(result, depths[position], edges[position], kwargs)
 
 
 def _least(depths: Sequence[tuple[Depth, ...]], ndim: int) -> list[int]:
@@ -229,25 +227,25 @@ def align(arrays: Sequence[Node]) -> list[Node]:
     if len(arrays) == 1:
         return list(arrays)
     target = broadcast_chunks(*(x.chunks for x in arrays))
-    found = []
+    nodes = []
     for x in arrays:
         own = target[len(target) - len(x.chunks) :]
-        cut = tuple(
+        splits = tuple(
             None if is_one(old) or not known(new) or not known(old) else new
             for old, new in zip(x.chunks, own, strict=True)
         )
-        found.append(rechunk.node(x, cut))
-    return found
+        nodes.append(rechunk.node(x, splits))
+    return nodes
 
 
 def _kept(ndim: int, dropped: Any, added: Any) -> list[int | None]:
     """Return for each axis of the result the original axis, ``None`` for a new one."""
-    gone = () if dropped is None else normalize_axes(dropped, ndim)
-    kept: list[int | None] = [axis for axis in range(ndim) if axis not in gone]
+    drop_axes = () if dropped is None else normalize_axes(dropped, ndim)
+    axes: list[int | None] = [axis for axis in range(ndim) if axis not in drop_axes]
     new = [] if added is None else [added] if isinstance(added, int) else list(added)
-    for axis in sorted(axis % (len(kept) + len(new)) for axis in new):
-        kept.insert(axis, None)
-    return kept
+    for axis in sorted(axis % (len(axes) + len(new)) for axis in new):
+        axes.insert(axis, None)
+    return axes
 
 
 def _check_windows(lengths: Sequence[int], axes: Sequence[int]) -> None:
@@ -263,8 +261,8 @@ def _check_windows(lengths: Sequence[int], axes: Sequence[int]) -> None:
 
 def _windows(x: Any, window_shape: Any, axis: Any, **_: Any) -> ResultSpec:
     lengths, axes = _window_axes(as_node(x), window_shape, axis)
-    told = like(x, unknown=(at for at, n in zip(axes, lengths, strict=True) if n > 1))
-    return ResultSpec(told.dtype, (*told.lengths, *((n,) for n in lengths)))
+    spec = like(x, unknown=(at for at, n in zip(axes, lengths, strict=True) if n > 1))
+    return ResultSpec(spec.dtype, (*spec.lengths, *((n,) for n in lengths)))
 
 
 def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, ...], Any]:
@@ -343,13 +341,13 @@ def sliding_window_view(
     sizes = numbers(node.shape)
     if any(size < extra + 1 for size, extra in zip(sizes, more, strict=True) if extra):
         raise ValueError("window shape cannot be larger than input array shape")
-    cut = tuple(
+    splits = tuple(
         merge_sizes(more[place] + 1, own) if place in axes else own
         for place, own in enumerate(node.chunks)
     )
-    node = rechunk.node(node, cut)
+    node = rechunk.node(node, splits)
     chunks = tuple(
-        (*own[:-1], numbers(own)[-1] - extra) for own, extra in zip(cut, more, strict=True)
+        (*own[:-1], numbers(own)[-1] - extra) for own, extra in zip(splits, more, strict=True)
     )
     made = map_blocks.node(
         np.lib.stride_tricks.sliding_window_view,

@@ -58,11 +58,11 @@ def chunk_slices(a: Any, idx: Sequence[int]) -> tuple[slice, ...]:
     chunks = as_node(a).chunks
     if len(idx) != len(chunks):
         raise ValueError(f"a chunk's index has {len(chunks)} items here, not {len(idx)}")
-    found = []
+    slices = []
     for sizes, position in zip(chunks, idx, strict=True):
         starts = borders(sizes)
-        found.append(slice(starts[position], starts[position + 1]))
-    return tuple(found)
+        slices.append(slice(starts[position], starts[position + 1]))
+    return tuple(slices)
 
 
 @public
@@ -105,6 +105,6 @@ def rebalance(
     count = num_partitions or len(node.chunks[axis])
     if factor is not None:
         count = max(1, round(factor * (os.cpu_count() or 1)))
-    whole, rest = divmod(length(node, axis), count)
-    sizes = tuple(whole + (position < rest) for position in range(count))
+    whole, remainder = divmod(length(node, axis), count)
+    sizes = tuple(whole + (position < remainder) for position in range(count))
     return rechunk.node(node, {axis: tuple(size for size in sizes if size) or (0,)})

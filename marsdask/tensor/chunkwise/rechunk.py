@@ -41,8 +41,8 @@ def recut(grid: Grid, chunks: Chunks) -> Grid:
 
 def rechunk_views(grid: Grid, chunks: Chunks) -> Grid:
     """Return a grid of arrays in the given chunks, joined from views if each overlaps few."""
-    found = None if is_sparse(grid.meta) else join_pieces(grid, chunks, concatenate_views)
-    return recut(grid, chunks) if found is None else found
+    result = None if is_sparse(grid.meta) else join_pieces(grid, chunks, concatenate_views)
+    return recut(grid, chunks) if result is None else result
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +114,8 @@ def _wanted(chunk_size: Any, ndim: int) -> list[Any]:
             if not isinstance(axis, int | np.integer):
                 raise TypeError(f"an axis of chunks is an int, not {axis!r}")
         names = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in chunk_size]
-        found = dict(zip(names, chunk_size.values(), strict=True))
-        return [found.get(axis) for axis in range(ndim)]
+        sizes = dict(zip(names, chunk_size.values(), strict=True))
+        return [sizes.get(axis) for axis in range(ndim)]
     if isinstance(chunk_size, tuple | list) and len(chunk_size) == ndim:
         return list(chunk_size)
     return [chunk_size] * ndim
@@ -197,18 +197,18 @@ def _splits(
 ) -> tuple[Chunks, tuple[int | None, ...]]:
     ndim = len(node.chunks)
     if known_chunks(node.chunks):
-        kept: Any = chunk_size
+        request: Any = chunk_size
         if isinstance(chunk_size, Mapping) or (
             isinstance(chunk_size, tuple | list) and len(chunk_size) == ndim
         ):
-            wanted = _wanted(chunk_size, ndim)
-            kept = tuple(
-                old if new is None else new for old, new in zip(node.chunks, wanted, strict=True)
+            targets = _wanted(chunk_size, ndim)
+            request = tuple(
+                old if new is None else new for old, new in zip(node.chunks, targets, strict=True)
             )
-        found = normalize_chunks(
-            kept, node.shape, node.meta.dtype, limit=limit, previous=node.chunks
+        chunks = normalize_chunks(
+            request, node.shape, node.meta.dtype, limit=limit, previous=node.chunks
         )
-        return found, (None,) * ndim
+        return chunks, (None,) * ndim
     splits: list[Sizes] = []
     wants: list[int | None] = []
     for old, want in zip(node.chunks, _wanted(chunk_size, ndim), strict=True):
@@ -254,7 +254,7 @@ def match_by_position(arrays: tuple[Node, ...]) -> bool:
     """Tell whether arrays have unlike lengths, but chunks that match in number."""
     chunks = [node.chunks for node in arrays]
     for axis in range(-max(map(len, chunks)), 0):
-        own = [each[axis] for each in chunks if len(each) >= -axis]
+        own = [splits[axis] for splits in chunks if len(splits) >= -axis]
         lengths = {total(sizes) for sizes in own} - {1}
         if len(lengths) > 1 and known(tuple(lengths)):
             return len({len(sizes) for sizes in own} - {1}) <= 1

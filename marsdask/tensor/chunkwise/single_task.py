@@ -26,11 +26,11 @@ Options = tuple[tuple[str, Any], ...]
 
 def single_chunks(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[None, ...]]]]:
     """Return each grid as one chunk, with axes that map every task to it."""
-    cut = {grid.name: grid for grid in grids if len(grid) > 1}
-    if any(not known(sizes) for grid in cut.values() for sizes in grid.chunks if len(sizes) > 1):
-        cut = dict(zip(cut, (yield from resolved(*cut.values())), strict=True))
-    found = (cut.get(grid.name, grid) for grid in grids)
-    return [(whole(grid, range(grid.ndim)), (None,) * grid.ndim) for grid in found]
+    table = {grid.name: grid for grid in grids if len(grid) > 1}
+    if any(not known(sizes) for grid in table.values() for sizes in grid.chunks if len(sizes) > 1):
+        table = dict(zip(table, (yield from resolved(*table.values())), strict=True))
+    parts = (table.get(grid.name, grid) for grid in grids)
+    return [(whole(grid, range(grid.ndim)), (None,) * grid.ndim) for grid in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +129,12 @@ class Summary(OneChunk):
 
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
         distinct = dict(zip(self.inputs, grids, strict=True))
-        others = yield from single_chunks(*(distinct[node] for node in self.others))
+        operands = yield from single_chunks(*(distinct[node] for node in self.others))
         arrays, chunks = yield from aligned([distinct[node] for node in self.arrays], recut)
         own = tuple(range(len(chunks)))
         partials = blockwise(
             self.func,
-            [*((grid, own) for grid in arrays), *others],
+            [*((grid, own) for grid in arrays), *operands],
             chunks=(*((1,) * len(sizes) for sizes in chunks), *self.chunks),
             meta=self.meta,
             kwargs=dict(self.options),

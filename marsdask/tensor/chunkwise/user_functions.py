@@ -33,8 +33,8 @@ class UserFunction:
     @property
     def cost(self) -> Cost:
         """The cost of the function; it may modify its chunks unless declared otherwise."""
-        known = isinstance(self.func, np.ufunc) or cost_of(self.func) != Cost()
-        return Cost(least=2**20, shares=True, writes=not known)
+        is_pure = isinstance(self.func, np.ufunc) or cost_of(self.func) != Cost()
+        return Cost(least=2**20, shares=True, writes=not is_pure)
 
     @property
     def __name__(self) -> str:
@@ -45,8 +45,8 @@ class UserFunction:
         count = len(self.places)
         for place, block in zip(self.places, given[:count], strict=True):
             arguments[place] = block
-        named = dict(zip(self.keywords, given[count:], strict=True))
-        return self.func(*arguments, **named, **kwargs)
+        keywords = dict(zip(self.keywords, given[count:], strict=True))
+        return self.func(*arguments, **keywords, **kwargs)
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class NamedArguments:
 
 def delayed_value(value: Any) -> Any:
     """Return the node of what Dask computes first, or the value itself."""
-    found = None if isinstance(value, Collection) else foreign_value(value, np.empty(()))
-    return value if found is None else found
+    node = None if isinstance(value, Collection) else foreign_value(value, np.empty(()))
+    return value if node is None else node
 
 
 def delayed_keywords(
@@ -82,8 +82,8 @@ def delayed_keywords(
     }
     if not lazy:
         return func, kwargs, ()
-    rest = {name: value for name, value in kwargs.items() if name not in lazy}
-    return NamedArguments(func, tuple(lazy)), rest, tuple(lazy.values())
+    options = {name: value for name, value in kwargs.items() if name not in lazy}
+    return NamedArguments(func, tuple(lazy)), options, tuple(lazy.values())
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class SparseChunk:
         return function_name(self.func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = self.func(*args, **kwargs)
-        return to_csr(found) if is_sparse(found) else found
+        result = self.func(*args, **kwargs)
+        return to_csr(result) if is_sparse(result) else result
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class ShapeCheck:
 
     def __call__(self, *given: Any, **kwargs: Any) -> Any:
         *arguments, promised = given
-        found = self.func(*arguments, **kwargs)
-        shape = getattr(found, "shape", promised)
+        result = self.func(*arguments, **kwargs)
+        shape = getattr(result, "shape", promised)
         # As in Dask a chunk may lack leading axes of length one.
         lacking = len(promised) - len(shape)
         whole = (1,) * lacking + shape
@@ -147,7 +147,7 @@ class ShapeCheck:
                 f"{self.__name__} returned a chunk of shape {shape_text(shape)}, but chunks= says "
                 f"{shape_text(promised)}"
             )
-        return found[(None,) * lacking] if lacking else found
+        return result[(None,) * lacking] if lacking else result
 
 
 @dataclass(frozen=True)

@@ -157,16 +157,16 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, chunk_size: Any
     >>> mt.require(mt.ones((2, 3)), requirements="F").flags.f_contiguous
     True
     """
-    wanted = {_REQUIREMENTS[item.upper()] for item in requirements or ()}
-    if {"C", "F"} <= wanted:
+    flags = {_REQUIREMENTS[item.upper()] for item in requirements or ()}
+    if {"C", "F"} <= flags:
         raise ValueError('Cannot specify both "C" and "F" order')
-    order = "C" if "C" in wanted else "F" if "F" in wanted else "K"
-    found: Any = asarray.node(a, dtype, order, chunk_size)
-    if not isinstance(found, Collection):
-        return as_node(found)
-    tensor: Any = found
-    lacks = ("O" in wanted and not tensor.flags.owndata) or (
-        "W" in wanted and not tensor.flags.writeable
+    order = "C" if "C" in flags else "F" if "F" in flags else "K"
+    result: Any = asarray.node(a, dtype, order, chunk_size)
+    if not isinstance(result, Collection):
+        return as_node(result)
+    tensor: Any = result
+    lacks = ("O" in flags and not tensor.flags.owndata) or (
+        "W" in flags and not tensor.flags.writeable
     )
     return copy.node(tensor, order) if lacks else itself(tensor)
 

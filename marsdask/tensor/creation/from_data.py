@@ -116,9 +116,9 @@ def tensor(
     if isinstance(data, np.ma.MaskedArray):
         masked: Node = module().ma.masked_array.node(data, dtype=dtype, chunk_size=chunk_size)
         return masked
-    if copy is None and (stored := _stored_array(data, chunk_size)) is not None:
-        stored = stored if dtype is None else astype.node(stored, dtype)
-        return in_order_of(stored, letter)
+    if copy is None and (source := _stored_array(data, chunk_size)) is not None:
+        source = source if dtype is None else astype.node(source, dtype)
+        return in_order_of(source, letter)
     node = as_node(data, chunk_size, dtype=dtype, copy=copy, order=letter)
     return in_order_of(node, letter)  # an array of Dask's too
 
@@ -147,13 +147,13 @@ def array(
 
     See numpy.array. Differs from NumPy: with ``copy=None``, arrays are copied too.
     """
-    made = tensor.node(x, dtype, order, chunk_size, copy=copy, **extra)
-    node = made.node if isinstance(made, Collection) else made
+    result = tensor.node(x, dtype, order, chunk_size, copy=copy, **extra)
+    node = result.node if isinstance(result, Collection) else result
     # In another tensor: in-place changes of one do not affect the other.
-    missing = range(ndmin - len(node.chunks))
-    if missing:
-        return expand_dims.node(node, tuple(missing))
-    return made if copy is False else node
+    new_axes = range(ndmin - len(node.chunks))
+    if new_axes:
+        return expand_dims.node(node, tuple(new_axes))
+    return result if copy is False else node
 
 
 @public
@@ -194,10 +194,10 @@ def _as_given(data: Any, dtype: Any, chunk_size: Any, letter: str) -> Node:
         data = data.to_tensor()
     if dtype is not None and data.dtype != dtype:
         data = astype.node(data, dtype)
-    given = itself(data) if isinstance(data, Collection) else data
+    result = itself(data) if isinstance(data, Collection) else data
     if not lies_as(data, letter):
-        given = in_order_of(as_node(data, sparse=True), letter)
-    return given if chunk_size is None else rechunk.node(given, chunk_size)
+        result = in_order_of(as_node(data, sparse=True), letter)
+    return result if chunk_size is None else rechunk.node(result, chunk_size)
 
 
 def _holds_tensor(items: Any) -> bool:
@@ -331,13 +331,13 @@ class ArrayReader(ByReference):
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
         block = self.read(parts)
-        wanted = tuple(part.stop - part.start for part in parts)
-        if block.shape != wanted:
+        shape = tuple(part.stop - part.start for part in parts)
+        if block.shape != shape:
             where = ", ".join(f"{part.start}:{part.stop}" for part in parts)
             raise ValueError(
                 f"from_array(): {type(self.array).__name__}[{where}] has the shape "
                 f"{shape_text(block.shape)}, but the object's shape "
-                f"{shape_text(tuple(self.array.shape))} promises {shape_text(wanted)}"
+                f"{shape_text(tuple(self.array.shape))} promises {shape_text(shape)}"
             )
         return block
 
@@ -346,9 +346,9 @@ class ArrayReader(ByReference):
         if self.lock is not None:
             self.lock.acquire()
         try:
-            found = self.getitem(self.array, parts)
+            block = self.getitem(self.array, parts)
             # Another thread may be faster at what is only read now.
-            return found if isinstance(found, np.ma.MaskedArray) else np.asarray(found)
+            return block if isinstance(block, np.ma.MaskedArray) else np.asarray(block)
         finally:
             if self.lock is not None:
                 self.lock.release()
@@ -503,12 +503,12 @@ def from_zarr(
     check_codecs(source, name)
     path = name.removeprefix("file://")
     local = source.read_only and os.path.isdir(path)
-    found = ZarrVersion.of(path) if local else None
+    stamp = ZarrVersion.of(path) if local else None
     version = () if local else file_version(path)
     if chunk_size is None and options.chunk_size is None:
         chunk_size = _stored_chunks(source)
     splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
-    return Dataset(ZarrReader(source, name, found), version, source.dtype, splits)
+    return Dataset(ZarrReader(source, name, stamp), version, source.dtype, splits)
 
 
 fromzarr = from_zarr
@@ -516,15 +516,15 @@ fromzarr = from_zarr
 
 def _fitting(chunk_size: Any, source: Any) -> Any:
     """Choose whole storage chunks of a good total size, unless chunks are given."""
-    stored = _stored_chunks(source)
-    if not stored or not (
+    storage = _stored_chunks(source)
+    if not storage or not (
         chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto")
     ):
         return chunk_size
-    wanted = normalize_chunks(None, source.shape, source.dtype)
+    splits = normalize_chunks(None, source.shape, source.dtype)
     return tuple(
         max(size, max(numbers(sizes)) // size * size)
-        for sizes, size in zip(wanted, stored, strict=True)
+        for sizes, size in zip(splits, storage, strict=True)
     )
 
 

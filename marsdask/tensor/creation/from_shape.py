@@ -86,14 +86,14 @@ class FromShape(Node):
         del part
         whole = self.whole or tuple(map(range, numbers(self.shape)))
         ranges = [
-            own if cut is None else cut
-            for own, cut in zip(map(range, numbers(self.shape)), taken, strict=True)
+            own if span is None else span
+            for own, span in zip(map(range, numbers(self.shape)), taken, strict=True)
         ]
         splits = tuple(
-            sizes if cut is None else cut_axis(numbers(sizes), cut).sizes
-            for sizes, cut in zip(self.splits, taken, strict=True)
+            sizes if span is None else cut_axis(numbers(sizes), span).sizes
+            for sizes, span in zip(self.splits, taken, strict=True)
         )
-        places = tuple(subrange(own, cut) for own, cut in zip(whole, ranges, strict=True))
+        places = tuple(subrange(own, span) for own, span in zip(whole, ranges, strict=True))
         return self.replaced(splits=splits, whole=places)
 
     def tile(self, *inputs: Any) -> Grid:
@@ -132,9 +132,9 @@ def create_node(
     splits = normalize_chunks(chunk_size, shape, dtype)
     if letter == "F" and len(splits) > 1 and func in (full_block, zeros_block):
         kwargs["order"], letter = "F", "K"
-    found: Node = FromShape(func, dtype, splits, tuple(sorted(kwargs.items())), title)
-    found = in_order_of(found, letter)
-    return placed_on(tosparse.node(found) if sparse else found, gpu, device)
+    node: Node = FromShape(func, dtype, splits, tuple(sorted(kwargs.items())), title)
+    node = in_order_of(node, letter)
+    return placed_on(tosparse.node(node) if sparse else node, gpu, device)
 
 
 def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
@@ -178,11 +178,11 @@ def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any, letter: Any) 
     if dtype is not None:
         node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
     chunks = normalize_chunks(chunk_size, shape, node.meta.dtype)
-    missing = len(chunks) - len(node.chunks)
-    if missing >= 0 and known(node.shape):
-        pairs = zip(node.chunks, chunks[missing:], strict=True)
-        cut = tuple(new if total(new) == total(old) else old for old, new in pairs)
-        node = node if cut == node.chunks else rechunk.node(node, cut)
+    offset = len(chunks) - len(node.chunks)
+    if offset >= 0 and known(node.shape):
+        pairs = zip(node.chunks, chunks[offset:], strict=True)
+        splits = tuple(new if total(new) == total(old) else old for old, new in pairs)
+        node = node if splits == node.chunks else rechunk.node(node, splits)
     return in_order_of(broadcast_to.node(node, shape, chunks=chunks), letter)
 
 
@@ -207,8 +207,8 @@ def full(
                 f"fill_value must be scalar, or of a shape that broadcasts to {shape}, not "
                 f"{fill.shape}"
             )
-        filled = as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
-        return in_order_of(filled, letter)
+        node = as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
+        return in_order_of(node, letter)
     return create_node(
         full_block, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()]
     )
@@ -244,8 +244,8 @@ def _ordered_like(found: Node, a: Any, extra: dict[str, Any]) -> Node:
     if letter != "K":
         return in_order_of(found, letter)
     node = as_node(a, sparse=True)
-    if node.shape == found.shape and (kept := in_order_of(found, letter, a)) is not found:
-        return kept
+    if node.shape == found.shape and (result := in_order_of(found, letter, a)) is not found:
+        return result
     order = node.memory_order
     if order is None or len(order) != len(found.chunks) or 0 in node.shape:
         return found
@@ -268,8 +268,8 @@ def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]
 
 
 def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) -> ResultSpec:
-    cut = chunks if chunk_size is None else chunk_size
-    return like(a if cut is None else rechunk.node(a, cut), dtype)
+    splits = chunks if chunk_size is None else chunk_size
+    return like(a if splits is None else rechunk.node(a, splits), dtype)
 
 
 @public
@@ -293,8 +293,8 @@ def zeros_like(
     Those of a sparse tensor are sparse.
     """
     kind = {"sparse": True} if is_sparse(as_node(a, sparse=True).meta) else {}
-    found = zeros.node(*_like(a, dtype, shape, chunk_size, extra), **kind)
-    return _ordered_like(found, a, extra)
+    result = zeros.node(*_like(a, dtype, shape, chunk_size, extra), **kind)
+    return _ordered_like(result, a, extra)
 
 
 @public
@@ -329,10 +329,10 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
 
     See numpy.arange.
     """
-    named = [extra.pop(name, None) for name in ("start", "stop", "step")]
+    keywords = [extra.pop(name, None) for name in ("start", "stop", "step")]
     if len(args) == 4:
         *args, dtype = args  # type: ignore[assignment]
-    start, stop, step = map(_number, plain_values(list(_range(tuple(args), named))))
+    start, stop, step = map(_number, plain_values(list(_range(tuple(args), keywords))))
     dates = (np.datetime64, np.timedelta64)
     if any(isinstance(item, dates) for item in (start, stop, step)) or np.dtype(dtype).kind in "mM":
         # NumPy deprecates a plain number as the step of dates.
@@ -368,10 +368,10 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
         raise TypeError(f"arange() takes at most 4 positional arguments ({len(args)} given)")
     if (len(args) == 1 and named[1] is None) or (len(args) > 1 and args[1] is None):
         args = (None, args[0], *args[2:])
-    given = [*args, *(None,) * (3 - len(args))]
-    if any(a is not None and b is not None for a, b in zip(given, named, strict=True)):
+    positional = [*args, *(None,) * (3 - len(args))]
+    if any(a is not None and b is not None for a, b in zip(positional, named, strict=True)):
         raise TypeError("arange() got an argument twice")
-    start, stop, step = (b if a is None else a for a, b in zip(given, named, strict=True))
+    start, stop, step = (b if a is None else a for a, b in zip(positional, named, strict=True))
     if stop is None:
         raise TypeError("arange() requires stop to be specified.")
     if step is not None and start is None:
@@ -501,13 +501,13 @@ def fromfunction(
 
     Differs from NumPy: the function must be elementwise. See numpy.fromfunction.
     """
-    shape, given = as_shape(shape), np.dtype(dtype)
+    shape, kind = as_shape(shape), np.dtype(dtype)
     settings = {"chunks": kwargs.pop("chunks", None)}
-    splits = normalize_chunks(chunks_from(chunk_size, settings), shape, given)
+    splits = normalize_chunks(chunks_from(chunk_size, settings), shape, kind)
     options = tuple(sorted(kwargs.items()))
     few = (1,) * len(shape)
-    sample = np.asarray(function_block(few, (0,) * len(shape), given, function, options))
-    fixed = (("function", function), ("kwargs", options), ("positions", given))
+    sample = np.asarray(function_block(few, (0,) * len(shape), kind, function, options))
+    fixed = (("function", function), ("kwargs", options), ("positions", kind))
     return FromFunction(called_as, sample.dtype, splits, fixed, "fromfunction")
 
 

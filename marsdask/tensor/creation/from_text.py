@@ -51,10 +51,10 @@ def from_text(func: Callable[..., Any]) -> TensorFunction:
     """Return a function that makes a tensor of the result of one of NumPy's readers."""
 
     def read(*args: Any, chunk_size: Any = None, **kwargs: Any) -> Any:
-        found = func(*args, **kwargs)
-        if isinstance(found, list | tuple):  # one field of a record each
-            return [array.node(one, chunk_size=chunk_size) for one in found]
-        return array.node(found, chunk_size=chunk_size)
+        result = func(*args, **kwargs)
+        if isinstance(result, list | tuple):  # one field of a record each
+            return [array.node(field, chunk_size=chunk_size) for field in result]
+        return array.node(result, chunk_size=chunk_size)
 
     read.__name__ = read.__qualname__ = func.__name__
     read.__doc__ = f"Return a tensor of what is read at the call. See numpy.{func.__name__}."

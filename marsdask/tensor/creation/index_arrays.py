@@ -154,7 +154,7 @@ def diag_indices_from(arr: Any) -> tuple[Node, ...]:
 @public_view
 def ix_(*args: Any) -> tuple[Node, ...]:
     """Return vectors as an open grid, for the elements at all their pairs. See numpy.ix_."""
-    found = []
+    result = []
     for position, arg in enumerate(args):
         vector = wrap(as_node(arg if isinstance(arg, Collection) or len(arg) else np.empty(0, int)))
         if vector.ndim != 1:
@@ -162,8 +162,8 @@ def ix_(*args: Any) -> tuple[Node, ...]:
         if vector.dtype == np.bool_:
             (vector,) = nonzero(vector)
         after = (None,) * (len(args) - 1 - position)
-        found.append(getitem.node(vector, ((None,) * position + (slice(None), *after))))
-    return ExecutableTuple(found)
+        result.append(getitem.node(vector, ((None,) * position + (slice(None), *after))))
+    return ExecutableTuple(result)
 
 
 def _points(part: slice) -> Any:
@@ -239,8 +239,8 @@ class AxisConcatenator:
             return piece
         first = self.trans1d if self.trans1d >= 0 else self.trans1d + new + 1
         axes = list(range(self.ndmin))
-        turned = axes[:first] + axes[new:] + axes[first:new]
-        return transpose(piece[(None,) * new], axes if self.trans1d == -1 else turned)
+        order = axes[:first] + axes[new:] + axes[first:new]
+        return transpose(piece[(None,) * new], axes if self.trans1d == -1 else order)
 
 
 r_: Final = AxisConcatenator()

@@ -51,9 +51,9 @@ def linspace(
         normalize_axis(axis, 1)
         ends = (kind.type(start), kind.type(stop), num)
         step = (ends[1] - ends[0]) / div if div > 0 else np.nan
-        wanted = kind if dtype is None else np.dtype(dtype)
+        target = kind if dtype is None else np.dtype(dtype)
         last = {"ends": ends, "last": bool(endpoint)}
-        result = create_node(linspace_block, (num,), wanted, chunk_size, extra, "linspace", **last)
+        result = create_node(linspace_block, (num,), target, chunk_size, extra, "linspace", **last)
     return ExecutableTuple((result, step)) if retstep else result
 
 

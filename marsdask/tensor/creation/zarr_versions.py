@@ -51,11 +51,11 @@ class ZarrVersion:
             self._check_chunks(array, parts)
 
     def _check_chunks(self, array: Any, parts: tuple[slice, ...]) -> None:
-        cut = getattr(array, "shards", None) or array.chunks
-        is_full = self.count >= array.nchunks if cut == array.chunks else False
+        storage = getattr(array, "shards", None) or array.chunks
+        is_full = self.count >= array.nchunks if storage == array.chunks else False
         chunks = (
             range(part.start // size, -(-part.stop // size))
-            for part, size in zip(parts, cut, strict=True)
+            for part, size in zip(parts, storage, strict=True)
         )
         for place in itertools.product(*chunks):
             file = os.path.join(self.path, array.metadata.encode_chunk_key(place))

@@ -47,12 +47,12 @@ def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Node:
 
 
 def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> ResultSpec:
-    told = resized(a, axis, np.uint8)
+    spec = resized(a, axis, np.uint8)
     if count is None or count < 0:
-        return told
-    lengths = list(told.lengths)
+        return spec
+    lengths = list(spec.lengths)
     lengths[0 if axis is None else axis] = (operator.index(count),)
-    return ResultSpec(told.dtype, tuple(lengths))
+    return ResultSpec(spec.dtype, tuple(lengths))
 
 
 @public

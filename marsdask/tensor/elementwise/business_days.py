@@ -31,14 +31,14 @@ def _days(func: Callable[..., Any], count: int) -> TensorFunction:
 
     def lazy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         settings = ("roll", *_SETTINGS) if func is np.busday_offset else _SETTINGS
-        given = {**dict(zip(settings, args[count:], strict=False)), **kwargs}
-        roll = {"roll": given.pop("roll")} if "roll" in given else {}
+        options = {**dict(zip(settings, args[count:], strict=False)), **kwargs}
+        roll = {"roll": options.pop("roll")} if "roll" in options else {}
         calendar = _calendar(
-            given.pop("weekmask", "1111100"),
-            given.pop("holidays", None),
-            given.pop("busdaycal", None),
+            options.pop("weekmask", "1111100"),
+            options.pop("holidays", None),
+            options.pop("busdaycal", None),
         )
-        if given or len(args) < count:
+        if options or len(args) < count:
             raise TypeError(f"{func.__name__}() takes {count} arguments, {', '.join(settings)}")
         node = apply(func, *map(_as_days, args[:count]), **roll, **calendar)
         return into(out, node)

@@ -67,8 +67,8 @@ def _slopes(f: Any, varargs: tuple[Any, ...], axis: Any, **_: Any) -> Any:
         step = varargs[0] if varargs else 1.0
         kind = divide.node(subtract.node(f, f), 2.0 * step).meta.dtype
     axes = range(f.meta.ndim) if axis is None else normalize_axes(axis, f.meta.ndim)
-    told = [like(f, kind)] * len(axes)
-    return told[0] if len(told) == 1 else ExecutableTuple(told)
+    specs = [like(f, kind)] * len(axes)
+    return specs[0] if len(specs) == 1 else ExecutableTuple(specs)
 
 
 @public
@@ -95,8 +95,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
                 "Shape of array too small to calculate a numerical gradient, "
                 "at least (edge_order + 1) elements are required."
             )
-    found = [_slope(f, at, step, edge_order) for at, step in zip(axes, spacings, strict=True)]
-    return found[0] if len(found) == 1 else ExecutableTuple(found)
+    slopes = [_slope(f, at, step, edge_order) for at, step in zip(axes, spacings, strict=True)]
+    return slopes[0] if len(slopes) == 1 else ExecutableTuple(slopes)
 
 
 def _spacing(step: Any, f: Any, axis: int) -> Any:
@@ -112,9 +112,9 @@ def _spacing(step: Any, f: Any, axis: int) -> Any:
         places = astype.node(places, np.float64)
     steps = collect(diff.node(places))
     if not isinstance(step, Collection):
-        same = np.diff(np.asarray(step, places.meta.dtype))
-        if (same == same[0]).all():  # as NumPy, which uses another formula for equal steps
-            return same[0]
+        gaps = np.diff(np.asarray(step, places.meta.dtype))
+        if (gaps == gaps[0]).all():  # as NumPy, which uses another formula for equal steps
+            return gaps[0]
     return steps[(slice(None), *(None,) * (f.ndim - 1 - axis))]
 
 
@@ -132,11 +132,11 @@ def _slope(f: Any, axis: int, step: Any, edge_order: int) -> Any:
         inner = divide(subtract(at(2, n), at(0, n - 2)), 2.0 * step)
         ends = (step, step)
     else:
-        left, right = at_step(0, n - 2), at_step(1, n - 1)
+        dx1, dx2 = at_step(0, n - 2), at_step(1, n - 1)
         inner = (
-            divide(-right, left * (left + right)) * at(0, n - 2)
-            + divide(right - left, left * right) * at(1, n - 1)
-            + divide(left, right * (left + right)) * at(2, n)
+            divide(-dx2, dx1 * (dx1 + dx2)) * at(0, n - 2)
+            + divide(dx2 - dx1, dx1 * dx2) * at(1, n - 1)
+            + divide(dx1, dx2 * (dx1 + dx2)) * at(2, n)
         )
         ends = at_step(0, 1), at_step(n - 2, n - 1)
     if edge_order == 1:
@@ -145,13 +145,13 @@ def _slope(f: Any, axis: int, step: Any, edge_order: int) -> Any:
     else:
         pairs = [(step, step)] * 2
         if not equal_steps:
-            cut = [at_step(i, i + 1) for i in (0, 1, n - 3, n - 2)]
-            pairs = [(cut[0], cut[1]), (cut[3], cut[2])]
+            edges = [at_step(i, i + 1) for i in (0, 1, n - 3, n - 2)]
+            pairs = [(edges[0], edges[1]), (edges[3], edges[2])]
         first = _edge([at(i, i + 1) for i in (0, 1, 2)], *pairs[0])
         last = -_edge([at(i, i + 1) for i in (n - 1, n - 2, n - 3)], *pairs[1])
-    joined = concatenate([first, inner, last], axis)
-    kept = joined.dtype.kind in "mfc" and f.dtype.kind in "fc"
-    return rechunk(joined.astype(f.dtype) if kept else joined, f.chunks)
+    slopes = concatenate([first, inner, last], axis)
+    is_inexact = slopes.dtype.kind in "mfc" and f.dtype.kind in "fc"
+    return rechunk(slopes.astype(f.dtype) if is_inexact else slopes, f.chunks)
 
 
 def _edge(values: list[Any], near: Any, far: Any) -> Any:
@@ -173,15 +173,15 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     steps = diff.node(p, axis=axis)
     limit = period / 2 if discont is None else discont
     whole = dtype.kind in "iu"
-    high, rest = divmod(period, 2) if whole else (period / 2, 0)
-    ambiguous = not whole or rest == 0
+    high, remainder = divmod(period, 2) if whole else (period / 2, 0)
+    ambiguous = not whole or remainder == 0
     low = -high
-    wrapped = add.node(mod.node(subtract.node(steps, low), period), low)
+    ddmod = add.node(mod.node(subtract.node(steps, low), period), low)
     if ambiguous:
-        up = logical_and.node(equal.node(wrapped, low), greater.node(steps, 0))
-        wrapped = where.node(up, high, wrapped)
+        up = logical_and.node(equal.node(ddmod, low), greater.node(steps, 0))
+        ddmod = where.node(up, high, ddmod)
     small = less.node(absolute.node(steps), limit)
-    correction = where.node(small, 0, subtract.node(wrapped, steps))
+    correction = where.node(small, 0, subtract.node(ddmod, steps))
     rest_of = add.node(part(p, axis, range(min(1, n), n)), cumsum.node(correction, axis))
     first = part(p, axis, range(min(1, n)))
     return concatenate.node([astype.node(first, dtype), astype.node(rest_of, dtype)], axis)
@@ -203,8 +203,8 @@ def cross(
     if len(first) == len(second) == 2:
         return _crossed(first[0], second[1], first[1], second[0])
     (a0, a1, a2), (b0, b1, b2) = ([*x, subtract.node(x[0], x[0])][:3] for x in (first, second))
-    found = [(a1, b2, a2, b1), (a2, b0, a0, b2), (a0, b1, a1, b0)]
-    return stack.node([_crossed(*four) for four in found], axisc)
+    terms = [(a1, b2, a2, b1), (a2, b0, a0, b2), (a0, b1, a1, b0)]
+    return stack.node([_crossed(*four) for four in terms], axisc)
 
 
 def _crossed(a: Node, b: Node, c: Node, d: Node) -> Node:

@@ -70,13 +70,13 @@ class Convolution(Node):
 
     def _cut(self, sizes: Any) -> tuple[int, ...]:
         """Merge chunks that are shorter than the overlap with the next one."""
-        found: list[int] = []
+        lengths: list[int] = []
         for size in sizes:
-            if found and found[-1] < self.size - 1:
-                found[-1] += size
+            if lengths and lengths[-1] < self.size - 1:
+                lengths[-1] += size
             else:
-                found.append(size)
-        return tuple(found)
+                lengths.append(size)
+        return tuple(lengths)
 
     def _longer(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         return (*sizes[:-1], sizes[-1] + self.size - 1)
@@ -104,18 +104,18 @@ def convolve_block(block: Any, before: Any, short: Any, first: bool, last: bool)
     if not len(around):
         return np.zeros(0, np.result_type(block, short))
     # No zero padding: it would turn infinity into nan.
-    found = np.convolve(around, short)
-    return found[0 if first else reach : len(found) if last else len(around)]
+    result = np.convolve(around, short)
+    return result[0 if first else reach : len(result) if last else len(around)]
 
 
 def _vectors(a: Any, v: Any) -> tuple[Any, Any]:
-    found = [wrap(as_node(x)) for x in (a, v)]
-    found = [x.reshape(1) if x.ndim == 0 else x for x in found]
-    if any(x.ndim != 1 for x in found):
+    vectors = [wrap(as_node(x)) for x in (a, v)]
+    vectors = [x.reshape(1) if x.ndim == 0 else x for x in vectors]
+    if any(x.ndim != 1 for x in vectors):
         raise ValueError("object too deep for desired array")
-    if any(length(x.node, 0) == 0 for x in found):
+    if any(length(x.node, 0) == 0 for x in vectors):
         raise ValueError("an empty vector cannot be convolved")
-    return found[0], found[1]
+    return vectors[0], vectors[1]
 
 
 #: NumPy's modes, and their old numbers.

@@ -82,8 +82,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Node:
     for edge in edges:
         if edge is not None and not np.can_cast(edge.meta.dtype, flat.meta.dtype, "same_kind"):
             raise TypeError("dtype of `to_begin` and `to_end` must be compatible with the input")
-    found = (edges[0], change, edges[1])
-    return concatenate.node([x for x in found if x is not None], dtype=change.meta.dtype)
+    parts = (edges[0], change, edges[1])
+    return concatenate.node([x for x in parts if x is not None], dtype=change.meta.dtype)
 
 
 @public
@@ -95,7 +95,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
     if x is not None:
         points = as_node(x)
         places = tuple(slice(None) if i == axis else None for i in range(len(node.chunks)))
-        one = len(points.chunks) == 1
-        step = getitem.node(diff.node(points), places) if one else diff.node(points, axis=axis)
+        is_1d = len(points.chunks) == 1
+        step = getitem.node(diff.node(points), places) if is_1d else diff.node(points, axis=axis)
     right, left = _neighbours(node, axis)
     return total.node(divide.node(multiply.node(step, add.node(right, left)), 2.0), axis=axis)

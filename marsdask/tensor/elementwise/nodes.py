@@ -72,7 +72,7 @@ class Pointwise(Node):
         own = [_operand_part(leaf, shape, taken) for leaf in self.leaves]
         if None in own:
             return None
-        new = {leaf: part(leaf, cut) for leaf, cut in zip(self.leaves, own, strict=True) if cut}
+        new = {leaf: part(leaf, key) for leaf, key in zip(self.leaves, own, strict=True) if key}
         return self.with_inputs(new)
 
     def tile(self, *grids: Grid) -> Any:
@@ -108,11 +108,11 @@ def _operand_part(leaf: Node, shape: tuple[Size, ...], taken: Taken) -> Taken | 
     own = leaf.shape
     offset = len(shape) - len(own)
     cuts: list[range | None] = []
-    for length, whole, cut in zip(own, shape[offset:], taken[offset:], strict=True):
-        if cut is None or (length == 1 and whole != 1):
+    for length, whole, span in zip(own, shape[offset:], taken[offset:], strict=True):
+        if span is None or (length == 1 and whole != 1):
             cuts.append(None)
         elif length == whole and isinstance(length, int):
-            cuts.append(cut)
+            cuts.append(span)
         else:
             return None
     return tuple(cuts)
@@ -125,8 +125,8 @@ def joins(node: Node, taken: Sequence[Any], shape: Any, program: UfuncProgram | 
     """
     if not (isinstance(node, Pointwise) and node.fuses and node.shape == shape):
         return False
-    programs = [program, node.program, *(other.program for other in taken)]
-    return sum(len(one.steps) for one in programs if one is not None) <= LONGEST
+    programs = [program, node.program, *(operand.program for operand in taken)]
+    return sum(len(item.steps) for item in programs if item is not None) <= LONGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +156,8 @@ class Elementwise(Pointwise):
             return False
         if self.func is cast:
             return tells_detail(self.leaves[0].meta.dtype, dict(self.kwargs)["dtype"])
-        known = isinstance(self.func, np.ufunc) or any(self.func is f for f in TYPED_BY_TYPES)
-        return not known
+        is_typed = isinstance(self.func, np.ufunc) or any(self.func is f for f in TYPED_BY_TYPES)
+        return not is_typed
 
     @property
     def _sample(self) -> Any:
@@ -182,10 +182,11 @@ class Elementwise(Pointwise):
             return False
         sparse = [is_sparse(leaf.meta) for leaf in self.leaves]
         if any(
-            one and leaf.shape != self.shape for one, leaf in zip(sparse, self.leaves, strict=True)
+            flag and leaf.shape != self.shape
+            for flag, leaf in zip(sparse, self.leaves, strict=True)
         ):
             return False
-        kinds = ["sparse" if one else "dense" for one in sparse]
+        kinds = ["sparse" if flag else "dense" for flag in sparse]
         return keeps_zeros(self.program.steps[0], kinds, [leaf.meta.dtype for leaf in self.leaves])
 
     @property
@@ -198,8 +199,8 @@ class Elementwise(Pointwise):
     def program(self) -> UfuncProgram:
         place = {leaf: position for position, leaf in enumerate(self.leaves)}
         constants = tuple(arg for arg in self.args if not isinstance(arg, Node))
-        rest = iter(range(len(constants)))
-        slots = tuple(place[arg] if isinstance(arg, Node) else ~next(rest) for arg in self.args)
+        indices = iter(range(len(constants)))
+        slots = tuple(place[arg] if isinstance(arg, Node) else ~next(indices) for arg in self.args)
         dtype = np.dtype(object) if isinstance(self._sample, tuple) else self._sample.dtype
         step = UfuncStep(self.func, slots, constants, self.kwargs, dtype)
         return UfuncProgram(len(place), (step,))
@@ -317,9 +318,9 @@ def operand(arg: Any, like: Chunks | None = None) -> Any:
         return arg if array.dtype == object else array[()]
     splits = normalize_chunks(None, array.shape, array.dtype)
     if like is not None:
-        found = dict(zip(range(-len(like), 0), like, strict=True))
+        sizes = dict(zip(range(-len(like), 0), like, strict=True))
         splits = tuple(
-            found[axis] if axis in found and fits(found[axis], length) else own
+            sizes[axis] if axis in sizes and fits(sizes[axis], length) else own
             for axis, (own, length) in zip(
                 range(-array.ndim, 0), zip(splits, array.shape, strict=True), strict=True
             )
@@ -357,11 +358,11 @@ def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:
         if isinstance(arg, Collection | Node):
             like = (arg.node if isinstance(arg, Collection) else arg).chunks
             break
-    found = tuple([operand(arg, like) for arg in args])
-    if any(isinstance(item, Node) for item in found):
-        return found
-    array = np.asarray(found[0])
-    return (Literal(array, ()), *found[1:])
+    result = tuple([operand(arg, like) for arg in args])
+    if any(isinstance(item, Node) for item in result):
+        return result
+    array = np.asarray(result[0])
+    return (Literal(array, ()), *result[1:])
 
 
 def masked(
@@ -375,10 +376,10 @@ def masked(
 
     Of several outputs, with given types, one is returned.
     """
-    *values, where, rest = args
+    *values, where, fallback = args
     shape = np.broadcast_shapes(*map(np.shape, args))
     outputs = tuple(np.empty(shape, dtype) for dtype in types)
-    outputs[position][...] = rest
+    outputs[position][...] = fallback
     func(*values, where=where, out=outputs, **dict(options))
     return outputs[position]
 

@@ -74,24 +74,24 @@ def polyfit(
     Differs from NumPy: poorly conditioned fits give no warning; ``full`` always returns the
     residuals.
     """
-    left, right = _system(wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0, w, int(deg))
-    rows = length(left.node, 0)
+    lhs, rhs = _system(wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0, w, int(deg))
+    rows = length(lhs.node, 0)
     rcond = rows * np.finfo((add.node(as_node(x), 0.0)).meta.dtype).eps if rcond is None else rcond
     # Columns are scaled to length one, so that small values remain relative to their power.
-    scale = sqrt(total.node(square.node(left), axis=0))
+    scale = sqrt(total.node(square.node(lhs), axis=0))
     scale = where(scale == 0, 1, scale)[:, None]
-    u, s, vt = svd(left / scale[:, 0])
-    kept = s > rcond * s[0]
-    inverse = where(kept, divide(1, where(kept, s, 1)), 0)[:, None]
-    c = matmul(conj.node(vt.T), multiply.node(matmul.node(conj.node(u.T), right), inverse)) / scale
-    one = as_node(y).meta.ndim == 1
-    found = c[:, 0] if one else c
+    u, s, vt = svd(lhs / scale[:, 0])
+    is_large = s > rcond * s[0]
+    inverse = where(is_large, divide(1, where(is_large, s, 1)), 0)[:, None]
+    c = matmul(conj.node(vt.T), multiply.node(matmul.node(conj.node(u.T), rhs), inverse)) / scale
+    is_vector = as_node(y).meta.ndim == 1
+    coefs = c[:, 0] if is_vector else c
     if not full and not cov:
-        return found
-    errors = total(square.node(absolute.node(subtract.node(right, matmul.node(left, c)))), axis=0)
+        return coefs
+    errors = total(square.node(absolute.node(subtract.node(rhs, matmul.node(lhs, c)))), axis=0)
     if full:
-        rank = astype(total.node(kept), np.int32)
-        return found, errors, rank, s, rcond  # as NumPy: the last is a number
+        rank = astype(total.node(is_large), np.int32)
+        return coefs, errors, rank, s, rcond  # as NumPy: the last is a number
     spread = (matmul(multiply.node(vt.T, square.node(inverse[:, 0])), vt) / (scale * scale[:, 0]))[
         :, :, None
     ]
@@ -99,7 +99,7 @@ def polyfit(
         if rows <= deg + 1:
             raise ValueError("more points than coefficients are needed to scale the covariance")
         spread = spread * (errors / (rows - deg - 1))
-    return ExecutableTuple((found, spread[:, :, 0] if one else spread))
+    return ExecutableTuple((coefs, spread[:, :, 0] if is_vector else spread))
 
 
 def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
@@ -112,12 +112,12 @@ def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
         raise TypeError("expected 1D or 2D array for y")
     if length(x.node, 0) != length(y.node, 0):
         raise TypeError("expected x and y to have same length")
-    left, right = vander(x, deg + 1), y if y.ndim == 2 else y[:, None]
+    lhs, rhs = vander(x, deg + 1), y if y.ndim == 2 else y[:, None]
     if w is None:
-        return left, right
+        return lhs, rhs
     weights = wrap(as_node(w)) + 0.0
     if weights.ndim != 1:
         raise TypeError("expected a 1-d array for weights")
     if length(weights.node, 0) != length(y.node, 0):
         raise TypeError("expected w and y to have the same length")
-    return left * weights[:, None], right * weights[:, None]
+    return lhs * weights[:, None], rhs * weights[:, None]

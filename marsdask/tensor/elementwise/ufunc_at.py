@@ -36,8 +36,8 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
     Differs from NumPy: other tensors made from this one, such as views, do not change.
     """
     if not isinstance(a, Collection):
-        given = (x.compute() if isinstance(x, Collection) else x for x in (indices, *b))
-        ufunc.at(a, *given)
+        operands = (x.compute() if isinstance(x, Collection) else x for x in (indices, *b))
+        ufunc.at(a, *operands)
         return
     node = as_node(to_change(a))
     # Copied, because values in memory may change before their use.
@@ -49,5 +49,5 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
         setitem(a, indices, elementwise(ufunc)(getitem(a, indices), *values))
         return
     value = values[0] if values else as_node(np.zeros((), node.meta.dtype))
-    put = UfuncAt(ufunc, tuple(np.geterr().items()))
-    rebind(a, assign_points(node, items, value, put))
+    action = UfuncAt(ufunc, tuple(np.geterr().items()))
+    rebind(a, assign_points(node, items, value, action))

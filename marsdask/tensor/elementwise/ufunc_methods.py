@@ -86,16 +86,16 @@ def reduced(ufunc: np.ufunc, array: Any, *args: Any, **kwargs: Any) -> Any:
     """Reduce along an axis, by default the first. See numpy.ufunc.reduce."""
     if len(args) > len(_TAKES) or kwargs.keys() & set(_TAKES[: len(args)]):
         raise TypeError(f"{ufunc.__name__}.reduce() got too many arguments, or one of them twice")
-    given = {**dict(zip(_TAKES, args, strict=False)), **kwargs}
-    axis = given.pop("axis", 0)
-    if given.get("dtype", ...) is None:
-        del given["dtype"]
+    options = {**dict(zip(_TAKES, args, strict=False)), **kwargs}
+    axis = options.pop("axis", 0)
+    if options.get("dtype", ...) is None:
+        del options["dtype"]
     function: Any = _NAMED.get(ufunc)
     if _returns_operands(ufunc, array):
         function = _reduction(ufunc)
-    if function is None or not given.keys() <= signature(function).parameters.keys():
+    if function is None or not options.keys() <= signature(function).parameters.keys():
         function = _reduction(ufunc)
-    return function.node(array, axis, **given)
+    return function.node(array, axis, **options)
 
 
 def _returns_operands(ufunc: np.ufunc, array: Any) -> bool:
@@ -123,8 +123,8 @@ def reduced_at(
     """Reduce the runs that begin at the given indices. See numpy.ufunc.reduceat."""
     target = out[0] if isinstance(out, tuple) else out
     associative = ufunc in ASSOCIATIVE
-    found = reduceat.reduceat(ufunc, array, indices, axis, dtype, associative=associative)
-    return into(target, found)
+    result = reduceat.reduceat(ufunc, array, indices, axis, dtype, associative=associative)
+    return into(target, result)
 
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -202,10 +202,10 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
             # Elements that the mask leaves out are made of the types of the results.
             args = tuple(with_complete_type(arg) for arg in args)
             return _where(func, args, out, where, kwargs, rule)
-        found = _function_node(func, args, kwargs)
+        output = _function_node(func, args, kwargs)
         if out is not None:
-            return _assign_outputs(func, args, out, found, kwargs, rule, masks=masks)
-        return ExecutableTuple(found) if isinstance(found, tuple) else found
+            return _assign_outputs(func, args, out, output, kwargs, rule, masks=masks)
+        return ExecutableTuple(output) if isinstance(output, tuple) else output
 
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
     lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{lazy.__name__}."
@@ -239,12 +239,12 @@ def _is_plain(kwargs: dict[str, Any]) -> bool:
 
 def _call_operand(owner: Any, func: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what an operand makes of a ufunc."""
-    rest = {name: value for name, value in kwargs.items() if name not in {"out", "where", "gpu"}}
-    found = owner.__array_ufunc__(func, "__call__", *args, **rest)
-    if found is NotImplemented:
+    options = {name: value for name, value in kwargs.items() if name not in {"out", "where", "gpu"}}
+    result = owner.__array_ufunc__(func, "__call__", *args, **options)
+    if result is NotImplemented:
         kinds = ", ".join(repr(type(arg).__name__) for arg in args)
         raise TypeError(f"operand type(s) all returned NotImplemented from {func!r}: {kinds}")
-    return ExecutableTuple(found) if isinstance(found, tuple) else found
+    return ExecutableTuple(result) if isinstance(result, tuple) else result
 
 
 def several(func: np.ufunc) -> SeveralTensors:
@@ -336,10 +336,10 @@ def _check_keywords(
         check_keywords(kwargs, _SETTINGS)
         return args, kwargs
     signature = inspect.signature(func)
-    hands_on = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    hands_on = any(item.kind is item.VAR_KEYWORD for item in signature.parameters.values())
     check_keywords(kwargs, (*signature.parameters, *(_SETTINGS if hands_on else ())))
-    bound = signature.bind(*args, **kwargs)
-    return bound.args, bound.kwargs
+    binding = signature.bind(*args, **kwargs)
+    return binding.args, binding.kwargs
 
 
 def _targets(out: Any, count: int) -> tuple[Any, ...]:
@@ -381,8 +381,8 @@ def _check_broadcast(given: tuple[Any, ...]) -> None:
     try:
         np.broadcast_shapes(*map(numbers, shapes))
     except ValueError:
-        told = " ".join(map(shape_text, shapes))
-        raise ValueError(f"operands could not be broadcast together with shapes {told}") from None
+        text = " ".join(map(shape_text, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {text}") from None
 
 
 def _where(
@@ -394,8 +394,8 @@ def _where(
     rule: OutputRule,
 ) -> Any:
     """Call a function where a mask holds; elsewhere the result is the previous ``out``, or zero."""
-    found = _function_node(func, args, kwargs)
-    nodes = found if isinstance(found, tuple) else (found,)
+    output = _function_node(func, args, kwargs)
+    nodes = output if isinstance(output, tuple) else (output,)
     targets = _targets(out, len(nodes))
     casting = kwargs.get("casting", "same_kind")
     types = tuple(_kept(node, target, casting) for node, target in zip(nodes, targets, strict=True))
@@ -404,16 +404,16 @@ def _where(
     options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
     results = []
     for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
-        rest = np.zeros((), dtype)[()] if target is None else target
-        node = apply(masked, *args, mask, rest, position=position, **options)
+        default = np.zeros((), dtype)[()] if target is None else target
+        node = apply(masked, *args, mask, default, position=position, **options)
         results.append(node if target is None else assign(target, node, casting, rule))
     return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
 def _kept(node: Node, target: Any, casting: Any) -> np.dtype[Any]:
     """Return the type of masked-out elements: the target's, if results can be cast to it."""
-    other = target.node if isinstance(target, Collection) else node
-    kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, other)]
+    reference = target.node if isinstance(target, Collection) else node
+    kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, reference)]
     return kinds[np.can_cast(kinds[0], kinds[1], casting)]
 
 
@@ -433,8 +433,8 @@ def astype(
     node = operands((a,))[0]
     dtype = np.dtype(dtype)
     if node.meta.dtype == dtype:
-        found = in_order_of(node, letter, a)
-        return itself(a) if isinstance(a, Collection) and not copy and found is node else found
+        result = in_order_of(node, letter, a)
+        return itself(a) if isinstance(a, Collection) and not copy and result is node else result
     if not np.can_cast(node.meta.dtype, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "
@@ -463,22 +463,22 @@ def _type_of(item: Any) -> Any:
 def alike(a: Any, b: Any) -> Node:
     """Tell which elements are equal: none of types that cannot be compared, like ``==``."""
     try:
-        found = equal.node(a, b)
-        found.meta  # noqa: B018 - refuses types that cannot be compared
+        result = equal.node(a, b)
+        result.meta  # noqa: B018 - refuses types that cannot be compared
     except TypeError:
         return apply(operator.eq, a, b)
-    return found
+    return result
 
 
 @public
 def unlike(a: Any, b: Any) -> Node:
     """Tell which elements differ: all of types that cannot be compared, like ``!=``."""
     try:
-        found = not_equal.node(a, b)
-        found.meta  # noqa: B018 - as above
+        result = not_equal.node(a, b)
+        result.meta  # noqa: B018 - as above
     except TypeError:
         return apply(operator.ne, a, b)
-    return found
+    return result
 
 
 def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
@@ -556,8 +556,8 @@ def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Node:
     """Replace nan and infinity, in place unless ``copy``. See numpy.nan_to_num."""
-    found = _nan_to_num.node(x, True, nan, posinf, neginf)
-    return found if copy or not isinstance(x, Collection) else into(x, found)
+    result = _nan_to_num.node(x, True, nan, posinf, neginf)
+    return result if copy or not isinstance(x, Collection) else into(x, result)
 
 
 @typed_by_types

@@ -74,8 +74,8 @@ class Transform(Node):
     @property
     def meta(self) -> Any:
         sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
-        made = transform(sample, self.kind, (2,) * len(self.axes), self.axes, None)
-        return np.empty((0,) * made.ndim, made.dtype)
+        result = transform(sample, self.kind, (2,) * len(self.axes), self.axes, None)
+        return np.empty((0,) * result.ndim, result.dtype)
 
     @property
     def chunks(self) -> Chunks:
@@ -87,12 +87,12 @@ class Transform(Node):
 
     def _result(self, chunks: Chunks) -> Chunks:
         result: list[tuple[Size, ...]] = list(chunks)
-        wanted = self.points(chunks)
-        for axis, length in zip(self.axes, wanted, strict=True):
+        lengths = self.points(chunks)
+        for axis, length in zip(self.axes, lengths, strict=True):
             result[axis] = (length,)
         last = self.axes[-1]
         if self.kind in ("rfft", "rfftn", "ihfft"):
-            result[last] = (_changed(wanted[-1], half_of),)
+            result[last] = (_changed(lengths[-1], half_of),)
         return tuple(result)
 
     def points(self, chunks: Chunks) -> tuple[Size, ...]:
@@ -159,9 +159,9 @@ def transform(
     empty = [axis for axis, length in enumerate(block.shape) if not length and axis not in axes]
     if empty:
         # No lanes: NumPy's n-dimensional functions fail for them.
-        one = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
-        made = transform(one.astype(block.dtype), name, lengths, axes, norm, func)
-        return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
+        lanes = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
+        result = transform(lanes.astype(block.dtype), name, lengths, axes, norm, func)
+        return result[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
     if func is None:
         by_numpy = block.dtype == np.float16 or is_foreign(block)
         func = getattr(np.fft if by_numpy else fft, name)
@@ -195,14 +195,14 @@ def _transformed(
         raise TypeError(f"{name} takes real input; take the real part or use the complex transform")
     if len(set(axes)) < len(axes):
         raise ValueError("all axes must be unique; for an axis given twice, use two calls")
-    given = None
+    sizes = None
     if lengths is not None:
-        given = tuple(
+        sizes = tuple(
             None if length in (None, -1) else operator.index(length) for length in lengths
         )
-    made = Transform(name, node, given, axes, norm, func)
-    made.points(node.chunks)  # refuses no points
-    return made
+    result = Transform(name, node, sizes, axes, norm, func)
+    result.points(node.chunks)  # refuses no points
+    return result
 
 
 def one_axis(name: str, func: Callable[..., Any] | None = None) -> TensorFunction:
@@ -211,8 +211,8 @@ def one_axis(name: str, func: Callable[..., Any] | None = None) -> TensorFunctio
     def lazy(
         a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None
     ) -> Any:
-        found = _transformed(name, a, None if n is None else [n], [axis], norm, func)
-        return into(out, found)
+        result = _transformed(name, a, None if n is None else [n], [axis], norm, func)
+        return into(out, result)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
@@ -240,8 +240,8 @@ def many_axes(
             raise ValueError("Shape and axes have different lengths.")
         if len(axes) == 0:
             raise ValueError("at least 1 axis must be transformed")
-        found = _transformed(kernel_name, a, s, axes, norm, func)
-        return into(out, found)
+        result = _transformed(kernel_name, a, s, axes, norm, func)
+        return into(out, result)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
@@ -360,8 +360,8 @@ def frequencies(
             turned = subtract.node(bins, multiply.node(greater_equal.node(bins, positive), int(n)))
             scaled = multiply.node(turned, 1.0 / (n * d))
             return placed_on(astype.node(scaled, dtype or np.float64, copy=False), gpu, device)
-        found = whole(n, d).astype(dtype or np.float64, copy=False)
-        return placed_on(as_node(found, cut), gpu, device)
+        values = whole(n, d).astype(dtype or np.float64, copy=False)
+        return placed_on(as_node(values, cut), gpu, device)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
@@ -389,8 +389,8 @@ def ifftshift(x: Any, axes: Any = None) -> Node:
 def _shifted(x: Any, axes: Any, sign: int) -> Node:
     node = as_node(x)
     ndim = node.meta.ndim
-    chosen = np.lib.array_utils.normalize_axis_tuple(range(ndim) if axes is None else axes, ndim)
-    shifts = tuple(sign * (numbers(node.shape)[axis] // 2) for axis in chosen)
-    moved = roll.node(node, shifts, chosen)
-    cut = {axis: -1 for axis in chosen if len(node.chunks[axis]) == 1}
-    return as_node(rechunk.node(moved, cut)) if cut else moved
+    places = np.lib.array_utils.normalize_axis_tuple(range(ndim) if axes is None else axes, ndim)
+    shifts = tuple(sign * (numbers(node.shape)[axis] // 2) for axis in places)
+    result = roll.node(node, shifts, places)
+    chunks = {axis: -1 for axis in places if len(node.chunks[axis]) == 1}
+    return as_node(rechunk.node(result, chunks)) if chunks else result

@@ -56,9 +56,9 @@ def locate_points(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Poin
             continue
         sizes = np.array(numbers(chunks[axis]))
         stops = sizes.cumsum()
-        which = stops.searchsorted(positions, side="right")
-        local.append(positions - (stops - sizes)[which])
-        block = block * len(stops) + which
+        indices = stops.searchsorted(positions, side="right")
+        local.append(positions - (stops - sizes)[indices])
+        block = block * len(stops) + indices
     return PointBlocks(block, tuple(local), counts)
 
 
@@ -66,7 +66,7 @@ def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> P
     """Count negative positions from the end; ``IndexError`` if they are out of bounds."""
     if isinstance(points[0], range):
         return points
-    found = []
+    result = []
     for positions, axis, length in zip(points, axes, lengths, strict=True):
         low, high = (positions.min(), positions.max()) if positions.size else (0, -1)
         if low < -length or high >= length:
@@ -74,8 +74,8 @@ def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> P
             raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
         # Small integers cannot exceed their own range, nor unsigned ones be negative.
         places = positions.astype(np.intp, copy=False)
-        found.append(np.where(places < 0, places + length, places) if low < 0 else places)
-    return tuple(found)
+        result.append(np.where(places < 0, places + length, places) if low < 0 else places)
+    return tuple(result)
 
 
 def in_bounds(positions: Any, length: int, mode: str) -> Any:
@@ -122,8 +122,8 @@ def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout
     changes = (where.block[1:] != where.block[:-1]).nonzero()[0] + 1
     # Each run is a task. Runs are used unless equal chunks would be far fewer.
     if len(changes) <= count // largest + min(math.prod(where.counts), count):
-        found = runs(where.block, changes, largest)
-        return PointLayout(where, found, found.sizes)
+        plan = runs(where.block, changes, largest)
+        return PointLayout(where, plan, plan.sizes)
     return PointLayout(where, None, tuple(numbers(regular(count, largest))))
 
 
@@ -149,11 +149,11 @@ def diagonal_runs(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Diag
     block: Any = np.zeros(len(starts), np.intp)
     local = []
     for own, part in zip(stops, points, strict=True):
-        which = np.minimum(own.searchsorted(starts + part.start, side="right"), len(own) - 1)
-        begin = starts + part.start - np.append(0, own)[which]
+        indices = np.minimum(own.searchsorted(starts + part.start, side="right"), len(own) - 1)
+        begin = starts + part.start - np.append(0, own)[indices]
         lengths = (ends - starts).tolist()
         local.append([range(i, i + n) for i, n in zip(begin.tolist(), lengths, strict=True)])
-        block = block * len(own) + which
+        block = block * len(own) + indices
     parts = tuple(zip(*local, strict=True))
     return DiagonalRuns(block, parts, tuple((ends - starts).tolist()))
 
@@ -220,26 +220,26 @@ class MergedPoints(Rule):
     def _plans(self) -> list[tuple[list[int], tuple[tuple[slice, Any], ...]]]:
         """For each chunk the needed shares, their parts, and their positions."""
         plans = []
-        done = np.zeros(self.shares.numblocks[self.axis], np.intp)
+        offsets = np.zeros(self.shares.numblocks[self.axis], np.intp)
         start = 0
         for size in self.sizes:
             here = self.block[start : start + size]
             order = np.argsort(here, kind="stable")
-            needed, begins = np.unique(here[order], return_index=True)
+            sources, begins = np.unique(here[order], return_index=True)
             parts = np.split(order, begins[1:])
             slices = [
-                slice(int(done[i]), int(done[i]) + len(part))
-                for i, part in zip(needed, parts, strict=True)
+                slice(int(offsets[i]), int(offsets[i]) + len(part))
+                for i, part in zip(sources, parts, strict=True)
             ]
-            done[needed] += [len(part) for part in parts]
-            plans.append((needed.tolist(), tuple(zip(slices, parts, strict=True))))
+            offsets[sources] += [len(part) for part in parts]
+            plans.append((sources.tolist(), tuple(zip(slices, parts, strict=True))))
             start += size
         return plans
 
     def cell(self, index: Index) -> Call:
-        needed, places = self._plans[index[self.axis]]
+        sources, places = self._plans[index[self.axis]]
         head, tail = index[: self.axis], index[self.axis + 1 :]
-        refs = [Ref(self.shares, (*head, position, *tail)) for position in needed]
+        refs = [Ref(self.shares, (*head, position, *tail)) for position in sources]
         return Call(merge_points, (refs, places, self.axis))
 
 
@@ -249,9 +249,9 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
     ``name`` represents the points in the names of the grids.
     """
     if isinstance(points[0], range):
-        cut = diagonal_runs(a.chunks, points, axes)
+        runs = diagonal_runs(a.chunks, points, axes)
         counts = tuple(len(a.chunks[axis]) for axis in axes)
-        return _shares(a, cut.blocks, cut.parts, cut.sizes, axes, place, counts, name)
+        return _shares(a, runs.blocks, runs.parts, runs.sizes, axes, place, counts, name)
     plan = layout(a.chunks, points, axes)
     if plan.runs is not None:
         bounds = itertools.pairwise([*plan.runs.starts.tolist(), len(plan.where.block)])
@@ -262,9 +262,9 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
         return _gather_points(a, plan, axes[0], name)
     order = np.argsort(plan.where.block, kind="stable")
     blocks, begins = np.unique(plan.where.block[order], return_index=True)
-    chosen = np.split(order, begins[1:])
-    parts = tuple(tuple(x[part] for x in plan.where.local) for part in chosen)
-    sizes = tuple(len(part) for part in chosen)
+    groups = np.split(order, begins[1:])
+    parts = tuple(tuple(x[part] for x in plan.where.local) for part in groups)
+    sizes = tuple(len(part) for part in groups)
     shares = _shares(a, blocks, parts, sizes, axes, place, plan.where.counts, name)
     held_by = np.searchsorted(blocks, plan.where.block)
     rule = MergedPoints(shares, place, held_by, plan.sizes, f"{shares.name}-merged")
@@ -274,14 +274,14 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
 
 def _gather_points(a: Grid, plan: PointLayout, axis: int, name: str) -> Grid:
     """Let every chunk of points read all blocks along their axis."""
-    found = []
+    plans = []
     (local,) = plan.where.local
     (count,) = plan.where.counts
     for start, stop in itertools.pairwise(borders(plan.sizes)):
         block = plan.where.block[start:stop]
-        chosen = tuple(local[start:stop][block == i] for i in range(count))
+        points = tuple(local[start:stop][block == i] for i in range(count))
         # The final position of each point when points are taken block by block.
-        found.append((chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")))
+        plans.append((points, np.argsort(np.argsort(block, kind="stable"), kind="stable")))
     inputs = [
         (a, tuple(Via(None, (i,)) if b == axis else b for b in range(a.ndim))) for i in range(count)
     ]
@@ -290,7 +290,7 @@ def _gather_points(a: Grid, plan: PointLayout, axis: int, name: str) -> Grid:
         inputs,
         chunks=(*a.chunks[:axis], plan.sizes, *a.chunks[axis + 1 :]),
         meta=a.meta,
-        varying=PointsAt(f"{name}-{a.name}", axis, tuple(found)),
+        varying=PointsAt(f"{name}-{a.name}", axis, tuple(plans)),
         kwargs={"axis": axis},
     )
 
@@ -307,8 +307,8 @@ def _shares(
 ) -> Grid:
     """Take ``parts[i]`` from the block ``blocks[i]``: one chunk each along the points' axis."""
     tables = np.unravel_index(blocks, counts)
-    rest = [axis for axis in range(a.ndim) if axis not in axes]
-    order: list[int | None] = [*rest[:place], None, *rest[place:]]
+    other_axes = [axis for axis in range(a.ndim) if axis not in axes]
+    order: list[int | None] = [*other_axes[:place], None, *other_axes[place:]]
     edges: list[int | Via | None] = [
         None if axis in axes else order.index(axis) for axis in range(a.ndim)
     ]
@@ -351,8 +351,8 @@ class PointSelection(Node):
         return empty_like_kind(self.a.meta, self.a.meta.dtype, len(self.chunks))
 
     def _cut(self, chunks: Chunks, sizes: Sizes) -> Chunks:
-        rest = [size for axis, size in enumerate(chunks) if axis not in self.axes]
-        return (*rest[: self.place], sizes, *rest[self.place :])
+        splits = [size for axis, size in enumerate(chunks) if axis not in self.axes]
+        return (*splits[: self.place], sizes, *splits[self.place :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,9 +374,9 @@ class Take(PointSelection):
         return settle(self.points, self.axes, lengths)
 
     def sliced(self, taken: Cut, part: PartOf) -> Node | None:
-        rest = iter([*taken[: self.place], *taken[self.place + 1 :]])
+        ranges = iter([*taken[: self.place], *taken[self.place + 1 :]])
         below = tuple(
-            None if axis in self.axes else next(rest) for axis in range(len(self.a.chunks))
+            None if axis in self.axes else next(ranges) for axis in range(len(self.a.chunks))
         )
         along = taken[self.place]
         points = self.points
@@ -407,10 +407,10 @@ class Take(PointSelection):
         return recut_as(self.replaced(a=a, points=points), self.chunks)
 
     def _along(self, a: Node, axis: int, run: range) -> Node | None:
-        taken = tuple(run if i == axis else None for i in range(len(a.chunks)))
-        if a is self.a and a.sliced(taken, part_of) is None:
+        ranges = tuple(run if i == axis else None for i in range(len(a.chunks)))
+        if a is self.a and a.sliced(ranges, part_of) is None:
             return None
-        return part_of(a, taken)
+        return part_of(a, ranges)
 
     def tile(self, a: Grid) -> Any:
         if all(known(a.chunks[axis]) for axis in self.axes):
@@ -446,12 +446,12 @@ class TakeByTensor(PointSelection):
         infos = yield Look(points)
         if all(info.sample is not None for info in infos):
             count = len(points[0])
-            found = tuple(
+            values = tuple(
                 np.concatenate([info.sample for info in infos[i * count : (i + 1) * count]])
                 for i in range(len(points))
             )
-            settled = settle(found, self.axes, lengths)
-            return taken(a, settled, self.axes, self.place, self.name)
+            positions = settle(values, self.axes, lengths)
+            return taken(a, positions, self.axes, self.place, self.name)
         rule = TakeAcrossBlocks(a, points, self.axes, self.place)
         return Grid(rule, self._cut(a.chunks, points[0].chunks[0]), self.meta)
 
@@ -470,11 +470,11 @@ class TakeAcrossBlocks(Rule):
         return "take"
 
     def cell(self, index: Index) -> Call:
-        rest = [*index[: self.place], *index[self.place + 1 :]]
-        others = [axis for axis in range(self.a.ndim) if axis not in self.axes]
-        found = dict(zip(others, rest, strict=True))
+        outer = [*index[: self.place], *index[self.place + 1 :]]
+        other_axes = [axis for axis in range(self.a.ndim) if axis not in self.axes]
+        places = dict(zip(other_axes, outer, strict=True))
         ranges: list[Any] = [
-            range(self.a.numblocks[axis]) if axis in self.axes else (found[axis],)
+            range(self.a.numblocks[axis]) if axis in self.axes else (places[axis],)
             for axis in range(self.a.ndim)
         ]
         blocks = [Ref(self.a, position) for position in itertools.product(*ranges)]
@@ -492,8 +492,8 @@ def pick_points(
     place: int,
 ) -> Any:
     """Take points from their blocks."""
-    settled = settle(tuple(points), axes, tuple(map(sum, sizes)))
-    where = locate_points(sizes, settled, tuple(range(len(sizes))))
+    positions = settle(tuple(points), axes, tuple(map(sum, sizes)))
+    where = locate_points(sizes, positions, tuple(range(len(sizes))))
     if is_sparse(blocks[0]):
         owned = [np.flatnonzero(where.block == position) for position in range(len(blocks))]
         shares = [

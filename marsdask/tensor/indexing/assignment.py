@@ -83,14 +83,14 @@ def value_chunks(
             edges.append(None)
             continue
         cut = cuts[axis]
-        wanted = a.chunks[axis] if cut is None else cut.sizes
-        check_length(sizes, wanted, axis)
-        target.append(wanted)
+        splits = a.chunks[axis] if cut is None else cut.sizes
+        check_length(sizes, splits, axis)
+        target.append(splits)
         if cut is None:
             edges.append(axis)
         else:
-            found = {position: i for i, position in enumerate(cut.positions)}
-            edges.append(Via(axis, tuple(found.get(i, 0) for i in range(a.numblocks[axis]))))
+            places = {position: i for i, position in enumerate(cut.positions)}
+            edges.append(Via(axis, tuple(places.get(i, 0) for i in range(a.numblocks[axis]))))
     return tuple(target), tuple(edges)
 
 
@@ -153,19 +153,19 @@ class SetSlice(SetItem):
     taken: tuple[Taken, ...]
 
     def sliced(self, taken: Cut, part: PartOf) -> Node | None:
-        rest = part(self.a, taken)
+        target = part(self.a, taken)
         meeting = [
-            _meeting(own, cut, length)
-            for own, cut, length in zip(self.taken, taken, self.a.shape, strict=True)
+            _meeting(own, place, length)
+            for own, place, length in zip(self.taken, taken, self.a.shape, strict=True)
         ]
         if None in meeting:
             return None
         if any(places is not None and not places for places, _ in meeting):  # type: ignore[misc]
-            return rest
-        ranges = zip(self.value.shape, (wanted for _, wanted in meeting), strict=True)  # type: ignore[misc]
-        value = part(self.value, tuple(None if size == 1 else wanted for size, wanted in ranges))
+            return target
+        ranges = zip(self.value.shape, (span for _, span in meeting), strict=True)  # type: ignore[misc]
+        value = part(self.value, tuple(None if size == 1 else span for size, span in ranges))
         places = tuple(EVERYTHING if own is None else own for own, _ in meeting)  # type: ignore[misc]
-        return self.replaced(a=rest, value=value, taken=places)
+        return self.replaced(a=target, value=value, taken=places)
 
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from _comparable(a, value, self.taken)
@@ -214,8 +214,8 @@ def _comparable(
     """Compute unknown sizes only if the result depends on them."""
     for axis, part in enumerate(taken):
         sizes = value.chunks[axis]
-        same = part == EVERYTHING and sizes in ((1,), a.chunks[axis])
-        if not same and not (known(sizes) and known(a.chunks[axis])):
+        is_same = part == EVERYTHING and sizes in ((1,), a.chunks[axis])
+        if not is_same and not (known(sizes) and known(a.chunks[axis])):
             a, value = yield from resolved(a, value)
             break
     return a, value
@@ -245,5 +245,5 @@ def into(out: Any, node: Node, casting: Any = "same_kind", rule: OutputRule = OU
 
     Public functions return that tensor itself; functions called inside operations have none.
     """
-    held: Node = node if out is None else assign(out, node, casting, rule)
-    return held
+    result: Node = node if out is None else assign(out, node, casting, rule)
+    return result

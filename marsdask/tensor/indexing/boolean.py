@@ -61,10 +61,10 @@ def bands(chunks: Chunks) -> Chunks:
     lengths = shape_of(chunks[1:])
     block = math.prod(max(numbers(sizes)) for sizes in chunks)
     rows = max(1, block // max(1, math.prod(lengths)))
-    cut: list[int] = []
+    heights: list[int] = []
     for size in numbers(chunks[0]):
-        cut.extend(numbers(regular(size, rows)))
-    return (tuple(cut), *((length,) for length in lengths))
+        heights.extend(numbers(regular(size, rows)))
+    return (tuple(heights), *((length,) for length in lengths))
 
 
 def lengths_by(mask: Node, cut: Chunks, own: Chunks) -> Sizes:
@@ -106,12 +106,12 @@ def choose(block: Any, mask: Any, axis: int) -> Any:
 def _choose_flat(block: Any, mask: Any) -> Any:
     """Select by positions, which takes a third of the time of indexing with a mask."""
     out = np.empty(np.count_nonzero(mask), block.dtype)
-    done = 0
+    offset = 0
     for start in range(0, len(block), CACHED):
         where = np.flatnonzero(mask[start : start + CACHED])
-        end = done + len(where)
-        np.take(block[start : start + CACHED], where, out=out[done:end], mode="clip")
-        done = end
+        end = offset + len(where)
+        np.take(block[start : start + CACHED], where, out=out[offset:end], mode="clip")
+        offset = end
     return out
 
 
@@ -174,18 +174,18 @@ class BooleanIndexing(Node):
         own = mask.chunks
         if own != a.chunks[self._axes]:
             check_fit(shape_of(own), shape_of(a.chunks[self._axes]), self.axis)
-        cut = bands(a.chunks[self._axes])
-        a = recut(a, (*a.chunks[: self.axis], *cut, *a.chunks[self._axes.stop :]))
-        mask = recut(mask, cut)
-        sizes = lengths_by(self.mask, cut, own)
-        gone = mask.ndim - 1
+        chunks = bands(a.chunks[self._axes])
+        a = recut(a, (*a.chunks[: self.axis], *chunks, *a.chunks[self._axes.stop :]))
+        mask = recut(mask, chunks)
+        sizes = lengths_by(self.mask, chunks, own)
+        offset = mask.ndim - 1
         axes = tuple(
-            axis if axis <= self.axis else None if axis < self._axes.stop else axis - gone
+            axis if axis <= self.axis else None if axis < self._axes.stop else axis - offset
             for axis in range(a.ndim)
         )
         return blockwise(
             choose,
-            [(a, axes), (mask, (self.axis, *(None,) * gone))],
+            [(a, axes), (mask, (self.axis, *(None,) * offset))],
             chunks=(*a.chunks[: self.axis], sizes, *a.chunks[self._axes.stop :]),
             meta=self.meta,
             kwargs={"axis": self.axis},
@@ -205,17 +205,17 @@ def check_fit(mask: tuple[Any, ...], shape: tuple[Any, ...], axis: int) -> None:
 def count_true(mask: Grid) -> Grid:
     """Return the number of selected elements of each band of a mask, one number per band."""
     inputs = [(mask, (0, *(None,) * (mask.ndim - 1)))]
-    ones = (1,) * mask.numblocks[0]
-    return blockwise(np.count_nonzero, inputs, chunks=(ones,), meta=np.empty(0, np.intp))
+    sizes = (1,) * mask.numblocks[0]
+    return blockwise(np.count_nonzero, inputs, chunks=(sizes,), meta=np.empty(0, np.intp))
 
 
 #: A mask has one byte per element; positions have eight per axis, twice.
 @kernel(scratch=24.0)
 def where_true(block: Any, start: int) -> Any:
     """Return the indices of the elements of a band that are not zero, one a row."""
-    found = np.argwhere(block)
-    found[:, :1] += start
-    return found
+    indices = np.argwhere(block)
+    indices[:, :1] += start
+    return indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +230,8 @@ class ArgWhere(Node):
 
     @property
     def chunks(self) -> Chunks:
-        cut = bands(self.a.chunks)
-        return (lengths_by(self.a, cut, self.a.chunks), (len(self.a.chunks),))
+        splits = bands(self.a.chunks)
+        return (lengths_by(self.a, splits, self.a.chunks), (len(self.a.chunks),))
 
     def tile(self, a: Grid) -> Any:
         return self._found(a) if known_chunks(a.chunks) else self._look(a)
@@ -268,8 +268,8 @@ def nonzero(a: Any) -> tuple[Node, ...]:
     node = as_node(a)
     if not node.chunks:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use atleast_1d(scalar)")
-    found = ArgWhere(node)
-    return ExecutableTuple(column(found, axis) for axis in range(len(node.chunks)))
+    indices = ArgWhere(node)
+    return ExecutableTuple(column(indices, axis) for axis in range(len(node.chunks)))
 
 
 #: Stands for an argument that is not given: ``None`` is a value.

@@ -70,8 +70,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
     for position, condition in enumerate(conditions):
         if as_node(condition).meta.dtype != np.bool_:
             raise TypeError(f"invalid entry {position} in condlist: should be boolean ndarray")
-    found = apply(select_from, *conditions, *choices, default, count=len(conditions))
-    return in_order_of(as_node(found), "C")
+    result = apply(select_from, *conditions, *choices, default, count=len(conditions))
+    return in_order_of(as_node(result), "C")
 
 
 def change_where(
@@ -106,7 +106,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"with {len(conditions)} condition(s), either {len(conditions)} or "
             f"{len(conditions) + 1} functions are expected"
         )
-    found = map_blocks.node(
+    result = map_blocks.node(
         change_where,
         tensor,
         *conditions,
@@ -115,4 +115,4 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         args=args,
         options=kw,
     )
-    return in_order(as_node(found), tensor.memory_order)
+    return in_order(as_node(result), tensor.memory_order)

@@ -58,24 +58,24 @@ def parse(key: Any, shape: tuple[Size, ...]) -> list[Item]:
     Arrays of integers and masks become nodes or stay arrays in memory.
     """
     parts = [_plain(part) for part in (key if isinstance(key, tuple) else (key,))]
-    used = sum(_width(part) for part in parts)
-    if used > len(shape):
+    width = sum(_width(part) for part in parts)
+    if width > len(shape):
         raise IndexError(
             f"too many indices for array: array is {len(shape)}-dimensional, "
-            f"but {used} were indexed"
+            f"but {width} were indexed"
         )
     gaps = [i for i, part in enumerate(parts) if part is Ellipsis]
     if len(gaps) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    rest = [EVERYTHING] * (len(shape) - used)
+    fill = [EVERYTHING] * (len(shape) - width)
     place = gaps[0] if gaps else len(parts)
     items: list[Item] = []
     axis = 0
-    for part in [*parts[:place], *rest, *parts[place + 1 :]]:
+    for part in [*parts[:place], *fill, *parts[place + 1 :]]:
         item = _item(part, axis, shape)
         items.append(item)
         axis += item.width
-    if gaps and not rest and place < len(items):
+    if gaps and not fill and place < len(items):
         items[place] = replace(items[place], apart=True)
     arrays = [item for item in items if item.chooses]
     single = any(item.width == 0 and item.value is not None for item in items)
@@ -163,8 +163,8 @@ def _fitting(mask: Any, shape: tuple[Size, ...], axis: int) -> Any:
 
 def _slice(part: slice, length: Size) -> Taken:
     if isinstance(length, int):
-        taken = range(*part.indices(length))
-        return EVERYTHING if taken == range(length) else taken
+        positions = range(*part.indices(length))
+        return EVERYTHING if positions == range(length) else positions
     bounds = [None if x is None else operator.index(x) for x in (part.start, part.stop, part.step)]
     if bounds[2] == 0:
         raise ValueError("slice step cannot be zero")
@@ -203,11 +203,11 @@ def getitem(a: Any, key: Any) -> Node:
 
 
 def _fields(node: Node, names: Any) -> Node:
-    found = named_fields(np.empty((), node.meta.dtype), names)
-    if not found.ndim:
+    sample = named_fields(np.empty((), node.meta.dtype), names)
+    if not sample.ndim:
         return apply(named_fields, node, names=names)
     ndim = len(node.chunks)
-    whole = ndim + found.ndim
+    whole = ndim + sample.ndim
     return MapBlocks(
         array_field,
         (node,),
@@ -215,9 +215,9 @@ def _fields(node: Node, names: Any) -> Node:
         (0,),
         {"name": names},
         (),
-        np.empty((0,) * whole, found.dtype),
+        np.empty((0,) * whole, sample.dtype),
         added=tuple(range(ndim, whole)),
-        out_sizes=(*(None,) * ndim, *((size,) for size in found.shape)),
+        out_sizes=(*(None,) * ndim, *((size,) for size in sample.shape)),
         checks=False,
     )
 
@@ -292,16 +292,16 @@ def _falses(node: Node, items: Sequence[Item]) -> Node:
     """Empty the new axes that came from ``False``."""
     if not any(item.value is False for item in items):
         return node
-    kept = [item for item in items if item.kind in ("new", "slice")]
-    return Slice(node, tuple(range(0) if item.value is False else EVERYTHING for item in kept))
+    slices = [item for item in items if item.kind in ("new", "slice")]
+    return Slice(node, tuple(range(0) if item.value is False else EVERYTHING for item in slices))
 
 
 def _advanced(node: Node, items: Sequence[Item], arrays: list[Item], *, indexed: bool) -> Node:
     if len(arrays) == 1 and arrays[0].kind == "mask":
         (item,) = arrays
         form: tuple[Any, ...] = (-1,)
-        gone = range(item.axis, item.axis + item.width)
-        labels: list[Any] = [axis for axis in range(len(node.chunks)) if axis not in gone]
+        mask_axes = range(item.axis, item.axis + item.width)
+        labels: list[Any] = [axis for axis in range(len(node.chunks)) if axis not in mask_axes]
         labels.insert(item.axis, "points")
         mask = as_node(item.value)
         if not item.width:  # a computed boolean: an axis of one element, selected or not
@@ -335,11 +335,11 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
     axes: list[int] = []
     values: list[Any] = []
     for item in arrays:
-        found = list(_positions(item.value)) if item.kind == "mask" else [item.value]
+        positions = list(_positions(item.value)) if item.kind == "mask" else [item.value]
         if item.kind == "int":
-            found = [np.asarray(item.value[0] if isinstance(item.value, range) else item.value)]
+            positions = [np.asarray(item.value[0] if isinstance(item.value, range) else item.value)]
         axes.extend(range(item.axis, item.axis + item.width))
-        values.extend(found)
+        values.extend(positions)
     if not any(isinstance(value, Node) for value in values):
         shape = _broadcast(values)
         return tuple(axes), tuple(np.broadcast_to(x, shape).ravel() for x in values), shape
@@ -377,8 +377,8 @@ def _positions(mask: Any) -> Sequence[Any]:
     """Return the positions where a mask holds, for each of its axes."""
     if isinstance(mask, np.ndarray):
         return mask.nonzero()
-    found = ArgWhere(mask)
-    return [column(found, axis) for axis in range(len(mask.chunks))]
+    indices = ArgWhere(mask)
+    return [column(indices, axis) for axis in range(len(mask.chunks))]
 
 
 @public
@@ -397,8 +397,8 @@ def take(
             raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
         where = _in_bounds(where, length, mode)
     key = (slice(None),) * axis + (where,)
-    found = index_node(node, parse(key, node.shape), indexed=False)
-    return into(out, found, "safe", TAKEN)
+    result = index_node(node, parse(key, node.shape), indexed=False)
+    return into(out, result, "safe", TAKEN)
 
 
 def _as_positions(indices: Any) -> Node:
@@ -453,5 +453,5 @@ class PointView:
         if not points:
             return self._tensor
         node = as_node(getitem.node(node, slices)) if partial else node
-        rest = [axis for axis in range(ndim) if axis not in points]
-        return getitem(view(node, [*points, *rest]), tuple(items[i] for i in points))
+        other_axes = [axis for axis in range(ndim) if axis not in points]
+        return getitem(view(node, [*points, *other_axes]), tuple(items[i] for i in points))

@@ -79,25 +79,27 @@ class Insertion(Node):
         return count_before(range(own.start, own.start + len(own) * step, step), places)
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        cut, axis, ndim = taken[self.axis], self.axis, len(taken)
+        span, axis, ndim = taken[self.axis], self.axis, len(taken)
         below = (*taken[:axis], None, *taken[axis + 1 :])
         a, values = part(self.a, below), part(self.values, below)
-        if cut is None:
+        if span is None:
             return self.replaced(a=a, values=values)
-        if not cut:
+        if not span:
             return part(a, along(axis, ndim, range(0)))
-        low, high = sorted((cut[0], cut[-1]))
-        if not is_run(cut, high - low):
-            both = Concatenate((a, values), axis, self.meta.dtype)
-            return Take(both, (self._sources(as_positions(cut), length(a, axis)),), (axis,), axis)
+        low, high = sorted((span[0], span[-1]))
+        if not is_run(span, high - low):
+            pool = Concatenate((a, values), axis, self.meta.dtype)
+            return Take(pool, (self._sources(as_positions(span), length(a, axis)),), (axis,), axis)
         first, last = self._values_before(np.array([low, high + 1])).tolist()
         inner = self.replaced(
             a=part(a, along(axis, ndim, range(low - first, high + 1 - last))),
             values=part(values, along(axis, ndim, range(first, last))),
             places=shifted(self.places[first:last], low - first),
         )
-        start = cut.start - low
-        return part(inner, along(axis, ndim, range(start, start + len(cut) * cut.step, cut.step)))
+        start = span.start - low
+        return part(
+            inner, along(axis, ndim, range(start, start + len(span) * span.step, span.step))
+        )
 
     def _sources(self, places: Any, size: int) -> Any:
         """Return the positions of elements of the result in the array, followed by the values."""
@@ -109,8 +111,8 @@ class Insertion(Node):
         axis, own = self.axis, tuple(range(a.ndim))
         bounds = self._bounds(a.chunks)
         counts = np.diff(bounds)
-        some = np.flatnonzero(counts)
-        sizes = tuple(counts[some].tolist()) or (0,)
+        places = np.flatnonzero(counts)
+        sizes = tuple(counts[places].tolist()) or (0,)
         values = recut(values, (*a.chunks[:axis], sizes, *a.chunks[axis + 1 :]))
         table = np.clip(np.cumsum(counts > 0) - 1, 0, None)
         via = Via(axis, tuple(table.tolist()))

@@ -42,11 +42,11 @@ class RowBatch:
     def read(self, session: Session, places: tuple[int, ...]) -> Any:
         """Return a copy of a row, or of a part of it."""
         if self._values is None:
-            rest = (EVERYTHING,) * (len(self.a.chunks) - 1)
-            part = wrap(Slice(self.a, (self.rows, *rest)))
+            tail = (EVERYTHING,) * (len(self.a.chunks) - 1)
+            part = wrap(Slice(self.a, (self.rows, *tail)))
             self._values = part.compute(session=session)
-        found = self._values[(places[0] - self.rows.start, *places[1:], ...)].copy("K")
-        return found if found.ndim else found[()]
+        value = self._values[(places[0] - self.rows.start, *places[1:], ...)].copy("K")
+        return value if value.ndim else value[()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +81,17 @@ class Element(Node):
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
         count = len(self.places)
-        taken = [range(place, place + 1) for place in self.places]
-        part = slice_grid(a, (*taken, *(None,) * (a.ndim - count)))
+        ranges = [range(place, place + 1) for place in self.places]
+        part = slice_grid(a, (*ranges, *(None,) * (a.ndim - count)))
         return view_grid(part, tuple(range(count, a.ndim)))
 
     def at_hand(self, session: Session) -> Any:
         if self.batch is not None:
             return self.batch.read(session, self.places)
-        stored = self.a
-        if not isinstance(stored, Stored) or not _in_memory(stored, session):
+        source = self.a
+        if not isinstance(source, Stored) or not _in_memory(source, session):
             return None
-        layout = stored.result.layout
+        layout = source.result.layout
         ranges: list[Any] = list(map(range, map(len, layout.chunks)))
         local = []
         for axis, place in enumerate(self.places):
@@ -102,8 +102,8 @@ class Element(Node):
         blocks = session.scheduler.gather(keys)
         parts = [block[(*local, ...)] for block in blocks]
         places = itertools.product(*map(range, map(len, ranges[len(local) :])))
-        found = dict(zip(places, parts, strict=True))
-        return assemble(found, self.meta, owned=False, order=self.memory_order)
+        grid = dict(zip(places, parts, strict=True))
+        return assemble(grid, self.meta, owned=False, order=self.memory_order)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Element, (self.a, self.places)

@@ -91,9 +91,9 @@ def array_cast_error(result: Node, out: np.dtype[Any], casting: Any) -> Exceptio
 
 def read_cast_error(result: Node, out: np.dtype[Any], casting: Any) -> Exception:
     """Return the error of an ``out`` that is cast to the type of the result."""
-    read = "array data" if result.meta.ndim else "scalar"
+    kind = "array data" if result.meta.ndim else "scalar"
     return TypeError(
-        f"Cannot cast {read} from {out!r} to {result.meta.dtype!r} "
+        f"Cannot cast {kind} from {out!r} to {result.meta.dtype!r} "
         f"according to the rule {casting!r}"
     )
 
@@ -160,8 +160,10 @@ def rounded_rule(result: Node, decimals: int) -> OutputRule:
 
 def not_joined(out: Shape, result: Shape) -> Exception:
     """Return the error of ``concatenate`` for an output of another shape."""
-    same = len(out) == len(result)
-    words = "Output array is the wrong shape" if same else "Output array has wrong dimensionality"
+    is_alike = len(out) == len(result)
+    words = (
+        "Output array is the wrong shape" if is_alike else "Output array has wrong dimensionality"
+    )
     return in_words(out, result, words)
 
 
@@ -189,8 +191,10 @@ _NOT_ACCEPTABLE = (
 
 def not_dot(out: Shape, result: Shape) -> Exception:
     """Return the error of ``dot`` for an output of another shape."""
-    same = len(out) == len(result)
-    return in_words(out, result, "output array has wrong dimensions" if same else _NOT_ACCEPTABLE)
+    is_alike = len(out) == len(result)
+    return in_words(
+        out, result, "output array has wrong dimensions" if is_alike else _NOT_ACCEPTABLE
+    )
 
 
 def dot_cast_error(result: Node, out: np.dtype[Any], casting: Any) -> Exception:
@@ -206,11 +210,11 @@ def not_matmul(out: Shape, result: Shape, signature: str, core: int) -> Exceptio
     """Return the error of ``matmul``, whose result has ``core`` axes besides those of stacks."""
     if len(out) >= core:
         pairs = zip(out[len(out) - core :], result[len(result) - core :], strict=True)
-        for axis, (own, wanted) in enumerate(pairs):
-            if own != wanted and known((own, wanted)):
+        for axis, (own, length) in enumerate(pairs):
+            if own != length and known((own, length)):
                 words = (
                     f"matmul: Output operand 0 has a mismatch in its core dimension {axis}, with "
-                    f"gufunc signature {signature} (size {own} is different from {wanted})"
+                    f"gufunc signature {signature} (size {own} is different from {length})"
                 )
                 return in_words(out, result, words)
     return not_together(out, result, 1)

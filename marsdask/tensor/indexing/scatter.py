@@ -63,25 +63,25 @@ def put_points(
     The last positional argument is the sliced part of the block, and its start.
     """
     *arrays, (key, starts) = points
-    settled = settle(tuple(arrays), axes, lengths)
+    targets = settle(tuple(arrays), axes, lengths)
     if key is None:
         return block
     out: Any = None
-    for begin in range(0, len(settled[0]), AT_ONCE):
+    for begin in range(0, len(targets[0]), AT_ONCE):
         local = [
             positions[begin : begin + AT_ONCE] - start
-            for positions, start in zip(settled, starts, strict=True)
+            for positions, start in zip(targets, starts, strict=True)
         ]
         inside = [
             (place >= 0) & (place < block.shape[axis])
             for axis, place in zip(axes, local, strict=True)
         ]
-        chosen = np.flatnonzero(np.all(inside, axis=0))
-        if chosen.size:
+        where = np.flatnonzero(np.all(inside, axis=0))
+        if where.size:
             out = writable(block) if out is None else out
-            one = value.shape[axes[0]] == 1
-            share = value if one else np.take(value, chosen + begin, axis=axes[0])
-            _put_share(out[key], share, [place[chosen] for place in local], axes, put)
+            is_single = value.shape[axes[0]] == 1
+            share = value if is_single else np.take(value, where + begin, axis=axes[0])
+            _put_share(out[key], share, [place[where] for place in local], axes, put)
     return block if out is None else out
 
 
@@ -132,15 +132,15 @@ class SetPoints(SetItem):
     put: Put = replace_values
 
     def tile(self, a: Grid, value: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
-        a, value, *rest = yield from resolved(a, value, *points)
+        a, value, *grids = yield from resolved(a, value, *points)
         place = self.axes[0]
         if not is_one(value.chunks[place]):
-            check_length(value.chunks[place], rest[0].chunks[0], place)
-        arrays = [(whole(grid, (0,)), (None,)) for grid in rest]
+            check_length(value.chunks[place], grids[0].chunks[0], place)
+        arrays = [(whole(grid, (0,)), (None,)) for grid in grids]
         cuts = cuts_of(a, self.taken)
         value = whole(value, (place,))
-        others = [axis for axis in range(a.ndim) if axis not in self.axes]
-        value, edges = spread_over(a, value, cuts, [*others[:place], None, *others[place:]])
+        other_axes = [axis for axis in range(a.ndim) if axis not in self.axes]
+        value, edges = spread_over(a, value, cuts, [*other_axes[:place], None, *other_axes[place:]])
         sizes = [numbers(a.chunks[axis]) for axis in self.axes]
         starts = tuple(tuple(borders(x)) for x in sizes)
         return blockwise(
@@ -211,17 +211,17 @@ class SetKnown(SetItem):
             return a
         order = np.argsort(where.block, kind="stable")
         blocks, begins = np.unique(where.block[order], return_index=True)
-        cut = [*begins.tolist(), count]
+        bounds = [*begins.tolist(), count]
         place = self.axes[0]
         cuts = cuts_of(a, self.taken)
-        others = [axis for axis in range(a.ndim) if axis not in self.axes]
-        labels = [*others[:place], None, *others[place:]]
+        other_axes = [axis for axis in range(a.ndim) if axis not in self.axes]
+        labels = [*other_axes[:place], None, *other_axes[place:]]
         if not is_one(value.chunks[place]):
             check_length(value.chunks[place], (count,), place)
-            sizes = tuple(itertools.starmap(operator.sub, zip(cut[1:], cut, strict=False)))
+            sizes = tuple(itertools.starmap(operator.sub, zip(bounds[1:], bounds, strict=False)))
             value = self._shared(a, value, order, sizes, cuts, labels)
         value, edges = spread_over(a, value, cuts, labels)
-        parts = enumerate(itertools.starmap(slice, itertools.pairwise(cut)))
+        parts = enumerate(itertools.starmap(slice, itertools.pairwise(bounds)))
         rule = PutShares(
             a,
             value,
@@ -246,11 +246,11 @@ class SetKnown(SetItem):
     ) -> Grid:
         """Return the values in the order of their chunks, split into shares."""
         place = self.axes[0]
-        cut = tuple((1,) if is_one(own) else own for own in value.chunks)  # whatever its chunks
-        chunks = (*cut[:place], sizes, *cut[place + 1 :])
+        splits = tuple((1,) if is_one(own) else own for own in value.chunks)  # whatever its chunks
+        chunks = (*splits[:place], sizes, *splits[place + 1 :])
         if not isinstance(self.value, Literal):
-            found = taken(value, (order,), (place,), place, f"{self.name}-values")
-            return recut(found, chunks)
+            shares = taken(value, (order,), (place,), place, f"{self.name}-values")
+            return recut(shares, chunks)
         # Split here, so that each task gets only its share of values in memory.
         target, _ = value_chunks(a, chunks, cuts, labels)
         array = np.take(self.value.array, order, axis=place)

@@ -89,30 +89,30 @@ def fit(value: Node, shape: tuple[Any, ...]) -> Node:
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
         value = seen(value, range(1, len(own) + 1))
-    missing = len(shape) - len(own)
-    pairs = zip(own, shape[max(0, missing) :], strict=False)
-    if missing < 0 or any(known((x, n)) and x not in (1, n) for x, n in pairs):
+    offset = len(shape) - len(own)
+    pairs = zip(own, shape[max(0, offset) :], strict=False)
+    if offset < 0 or any(known((x, n)) and x not in (1, n) for x, n in pairs):
         raise ValueError(
             f"could not broadcast input array from shape {shape_text(value.shape)} "
             f"into shape {shape_text(shape)}"
         )
-    return seen(value, [*[None] * missing, *range(len(own))])
+    return seen(value, [*[None] * offset, *range(len(own))])
 
 
 def _assign_slices(node: Node, items: Sequence[Item], value: Node) -> Node:
     if any(item.value is False for item in items):
         return node
-    shown = [item for item in items if item.kind != "int"]
-    lengths = [1 if item.kind == "new" else _length(node, item) for item in shown]
+    out_items = [item for item in items if item.kind != "int"]
+    lengths = [1 if item.kind == "new" else _length(node, item) for item in out_items]
     value = fit(value, tuple(lengths))
     # In the order of the array's own axes: new axes are dropped, elements are axes of length one.
-    places = {item.axis: i for i, item in enumerate(shown) if item.kind == "slice"}
+    places = {item.axis: i for i, item in enumerate(out_items) if item.kind == "slice"}
     value = view(value, [places.get(axis) for axis in range(len(node.chunks))])
-    taken: list[Taken] = [EVERYTHING] * len(node.chunks)
+    ranges: list[Taken] = [EVERYTHING] * len(node.chunks)
     for item in items:
         if item.kind != "new":
-            taken[item.axis] = item.value
-    return SetSlice(node, value, tuple(taken))
+            ranges[item.axis] = item.value
+    return SetSlice(node, value, tuple(ranges))
 
 
 def _length(node: Node, item: Item) -> Any:
@@ -170,10 +170,10 @@ class SetChosen(SetItem):
         a, value, mask = yield from resolved(a, value, mask)
         axes = slice(self.axis, self.axis + mask.ndim)
         check_fit(shape_of(mask.chunks), shape_of(a.chunks[axes]), self.axis)
-        cut = bands(a.chunks[axes])
+        splits = bands(a.chunks[axes])
         before, after = a.chunks[: self.axis], a.chunks[axes.stop :]
         old = a.chunks
-        a, mask = recut(a, (*before, *cut, *after)), recut(mask, cut)
+        a, mask = recut(a, (*before, *splits, *after)), recut(mask, splits)
         infos = yield Look((count_true(mask),), keep=(mask,))
         counts = tuple(int(info.sample) for info in infos)
         length = sum(numbers(value.chunks[self.axis]))
@@ -185,19 +185,19 @@ class SetChosen(SetItem):
         single = [i for i, n in enumerate(shape_of(value.chunks)) if n == 1]
         value = whole(value, single)
         target = []
-        for i, (own, wanted) in enumerate(
-            zip(value.chunks, (*before, counts, *after), strict=True)
-        ):
+        for i, (own, sizes) in enumerate(zip(value.chunks, (*before, counts, *after), strict=True)):
             if i not in single:
-                check_length(own, wanted, i)
-            target.append(own if i in single and sum(numbers(wanted)) != 1 else wanted)
+                check_length(own, sizes, i)
+            target.append(own if i in single and sum(numbers(sizes)) != 1 else sizes)
         value = recut(value, tuple(target))
-        gone = mask.ndim - 1
-        kept = [i for i in range(a.ndim) if i <= self.axis or i >= axes.stop]
-        edges = tuple(None if value.numblocks[i] == 1 else axis for i, axis in enumerate(kept))
+        offset = mask.ndim - 1
+        value_axes = [i for i in range(a.ndim) if i <= self.axis or i >= axes.stop]
+        edges = tuple(
+            None if value.numblocks[i] == 1 else axis for i, axis in enumerate(value_axes)
+        )
         inputs = [
             (a, tuple(range(a.ndim))),
-            (mask, (self.axis, *(None,) * gone)),
+            (mask, (self.axis, *(None,) * offset)),
             (value, edges),
         ]
         kwargs = {"axis": self.axis}
@@ -209,17 +209,17 @@ def assign_points(
     node: Node, items: Sequence[Item], value: Node, put: Put = replace_values
 ) -> Node:
     """Assign to positions: the value's axes of positions become one, which every chunk reads."""
-    chosen = [item for item in items if item.chooses or item.kind == "int"]
-    axes, points, form = points_of(chosen)
+    arrays = [item for item in items if item.chooses or item.kind == "int"]
+    axes, points, form = points_of(arrays)
     labels: list[Any] = ["points"] * len(form) if not together(items) else []
     for item in items:
-        if item is chosen[0] and together(items):
+        if item is arrays[0] and together(items):
             labels.extend(["points"] * len(form))
-        elif item not in chosen:
+        elif item not in arrays:
             labels.append(item)
-    rest = iter(form)
+    sizes = iter(form)
     lengths = [
-        next(rest) if label == "points" else 1 if label.kind == "new" else _length(node, label)
+        next(sizes) if label == "points" else 1 if label.kind == "new" else _length(node, label)
         for label in labels
     ]
     value = fit(value, tuple(lengths))
@@ -232,13 +232,13 @@ def assign_points(
     }
     order = [places[axis] for axis in range(len(node.chunks)) if axis not in axes]
     value = seen(value, [*order[: axes[0]], begin, *order[axes[0] :]])
-    taken = [EVERYTHING] * len(node.chunks)
+    ranges = [EVERYTHING] * len(node.chunks)
     for item in items:
         if item.kind == "slice":
-            taken[item.axis] = item.value
+            ranges[item.axis] = item.value
     if isinstance(points[0], Node):
-        return SetPoints(node, value, points, axes, tuple(taken), put)
-    return SetKnown(node, value, points, axes, tuple(taken), put)
+        return SetPoints(node, value, points, axes, tuple(ranges), put)
+    return SetKnown(node, value, points, axes, tuple(ranges), put)
 
 
 def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:

@@ -80,7 +80,7 @@ class Slice(Node):
         if not all(own == EVERYTHING or isinstance(own, range) for own in self.taken):
             return None
         pairs = zip(self.taken, taken, strict=True)
-        return part(self.a, tuple(_composed(own, cut) for own, cut in pairs))
+        return part(self.a, tuple(_composed(own, places) for own, places in pairs))
 
     @property
     def first_needed(self) -> int | None:
@@ -89,15 +89,16 @@ class Slice(Node):
         return elements_needed(self.taken[0])
 
     def pushed_down(self) -> Node | None:
-        taken = tuple(_settled_range(part) for part in self.taken)
+        ranges = tuple(_settled_range(part) for part in self.taken)
         if not is_small_part(self.shape, self.a):
             return None
         if any(
-            part != EVERYTHING and cut is None for part, cut in zip(self.taken, taken, strict=True)
+            part != EVERYTHING and span is None
+            for part, span in zip(self.taken, ranges, strict=True)
         ):
             return None
-        found = self.a.sliced(taken, part_of)
-        return None if found is None else recut_as(found, self.chunks)
+        inner = self.a.sliced(ranges, part_of)
+        return None if inner is None else recut_as(inner, self.chunks)
 
     def _look(self, a: Grid, open_axes: list[int]) -> Generator[Look, Any, Grid]:
         """Slice the axes of known length, then compute as much of the others as needed."""

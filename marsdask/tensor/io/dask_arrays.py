@@ -218,10 +218,10 @@ def from_delayed(
     value = value if hasattr(value, "__dask_graph__") else delayed(value)
     name = f"delayed-{value.key}"
     lengths = [shape] if isinstance(shape, int) else list(shape)
-    unknown = [isinstance(size, float) and math.isnan(size) for size in lengths]
-    known = iter(as_shape([n for n, lacks in zip(lengths, unknown, strict=True) if not lacks]))
+    is_nan = [isinstance(size, float) and math.isnan(size) for size in lengths]
+    sizes = iter(as_shape([n for n, lacks in zip(lengths, is_nan, strict=True) if not lacks]))
     chunks: Chunks = tuple(
-        (Unknown(name, axis) if lacks else next(known),) for axis, lacks in enumerate(unknown)
+        (Unknown(name, axis) if lacks else next(sizes),) for axis, lacks in enumerate(is_nan)
     )
     meta = np.empty((0,) * len(chunks), meta.dtype if dtype is None else np.dtype(dtype))
     keys = {(0,) * len(chunks): value.key}

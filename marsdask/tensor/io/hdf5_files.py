@@ -140,12 +140,14 @@ def to_hdf5(
     require = functools.partial(_require, names=list(data), chunks=chunks, options=options)
     if is_open:
         tensors = apart(tensors, [HDF5Target(path, "")], compute=True)
-        made = require(hdf5_file, tensors=tensors)
-        targets: list[Any] = [Target(one, SerializableLock("marsdask-hdf5")) for one in made]
-        written = write(tensors, targets, [()] * len(tensors))
+        datasets = require(hdf5_file, tensors=tensors)
+        targets: list[Any] = [
+            Target(target, SerializableLock("marsdask-hdf5")) for target in datasets
+        ]
+        results = write(tensors, targets, [()] * len(tensors))
     else:
-        written = _to_hdf5_path(path, tensors, list(data), require, compute=compute)
-    return written[0] if len(written) == 1 else tuple(written)
+        results = _to_hdf5_path(path, tensors, list(data), require, compute=compute)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def _to_hdf5_path(

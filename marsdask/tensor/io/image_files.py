@@ -63,11 +63,11 @@ class ImageFiles:
         return tuple(map(file_place, self.paths))
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
-        first, *rest = parts
+        first, *tail = parts
         versions = list(zip(self.paths[first], self.stamps[first], strict=True))
         with unchanged(versions, "imread"):
             images = [self._read(path) for path, _ in versions]
-        return np.stack(images)[(slice(None), *rest)]
+        return np.stack(images)[(slice(None), *tail)]
 
     def _read(self, path: str) -> Any:
         image = read_image(path)

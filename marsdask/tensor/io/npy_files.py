@@ -59,13 +59,13 @@ class NpyFile:
 
 def read_part(path: str, parts: tuple[slice, ...]) -> Any:
     """Read a part of a file: a mapped one would change with the file, or end the process."""
-    mapped = np.load(path, mmap_mode="r")
-    part = mapped[(*parts, ...)]
+    memmap = np.load(path, mmap_mode="r")
+    part = memmap[(*parts, ...)]
     flat = part if part.flags.c_contiguous else part.T
     if not flat.flags.c_contiguous or not flat.size:
         return np.array(part, subok=False)
-    start = mapped.offset + part.__array_interface__["data"][0]
-    start -= mapped.__array_interface__["data"][0]
+    start = memmap.offset + part.__array_interface__["data"][0]
+    start -= memmap.__array_interface__["data"][0]
     content = np.fromfile(path, np.uint8, flat.nbytes, offset=start)
     array = np.ndarray(flat.shape, flat.dtype, content)
     return array if flat is part else array.T
@@ -150,9 +150,9 @@ def save(
     path = os.path.abspath(os.fspath(file))
     path = path if path.endswith(".npy") else path + ".npy"
     target = NpyReplacement(path, tensor.dtype, tensor.shape)
-    written: Tensor
-    (written,) = write([tensor], [target], [()], compute=compute)
-    return None if compute else written
+    result: Tensor
+    (result,) = write([tensor], [target], [()], compute=compute)
+    return None if compute else result
 
 
 @dataclass(frozen=True)
@@ -237,14 +237,14 @@ class NpyStack:
         np.save(self._path(position), block)
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
-        found = []
+        blocks = []
         for position, part in cover(self._starts, parts[self.axis].start, parts[self.axis].stop):
             place = (*parts[: self.axis], part, *parts[self.axis + 1 :])
             path = self._path(position)
             versions = [(path, self.stamps[position])] if self.stamps else []
             with unchanged(versions, "from_npy_stack"):
-                found.append(read_part(path, place))
-        return found[0] if len(found) == 1 else np.concatenate(found, axis=self.axis)
+                blocks.append(read_part(path, place))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=self.axis)
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ def portions(tensor: Any) -> Iterator[Any]:
     if not tensor.ndim or tensor.dtype.hasobject:
         yield np.asarray(tensor.compute())
         return
-    cut = rechunk(tensor, ("auto", *(-1 for _ in tensor.shape[1:])))
-    for row in range(cut.numblocks[0]):
-        yield cut.blocks[row].compute()
+    bands = rechunk(tensor, ("auto", *(-1 for _ in tensor.shape[1:])))
+    for row in range(bands.numblocks[0]):
+        yield bands.blocks[row].compute()
 
 
 def savetxt(
@@ -54,9 +54,9 @@ def savetxt(
             with np.lib.npyio.DataSource().open(path, "wt", encoding=encoding or "latin1") as file:
                 return savetxt(file, tensor, *settings)
     form = {"fmt": fmt, "delimiter": delimiter, "newline": newline, "comments": comments}
-    rest = portions(tensor)
-    block = next(rest)
-    for later in rest:
+    blocks = portions(tensor)
+    block = next(blocks)
+    for later in blocks:
         np.savetxt(fname, block, header=header, **form)
         block, header = later, ""
     np.savetxt(fname, block, header=header, footer=footer, **form)

@@ -46,11 +46,11 @@ def within(region: tuple[slice, ...], parts: tuple[slice, ...]) -> tuple[slice, 
     """Return the slices for parts of a region."""
     if not region:
         return parts
-    found = []
+    slices = []
     for outer, part in zip(region, parts, strict=True):
         start, step = outer.start or 0, outer.step or 1
-        found.append(slice(start + step * part.start, start + step * part.stop, step))
-    return tuple(found)
+        slices.append(slice(start + step * part.start, start + step * part.stop, step))
+    return tuple(slices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +99,16 @@ class Write(Node):
     def _replacing(self, a: Grid) -> Grid:
         """Write all blocks beside, then give them their name, then read them back if asked."""
         target, out = {"target": self.target}, self._out_chunks(a.chunks)
-        one: dict[str, Any] = {"chunks": ((1,),), "itemsize": 1.0}
-        begun = gather(begin_target, **one, kwargs=target)
-        inputs = (begun, (None,)), (a, tuple(range(a.ndim)))
+        single: dict[str, Any] = {"chunks": ((1,),), "itemsize": 1.0}
+        opening = gather(begin_target, **single, kwargs=target)
+        inputs = (opening, (None,)), (a, tuple(range(a.ndim)))
         parts = SlicesAt(a.chunks)
         marks = tuple((1,) * len(sizes) for sizes in a.chunks)
         blocks = blockwise(write_beside, inputs, chunks=marks, varying=parts, kwargs=target)
-        whole = gather(finish_target, blocks, **one, kwargs=target)
-        read = target | {"returns": self.returns}
+        whole = gather(finish_target, blocks, **single, kwargs=target)
+        options = target | {"returns": self.returns}
         return blockwise(
-            read_back, [(whole, (None,))], chunks=out, meta=self.meta, varying=parts, kwargs=read
+            read_back, [(whole, (None,))], chunks=out, meta=self.meta, varying=parts, kwargs=options
         )
 
 
@@ -165,24 +165,24 @@ def write(
     """
     tensors = apart(tensors, targets, compute=compute)
     triples = list(zip(tensors, targets, regions, strict=True))
-    written = [
+    results = [
         wrap(Write(as_node(x), target, region, returns=returns and not compute))
         for x, target, region in triples
     ]
     if not compute:
-        return written
+        return results
     try:
-        _run(written, targets, options)
+        _run(results, targets, options)
     except BaseException:
         for target in targets:
             if isinstance(target, Replacement):
                 target.discard()
         raise
     if not returns:
-        return written
+        return results
     return [
         wrap(Dataset(Region(target, region), (item.node.name,), x.dtype, _known(x)))
-        for item, (x, target, region) in zip(written, triples, strict=True)
+        for item, (x, target, region) in zip(results, triples, strict=True)
     ]
 
 
@@ -281,16 +281,16 @@ def store(
             f"regions [{len(places)}]"
         )
     opened = [item.compute() if isinstance(item, Delayed) else item for item in targets]
-    wanted = [region_of(place, x.ndim) for place, x in zip(places, sources, strict=True)]
-    sources = list(map(_fitted, sources, opened, wanted))
-    held = [
+    slices = [region_of(place, x.ndim) for place, x in zip(places, sources, strict=True)]
+    sources = list(map(_fitted, sources, opened, slices))
+    outputs = [
         Target(of_the_call(target), SerializableLock() if lock is True else lock or None)
         for target in opened
     ]
-    found = write(sources, held, wanted, compute=compute, returns=return_stored, **kwargs)
+    results = write(sources, outputs, slices, compute=compute, returns=return_stored, **kwargs)
     if compute and not return_stored:
         return None
-    return found[0] if len(found) == 1 else tuple(found)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def _fitted(x: Any, target: Any, region: tuple[slice, ...]) -> Any:
@@ -299,8 +299,8 @@ def _fitted(x: Any, target: Any, region: tuple[slice, ...]) -> Any:
     if not x.ndim or type(target).__module__.partition(".")[0] != "zarr":
         return x
     x = x.compute_chunk_sizes()
-    cut = getattr(target, "shards", None) or target.chunks
-    return rechunk(x, storage_cut(x.node.chunks, cut, region))
+    storage = getattr(target, "shards", None) or target.chunks
+    return rechunk(x, storage_cut(x.node.chunks, storage, region))
 
 
 def region_of(region: Any, ndim: int) -> tuple[slice, ...]:
@@ -334,15 +334,15 @@ def check_shape(target: Any, x: Any, region: tuple[slice, ...]) -> None:
 
 def storage_cut(chunks: Chunks, storage: Sequence[int], region: tuple[slice, ...]) -> Chunks:
     """Split axes at borders of the storage's chunks, so that no two tasks write to one of them."""
-    found: list[Sizes] = []
-    for axis, (sizes, stored) in enumerate(zip(chunks, storage, strict=True)):
+    cuts: list[Sizes] = []
+    for axis, (sizes, unit) in enumerate(zip(chunks, storage, strict=True)):
         part = region[axis] if region else slice(None)
         start, step = part.start or 0, part.step or 1
         length = sum(numbers(sizes))
         if step != 1:
-            found.append((length,))
+            cuts.append((length,))
             continue
-        whole = max(stored, max(numbers(sizes), default=1) // stored * stored)
+        whole = max(unit, max(numbers(sizes), default=1) // unit * unit)
         borders = [*range((start // whole + 1) * whole, start + length, whole), start + length]
-        found.append(tuple(b - a for a, b in zip([start, *borders], borders, strict=False)) or (0,))
-    return tuple(found)
+        cuts.append(tuple(b - a for a, b in zip([start, *borders], borders, strict=False)) or (0,))
+    return tuple(cuts)

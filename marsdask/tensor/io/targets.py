@@ -62,12 +62,12 @@ class Target(ByReference):
     def check_shareable(self) -> None:
         """Raise ``NotImplementedError`` if only this process can write to the object."""
         if not isinstance(self.array, np.ndarray):
-            what = _process_local(self.array)
+            target = _process_local(self.array)
         else:
-            what = "an array in memory" if _file_of(self.array) is None else ""
-        if what:
+            target = "an array in memory" if _file_of(self.array) is None else ""
+        if target:
             raise NotImplementedError(
-                f"writing into {what} from other processes is not supported; {_REMEDY}"
+                f"writing into {target} from other processes is not supported; {_REMEDY}"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:

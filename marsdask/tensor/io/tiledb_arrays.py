@@ -70,18 +70,18 @@ class TileDBArray:
                 return np.empty(shape, array.schema.attr(attribute).dtype)
             # The domain need not start at zero.
             lows = [int(array.schema.domain.dim(i).domain[0]) for i in range(len(parts))]
-            moved = tuple(
+            slices = tuple(
                 slice(part.start + low, part.stop + low)
                 for part, low in zip(parts, lows, strict=True)
             )
-            found = array[moved]
-        return found[attribute] if isinstance(found, Mapping) else found
+            values = array[slices]
+        return values[attribute] if isinstance(values, Mapping) else values
 
 
 def _config(ctx: Any, storage_options: Any) -> tuple[tuple[str, Any], ...]:
     """Return the settings of a context as picklable data."""
-    found = {} if ctx is None else dict(ctx.config().dict())
-    return tuple(sorted({**found, **(storage_options or {})}.items()))
+    settings = {} if ctx is None else dict(ctx.config().dict())
+    return tuple(sorted({**settings, **(storage_options or {})}.items()))
 
 
 @public
@@ -155,10 +155,10 @@ def from_tiledb(
         shape = tuple(map(int, schema.shape))
         tiles = tuple(int(schema.domain.dim(i).tile) for i in range(schema.domain.ndim))
     if chunk_size is None:
-        wanted = normalize_chunks(None, shape, dtype)
+        target = normalize_chunks(None, shape, dtype)
         chunk_size = tuple(
             max(tile, max(numbers(sizes)) // tile * tile)
-            for sizes, tile in zip(wanted, tiles, strict=True)
+            for sizes, tile in zip(target, tiles, strict=True)
         )
     splits = normalize_chunks(chunk_size, shape, dtype)
     # Arrays may be remote, where changes cannot be detected.
@@ -238,9 +238,9 @@ def to_tiledb(
     schema = tiledb.ArraySchema(domain=domain, attrs=[attribute], sparse=False, ctx=context)
     options = {} if key is None else {"key": key}
     tiledb.Array.create(uri, schema, ctx=context, **options)
-    found: Tensor
-    (found,) = write([tensor], [writer], [()], compute=compute, returns=return_stored)
-    return found
+    result: Tensor
+    (result,) = write([tensor], [writer], [()], compute=compute, returns=return_stored)
+    return result
 
 
 totiledb = to_tiledb

@@ -108,11 +108,11 @@ def to_zarr(
             # The store cannot rename: what is there is not deleted before the values are known.
             arr = _apart_from_store(arr, where, name, compute=compute)
         model, target = _made(where, name, settings, overwrite=overwrite)
-    cut = getattr(model, "shards", None) or model.chunks
-    arr = rechunk(arr, storage_cut(arr.node.chunks, cut, place)) if arr.ndim else arr
-    written: Tensor
-    (written,) = write([arr], [target], [place], compute=compute, returns=return_stored)
-    return written
+    storage = getattr(model, "shards", None) or model.chunks
+    arr = rechunk(arr, storage_cut(arr.node.chunks, storage, place)) if arr.ndim else arr
+    result: Tensor
+    (result,) = write([arr], [target], [place], compute=compute, returns=return_stored)
+    return result
 
 
 def _check_new(region: Any, mode: str) -> None:

@@ -28,11 +28,11 @@ def part_block(
     shape: Shape, starts: Shape, func: Callable[..., Any], whole: tuple[range, ...], **kwargs: Any
 ) -> Any:
     """Make a block of the elements at some positions of an array that a function tells."""
-    wanted = [
+    ranges = [
         subrange(own, range(start, start + length))
         for own, start, length in zip(whole, starts, shape, strict=True)
     ]
-    return _elements(func, wanted, kwargs)
+    return _elements(func, ranges, kwargs)
 
 
 def _elements(func: Callable[..., Any], wanted: Sequence[range], kwargs: dict[str, Any]) -> Any:
@@ -42,8 +42,8 @@ def _elements(func: Callable[..., Any], wanted: Sequence[range], kwargs: dict[st
         part if len(part) > 1 else range(part.start, part.start + len(part)) for part in wanted
     ]
     ascending = [part if part.step > 0 else part[::-1] for part in wanted]
-    turned = tuple(slice(None, None, 1 if part.step > 0 else -1) for part in wanted)
-    return _ascending(func, ascending, kwargs)[turned]
+    flips = tuple(slice(None, None, 1 if part.step > 0 else -1) for part in wanted)
+    return _ascending(func, ascending, kwargs)[flips]
 
 
 def _ascending(func: Callable[..., Any], wanted: list[range], kwargs: dict[str, Any]) -> Any:

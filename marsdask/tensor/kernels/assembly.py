@@ -16,10 +16,10 @@ from .duck_arrays import alike
 def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
     """Join parts of blocks (last axis fastest) into one array."""
     if is_sparse(blocks[0]):
-        picked = [
+        pieces = [
             block[place] for block, place in zip(blocks, itertools.product(*parts), strict=True)
         ]
-        return join_blocks(picked, tuple(map(len, parts)))
+        return join_blocks(pieces, tuple(map(len, parts)))
     blocks = list(alike(*blocks))
     # An axis with unchanged chunks has one part, whose length only the block determines.
     lengths = [

@@ -31,9 +31,9 @@ def add_reduce(block: Any, axis: Axis, dtype: Any, **keep: Any) -> Any:
     """Return a sum as ``np.add.reduce`` does."""
     plain = type(block) is np.ndarray and dtype == block.dtype == np.float64 and keep == _KEPT
     if plain and axis and block.size >= WORTH and block.ndim <= 2 and block.flags.aligned:
-        found = _by_blas(block, axis)
-        if found is not None:
-            return found
+        result = _by_blas(block, axis)
+        if result is not None:
+            return result
     if is_foreign(block) and keep.get("where", True) is not True:  # CuPy has no reduce(where=)
         block = np.where(keep.pop("where"), block, block.dtype.type(0))
     return np.add.reduce(block, axis=axis, dtype=dtype, **keep)
@@ -58,5 +58,5 @@ def _by_blas(block: Any, axis: Axis) -> Any:
     if block.strides != (block.itemsize,):
         return None
     whole = len(block) // ROW * ROW
-    rest = np.add.reduce(block[whole:])
-    return np.add.reduce(block[:whole].reshape(-1, ROW) @ _ONES[:ROW], keepdims=True) + rest
+    tail = np.add.reduce(block[whole:])
+    return np.add.reduce(block[:whole].reshape(-1, ROW) @ _ONES[:ROW], keepdims=True) + tail

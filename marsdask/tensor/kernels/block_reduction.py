@@ -142,10 +142,10 @@ def _reduce_blocks(
     blocks = _in_any_order(blocks, reductions)
     parts = border_parts(blocks, shape)
     if parts is not None:
-        each = functools.partial(
+        reduce_part = functools.partial(
             _reduce_blocks, reductions=reductions, program=program, masked=masked
         )
-        return _by_regions(blocks, parts, reductions, each)
+        return _by_regions(blocks, parts, reductions, reduce_part)
     itemsize = max(block.dtype.itemsize for block in blocks)
     itemsize = itemsize if program is None else max(itemsize, program.itemsize)
     once = program is None and len(reductions) == 1 and not reductions[0].recipe.tiled
@@ -169,18 +169,18 @@ def _in_any_order(blocks: tuple[Any, ...], reductions: BlockReductions) -> tuple
     free = {
         axis - ndim for axis in set.intersection(*(set(reduction.axis) for reduction in reductions))
     }
-    found = []
+    arrays = []
     for block, is_numeric in zip(blocks, numeric, strict=True):
         varies = {
             axis
-            for other in blocks
-            if other is not block
-            for axis in range(-other.ndim, 0)
-            if other.shape[axis] != 1
+            for operand in blocks
+            if operand is not block
+            for axis in range(-operand.ndim, 0)
+            if operand.shape[axis] != 1
         }
         axes = [axis + block.ndim for axis in free - varies if axis >= -block.ndim]
-        found.append(block.shuffled(axes) if is_numeric else block)
-    return tuple(found)
+        arrays.append(block.shuffled(axes) if is_numeric else block)
+    return tuple(arrays)
 
 
 def _whole(
@@ -217,10 +217,10 @@ def _by_regions(
     axis = len(region)
     if axis == len(parts):
         return reduce_one([at(block, region) for block in blocks])
-    found = [
+    partials = [
         _by_regions(blocks, parts, reductions, reduce_one, (*region, part)) for part in parts[axis]
     ]
-    return _merge_neighbours(reductions, found, axis)
+    return _merge_neighbours(reductions, partials, axis)
 
 
 def _merge_neighbours(
@@ -269,11 +269,11 @@ class Tiles:
         )
         # Kept axes outside, reduced ones inside: accumulators stay in cache. A row is joined.
         loops = sorted(range(len(shape)), key=lambda axis: (reduced[axis], -axis))
-        cut = [axis for axis in loops if shape[axis] > sizes[axis]]
+        axes = [axis for axis in loops if shape[axis] > sizes[axis]]
         self._read = reader(blocks, shape)
         self._maps = [reduction.bound() for reduction in self._reductions]
         with in_tiles(sizes[-1]):
-            values = self._loop(shape, sizes, cut, [slice(0, length) for length in shape])
+            values = self._loop(shape, sizes, axes, [slice(0, length) for length in shape])
         if flat is not None:
             values = tuple(_each(value, _Reshape((1,) * ndim)) for value in values)
         return values
@@ -285,12 +285,12 @@ class Tiles:
             return self._leaf(tuple(region))
         # The sums of all reductions are combined together, which costs as much as a small tile.
         joint = all(cut[0] in reduction.axis for reduction in self._reductions)
-        axes, rest = (cut, ()) if joint else (cut[:1], cut[1:])
+        axes, inner = (cut, ()) if joint else (cut[:1], cut[1:])
         parts = []
         for place in itertools.product(*(steps(shape[axis], sizes[axis]) for axis in axes)):
             for axis, part in zip(axes, place, strict=True):
                 region[axis] = part
-            parts.append(self._loop(shape, sizes, rest, region))
+            parts.append(self._loop(shape, sizes, inner, region))
         for axis in axes:
             region[axis] = slice(0, shape[axis])
         return _merge_neighbours(self._reductions, parts, cut[0])
@@ -322,9 +322,9 @@ class ChosenTiles(Tiles):
         views, shape = self._read(tile), tuple([part.stop - part.start for part in tile])
         if self._weigher is not None and self._weigh is not None:
             with suppress(FloatingPointError), np.errstate(**_RAISE):
-                found = self._weigh(*self._weigher(views, shape))
-                if np.isfinite(found[0] if isinstance(found, tuple) else found).all():
-                    return (found,)
+                partial = self._weigh(*self._weigher(views, shape))
+                if np.isfinite(partial[0] if isinstance(partial, tuple) else partial).all():
+                    return (partial,)
         assert self._worker is not None
         value = self._worker(views, shape)
         if not value.size:
@@ -339,8 +339,8 @@ def _counts_apart(partial: Any) -> Any:
     """Make arrays of the numbers in a partial result, which differ between tiles."""
     if not isinstance(partial, tuple):
         return partial
-    one = (1,) * partial[0].ndim
-    return tuple([np.full(one, item) if type(item) is int else item for item in partial])
+    shape = (1,) * partial[0].ndim
+    return tuple([np.full(shape, item) if type(item) is int else item for item in partial])
 
 
 def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) -> Any:
@@ -361,8 +361,8 @@ def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) 
     while count > 1:
         if count % 2:
             odd.append(_each(stack, _Along(axis, slice(count - 1, count))))
-        left = _each(stack, _Along(axis, slice(0, count - 1, 2)))
-        stack = combine(left, _each(stack, _Along(axis, slice(1, count, 2))))
+        evens = _each(stack, _Along(axis, slice(0, count - 1, 2)))
+        stack = combine(evens, _each(stack, _Along(axis, slice(1, count, 2))))
         count //= 2
     for part in reversed(odd):
         stack = combine(stack, part)

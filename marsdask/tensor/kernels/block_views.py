@@ -39,9 +39,9 @@ class ConcatenatedViews(LazyBlock):
         out = new_array(self._pieces[0], self.dtype, tuple(shape))
         starts = [[0, *itertools.accumulate(axis)] for axis in lengths]
         for place in itertools.product(*(range(len(cover)) for cover in axes)):
-            chosen = [cover[i] for cover, i in zip(axes, place, strict=True)]
+            cells = [cover[i] for cover, i in zip(axes, place, strict=True)]
             here = tuple(slice(s[i], s[i + 1]) for s, i in zip(starts, place, strict=True))
-            out[here] = self._piece([i for i, _ in chosen])[tuple(part for _, part in chosen)]
+            out[here] = self._piece([i for i, _ in cells])[tuple(part for _, part in cells)]
         return out
 
     def _piece(self, index: Sequence[int]) -> Any:
@@ -71,15 +71,15 @@ def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
 
 def border_parts(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
     """Return parts of each axis that cross no border of a block, ``None`` without borders."""
-    found = [
+    edges = [
         (block, block.borders)
         for block in blocks
         if isinstance(block, LazyBlock) and block.borders is not None
     ]
-    if not found:
+    if not edges:
         return None
     borders = [{0, length} for length in shape]
-    for block, own in found:
+    for block, own in edges:
         for axis in range(-block.ndim, 0):
             if block.shape[axis] == shape[axis]:
                 borders[axis].update(own[axis])
@@ -97,12 +97,12 @@ def concatenate_views(*args: Any) -> Any:
     The last argument lists the parts along each axis; empty ones are omitted.
     """
     *blocks, parts = args
-    kept = [
+    ranges = [
         [i for i, part in enumerate(axis) if part.stop is None or part.stop > part.start] or [0]
         for axis in parts
     ]
     pieces = []
-    for place in itertools.product(*kept):
+    for place in itertools.product(*ranges):
         position = 0
         for axis, i in zip(parts, place, strict=True):
             position = position * len(axis) + i
@@ -111,11 +111,11 @@ def concatenate_views(*args: Any) -> Any:
         )
     if len(pieces) == 1:
         return pieces[0]
-    counts = [len(axis) for axis in kept]
+    counts = [len(axis) for axis in ranges]
     lengths = []
     for axis, count in enumerate(counts):
         step = math.prod(counts[axis + 1 :])
         lengths.append([pieces[i * step].shape[axis] for i in range(count)])
-    found = ConcatenatedViews(pieces, lengths)
+    views = ConcatenatedViews(pieces, lengths)
     # Only NumPy's views are read piece by piece.
-    return found[(slice(None),) * found.ndim] if is_foreign(pieces[0]) else found
+    return views[(slice(None),) * views.ndim] if is_foreign(pieces[0]) else views

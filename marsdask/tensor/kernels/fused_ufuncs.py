@@ -97,22 +97,22 @@ class UfuncProgram:
         }
         free: dict[np.dtype[Any], list[int]] = {}
         dtypes: list[np.dtype[Any]] = []
-        chosen: list[int | None] = []
+        registers: list[int | None] = []
         for position, step in enumerate(self.steps):
             for slot in set(step.slots):
-                done = slot - self.leaves
-                if done >= 0 and last_use[slot] == position:
-                    register = chosen[done]
+                source = slot - self.leaves
+                if source >= 0 and last_use[slot] == position:
+                    register = registers[source]
                     if register is not None:
                         free.setdefault(dtypes[register], []).append(register)
             if not isinstance(step.func, np.ufunc):
-                chosen.append(None)
+                registers.append(None)
                 continue
             if not free.get(step.dtype):
                 free.setdefault(step.dtype, []).append(len(dtypes))
                 dtypes.append(step.dtype)
-            chosen.append(free[step.dtype].pop())
-        return chosen, dtypes
+            registers.append(free[step.dtype].pop())
+        return registers, dtypes
 
     @cached_property
     def thins(self) -> bool:
@@ -199,8 +199,8 @@ def join_programs(
     An operand that is the value of an earlier part is taken from there. Return the remaining
     operands, and the joined program.
     """
-    made = {name for name, _, _ in parts}
-    operands = dict.fromkeys(leaf for _, leaves, _ in parts for leaf in leaves if leaf not in made)
+    names = {name for name, _, _ in parts}
+    operands = dict.fromkeys(leaf for _, leaves, _ in parts for leaf in leaves if leaf not in names)
     slots = {leaf: position for position, leaf in enumerate(operands)}
     steps: list[UfuncStep] = []
     for name, leaves, program in parts:
@@ -330,11 +330,11 @@ def fill(target: Any, blocks: Sequence[Any], program: UfuncProgram) -> None:
     """Write the values of a program over blocks into an array, tile by tile."""
     run = program.worker()
     sizes = tile_shape((*blocks, target), target.shape, program.itemsize)
-    read = reader(blocks, target.shape)
+    views = reader(blocks, target.shape)
     with in_tiles(sizes[-1]):
         for tile in tiles(target.shape, sizes):
             part = target[tile]
-            run(read(tile), part.shape, part)
+            run(views(tile), part.shape, part)
 
 
 def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:

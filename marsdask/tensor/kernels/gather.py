@@ -39,9 +39,9 @@ class GatheredPoints(LazyBlock):
     def shuffled(self, axes: Collection[int]) -> LazyBlock:
         if self._axis not in axes:
             return self
-        chosen = [np.sort(points) for points in self._chosen]
-        kind = GatheredPoints if len(chosen) == 1 else ByBlocks
-        return kind(self._blocks, chosen, np.arange(len(self._order)), self._axis)
+        groups = [np.sort(points) for points in self._chosen]
+        kind = GatheredPoints if len(groups) == 1 else ByBlocks
+        return kind(self._blocks, groups, np.arange(len(self._order)), self._axis)
 
     def read(self, tile: Tile) -> Any:
         axis = self._axis
@@ -52,18 +52,18 @@ class GatheredPoints(LazyBlock):
         plan = self._plans.get((part.start, part.stop))
         if plan is None:
             plan = self._plans[part.start, part.stop] = self._plan(part)
-        chosen, order = plan
+        groups, order = plan
         key = along(tile, axis)
-        alone = [number for number, points in enumerate(chosen) if len(points) == len(order)]
+        alone = [number for number, points in enumerate(groups) if len(points) == len(order)]
         if alone:
-            return np.take(self._blocks[alone[0]][key], chosen[alone[0]], axis)
+            return np.take(self._blocks[alone[0]][key], groups[alone[0]], axis)
         parts = [
             np.take(block[key], points, axis)
-            for block, points in zip(self._blocks, chosen, strict=True)
+            for block, points in zip(self._blocks, groups, strict=True)
         ]
-        joined = np.concatenate(parts, axis)
+        values = np.concatenate(parts, axis)
         del parts
-        return np.take(joined, order, axis)
+        return np.take(values, order, axis)
 
     def _plan(self, part: slice) -> tuple[list[Any], Any]:
         """Return the positions of a part in each block, and the order of the taken elements."""
@@ -73,8 +73,8 @@ class GatheredPoints(LazyBlock):
         stops = np.cumsum([len(points) for points in self._chosen])
         starts = stops - [len(points) for points in self._chosen]
         block = np.searchsorted(stops, order, side="right")
-        chosen = [points[order[block == i] - starts[i]] for i, points in enumerate(self._chosen)]
-        return chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")
+        groups = [points[order[block == i] - starts[i]] for i, points in enumerate(self._chosen)]
+        return groups, np.argsort(np.argsort(block, kind="stable"), kind="stable")
 
 
 class ByBlocks(GatheredPoints):
@@ -120,9 +120,9 @@ def take_points(block: Any, points: Points, axes: tuple[int, ...], place: int) -
     key: list[Any] = [slice(None)] * block.ndim
     for axis, positions in zip(axes, points, strict=True):
         key[axis] = positions
-    found = block[tuple(key)]
+    values = block[tuple(key)]
     contiguous = axes[-1] - axes[0] == len(axes) - 1
-    return np.moveaxis(found, axes[0] if contiguous else 0, place)
+    return np.moveaxis(values, axes[0] if contiguous else 0, place)
 
 
 @kernel(view=True)
@@ -141,8 +141,8 @@ def take_along(block: Any, points: Points, axes: tuple[int, ...], place: int) ->
 @kernel(view=True)
 def gathering_points(*args: Any, axis: int) -> Any:
     """Take points from several blocks along an axis tile by tile."""
-    *blocks, (chosen, order) = args
-    return GatheredPoints(tuple(map(np.asarray, blocks)), chosen, order, axis)
+    *blocks, (groups, order) = args
+    return GatheredPoints(tuple(map(np.asarray, blocks)), groups, order, axis)
 
 
 @kernel(scratch=2.0, deferred=gathering_points)
@@ -155,8 +155,8 @@ def gather_points(*args: Any, axis: int) -> Any:
     lazy = gathering_points(*args, axis=axis)
     out = np.empty(lazy.shape, lazy.dtype)
     step = max(1, CACHED * max(1, out.shape[0]) // max(1, out.size)) if axis else len(out)
-    rest = tuple(slice(0, length) for length in out.shape[1:])
+    tail = tuple(slice(0, length) for length in out.shape[1:])
     for start in range(0, len(out), max(1, step)):
         rows = slice(start, min(start + step, len(out)))
-        out[rows] = lazy.read((rows, *rest))
+        out[rows] = lazy.read((rows, *tail))
     return out

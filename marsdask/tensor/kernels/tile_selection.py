@@ -22,8 +22,8 @@ def take_elements(block: Any, where: Any, purpose: str) -> Any:
     """
     flat = block.reshape(-1)
     if is_foreign(block):
-        found = flat[where]
+        values = flat[where]
     else:
-        found = scratch(purpose, where.shape, block.dtype)
-        np.take(flat, where, out=found, mode="clip")
-    return found.reshape((1,) * (block.ndim - 1) + where.shape)
+        values = scratch(purpose, where.shape, block.dtype)
+        np.take(flat, where, out=values, mode="clip")
+    return values.reshape((1,) * (block.ndim - 1) + where.shape)

@@ -62,15 +62,15 @@ def _add_slab(block: Any, before: Any, out: Any) -> Any:
         sums += starts[:, None]
         before = out[whole - 1]
     if whole < len(block):
-        rest = out[whole:]
-        np.matmul(_ones_below(len(rest), 0, block.dtype), block[whole:], out=rest)
+        tail = out[whole:]
+        np.matmul(_ones_below(len(tail), 0, block.dtype), block[whole:], out=tail)
         if before is not None:
-            rest += before
+            tail += before
     return out[-1]
 
 
 @lru_cache(maxsize=256)
 def _ones_below(length: int, diagonal: int, dtype: np.dtype[Any]) -> Any:
-    ones = np.tril(np.ones((length, length), dtype), diagonal)
-    ones.flags.writeable = False
-    return ones
+    triangle = np.tril(np.ones((length, length), dtype), diagonal)
+    triangle.flags.writeable = False
+    return triangle

@@ -102,7 +102,7 @@ def eliminate(
     factored: list[Grid] = []
     start = 0
     while start < rows and a.numblocks[1] and a.chunks[1] != (0,):
-        first, *others = a.chunks[1]
+        first, *tail = a.chunks[1]
         head: Axes = (None, Via(None, (0,)))
         panel = blockwise(
             factor,
@@ -112,14 +112,14 @@ def eliminate(
             kwargs={"start": start},
         )
         factored.append(panel)
-        if not others:
+        if not tail:
             return Panels(tuple(factored), None, rows)
         stop = start + sum(numbers((first,)))
-        places = tuple(stop + begin for begin in borders(others))
+        places = tuple(stop + begin for begin in borders(tail))
         a = blockwise(
             update,
-            [(a, (None, Via(1, range(1, len(others) + 1)))), (panel, WHOLE)],
-            chunks=(a.chunks[0], tuple(others)),
+            [(a, (None, Via(1, range(1, len(tail) + 1)))), (panel, WHOLE)],
+            chunks=(a.chunks[0], tuple(tail)),
             meta=a.meta,
             varying=DiagonalAt(places) if placed else None,
             kwargs={"start": start},
@@ -227,22 +227,22 @@ def solve_factored(
 @kernel(scratch=1.0)
 def upper_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any:
     """Solve for the unknowns of one panel of an upper triangle, and subtract them above."""
-    packed = panel.packed if isinstance(panel, Panel) else panel
-    stop = start + packed.shape[1]
+    factors = panel.packed if isinstance(panel, Panel) else panel
+    stop = start + factors.shape[1]
     out = right.copy()
-    out[start:stop] = solve_triangle(packed[start:stop], out[start:stop], lower=False, unit=unit)
-    out[:start] -= packed[:start] @ out[start:stop]
+    out[start:stop] = solve_triangle(factors[start:stop], out[start:stop], lower=False, unit=unit)
+    out[:start] -= factors[:start] @ out[start:stop]
     return out
 
 
 @kernel(scratch=1.0)
 def lower_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any:
     """Solve for the unknowns of one panel of a lower triangle, and subtract them below."""
-    packed = panel.packed if isinstance(panel, Panel) else panel
-    stop = start + packed.shape[1]
+    factors = panel.packed if isinstance(panel, Panel) else panel
+    stop = start + factors.shape[1]
     out = right.copy()
-    out[start:stop] = solve_triangle(packed[start:stop], out[start:stop], lower=True, unit=unit)
-    out[stop:] -= packed[stop:] @ out[start:stop]
+    out[start:stop] = solve_triangle(factors[start:stop], out[start:stop], lower=True, unit=unit)
+    out[stop:] -= factors[stop:] @ out[start:stop]
     return out
 
 
@@ -251,7 +251,7 @@ def adjoint_step(right: Any, panel: Panel, start: int) -> Any:
     """Solve for the unknowns of one panel of a lower triangle's adjoint."""
     stop = start + panel.packed.shape[1]
     out = right.copy()
-    known = panel.packed[stop:].conj().T @ out[stop:]
+    product = panel.packed[stop:].conj().T @ out[stop:]
     triangle = panel.packed[start:stop]
-    out[start:stop] = solve_triangle(triangle, out[start:stop] - known, lower=True, trans="C")
+    out[start:stop] = solve_triangle(triangle, out[start:stop] - product, lower=True, trans="C")
     return out

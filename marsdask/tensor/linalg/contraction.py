@@ -84,7 +84,7 @@ class Contraction(Node):
         for node, labels in zip(self.operands, self.labels, strict=True):
             own = tuple(cuts.get(label) for label in labels)
             sides = zip(node.shape, labels, own, strict=True)
-            if any(cut is not None and n != lengths[label] for n, label, cut in sides):
+            if any(span is not None and n != lengths[label] for n, label, span in sides):
                 return None
             operands.append(part(node, own))
         return self.replaced(operands=tuple(operands))
@@ -101,10 +101,10 @@ class Contraction(Node):
         sizes = label_sizes([grid.chunks for grid in grids], self.labels)
         if any(is_sparse(grid.meta) for grid in grids):
             # One product per task: panels of sparse blocks are small, and their sums are expensive.
-            summed = {
+            inner = {
                 label: (sum(numbers(sizes[label])),) for label in sizes if label not in self.out
             }
-            sizes = {**sizes, **summed}
+            sizes = {**sizes, **inner}
         grids = tuple(
             recut(grid, tuple(sizes[label] for label in labels))
             for grid, labels in zip(grids, self.labels, strict=True)
@@ -114,31 +114,31 @@ class Contraction(Node):
 
 def label_sizes(chunks: Sequence[Chunks], labels: Sequence[Labels]) -> dict[int, Sizes]:
     """Return common chunks of each label's axes for all operands."""
-    found: dict[int, list[Sizes]] = {}
+    groups: dict[int, list[Sizes]] = {}
     for grid, names in zip(chunks, labels, strict=True):
         for sizes, label in zip(grid, names, strict=True):
-            found.setdefault(label, []).append(sizes)
-    return {label: common_sizes(sizes) for label, sizes in found.items()}
+            groups.setdefault(label, []).append(sizes)
+    return {label: common_sizes(sizes) for label, sizes in groups.items()}
 
 
 def _check_alike(labels: Sequence[int], lengths: Sequence[Size]) -> None:
     """Raise ``ValueError`` where axes of one label are known to differ in length."""
-    found: dict[int, Size] = {}
+    sizes: dict[int, Size] = {}
     for label, length in zip(labels, lengths, strict=True):
-        other = found.setdefault(label, length)
-        if length != other and known((length, other)):
+        size = sizes.setdefault(label, length)
+        if length != size and known((length, size)):
             raise ValueError(
-                f"dimensions for collapsing index don't match in length ({other} != {length})"
+                f"dimensions for collapsing index don't match in length ({size} != {length})"
             )
 
 
 def _agree(grids: Sequence[Grid], labels: Sequence[Labels]) -> bool:
     """Tell whether the operands align without computing unknown sizes."""
-    found: dict[int, set[Sizes]] = {}
+    groups: dict[int, set[Sizes]] = {}
     for grid, names in zip(grids, labels, strict=True):
         for sizes, label in zip(grid.chunks, names, strict=True):
-            found.setdefault(label, set()).add(sizes)
-    return all(len(item) == 1 or all(map(known, item)) for item in found.values())
+            groups.setdefault(label, set()).add(sizes)
+    return all(len(item) == 1 or all(map(known, item)) for item in groups.values())
 
 
 @dataclass(frozen=True)
@@ -190,11 +190,13 @@ class _Plan:
     @cached_property
     def panelled(self) -> bool:
         """Whether tasks sum products: there are enough tasks, or their sums are large."""
-        given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
+        nbytes = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
         # The memory of unknown lengths cannot be projected.
-        shared = self.tasks >= current_plan.get().workers and given <= panel_bytes()
-        shared = shared and all(map(known, self.sizes.values()))
-        return self.steps > 1 and (shared or self.steps * _nbytes(self.chunks, self.meta) > given)
+        is_shared = self.tasks >= current_plan.get().workers and nbytes <= panel_bytes()
+        is_shared = is_shared and all(map(known, self.sizes.values()))
+        return self.steps > 1 and (
+            is_shared or self.steps * _nbytes(self.chunks, self.meta) > nbytes
+        )
 
     @cached_property
     def _workers(self) -> int:
@@ -247,13 +249,11 @@ class _Plan:
         enough = 2 if self.mirror else SHARED_EVENLY * self._workers
         if self.tasks % self._workers == 0 or self.tasks >= enough or not wide:
             return self
-        chosen = wide if self.mirror else wide[:1]
+        names = wide if self.mirror else wide[:1]
         halves = tuple(
-            part
-            for size in numbers(self.sizes[chosen[0]])
-            for part in (size - size // 2, size // 2)
+            part for size in numbers(self.sizes[names[0]]) for part in (size - size // 2, size // 2)
         )
-        sizes = {**self.sizes, **dict.fromkeys(chosen, halves)}
+        sizes = {**self.sizes, **dict.fromkeys(names, halves)}
         grids = tuple(
             recut(grid, tuple(sizes[label] for label in labels))
             for grid, labels in zip(self.grids, self.labels, strict=True)
@@ -281,11 +281,11 @@ class _Plan:
     def _summed_tree(self, partials: Grid) -> Grid:
         axes = range(len(self.out), partials.ndim)
         grid = tree(partials, Pairwise(np.add), axes)
-        kept: Axes = (*range(len(self.out)), *(None for _ in axes))
+        place: Axes = (*range(len(self.out)), *(None for _ in axes))
         kwargs = {"axis": tuple(axes)}
         return blockwise(
             np.squeeze,
-            [(grid, kept)],
+            [(grid, place)],
             chunks=self.chunks,
             meta=self.meta,
             kwargs=kwargs,
@@ -343,10 +343,10 @@ class SymmetricBlocks(Rule):
         first, second = self.axes
         if index[first] <= index[second]:
             return Call(same, (Ref(self.source, index),))
-        other = list(index)
-        other[first], other[second] = index[second], index[first]
+        mirror = list(index)
+        mirror[first], mirror[second] = index[second], index[first]
         axes = {"first": first, "second": second}
-        return Call(swap_axes, (Ref(self.source, tuple(other)),), axes)
+        return Call(swap_axes, (Ref(self.source, tuple(mirror)),), axes)
 
 
 @kernel(view=True)
@@ -381,31 +381,31 @@ def contract_blocks(*blocks: Any, labels: tuple[Labels, ...], out: Labels, extra
 def _pair(a: Any, b: Any, la: Labels, lb: Labels, out: Labels) -> Any:
     a, la = _prepared(a, la, {*lb, *out})
     b, lb = _prepared(b, lb, {*la, *out})
-    summed = [label for label in la if label in lb and label not in out]
-    if not summed:
+    inner = [label for label in la if label in lb and label not in out]
+    if not inner:
         return np.multiply(_spread(a, la, out), _spread(b, lb, out))
     batch = [label for label in la if label in lb and label in out]
     rows = [label for label in la if label not in lb]
     columns = [label for label in lb if label not in la]
     length = dict(zip((*la, *lb), (*a.shape, *b.shape), strict=True))
-    left = a.transpose([la.index(label) for label in (*batch, *rows, *summed)])
-    right = b.transpose([lb.index(label) for label in (*batch, *summed, *columns)])
-    shared = tuple(length[label] for label in batch)
-    depth = math.prod(length[label] for label in summed)
+    left = a.transpose([la.index(label) for label in (*batch, *rows, *inner)])
+    right = b.transpose([lb.index(label) for label in (*batch, *inner, *columns)])
+    stack = tuple(length[label] for label in batch)
+    depth = math.prod(length[label] for label in inner)
     # Reshapes of single axes are views: BLAS reads transposed matrices without a copy.
-    left = left.reshape((*shared, math.prod(length[label] for label in rows), depth))
-    right = right.reshape((*shared, depth, math.prod(length[label] for label in columns)))
-    made = (*batch, *rows, *columns)
-    result = np.matmul(left, right).reshape(tuple(length[label] for label in made))
-    return result.transpose([made.index(label) for label in out])
+    left = left.reshape((*stack, math.prod(length[label] for label in rows), depth))
+    right = right.reshape((*stack, depth, math.prod(length[label] for label in columns)))
+    labels = (*batch, *rows, *columns)
+    result = np.matmul(left, right).reshape(tuple(length[label] for label in labels))
+    return result.transpose([labels.index(label) for label in out])
 
 
 def _prepared(block: Any, labels: Labels, needed: set[int]) -> tuple[Any, Labels]:
     """Take diagonals of repeated labels and sum over labels that no other operand has."""
-    kept = tuple(label for label in dict.fromkeys(labels) if label in needed)
-    if kept == labels:
+    names = tuple(label for label in dict.fromkeys(labels) if label in needed)
+    if names == labels:
         return block, labels
-    return np.einsum(block, labels, kept), kept
+    return np.einsum(block, labels, names), names
 
 
 def _spread(block: Any, labels: Labels, out: Labels) -> Any:
@@ -432,8 +432,8 @@ def contract(
             lengths.setdefault(label, set()).add(size)
         wide = {label for size, label in zip(node.shape, names, strict=True) if size != 1}
         narrow.append(set(names) - wide - set(exact))
-    for found in lengths.values():
-        several = {size for size in found if size != 1 and not isinstance(size, Unknown)}
+    for sizes in lengths.values():
+        several = {size for size in sizes if size != 1 and not isinstance(size, Unknown)}
         if len(several) > 1:
             shapes = " ".join(shape_text(node.shape) for node in operands)
             raise ValueError(f"operands could not be broadcast together with shapes {shapes}")
@@ -444,8 +444,8 @@ def contract(
     if not multiplies(relabeled, out):
         operands = [as_node(node) for node in operands]
     pairs = [_before_transpose(*pair) for pair in zip(operands, relabeled, strict=True)]
-    nodes, turned = zip(*pairs, strict=True)
-    return Contraction(nodes, turned, out, exact)
+    nodes, subscripts = zip(*pairs, strict=True)
+    return Contraction(nodes, subscripts, out, exact)
 
 
 def _before_transpose(node: Node, labels: Labels) -> tuple[Node, Labels]:
@@ -454,8 +454,8 @@ def _before_transpose(node: Node, labels: Labels) -> tuple[Node, Labels]:
         map(str, range(len(node.a.chunks)))
     ):
         return node, labels
-    turned = dict(zip(node.axes, labels, strict=True))
-    return node.a, tuple(turned[axis] for axis in range(len(labels)))
+    names = dict(zip(node.axes, labels, strict=True))
+    return node.a, tuple(names[axis] for axis in range(len(labels)))
 
 
 def conjugated(node: Node) -> Node:

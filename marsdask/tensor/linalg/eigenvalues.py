@@ -154,10 +154,10 @@ def ratio(a: Any, b: Any) -> Any:
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Node:
     """Return pseudo-inverses. See numpy.linalg.pinv."""
     node = matrices(as_node(a))
-    given = rtol is not np._NoValue
-    if given and rcond is not None:
+    has_rtol = rtol is not np._NoValue
+    if has_rtol and rcond is not None:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if given:
+    if has_rtol:
         rcond = _cutoff(node, rtol)
     elif rcond is None:
         rcond = 1e-15
@@ -199,23 +199,23 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     See numpy.linalg.lstsq. Uses the singular value decomposition, which supports tall matrices of
     any size. Differs from NumPy: overdetermined systems have residuals for every rank.
     """
-    left, right = as_node(a), collect(as_node(b))
-    if left.meta.ndim != 2 or right.ndim not in (1, 2):
+    matrix, right = as_node(a), collect(as_node(b))
+    if matrix.meta.ndim != 2 or right.ndim not in (1, 2):
         raise np.linalg.LinAlgError("lstsq takes a matrix and one or several right sides")
-    lengths = left.shape[0], right.node.shape[0]
+    lengths = matrix.shape[0], right.node.shape[0]
     if known(lengths) and lengths[0] != lengths[1]:
         raise np.linalg.LinAlgError("Incompatible dimensions")
-    rows, columns = numbers(left.shape)
+    rows, columns = numbers(matrix.shape)
     sides = right if right.ndim == 2 else expand_dims.node(right, 1)
-    u, s, v = map(collect, svd.node(left))
-    cutoff = _cutoff(left, rcond)
+    u, s, v = map(collect, svd.node(matrix))
+    cutoff = _cutoff(matrix, rcond)
     if rcond is not None and rcond < 0:
         cutoff = np.finfo(s.dtype).eps
     projected = matmul.node(conjugated(transposed(u.node)), sides)
     adjoint = conjugated(transposed(v.node))
     x = matmul(ufuncs.multiply.node(adjoint, _pseudo_inverses(s, cutoff)), projected)
     if rows > columns:
-        size = ufuncs.absolute.node(ufuncs.subtract.node(sides, matmul.node(left, x)))
+        size = ufuncs.absolute.node(ufuncs.subtract.node(sides, matmul.node(matrix, x)))
         residuals = reductions.sum(ufuncs.multiply.node(size, size), axis=0)
     else:
         residuals = collect(as_node(np.empty(0, np.finfo(x.dtype).dtype)))

@@ -30,20 +30,20 @@ class Subscripts:
         inputs = []
         widest: Term = ()
         for place, (term, ndim) in enumerate(zip(self.inputs, ndims, strict=True)):
-            named = len(term) - (ELLIPSIS in term)
-            if named > ndim:
+            number = len(term) - (ELLIPSIS in term)
+            if number > ndim:
                 raise ValueError(
                     "einstein sum subscripts string contains too many subscripts for operand "
-                    f"{place}: {named} for {ndim} dimensions"
+                    f"{place}: {number} for {ndim} dimensions"
                 )
-            if named < ndim and ELLIPSIS not in term:
+            if number < ndim and ELLIPSIS not in term:
                 raise ValueError(
                     "operand has more dimensions than subscripts given in einstein sum, but no "
                     "'...' ellipsis provided to broadcast the extra dimensions."
                 )
-            covered = tuple(range(_COVERED - (ndim - named) + 1, _COVERED + 1))
-            widest = max(widest, covered if ELLIPSIS in term else (), key=len)
-            inputs.append(_filled(term, covered))
+            labels = tuple(range(_COVERED - (ndim - number) + 1, _COVERED + 1))
+            widest = max(widest, labels if ELLIPSIS in term else (), key=len)
+            inputs.append(_filled(term, labels))
         output = self.output
         if output is None:
             counts = Counter(label for term in self.inputs for label in term)
@@ -67,11 +67,11 @@ def _count_error(terms: int, operands: int) -> str:
 
 def _check_output(inputs: Sequence[Term], output: Term) -> None:
     """Refuse subscripts of the result that no operand has, and those that are there twice."""
-    known = {label for term in inputs for label in term}
+    labels = {label for term in inputs for label in term}
     for label, count in Counter(output).items():
         # Labels of the other spelling are small numbers: control characters, were they letters.
         name = repr(chr(label)) if label >= ord(" ") else str(label)
-        if label not in known:
+        if label not in labels:
             raise ValueError(
                 f"einstein sum subscripts string included output subscript {name} which never "
                 "appeared in an input"
@@ -113,9 +113,9 @@ def _parse_list(items: Sequence[Any]) -> Term:
 
 
 def _parse_text(text: str) -> Subscripts:
-    left, arrow, right = text.replace(" ", "").partition("->")
-    terms = tuple(map(_parse_term, left.split(",")))
-    return Subscripts(terms, _parse_term(right) if arrow else None)
+    lhs, arrow, rhs = text.replace(" ", "").partition("->")
+    terms = tuple(map(_parse_term, lhs.split(",")))
+    return Subscripts(terms, _parse_term(rhs) if arrow else None)
 
 
 def _parse_term(text: str) -> Term:

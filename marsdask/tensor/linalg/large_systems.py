@@ -61,26 +61,28 @@ class LargeSolution(Node):
         a = in_panels(a, dtype)
         b = _typed(recut(b, (a.chunks[0], b.chunks[1])), dtype)
         if self.kind == "general":
-            found = blocked_lu.solve_factored(
+            solution = blocked_lu.solve_factored(
                 blocked_lu.lu(a), b, checked_update, blocked_lu.upper_step
             )
         elif self.kind == "positive":
             factors = blocked_lu.cholesky(a)
-            found = blocked_lu.solve_factored(
+            solution = blocked_lu.solve_factored(
                 factors, b, blocked_lu.lower_step, blocked_lu.adjoint_step
             )
         else:
-            found = self._triangular(a, b)
-        return recut(found, target)
+            solution = self._triangular(a, b)
+        return recut(solution, target)
 
     def _triangular(self, a: Grid, b: Grid) -> Grid:
-        each: list[tuple[Grid, Axes]] = [
+        panels: list[tuple[Grid, Axes]] = [
             (a, (None, Via(None, (i,)))) for i in range(a.numblocks[1])
         ]
         starts = borders(a.chunks[1])[:-1]
         if self.kind == "lower":
-            return blocked_lu.sweep(each, starts, b, blocked_lu.lower_step, unit=self.unit)
-        return blocked_lu.sweep(each[::-1], starts[::-1], b, blocked_lu.upper_step, unit=self.unit)
+            return blocked_lu.sweep(panels, starts, b, blocked_lu.lower_step, unit=self.unit)
+        return blocked_lu.sweep(
+            panels[::-1], starts[::-1], b, blocked_lu.upper_step, unit=self.unit
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +106,11 @@ class LargeTriangle(Node):
     def tile(self, a: Grid) -> Tiling:
         (a,) = yield from resolved(a)
         factors = blocked_lu.cholesky(in_panels(a, self.meta.dtype))
-        each = [
+        panels = [
             map_blocks(packed_factors, panel, chunks=panel.chunks, meta=self.meta, cheap=True)
             for panel in factors.factored
         ]
-        return recut(concatenate_grids(each, 1), a.chunks)
+        return recut(concatenate_grids(panels, 1), a.chunks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +202,11 @@ def _factor_chunks(chunks: Chunks) -> tuple[Chunks, Chunks, Chunks]:
 
 def _orders(factors: Panels) -> Grid:
     """Return the order of the rows after each panel, as chunks of a line."""
-    each = [
+    orders = [
         blockwise(order_of, [(panel, blocked_lu.WHOLE)], chunks=((factors.rows,),), itemsize=8.0)
         for panel in factors.factored
     ]
-    return concatenate_grids(each, 0)
+    return concatenate_grids(orders, 0)
 
 
 def _permutation(orders: Grid, factors: Panels, meta: Any) -> Grid:
@@ -221,9 +223,9 @@ def _permutation(orders: Grid, factors: Panels, meta: Any) -> Grid:
 
 
 def _lower(orders: Grid, factors: Panels, meta: Any) -> Grid:
-    each = []
+    panels = []
     for number, (panel, start) in enumerate(zip(factors.factored, factors.starts, strict=True)):
-        each.append(
+        panels.append(
             gather(
                 lower_part,
                 panel,
@@ -233,12 +235,12 @@ def _lower(orders: Grid, factors: Panels, meta: Any) -> Grid:
                 kwargs={"start": start, "number": number},
             )
         )
-    return concatenate_grids(each, 1)
+    return concatenate_grids(panels, 1)
 
 
 def _upper(factors: Panels, meta: Any) -> Grid:
     count = sum(sum(numbers(panel.chunks[1])) for panel in factors.factored)
-    each = [
+    panels = [
         blockwise(
             upper_part,
             [(panel, blocked_lu.WHOLE)],
@@ -250,7 +252,7 @@ def _upper(factors: Panels, meta: Any) -> Grid:
     ]
     if factors.beyond is not None:
         beyond = factors.beyond
-        each.append(
+        panels.append(
             map_blocks(
                 top_rows,
                 beyond,
@@ -260,7 +262,7 @@ def _upper(factors: Panels, meta: Any) -> Grid:
                 cheap=True,
             )
         )
-    return concatenate_grids(each, 1)
+    return concatenate_grids(panels, 1)
 
 
 @kernel(scratch=1.0)
@@ -328,23 +330,23 @@ def top_rows(block: Any, count: int) -> Any:
 def pivots(panel: Panel, start: int) -> Any:
     """Return the pivots of a panel; the first one's sign is inverted for odd permutations."""
     stop = start + panel.packed.shape[1]
-    found = np.diagonal(panel.packed[start:stop]).copy()
-    if found.size and _is_odd(panel.order):
-        found[0] = -found[0]
-    return found
+    diagonal = np.diagonal(panel.packed[start:stop]).copy()
+    if diagonal.size and _is_odd(panel.order):
+        diagonal[0] = -diagonal[0]
+    return diagonal
 
 
 def _is_odd(order: Any) -> bool:
     """Tell whether a permutation is an odd number of exchanges."""
-    seen = np.zeros(len(order), bool)
+    marks = np.zeros(len(order), bool)
     cycles = 0
     places = order.tolist()
     for start in range(len(places)):
-        if not seen[start]:
+        if not marks[start]:
             cycles += 1
             place = start
-            while not seen[place]:
-                seen[place] = True
+            while not marks[place]:
+                marks[place] = True
                 place = places[place]
     return bool((len(places) - cycles) % 2)
 

@@ -111,14 +111,14 @@ def tensorinv(a: Any, ind: int = 2) -> Node:
 @public
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Node:
     """Solve the equations ``tensordot(a, x, x.ndim) = b``. See numpy.linalg.tensorsolve."""
-    left, right = wrap(as_node(a)), wrap(as_node(b))
+    tensor, sides = wrap(as_node(a)), wrap(as_node(b))
     if axes is not None:
-        left = moveaxis(left, tuple(axes), tuple(range(left.ndim - len(axes), left.ndim)))
-    shape = numbers(left.node.shape)[right.ndim :]
-    if math.prod(shape) ** 2 != math.prod(numbers(left.node.shape)):
+        tensor = moveaxis(tensor, tuple(axes), tuple(range(tensor.ndim - len(axes), tensor.ndim)))
+    shape = numbers(tensor.node.shape)[sides.ndim :]
+    if math.prod(shape) ** 2 != math.prod(numbers(tensor.node.shape)):
         raise np.linalg.LinAlgError(
             "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == "
             "prod(a.shape[:b.ndim])"
         )
-    matrix = reshape.node(left, (-1, math.prod(shape)))
-    return reshape.node(solve.node(matrix, right.ravel()), shape)
+    matrix = reshape.node(tensor, (-1, math.prod(shape)))
+    return reshape.node(solve.node(matrix, sides.ravel()), shape)

@@ -55,8 +55,8 @@ def _matrix_norm(x: Node, order: Any, axes: tuple[int, int], keepdims: bool) -> 
     if order in ("nuc", 2, -2):
         values = svdvals.node(moveaxis.node(x, axes, (-2, -1)))
         pick = {"nuc": reductions.sum, 2: reductions.max, -2: reductions.min}[order]
-        found = pick.node(values, axis=-1, **({"initial": 0} if order == 2 else {}))
-        return expand_dims.node(found, tuple(axes)) if keepdims else found
+        norms = pick.node(values, axis=-1, **({"initial": 0} if order == 2 else {}))
+        return expand_dims.node(norms, tuple(axes)) if keepdims else norms
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
     along, across = axes if abs(order) == 1 else axes[::-1]
@@ -92,13 +92,13 @@ def _norm_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """Return the axes of a norm, which may be repeated."""
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple) else (axis,)
+    axes = axis if isinstance(axis, tuple) else (axis,)
     try:
-        given = tuple(map(operator.index, given))
+        axes = tuple(map(operator.index, axes))
     except TypeError as error:
         message = "'axis' must be None, an integer or a tuple of integers"
         raise TypeError(message) from error
-    return np.lib.array_utils.normalize_axis_tuple(given, ndim, allow_duplicate=True)
+    return np.lib.array_utils.normalize_axis_tuple(axes, ndim, allow_duplicate=True)
 
 
 @public
@@ -198,13 +198,13 @@ def randomized_svd(
     directions = as_node(state.normal(size=(tensor.shape[1], width)))
     if tensor.meta.dtype.kind == "f":
         directions = as_node(astype.node(directions, tensor.meta.dtype))
-    found, _ = qr.node(matmul.node(tensor, directions))
+    span, _ = qr.node(matmul.node(tensor, directions))
     for _ in range(operator.index(n_iter)):  # type: ignore[arg-type]
-        across, _ = qr.node(matmul.node(adjoint, found))
-        found, _ = qr.node(matmul.node(tensor, across))
-    basis = conjugated(transposed(found))
+        across, _ = qr.node(matmul.node(adjoint, span))
+        span, _ = qr.node(matmul.node(tensor, across))
+    basis = conjugated(transposed(span))
     u, s, v = map(collect, svd.node(matmul.node(basis, tensor)))
-    u, v = matmul(found, u)[:, :count], v[:count]
+    u, v = matmul(span, u)[:, :count], v[:count]
     if flip_sign:
         signs = where(greatest(u.real, axis=0) < -least(u.real, axis=0), -1, 1).astype(s.dtype)
         u, v = u * signs, v * signs[:, None]

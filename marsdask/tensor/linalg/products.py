@@ -94,10 +94,10 @@ def matmul(
     lb = _stack(right.meta.ndim) + (1, 2)[: right.meta.ndim]
     _require_core("matmul", _MATMUL, left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
-    kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
-    found = in_order_of(contract([left, right], [la, lb], kept, exact=(1,)), letter)
-    core = len({0, 2}.intersection(kept))
-    return _given(found, sparse, out, matmul_rule(_MATMUL, core))
+    labels = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
+    product = in_order_of(contract([left, right], [la, lb], labels, exact=(1,)), letter)
+    core = len({0, 2}.intersection(labels))
+    return _given(product, sparse, out, matmul_rule(_MATMUL, core))
 
 
 def _stack(ndim: int) -> Labels:
@@ -113,10 +113,10 @@ def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Node:
     """
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
-        found = _tensordot("dot", left, right, (), ())
+        product = _tensordot("dot", left, right, (), ())
     else:
-        found = _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
-    return _given(found, sparse, out, DOT, "equiv")
+        product = _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
+    return _given(product, sparse, out, DOT, "equiv")
 
 
 def _given(
@@ -143,8 +143,8 @@ def inner(a: Any, b: Any, sparse: bool | None = None) -> Node:
 @public
 def outer(a: Any, b: Any, out: Any = None) -> Node:
     """Multiply each element of ``a`` with each of ``b``; both flattened. See numpy.outer."""
-    found = _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
-    return _given(found, None, out, ufunc_rule("multiply", 1))
+    product = _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
+    return _given(product, None, out, ufunc_rule("multiply", 1))
 
 
 @public
@@ -174,14 +174,14 @@ def vecdot(
     casting: Any = "same_kind",
 ) -> Node:
     """Sum products along an axis, the first operand conjugated. See numpy.vecdot."""
-    moved = (moveaxis.node(as_node(x), axis, -1) for x in (x1, x2))
-    left, right = (_cast(node, dtype, casting) for node in moved)
+    operands = (moveaxis.node(as_node(x), axis, -1) for x in (x1, x2))
+    left, right = (_cast(node, dtype, casting) for node in operands)
     _require_core("vecdot", "(n),(n)->()", left.shape[-1], right.shape[-1])
     # The summed axis is 0; stacks count from 1, the last axis first.
     la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
-    kept = max(la, lb, key=len)[:-1]
-    found = contract([conjugated(left), right], [la, lb], kept, exact=(0,))
-    return _given(expand_dims.node(found, axis) if keepdims else found, None, out)
+    stack = max(la, lb, key=len)[:-1]
+    product = contract([conjugated(left), right], [la, lb], stack, exact=(0,))
+    return _given(expand_dims.node(product, axis) if keepdims else product, None, out)
 
 
 @public
@@ -262,17 +262,17 @@ def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Node
 def _tensordot(
     name: str, left: Node, right: Node, first: Sequence[int], second: Sequence[int]
 ) -> Node:
-    ndim, other = left.meta.ndim, right.meta.ndim
+    ndim, right_ndim = left.meta.ndim, right.meta.ndim
     normalize = np.lib.array_utils.normalize_axis_tuple
-    first, second = normalize(first, ndim), normalize(second, other)
+    first, second = normalize(first, ndim), normalize(second, right_ndim)
     la = list(range(ndim))
-    lb = list(range(ndim, ndim + other))
+    lb = list(range(ndim, ndim + right_ndim))
     for mine, theirs in zip(first, second, strict=True):
         _require_axes(name, left, right, mine, theirs)
         lb[theirs] = la[mine]
-    summed = tuple(la[axis] for axis in first)
-    out = tuple(label for label in (*la, *lb) if label not in summed)
-    return contract([left, right], [tuple(la), tuple(lb)], out, exact=summed)
+    inner = tuple(la[axis] for axis in first)
+    out = tuple(label for label in (*la, *lb) if label not in inner)
+    return contract([left, right], [tuple(la), tuple(lb)], out, exact=inner)
 
 
 @view_face(through=(Take,))
@@ -291,15 +291,15 @@ def einsum(
     ``split_every`` is Dask's and has no effect.
     """
     del split_every
-    given, items = parse(operands)
+    subscripts, items = parse(operands)
     letter = ufunc_letter(order, items)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
-    labels, kept = given.expanded([node.meta.ndim for node in nodes])
-    alone = len(nodes) == 1 and out is None and set(labels[0]) == set(kept) and letter == "K"
-    if alone and (found := _remapped(nodes[0], labels[0], kept)) is not None:
-        return found
-    found = in_order_of(_contract_path(nodes, labels, kept, optimize), letter)
-    return into(out, found, casting)
+    labels, out_labels = subscripts.expanded([node.meta.ndim for node in nodes])
+    alone = len(nodes) == 1 and out is None and set(labels[0]) == set(out_labels) and letter == "K"
+    if alone and (result := _remapped(nodes[0], labels[0], out_labels)) is not None:
+        return result
+    result = in_order_of(_contract_path(nodes, labels, out_labels, optimize), letter)
+    return into(out, result, casting)
 
 
 def _remapped(node: Node, labels: Labels, kept: Labels) -> Node | None:
@@ -311,10 +311,10 @@ def _remapped(node: Node, labels: Labels, kept: Labels) -> Node | None:
             continue
         if len(lengths) > 1 or not known(tuple(lengths)):
             return None
-        rest = [axis for axis in range(len(labels)) if axis not in axes]
+        other_axes = [axis for axis in range(len(labels)) if axis not in axes]
         along = np.arange(*numbers(lengths))
-        node = getitem.node(view(node, [*axes, *rest]), (along,) * len(axes))
-        labels = (label, *(labels[axis] for axis in rest))
+        node = getitem.node(view(node, [*axes, *other_axes]), (along,) * len(axes))
+        labels = (label, *(labels[axis] for axis in other_axes))
     return view(node, [labels.index(label) for label in kept])
 
 
@@ -333,14 +333,14 @@ def _cast(node: Node, dtype: Any, casting: Any) -> Node:
 def _contract_path(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Node:
     """Return the sum of products; operands are removed when they are used."""
     for step in _path(nodes, labels, out, optimize):
-        chosen = [(nodes[i], labels[i]) for i in step]
+        terms = [(nodes[i], labels[i]) for i in step]
         for i in sorted(step, reverse=True):
             del nodes[i], labels[i]
-        needed = set(out).union(*labels)
-        names = tuple(dict.fromkeys(label for _, item in chosen for label in item))
-        made = tuple(label for label in names if label in needed) if nodes else out
-        nodes.append(contract([node for node, _ in chosen], [item for _, item in chosen], made))
-        labels.append(made)
+        outer = set(out).union(*labels)
+        names = tuple(dict.fromkeys(label for _, item in terms for label in item))
+        term = tuple(label for label in names if label in outer) if nodes else out
+        nodes.append(contract([node for node, _ in terms], [item for _, item in terms], term))
+        labels.append(term)
     return nodes[0]
 
 
@@ -351,7 +351,7 @@ def _path(
     if len(nodes) <= 2:
         return [tuple(range(len(nodes)))]
     if not optimize:
-        return [(0, 1), *((0, len(nodes) - 1 - done) for done in range(1, len(nodes) - 1))]
+        return [(0, 1), *((0, len(nodes) - 1 - step) for step in range(1, len(nodes) - 1))]
     interleaved: list[Any] = []
     for node, names in zip(nodes, labels, strict=True):
         # The path depends on shapes alone: an array of zero strides takes no memory.
@@ -364,13 +364,13 @@ def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
     """Split steps over more than two operands into steps over two."""
     steps: list[tuple[int, ...]] = []
     for step in path:
-        rest = sorted(step)
-        while len(rest) > 2:
+        operands = sorted(step)
+        while len(operands) > 2:
             # The product is appended to the list of remaining operands.
-            first, second, *others = rest
+            first, second, *tail = operands
             steps.append((first, second))
-            rest = sorted([*(item - 2 for item in others), count - 2])
+            operands = sorted([*(item - 2 for item in tail), count - 2])
             count -= 1
-        steps.append(tuple(rest))
-        count -= len(rest) - 1
+        steps.append(tuple(operands))
+        count -= len(operands) - 1
     return steps

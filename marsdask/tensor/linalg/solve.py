@@ -105,22 +105,22 @@ def triangular_solve(a: Any, b: Any, **options: Any) -> Any:
 
 def _system(a: Any, b: Any) -> tuple[Node, Node, bool]:
     """Return a square matrix, the right sides as a matrix, and whether they were a vector."""
-    left, right = square(as_node(a)), as_node(b)
-    is_vector = right.meta.ndim == 1
-    if right.meta.ndim == 0:
+    matrix, sides = square(as_node(a)), as_node(b)
+    is_vector = sides.meta.ndim == 1
+    if sides.meta.ndim == 0:
         raise np.linalg.LinAlgError(
             "0-dimensional array given. Array must be at least one-dimensional"
         )
     if is_vector:
-        right = expand_dims.node(right, -1)
-    rows, given = left.shape[-2], right.shape[-2]
-    if rows != given and not isinstance(rows, Unknown) and not isinstance(given, Unknown):
+        sides = expand_dims.node(sides, -1)
+    rows, length = matrix.shape[-2], sides.shape[-2]
+    if rows != length and not isinstance(rows, Unknown) and not isinstance(length, Unknown):
         raise ValueError(
             "solve: Input operand 1 has a mismatch in its core dimension 0 "
-            f"(size {given} is different from {rows}): shapes {shape_text(left.shape)} "
+            f"(size {length} is different from {rows}): shapes {shape_text(matrix.shape)} "
             f"{shape_text(as_node(b).shape)}"
         )
-    return left, right, is_vector
+    return matrix, sides, is_vector
 
 
 def _stacked(left: Node, right: Node) -> tuple[Node, Node]:
@@ -153,13 +153,13 @@ def solve(
             f"invalid assume_a: {assume_a!r}; choose from {', '.join(map(repr, _KINDS))}"
         )
     kind = "positive" if sym_pos else _KINDS[assume_a]
-    left, right, is_vector = _system(a, b)
-    if is_large(left) and right.meta.ndim == 2:
-        found: Node = LargeSolution(left, right, kind)
+    matrix, sides, is_vector = _system(a, b)
+    if is_large(matrix) and sides.meta.ndim == 2:
+        solution: Node = LargeSolution(matrix, sides, kind)
     else:
         function = np.linalg.solve if kind == "general" else positive_solve
-        found = Solution(function, *_stacked(left, right))
-    return squeeze.node(found, -1) if is_vector else found
+        solution = Solution(function, *_stacked(matrix, sides))
+    return squeeze.node(solution, -1) if is_vector else solution
 
 
 @public
@@ -183,17 +183,17 @@ def solve_triangular(
         )
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"invalid trans: {trans!r}; choose from 0, 1, 2, 'N', 'T', 'C'")
-    left, right, is_vector = _system(a, b)
+    matrix, sides, is_vector = _system(a, b)
     if trans not in (0, "N"):
-        left, lower = matrix_transpose.node(left), not lower
-        left = conjugated(left) if trans in (2, "C") else left
-    if is_large(left) and right.meta.ndim == 2:
+        matrix, lower = matrix_transpose.node(matrix), not lower
+        matrix = conjugated(matrix) if trans in (2, "C") else matrix
+    if is_large(matrix) and sides.meta.ndim == 2:
         kind = "lower" if lower else "upper"
-        found: Node = LargeSolution(left, right, kind, unit_diagonal)
+        solution: Node = LargeSolution(matrix, sides, kind, unit_diagonal)
     else:
         options = (("lower", lower), ("unit_diagonal", unit_diagonal))
-        found = Solution(triangular_solve, *_stacked(left, right), options)
-    return squeeze.node(found, -1) if is_vector else found
+        solution = Solution(triangular_solve, *_stacked(matrix, sides), options)
+    return squeeze.node(solution, -1) if is_vector else solution
 
 
 @public
@@ -227,8 +227,8 @@ def slogdet(a: Any) -> Any:
     """Return the signs and the logarithms of determinants. See numpy.linalg.slogdet."""
     node = square(as_node(a))
     if is_large(node):
-        found = LargeDeterminant(node)
-        return SlogdetResult(Part(found, 1), Part(found, 2))
+        pair = LargeDeterminant(node)
+        return SlogdetResult(Part(pair, 1), Part(pair, 2))
     return SlogdetResult(*stacks.several(np.linalg.slogdet, ",", node))
 
 
@@ -241,9 +241,9 @@ def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Node:
     """
     node = square(as_node(a))
     large = is_large(node)
-    found = LargeTriangle(node) if large else stacks.apply(np.linalg.cholesky, "nn", node)
+    factor = LargeTriangle(node) if large else stacks.apply(np.linalg.cholesky, "nn", node)
     wants_upper = not lower if upper is None else upper
-    return conj.node(matrix_transpose.node(found)) if wants_upper else found
+    return conj.node(matrix_transpose.node(factor)) if wants_upper else factor
 
 
 @public

@@ -43,8 +43,8 @@ class MatrixStackMap(MultiOutput):
     @property
     def meta(self) -> Any:
         sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
-        made = call_linalg(sample, self.function, dict(self.options))
-        return tuple(np.empty((0,) * item.ndim, item.dtype) for item in made)
+        outputs = call_linalg(sample, self.function, dict(self.options))
+        return tuple(np.empty((0,) * item.ndim, item.dtype) for item in outputs)
 
     @property
     def chunks(self) -> Any:
@@ -61,7 +61,7 @@ class MatrixStackMap(MultiOutput):
         (a,) = yield from resolved(a)
         a = uncut(a, (a.ndim - 2, a.ndim - 1))
         stack = tuple(range(a.ndim - 2))
-        made = blockwise(
+        results = blockwise(
             call_linalg,
             [(a, (*stack, a.ndim - 2, a.ndim - 1))],
             chunks=a.chunks,
@@ -71,7 +71,7 @@ class MatrixStackMap(MultiOutput):
         return tuple(
             blockwise(
                 output,
-                [(made, (*stack, None, None))],
+                [(results, (*stack, None, None))],
                 chunks=chunks,
                 meta=meta,
                 kwargs={"position": position},
@@ -118,8 +118,8 @@ def of_stack(a: Any, dtype: Any, text: str = "") -> ResultSpec:
 @kernel(scratch=4.0)
 def call_linalg(block: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return the results of a function for each matrix, as a tuple of arrays."""
-    made = function(block, **options)
-    return tuple(map(as_array, made)) if isinstance(made, tuple) else (as_array(made),)
+    result = function(block, **options)
+    return tuple(map(as_array, result)) if isinstance(result, tuple) else (as_array(result),)
 
 
 @kernel(view=True)

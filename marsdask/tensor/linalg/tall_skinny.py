@@ -91,14 +91,14 @@ class Factors(MultiOutput):
             gram, a, chunks=self._squares(a), meta=self.meta[1], kwargs={"dtype": self.dtype}
         )
         triangle = tree(triangle, Pairwise(np.add), [0])
-        checked = self._one(first_triangle, triangle)
-        look = gather(condition, checked, chunks=((1,),), meta=np.empty((0,)))
-        infos = yield Look((look,), keep=(checked,) if is_at_hand(a) else (checked, a))
+        factor = self._one(first_triangle, triangle)
+        look = gather(condition, factor, chunks=((1,),), meta=np.empty((0,)))
+        infos = yield Look((look,), keep=(factor,) if is_at_hand(a) else (factor, a))
         bound = float(infos[0].sample[0])
         digits = bound**2 * float(np.finfo(self.dtype).eps)
         if digits > 0.01:
             return self._stable(a)
-        return self._quotients(a, checked, good=digits <= GOOD, mild=bound <= MILD)
+        return self._quotients(a, factor, good=digits <= GOOD, mild=bound <= MILD)
 
     def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
         """Use the algorithm that is stable for every condition."""
@@ -139,8 +139,8 @@ class Factors(MultiOutput):
             varying=shares,
         )
         svd = self._one(svd_of_block, triangle)
-        left = _pick_item(svd, 0, self._whole(a), self.meta[2])
-        u = blockwise(np.matmul, [(q, ROWS), (left, WHOLE)], chunks=a.chunks, meta=self.meta[2])
+        vectors = _pick_item(svd, 0, self._whole(a), self.meta[2])
+        u = blockwise(np.matmul, [(q, ROWS), (vectors, WHOLE)], chunks=a.chunks, meta=self.meta[2])
         return (q, triangle, u, *self._values(svd, triangle))
 
     def _quotients(self, a: Grid, checked: Grid, *, good: bool, mild: bool) -> tuple[Grid, ...]:
@@ -283,14 +283,14 @@ def tall_qr(block: Any) -> tuple[Any, Any]:
     if count < 2:
         q, r = np.linalg.qr(block)
     else:
-        cut = (rows // count) * count
-        stacked = block[:cut].reshape(count, rows // count, columns)
+        stop = (rows // count) * count
+        stacked = block[:stop].reshape(count, rows // count, columns)
         q, r = np.linalg.qr(stacked)
-        rest_q, rest_r = np.linalg.qr(block[cut:])
+        rest_q, rest_r = np.linalg.qr(block[stop:])
         joint, top = np.linalg.qr(np.concatenate([r.reshape(-1, columns), rest_r]))
-        used = count * columns
-        q = np.matmul(q, joint[:used].reshape(count, columns, columns)).reshape(cut, columns)
-        q, r = np.concatenate([q, np.matmul(rest_q, joint[used:])]), top
+        middle = count * columns
+        q = np.matmul(q, joint[:middle].reshape(count, columns, columns)).reshape(stop, columns)
+        q, r = np.concatenate([q, np.matmul(rest_q, joint[middle:])]), top
     return _positive(q, r)
 
 
@@ -374,8 +374,8 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     _check_mode(mode)
     if mode == "complete" or node.meta.ndim > 2 or 0 in node.shape:
         texts = _QR_AXES[mode][mode == "r" :]
-        found = several(np.linalg.qr, ",".join(texts), node, mode=mode)
-        return found[0] if mode == "r" else QRResult(*found)
+        parts = several(np.linalg.qr, ",".join(texts), node, mode=mode)
+        return parts[0] if mode == "r" else QRResult(*parts)
     q: Node
     r: Node
     if _is_tall(node):
@@ -386,9 +386,9 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
         factors = Factors(getitem.node(node, (slice(None), slice(rows))))
         q = Part(factors, 0)
         # A product would leave rounding errors below the diagonal.
-        others = getitem.node(node, (slice(None), slice(rows, None)))
-        rest = contract([conjugated(q), others], [(0, 1), (0, 2)], (1, 2))
-        r = concatenate.node([Part(factors, 1), rest], axis=1)
+        tail = getitem.node(node, (slice(None), slice(rows, None)))
+        product = contract([conjugated(q), tail], [(0, 1), (0, 2)], (1, 2))
+        r = concatenate.node([Part(factors, 1), product], axis=1)
     return r if mode == "r" else QRResult(q, r)
 
 
@@ -472,10 +472,10 @@ def _choose_signs(u: Node, s: Node, v: Node) -> tuple[Node, Node]:
     """Choose the signs of vector pairs so that the sum of each row of V is not negative."""
     negative = less.node(total.node(real.node(v), axis=-1), 0)
     signs = astype.node(where.node(negative, -1, 1), s.meta.dtype)
-    some = slice(length(s, s.meta.ndim - 1))
-    left = multiply.node(getitem.node(u, (..., some)), expand_dims.node(signs, -2))
+    leading = slice(length(s, s.meta.ndim - 1))
+    left = multiply.node(getitem.node(u, (..., leading)), expand_dims.node(signs, -2))
     return left, multiply.node(
-        getitem.node(v, (..., some, slice(None))), expand_dims.node(signs, -1)
+        getitem.node(v, (..., leading, slice(None))), expand_dims.node(signs, -1)
     )
 
 

@@ -117,29 +117,29 @@ def masked_array(
     """
     if np.ndim(fill_value):
         raise ValueError("non-scalar fill_value not supported")
-    cut = chunks if chunk_size is None else chunk_size
+    splits = chunks if chunk_size is None else chunk_size
     if isinstance(data, np.ma.MaskedArray):
-        data = from_masked(data, cut)
+        data = from_masked(data, splits)
     reads = (values_of, mask_of) if copy else (getdata, getmaskarray)
-    values, own = (read(data) for read in reads) if has_mask(data) else (data, None)
-    values = _tensor_of(values, cut, copy=copy)
+    values, own = (reader(data) for reader in reads) if has_mask(data) else (data, None)
+    values = _tensor_of(values, splits, copy=copy)
     values = values if dtype is None else values.astype(dtype, copy=False)
     if mask is nomask or mask is False:
-        hidden = shape.broadcast_to(False, values.shape) if own is None else own
+        full_mask = shape.broadcast_to(False, values.shape) if own is None else own
     else:
-        hidden = _tensor_of(mask, copy=copy).astype(bool, copy=False)
-        if hidden.size == 1 and hidden.shape != values.shape:
-            hidden = _for_all(hidden, values.shape)
-        elif hidden.ndim != values.ndim:
+        full_mask = _tensor_of(mask, copy=copy).astype(bool, copy=False)
+        if full_mask.size == 1 and full_mask.shape != values.shape:
+            full_mask = _for_all(full_mask, values.shape)
+        elif full_mask.ndim != values.ndim:
             raise np.ma.MaskError(
                 "Mask and data not compatible: data shape "
-                f"is {values.shape}, and mask shape is {hidden.shape}."
+                f"is {values.shape}, and mask shape is {full_mask.shape}."
             )
         if own is not None:
-            hidden = hidden | own
+            full_mask = full_mask | own
     if fill_value is None and has_mask(data):
         fill_value = data.fill_value
-    return joined(values, hidden, fill_value)
+    return joined(values, full_mask, fill_value)
 
 
 def _tensor_of(obj: Any, chunk_size: Any = None, *, copy: bool) -> Any:
@@ -181,12 +181,12 @@ def _masking(name: str) -> Public[..., Node, MaskedTensor]:
     def lazy(x: Any, *values: Any, **options: Any) -> Any:
         copy = options.pop("copy", True)
         data = x if has_mask(x) else wrap(as_node(x))
-        found = map_masked_blocks(func, data, *values, **options)
+        result = map_masked_blocks(func, data, *values, **options)
         if copy or not isinstance(x, Collection):
-            return found
+            return result
         if name == "fix_invalid":
             raise NotImplementedError("fix_invalid(copy=False) is not supported; use copy=True")
-        return _masked_in_place(x, mask_of(found), found.fill_value)
+        return _masked_in_place(x, mask_of(result), result.fill_value)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = _MASKING.format(name=name)
@@ -216,21 +216,21 @@ def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
             f"(got {shapes[0]} and {shapes[1]})"
         )
     condition = filled(condition, True) if has_mask(condition) else condition
-    hidden = _tensor_of(condition, copy=True).astype(bool, copy=False)
+    mask = _tensor_of(condition, copy=True).astype(bool, copy=False)
     if copy or not isinstance(a, Collection):
-        return masked_array(a, hidden, copy=True)
+        return masked_array(a, mask, copy=True)
     fill_value = a.fill_value if isinstance(a, MaskedTensor) else None
-    hidden = hidden if shapes[0] else _for_all(hidden, shapes[1])
-    return _masked_in_place(a, hidden, fill_value)
+    mask = mask if shapes[0] else _for_all(mask, shapes[1])
+    return _masked_in_place(a, mask, fill_value)
 
 
 def _masked_in_place(a: Any, condition: Any, fill_value: Any) -> MaskedTensor:
     """Return a view of a tensor that is masked where a condition holds too."""
     if not isinstance(a, MaskedTensor):
         return joined(views.view(a), condition, fill_value)
-    found = joined(a.data, a.mask, fill_value)
-    found.mask = condition | mask_of(a)
-    return found
+    view = joined(a.data, a.mask, fill_value)
+    view.mask = condition | mask_of(a)
+    return view
 
 
 @public
@@ -320,7 +320,7 @@ def _masks_in(item: Any) -> bool:
 
 
 def _each(func: Callable[[Any], Any], item: Any) -> Any:
-    return [_each(func, one) for one in item] if isinstance(item, list | tuple) else func(item)
+    return [_each(func, part) for part in item] if isinstance(item, list | tuple) else func(item)
 
 
 def _fill_of(item: Any) -> Any:
@@ -332,7 +332,7 @@ def _fill_of(item: Any) -> Any:
 def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
     if isinstance(data, list | tuple):
         pairs = zip(data, mask, strict=True)
-        return type(data)([_rejoined(own, hidden, fill_value) for own, hidden in pairs])
+        return type(data)([_rejoined(own, flags, fill_value) for own, flags in pairs])
     return joined(data, mask, fill_value)
 
 

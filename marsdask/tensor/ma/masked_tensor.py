@@ -62,8 +62,8 @@ class MaskedFunction:
                 block.reshape(1) if isinstance(block, np.ndarray) else block for block in blocks
             )
         with np.errstate(all="ignore"):
-            found = np.ma.asanyarray(self.func(*blocks, **options))
-        return found.reshape(()) if flat else found
+            result = np.ma.asanyarray(self.func(*blocks, **options))
+        return result.reshape(()) if flat else result
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,9 @@ class MaskedMap(Elementwise):
 
     @property
     def meta(self) -> Any:
-        found = np.ma.empty((0,) * len(self.chunks), self._sample.dtype)
-        found.fill_value = self._sample.fill_value
-        return found
+        sample = np.ma.empty((0,) * len(self.chunks), self._sample.dtype)
+        sample.fill_value = self._sample.fill_value
+        return sample
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
         grids, chunks = yield from aligned(grids, recut)
@@ -103,9 +103,9 @@ class DataOrMask(Elementwise):
 def _example(meta: Any) -> Any:
     if not isinstance(meta, np.ma.MaskedArray):
         return empty(meta.dtype, 1)
-    found = np.ma.empty((0,), meta.dtype)
-    found.fill_value = meta.fill_value
-    return found
+    sample = np.ma.empty((0,), meta.dtype)
+    sample.fill_value = meta.fill_value
+    return sample
 
 
 def masked_block(data: Any, mask: Any, fill_value: Any = None) -> Any:
@@ -131,10 +131,10 @@ class MaskedTensor(Tensor):
     def _assemble(
         cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool, order: MemoryOrder = None
     ) -> Any:
-        found = assemble(parts, meta, owned=owned, order=order)
-        if isinstance(found, np.ma.MaskedArray) and found.ndim:
-            found.fill_value = meta.fill_value
-        return found
+        result = assemble(parts, meta, owned=owned, order=order)
+        if isinstance(result, np.ma.MaskedArray) and result.ndim:
+            result.fill_value = meta.fill_value
+        return result
 
     @property
     def node(self) -> Node:
@@ -279,10 +279,10 @@ def sharing(a: MaskedTensor, data: Tensor, mask: Tensor) -> PartsView:
 
 def joined(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
     """Return the masked tensor of data and a mask, which shares what these share with others."""
-    found = with_mask(data, mask, fill_value)
+    tensor = with_mask(data, mask, fill_value)
     if data._view is not None or mask._view is not None:
-        sharing(found, data, mask)
-    return found
+        sharing(tensor, data, mask)
+    return tensor
 
 
 def fill(a: MaskedTensor, fill_value: Any) -> None:
@@ -324,8 +324,8 @@ def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any
             f"{func.__name__}(where=) of masked tensors is not supported; use ma.where"
         )
     form = getattr(np.ma, func.__name__, func) if isinstance(func, np.ufunc) else func
-    found = map_masked_blocks(_FORMS.get(func, form), *args, **kwargs)
-    return found if out is None else assign(out[0] if isinstance(out, tuple) else out, found.node)
+    result = map_masked_blocks(_FORMS.get(func, form), *args, **kwargs)
+    return result if out is None else assign(out[0] if isinstance(out, tuple) else out, result.node)
 
 
 def cast_masked(block: Any, dtype: Any) -> Any:

@@ -124,8 +124,8 @@ def _var(a: Any, how: Any) -> Any:
     hidden = few = ufuncs.less_equal(free, 0)
     if not _has_values(a):
         hidden = ufuncs.logical_and(few, ufuncs.logical_or(number > 0, _hidden(a, how)))
-    found = ufuncs.divide(reductions.sum(square, **sizes), ufuncs.maximum(free, 1))
-    return with_mask(_nan_of_none(found.astype(square.dtype), few, hidden), hidden, None)
+    variance = ufuncs.divide(reductions.sum(square, **sizes), ufuncs.maximum(free, 1))
+    return with_mask(_nan_of_none(variance.astype(square.dtype), few, hidden), hidden, None)
 
 
 _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
@@ -135,8 +135,8 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     """Return a reduction of a masked tensor."""
     out = how.pop("out", None)
     for key in ("where", "initial", "correction"):
-        given = how.pop(key, None)
-        if not any(given is nothing for nothing in (None, True, np._NoValue)):
+        option = how.pop(key, None)
+        if not any(option is nothing for nothing in (None, True, np._NoValue)):
             raise NotImplementedError(
                 f"{name}({key}=) of a masked tensor is not supported; use a mask"
             )
@@ -144,23 +144,23 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     if name.startswith("nan"):
         a, name = _without_nan(a, name), name.removeprefix("nan")
     if name in _FILLS:
-        found = _kept(a, getattr(reductions, name)(filled(a, _FILLS[name]), **how), how)
+        result = _kept(a, getattr(reductions, name)(filled(a, _FILLS[name]), **how), how)
     elif name in ("min", "max", "amin", "amax"):
-        found = _kept(a, _most(a, name.replace("a", "", name != "max"), how), how)
+        result = _kept(a, _most(a, name.replace("a", "", name != "max"), how), how)
     elif name == "ptp":
-        found = _kept(a, subtract(_most(a, "max", how), _most(a, "min", how)), how)
+        result = _kept(a, subtract(_most(a, "max", how), _most(a, "min", how)), how)
     elif name == "mean":
-        found = _kept(a, _mean(a, how).astype(_averaged(a, name, how)), how)
+        result = _kept(a, _mean(a, how).astype(_averaged(a, name, how)), how)
     elif name == "var":
-        found = _var(a, how).astype(_averaged(a, name, how))
+        result = _var(a, how).astype(_averaged(a, name, how))
     elif name == "std":
-        found = ufuncs.sqrt(_var(a, how)).astype(_averaged(a, name, how))
+        result = ufuncs.sqrt(_var(a, how)).astype(_averaged(a, name, how))
     else:
         raise NotImplementedError(
             f"{name}() of a masked tensor is not supported; use filled() or compressed() first"
         )
-    held: Tensor = found if out is None else assign(out, found.node)
-    return held
+    output: Tensor = result if out is None else assign(out, result.node)
+    return output
 
 
 MaskedTensor._reduced = staticmethod(reduced)
@@ -169,10 +169,10 @@ MaskedTensor._reduced = staticmethod(reduced)
 def _without_nan(a: Any, name: str) -> Any:
     """Mask nan, or omit it from sums and products as NumPy does."""
     data, mask = values_of(a), mask_of(a)
-    gone = ufuncs.isnan(data)
+    is_nan = ufuncs.isnan(data)
     if name in ("nansum", "nanprod"):
-        return with_mask(ufuncs.where(gone, _FILLS[name.removeprefix("nan")], data), mask, None)
-    return with_mask(data, mask | gone, None)
+        return with_mask(ufuncs.where(is_nan, _FILLS[name.removeprefix("nan")], data), mask, None)
+    return with_mask(data, mask | is_nan, None)
 
 
 def _masked(a: Any) -> Any:
@@ -221,12 +221,12 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     data, mask = values_of(a), mask_of(a)
     nothing = _hidden(a, {"axis": axis, "keepdims": True})
     # Masked values become nan, which is ignored; nan itself gives nan.
-    seen = ufuncs.where(mask & logical_not(nothing), np.nan, data)
-    found = nanmedian(seen, axis=axis, keepdims=keepdims)
+    values = ufuncs.where(mask & logical_not(nothing), np.nan, data)
+    result = nanmedian(values, axis=axis, keepdims=keepdims)
     own = reductions.any(ufuncs.isnan(data) & logical_not(mask), axis=axis, keepdims=keepdims)
-    found = ufuncs.where(own, np.nan, found)
-    found = with_mask(found, _hidden(a, {"axis": axis, "keepdims": keepdims}), None)
-    return found if out is None else assign(out, found.node)
+    result = ufuncs.where(own, np.nan, result)
+    result = with_mask(result, _hidden(a, {"axis": axis, "keepdims": keepdims}), None)
+    return result if out is None else assign(out, result.node)
 
 
 @public
@@ -261,8 +261,8 @@ def _product(sums: Callable[..., Any], a: Any, b: Any, *how: Any) -> Any:
     """Return sums of products of unmasked values, masked where there are none."""
     a, b = _masked(a), _masked(b)
     product = sums(filled(a, 0), filled(b, 0), *how)
-    seen = sums(logical_not(mask_of(a)), logical_not(mask_of(b)), *how)
-    return with_mask(product, logical_not(seen), None)
+    counts = sums(logical_not(mask_of(a)), logical_not(mask_of(b)), *how)
+    return with_mask(product, logical_not(counts), None)
 
 
 @public
@@ -273,28 +273,28 @@ def average(
     a = _masked(a)
     how = {"axis": axis, "keepdims": keepdims}
     if weights is None:
-        found, scale = a.mean(**how), count(a, **how).astype(float)
+        result, scale = a.mean(**how), count(a, **how).astype(float)
     else:
-        given = wrap(as_node(weights)) if not has_mask(weights) else filled(weights, 0)
-        if given.shape != a.shape:
-            given = wrap(reductions.along(given.node, a.node, axis))
+        factors = wrap(as_node(weights)) if not has_mask(weights) else filled(weights, 0)
+        if factors.shape != a.shape:
+            factors = wrap(reductions.along(factors.node, a.node, axis))
         kind = np.result_type(
-            a.dtype, given.dtype, *([np.float64] if a.dtype.kind in "biu" else [])
+            a.dtype, factors.dtype, *([np.float64] if a.dtype.kind in "biu" else [])
         )
-        given = ufuncs.where(mask_of(a), 0, given).astype(kind)
-        scale = reductions.sum(given, **how)
-        total = reductions.sum(ufuncs.multiply(filled(a, 0), given), **how)
+        factors = ufuncs.where(mask_of(a), 0, factors).astype(kind)
+        scale = reductions.sum(factors, **how)
+        total = reductions.sum(ufuncs.multiply(filled(a, 0), factors), **how)
         safe = ufuncs.where(ufuncs.equal(scale, 0), 1, scale)
-        found = with_mask(ufuncs.divide(total, safe), ufuncs.equal(scale, 0), None)
-    return (found, scale) if returned else found
+        result = with_mask(ufuncs.divide(total, safe), ufuncs.equal(scale, 0), None)
+    return (result, scale) if returned else result
 
 
 def _scanned(name: str) -> TensorFunction:
     def lazy(a: Any, axis: Any = None, dtype: Any = None) -> Any:
         flat = a.ravel() if axis is None else a
         fill = 0 if name == "cumsum" else 1
-        found = getattr(cumulative, name)(filled(flat, fill), 0 if axis is None else axis, dtype)
-        return with_mask(found, mask_of(flat), None)
+        result = getattr(cumulative, name)(filled(flat, fill), 0 if axis is None else axis, dtype)
+        return with_mask(result, mask_of(flat), None)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate what is not masked. See numpy.ma.{name} and numpy.{name}."

@@ -96,9 +96,9 @@ def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
         if not items:
             raise ValueError(f"{name}() takes at least one argument")
         while len(items) > 1:
-            rest = items[len(items) // 2 * 2 :]
+            tail = items[len(items) // 2 * 2 :]
             pairs = zip(items[::2], items[1::2], strict=False)
-            items = [func.node(a, b, **kwargs) for a, b in pairs] + rest
+            items = [func.node(a, b, **kwargs) for a, b in pairs] + tail
         return as_node(items[0])
 
     lazy.__name__ = lazy.__qualname__ = name

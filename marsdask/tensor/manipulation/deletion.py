@@ -112,8 +112,8 @@ class Deletion(Node):
     def _shorter(self, chunks: Chunks) -> Chunks:
         sizes = numbers(chunks[self.axis])
         fewer = np.diff(count_before(self.gone, np.array(borders(sizes))))
-        kept = tuple((np.array(sizes) - fewer).tolist())
-        return (*chunks[: self.axis], kept, *chunks[self.axis + 1 :])
+        lengths = tuple((np.array(sizes) - fewer).tolist())
+        return (*chunks[: self.axis], lengths, *chunks[self.axis + 1 :])
 
     def _sources(self, places: Any) -> Any:
         """Return the positions in the source of elements of the result."""
@@ -126,24 +126,24 @@ class Deletion(Node):
         return places + np.clip(before, 0, count)
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        cut, ndim = taken[self.axis], len(taken)
+        span, ndim = taken[self.axis], len(taken)
         below = (*taken[: self.axis], None, *taken[self.axis + 1 :])
         a = part(self.a, below)
-        if cut is None:
+        if span is None:
             return self.replaced(a=a)
-        if not cut:
+        if not span:
             return part(a, along(self.axis, ndim, range(0)))
-        low, high = sorted((cut[0], cut[-1]))
+        low, high = sorted((span[0], span[-1]))
         first, last = self._sources(np.array([low, high])).tolist()
-        if not is_run(cut, last - first):
-            points = self._sources(as_positions(cut))
+        if not is_run(span, last - first):
+            points = self._sources(as_positions(span))
             return Take(a, (points,), (self.axis,), self.axis)
         bounds = count_before(self.gone, np.array([first, last])).tolist()
         inner = self.replaced(
             a=part(a, along(self.axis, ndim, range(first, last + 1))),
             gone=shifted(self.gone[slice(*bounds)], first),
         )
-        return part(inner, along(self.axis, ndim, range(*_moved(cut, low))))
+        return part(inner, along(self.axis, ndim, range(*_moved(span, low))))
 
     def tile(self, a: Grid) -> Grid:
         starts = borders(numbers(a.chunks[self.axis]))
@@ -180,19 +180,19 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Node:
     node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     places = obj.compute() if isinstance(obj, Collection) else obj
-    gone = _gone(places, length(node, axis), axis)
-    remainder = Deletion(node, gone, axis)
-    one = isinstance(places, slice) or (
+    deletions = _gone(places, length(node, axis), axis)
+    remainder = Deletion(node, deletions, axis)
+    is_single = isinstance(places, slice) or (
         np.size(places) == 1 and np.asarray(places).dtype != np.bool_
     )
-    return as_new(remainder, node) if one else remainder
+    return as_new(remainder, node) if is_single else remainder
 
 
 def _gone(places: Any, size: int, axis: int) -> Positions:
     """Return the elements of an axis to leave out, each once; invalid ones raise NumPy's errors."""
     if isinstance(places, slice):
-        cut = range(*places.indices(size))
-        return cut if cut.step > 0 else cut[::-1]
+        span = range(*places.indices(size))
+        return span if span.step > 0 else span[::-1]
     array = np.asarray(places)
     if not array.size and not isinstance(places, np.ndarray):
         return range(0)

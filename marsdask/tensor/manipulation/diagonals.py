@@ -87,8 +87,8 @@ class TriangularPart(Node):
 def _places(shape: Sequence[Size], taken: Taken, k: int) -> list[Node]:
     """Return the rows' positions, moved by ``k``, and the columns', to be compared."""
     places = []
-    for axis, (size, cut, shift) in enumerate(zip(shape, taken, (k, 0), strict=True)):
-        own = range(size) if cut is None else cut  # type: ignore[arg-type]
+    for axis, (size, span, shift) in enumerate(zip(shape, taken, (k, 0), strict=True)):
+        own = range(size) if span is None else span  # type: ignore[arg-type]
         step = own.step
         stop = own.start + len(own) * step
         vector = arange.node(own.start + shift, stop + shift, step, dtype=np.int64)
@@ -177,8 +177,8 @@ def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int])
 
 
 def _with_diagonal(v: Any, k: int, **_: Any) -> ResultSpec:
-    told = _square(v)
-    return told if k == 0 else ResultSpec(told.dtype, (None, None))
+    spec = _square(v)
+    return spec if k == 0 else ResultSpec(spec.dtype, (None, None))
 
 
 def _is_matrix(found: Node, *args: Any, **kwargs: Any) -> bool:
@@ -194,16 +194,16 @@ def diag(
 ) -> Node:
     """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
     if sparse or gpu:
-        found = placed_on(diag.node(v, k, chunk_size=chunk_size), gpu)
-        return tosparse.node(found) if sparse else found
+        matrix = placed_on(diag.node(v, k, chunk_size=chunk_size), gpu)
+        return tosparse.node(matrix) if sparse else matrix
     node = as_node(v, chunk_size, sparse=as_node(v, sparse=True).meta.ndim == 2)
     if len(node.chunks) == 2:
         return diagonal.node(node, k)
     if len(node.chunks) != 1:
         raise ValueError("Input must be 1- or 2-d.")
     size = length(node, 0)
-    (cut,) = node.chunks
-    square = Diag(node, (cut, cut))
+    (sizes,) = node.chunks
+    square = Diag(node, (sizes, sizes))
     if k == 0:
         return square
     dtype = node.meta.dtype
@@ -222,10 +222,10 @@ def diagflat(
 
 
 def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> ResultSpec:
-    told = like(a)
-    pair = normalize_axes((axis1, axis2), len(told.lengths))
-    rest = (sizes for axis, sizes in enumerate(told.lengths) if axis not in pair)
-    return ResultSpec(told.dtype, (*rest, None))
+    spec = like(a)
+    pair = normalize_axes((axis1, axis2), len(spec.lengths))
+    lengths = (sizes for axis, sizes in enumerate(spec.lengths) if axis not in pair)
+    return ResultSpec(spec.dtype, (*lengths, None))
 
 
 @view_face(writes="refused", through=(Take,))
@@ -242,10 +242,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     start = max(0, -offset)
     count = max(0, min(rows - start, columns - max(0, offset)))
     along = range(start, start + count), range(start + offset, start + offset + count)
-    rest = [axis for axis in range(len(node.chunks)) if axis not in (first, second)]
-    turned = view(node, [*rest, first, second])
+    other_axes = [axis for axis in range(len(node.chunks)) if axis not in (first, second)]
+    matrices = view(node, [*other_axes, first, second])
     axes = (len(node.chunks) - 2, len(node.chunks) - 1)
-    return Take(turned, along, axes, axes[0])
+    return Take(matrices, along, axes, axes[0])
 
 
 @public
@@ -327,10 +327,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Node:
     axis = normalize_axis(axis, len(a.chunks))
     # Other axes broadcast against each other.
     shape = [length(a, i) for i in range(len(a.chunks))]
-    wanted = [length(where, i) for i in range(len(shape))]
-    both = list(np.broadcast_shapes(*[tuple(x[:axis] + x[axis + 1 :]) for x in (shape, wanted)]))
+    sizes = [length(where, i) for i in range(len(shape))]
+    common = list(np.broadcast_shapes(*[tuple(x[:axis] + x[axis + 1 :]) for x in (shape, sizes)]))
     nodes = [
-        as_node(broadcast_to.node(node, (*both[:axis], lengths[axis], *both[axis:])))
-        for node, lengths in ((a, shape), (where, wanted))
+        as_node(broadcast_to.node(node, (*common[:axis], lengths[axis], *common[axis:])))
+        for node, lengths in ((a, shape), (where, sizes))
     ]
     return TakeAlong(nodes[0], nodes[1], axis)

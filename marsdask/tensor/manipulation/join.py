@@ -62,8 +62,8 @@ def concatenate(
     # NumPy raises for forbidden casts, with the types in its message.
     np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
     alone = len(nodes) == 1 and metas[0].dtype == kind
-    found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
-    return into(out, found, casting, JOINED)
+    result = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
+    return into(out, result, casting, JOINED)
 
 
 def _check_alike(nodes: Sequence[Node], axis: int) -> None:
@@ -75,11 +75,11 @@ def _check_alike(nodes: Sequence[Node], axis: int) -> None:
                 f"0 has {len(first)} dimension(s) and the array at index {position} has "
                 f"{len(node.shape)} dimension(s)"
             )
-        for other, (a, b) in enumerate(zip(first, node.shape, strict=True)):
-            if other != axis and known((a, b)) and a != b:
+        for dim, (a, b) in enumerate(zip(first, node.shape, strict=True)):
+            if dim != axis and known((a, b)) and a != b:
                 raise ValueError(
                     "all the input array dimensions except for the concatenation axis must match "
-                    f"exactly, but along dimension {other}, the array at index 0 has size {a} and "
+                    f"exactly, but along dimension {dim}, the array at index 0 has size {a} and "
                     f"the array at index {position} has size {b}"
                 )
 
@@ -124,12 +124,12 @@ def atleast_3d(*arrays: Any) -> Any:
 
 def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     nodes = [as_node(array, sparse=True) for array in arrays]
-    shown = [view(node, axes(len(node.chunks))) for node in nodes]
-    found = ExecutableTuple(
+    views = [view(node, axes(len(node.chunks))) for node in nodes]
+    results = ExecutableTuple(
         itself(array) if isinstance(array, Collection) and new is old else new
-        for array, new, old in zip(arrays, shown, nodes, strict=True)
+        for array, new, old in zip(arrays, views, nodes, strict=True)
     )
-    return found[0] if len(found) == 1 else found
+    return results[0] if len(results) == 1 else results
 
 
 @public
@@ -196,9 +196,9 @@ def _cuts(indices_or_sections: Any) -> Any:
 
 
 def _sections(count: Any) -> int:
-    if (found := int(count)) <= 0:
+    if (number := int(count)) <= 0:
         raise ValueError("number sections must be larger than 0.")
-    return found
+    return number
 
 
 @public_view
@@ -289,12 +289,12 @@ def flip(m: Any, axis: Any = None) -> Node:
     node = as_node(m)
     ndim = len(node.chunks)
     axes = range(ndim) if axis is None else normalize_axes(axis, ndim)
-    taken: list[Any] = [EVERYTHING] * ndim
+    ranges: list[Any] = [EVERYTHING] * ndim
     for position in axes:
         size = node.shape[position]
         backwards = slice(None, None, -1)
-        taken[position] = range(size)[::-1] if isinstance(size, int) else backwards
-    return Slice(node, tuple(taken)) if any(x != EVERYTHING for x in taken) else node
+        ranges[position] = range(size)[::-1] if isinstance(size, int) else backwards
+    return Slice(node, tuple(ranges)) if any(x != EVERYTHING for x in ranges) else node
 
 
 @public_view
@@ -322,16 +322,16 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     first, second = normalize_axes(axes, len(node.chunks), allow_duplicate=True)
     if first == second:
         raise ValueError("Axes must be different.")
-    turned: list[int | None] = list(range(len(node.chunks)))
-    turned[first], turned[second] = turned[second], turned[first]
+    order: list[int | None] = list(range(len(node.chunks)))
+    order[first], order[second] = order[second], order[first]
     turns = k % 4
     if turns == 0:
         return node
     if turns == 2:
         return flip.node(node, (first, second))
     if turns == 1:
-        return view(flip.node(node, second), turned)
-    return flip.node(view(node, turned), second)
+        return view(flip.node(node, second), order)
+    return flip.node(view(node, order), second)
 
 
 def _is_of_elements(found: Any, *args: Any, **kwargs: Any) -> bool:
@@ -366,8 +366,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
         where = normalize_axis(place, len(node.chunks))
         size = length(node, where)
         if size and by % size:
-            cut = size - by % size
-            halves = [part(result, where, x) for x in (range(cut, size), range(cut))]
+            border = size - by % size
+            halves = [part(result, where, x) for x in (range(border, size), range(border))]
             result = concatenate.node(halves, where, dtype=node.meta.dtype)
     return result
 

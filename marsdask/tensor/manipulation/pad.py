@@ -53,8 +53,8 @@ def _padded(array: Any, pad_width: Any, **_: Any) -> ResultSpec:
 def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
     """Return the widths before and after each axis."""
     if isinstance(pad_width, dict):
-        found = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
-        pad_width = [found.get(axis, 0) for axis in range(ndim)]
+        table = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
+        pad_width = [table.get(axis, 0) for axis in range(ndim)]
         pad_width = [width if np.ndim(width) else (width, width) for width in pad_width]
     widths: list[list[int]] = np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
     if any(operator.index(width) < 0 for pair in widths for width in pair):
@@ -111,7 +111,7 @@ def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[
     for width, value in zip(pair, values, strict=True):
         shape = [length(node, i) for i in range(len(node.chunks))]
         shape[axis] = width
-        chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
+        chunks = tuple((width,) if i == axis else sizes for i, sizes in enumerate(node.chunks))
         ends.append([full.node(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
     return ends
 
@@ -189,11 +189,11 @@ def _summaries(node: Node, axis: int, pair: list[int], mode: str, sizes: Any) ->
         edge = _edge(node, axis, whole if size is None else min(size, whole), last=last)
         if not size and size is not None and mode in ("maximum", "minimum"):
             raise ValueError("stat_length of 0 yields no value for padding")
-        found = _STATISTICS[mode].node(edge, axis=axis, keepdims=True)
+        statistic = _STATISTICS[mode].node(edge, axis=axis, keepdims=True)
         if dtype.kind in "iu":
-            found = around.node(found)
-        shape = tuple(width if i == axis else n for i, n in enumerate(found.shape))
-        ends.append([broadcast_to.node(astype.node(found, dtype), shape)] if width else [])
+            statistic = around.node(statistic)
+        shape = tuple(width if i == axis else n for i, n in enumerate(statistic.shape))
+        ends.append([broadcast_to.node(astype.node(statistic, dtype), shape)] if width else [])
     return ends
 
 
@@ -223,13 +223,13 @@ def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Nod
 
 def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any) -> Node:
     """Let a function fill the ends of each line, one axis after the other."""
-    padded = pad.node(node, widths)
+    result = pad.node(node, widths)
     for axis, pair in enumerate(widths):
         how = {"function": function, "pair": tuple(pair), "axis": axis, "options": kwargs}
-        padded = map_blocks.node(
-            pad_lines, rechunk.node(padded, {axis: -1}), dtype=padded.meta.dtype, **how
+        result = map_blocks.node(
+            pad_lines, rechunk.node(result, {axis: -1}), dtype=result.meta.dtype, **how
         )
-    return padded
+    return result
 
 
 def pad_lines(block: Any, function: Any, pair: tuple[int, int], axis: int, options: Any) -> Any:

@@ -54,23 +54,23 @@ class Repeat(Node):
         )
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        below = tuple(None if axis == self.axis else cut for axis, cut in enumerate(taken))
-        cut = taken[self.axis]
-        if cut is None:
+        below = tuple(None if axis == self.axis else span for axis, span in enumerate(taken))
+        span = taken[self.axis]
+        if span is None:
             return self.replaced(a=part(self.a, below))
-        if is_sparse(self.meta) or not known(self.a.shape) or not cut:
+        if is_sparse(self.meta) or not known(self.a.shape) or not span:
             return None
-        low, high = sorted((cut[0] // self.repeats, cut[-1] // self.repeats))
-        if (high - low + 1) * self.repeats < 2 * len(cut):
-            rest = (*below[: self.axis], range(low, high + 1), *below[self.axis + 1 :])
-            inner = self.replaced(a=part(self.a, rest))
+        low, high = sorted((span[0] // self.repeats, span[-1] // self.repeats))
+        if (high - low + 1) * self.repeats < 2 * len(span):
+            ranges = (*below[: self.axis], range(low, high + 1), *below[self.axis + 1 :])
+            inner = self.replaced(a=part(self.a, ranges))
             first = low * self.repeats
-            shifted = range(cut.start - first, cut.stop - first, cut.step)
+            shifted = range(span.start - first, span.stop - first, span.step)
             own = [shifted if axis == self.axis else None for axis in range(len(taken))]
             return part(inner, tuple(own))
-        if len(cut) > MOST_POINTS:
+        if len(span) > MOST_POINTS:
             return None
-        positions = np.arange(cut.start, cut.stop, cut.step) // self.repeats
+        positions = np.arange(span.start, span.stop, span.step) // self.repeats
         return Take(part(self.a, below), (positions,), (self.axis,), self.axis)
 
     def tile(self, a: Grid) -> Grid:
@@ -82,8 +82,8 @@ class Repeat(Node):
 
 def repeat_stored(block: Any, repeats: int, axis: int) -> Any:
     """Repeat the elements of a sparse block."""
-    taken = np.repeat(np.arange(block.shape[axis]), repeats)
-    return to_csr(block[(slice(None),) * axis + (taken,)])
+    positions = np.repeat(np.arange(block.shape[axis]), repeats)
+    return to_csr(block[(slice(None),) * axis + (positions,)])
 
 
 def _times(size: Size, count: int) -> Size:
@@ -123,23 +123,25 @@ class RepeatEach(Node):
         return (*chunks[: self.axis], tuple(sizes.tolist()), *chunks[self.axis + 1 :])
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        cut, axis, ndim = taken[self.axis], self.axis, len(taken)
+        span, axis, ndim = taken[self.axis], self.axis, len(taken)
         a = part(self.a, (*taken[:axis], None, *taken[axis + 1 :]))
-        if cut is None:
+        if span is None:
             return self.replaced(a=a)
-        if not cut:
+        if not span:
             return part(a, along(axis, ndim, range(0)))
-        low, high = sorted((cut[0], cut[-1]))
+        low, high = sorted((span[0], span[-1]))
         ends = self._ends
-        if not is_run(cut, high - low):
-            points = ends.searchsorted(as_positions(cut), "right") - 1
+        if not is_run(span, high - low):
+            points = ends.searchsorted(as_positions(span), "right") - 1
             return Take(a, (points,), (axis,), axis)
         first, last = (ends.searchsorted([low, high], "right") - 1).tolist()
         bounds = np.clip(ends[first : last + 2], low, high + 1)
         elements = part(a, along(axis, ndim, range(first, last + 1)))
         inner = self.replaced(a=elements, repeats=np.diff(bounds))
-        start = cut.start - low
-        return part(inner, along(axis, ndim, range(start, start + len(cut) * cut.step, cut.step)))
+        start = span.start - low
+        return part(
+            inner, along(axis, ndim, range(start, start + len(span) * span.step, span.step))
+        )
 
     def tile(self, a: Grid) -> Grid:
         starts = borders(numbers(a.chunks[self.axis]))
@@ -192,8 +194,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     counts, size = np.asarray(repeats), length(node, axis)
     if counts.ndim > 1:
         raise ValueError("object too deep for desired array")
-    listed = not isinstance(repeats, np.ndarray)  # NumPy cuts the numbers of a list
-    counts = counts.astype(np.intp, casting="unsafe" if listed else "safe")
+    is_list = not isinstance(repeats, np.ndarray)  # NumPy cuts the numbers of a list
+    counts = counts.astype(np.intp, casting="unsafe" if is_list else "safe")
     if len(counts) != size:
         raise ValueError(
             f"operands could not be broadcast together with shape ({size},) ({len(counts)},)"
@@ -225,9 +227,9 @@ class Tiled(Node):
 
     def _longer(self, chunks: Chunks) -> Chunks:
         length = sum(numbers(chunks[self.axis]))
-        others = (*chunks[: self.axis], *chunks[self.axis + 1 :])
+        splits = (*chunks[: self.axis], *chunks[self.axis + 1 :])
         width = math.prod(
-            max((upper(size) or 0 for size in sizes), default=0) or 1 for sizes in others
+            max((upper(size) or 0 for size in sizes), default=0) or 1 for sizes in splits
         )
         room = int(store_limit()) // max(1, length * width * self.meta.dtype.itemsize)
         step = max(1, room, -(-self.count // MOST_CHUNKS))
@@ -236,22 +238,22 @@ class Tiled(Node):
         return (*chunks[: self.axis], sizes, *chunks[self.axis + 1 :])
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        cut, (length,) = taken[self.axis], numbers(self.a.shape[self.axis : self.axis + 1])
+        span, (length,) = taken[self.axis], numbers(self.a.shape[self.axis : self.axis + 1])
         below: list[range | None] = [*taken]
         below[self.axis] = None
         a = part(self.a, tuple(below))
-        if cut is None or not length:
+        if span is None or not length:
             return self.replaced(a=a)
-        if not cut:
+        if not span:
             return part(a, along(self.axis, len(taken), range(0)))
-        low, high = sorted((cut[0], cut[-1]))
-        if not is_run(cut, high - low):
-            points = as_positions(cut) % length
+        low, high = sorted((span[0], span[-1]))
+        if not is_run(span, high - low):
+            points = as_positions(span) % length
             return Take(a, (points,), (self.axis,), self.axis)
         first = low // length
         fewer = self.replaced(a=a, count=high // length + 1 - first)
-        start = cut.start - first * length
-        own = range(start, start + len(cut) * cut.step, cut.step)
+        start = span.start - first * length
+        own = range(start, start + len(span) * span.step, span.step)
         return part(fewer, along(self.axis, len(taken), own))
 
     def tile(self, a: Grid) -> Grid:

@@ -66,20 +66,20 @@ class ReshapeStep(NamedTuple):
 
 def groups(old: Shape, new: Shape) -> list[Group]:
     """Match axes of equal products, from the front; neither shape has a zero."""
-    found: list[Group] = []
+    pairs: list[Group] = []
     i = j = 0
     while i < len(old) or j < len(new):
-        left, right = [*old[i : i + 1]], [*new[j : j + 1]]
-        i, j = i + len(left), j + len(right)
-        while math.prod(left) != math.prod(right):
-            if math.prod(left) < math.prod(right):
-                left.append(old[i])
+        source, target = [*old[i : i + 1]], [*new[j : j + 1]]
+        i, j = i + len(source), j + len(target)
+        while math.prod(source) != math.prod(target):
+            if math.prod(source) < math.prod(target):
+                source.append(old[i])
                 i += 1
             else:
-                right.append(new[j])
+                target.append(new[j])
                 j += 1
-        found.append(Group(tuple(left), tuple(right)))
-    return found
+        pairs.append(Group(tuple(source), tuple(target)))
+    return pairs
 
 
 def step_of(group: Group, chunks: tuple[Sizes, ...]) -> ReshapeStep:
@@ -87,32 +87,32 @@ def step_of(group: Group, chunks: tuple[Sizes, ...]) -> ReshapeStep:
     if len(group.old) == len(group.new) == 1:
         return ReshapeStep(chunks, chunks[0], chunks[0], chunks)
     cuts = [numbers(sizes) for sizes in chunks]
-    rest, inner = math.prod(group.old[1:]), math.prod(group.new[1:])
+    stride, inner = math.prod(group.old[1:]), math.prod(group.new[1:])
     lead: Sizes = cuts[0] if cuts else (1,)
     if any(len(sizes) > 1 for sizes in cuts[1:]):
-        band = max(1, math.prod(map(max, cuts)) // rest)
+        band = max(1, math.prod(map(max, cuts)) // stride)
         lead = _banded(numbers(lead), band)
-    flat = tuple(size * rest for size in numbers(lead))
-    cut = flat if group.new else (1,)
+    flat = tuple(size * stride for size in numbers(lead))
+    pieces = flat if group.new else (1,)
     if any(size % inner for size in flat):
         borders = {border // inner * inner for border in itertools.accumulate(flat)} - {0}
-        cut = tuple(b - a for a, b in itertools.pairwise([0, *sorted(borders)]))
+        pieces = tuple(b - a for a, b in itertools.pairwise([0, *sorted(borders)]))
     before = (lead, *((length,) for length in group.old[1:])) if group.old else ()
     after = (
-        (tuple(size // inner for size in cut), *((length,) for length in group.new[1:]))
+        (tuple(size // inner for size in pieces), *((length,) for length in group.new[1:]))
         if group.new
         else ()
     )
-    return ReshapeStep(before, flat, cut, after)
+    return ReshapeStep(before, flat, pieces, after)
 
 
 def _banded(sizes: tuple[int, ...], band: int) -> Sizes:
     """Split every size into bands, none longer than ``band``."""
-    found: list[int] = []
+    bands: list[int] = []
     for size in sizes:
         count = -(-size // band) or 1
-        found.extend(size // count + (i < size % count) for i in range(count))
-    return tuple(found)
+        bands.extend(size // count + (i < size % count) for i in range(count))
+    return tuple(bands)
 
 
 def plan(chunks: Chunks, shape: Shape) -> list[ReshapeStep]:
@@ -206,8 +206,8 @@ def reshape_grid(a: Grid, shape: Shape) -> Grid:
             nothing, [], chunks=chunks, meta=empty(a.meta.dtype, len(shape)), kwargs=kwargs
         )
     steps = plan(a.chunks, shape)
-    merged = _merge(a, steps)
-    return _split(recut(merged, tuple(step.recut for step in steps)), steps)
+    flat = _merge(a, steps)
+    return _split(recut(flat, tuple(step.recut for step in steps)), steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +237,8 @@ class Reshape(Node):
         if size != -1:
             return (size,)
         bounds = [upper(length) for length in self.a.shape]
-        others = -math.prod(self.form) or 1
-        return (Unknown(self.name, -1, None if None in bounds else math.prod(bounds) // others),)  # type: ignore[arg-type]
+        factor = -math.prod(self.form) or 1
+        return (Unknown(self.name, -1, None if None in bounds else math.prod(bounds) // factor),)  # type: ignore[arg-type]
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         if not known(self.a.shape) or 0 in self.form:
@@ -250,25 +250,25 @@ class Reshape(Node):
             own = [next(cuts) for _ in group.new]
             if len(group.old) == len(group.new) == 1:
                 below.append(own[0][1])
-            elif any(cut is not None for _, cut in own):
+            elif any(span is not None for _, span in own):
                 return self._points(taken)
             else:
                 below.extend([None] * len(group.old))
-            form.extend(length if cut is None else len(cut) for length, cut in own)
+            form.extend(length if span is None else len(span) for length, span in own)
         if 0 in form:
             return None
         return self.replaced(a=part(self.a, tuple(below)), form=tuple(form))
 
     def _points(self, taken: Taken) -> Node | None:
         """Return some elements by their positions in the source, if they are not too many."""
-        wanted = [
-            range(length) if cut is None else cut
-            for length, cut in zip(self.form, taken, strict=True)
+        ranges = [
+            range(length) if span is None else span
+            for length, span in zip(self.form, taken, strict=True)
         ]
-        shape = tuple(map(len, wanted))
+        shape = tuple(map(len, ranges))
         if not 0 < math.prod(shape) <= MOST_POINTS or math.prod(self.form) >= LARGEST:
             return None
-        flat = np.ravel_multi_index(np.ix_(*wanted), self.form).ravel()
+        flat = np.ravel_multi_index(np.ix_(*ranges), self.form).ravel()
         source = numbers(self.a.shape)
         points = np.unravel_index(flat, source) if source else ()
         if not points:
@@ -342,12 +342,12 @@ def by_blocks(node: Node, shape: Shape) -> Node:
     """
     if not known_chunks(node.chunks) or 0 in shape:
         return Reshape(node, shape)
-    matched = groups(numbers(node.shape), shape)
-    if any(len(group.new) > 1 for group in matched):
+    pairs = groups(numbers(node.shape), shape)
+    if any(len(group.new) > 1 for group in pairs):
         return Reshape(node, shape)
     before: list[Sizes] = []
     after: list[Sizes] = []
-    for group in matched:
+    for group in pairs:
         first = len(before)
         before.extend((1,) * length for length in group.old[:-1])
         before.extend(node.chunks[first + len(group.old) - 1 :][: bool(group.old)])
@@ -364,18 +364,18 @@ def settle(old: tuple[Size, ...], new: Shape) -> Shape:
     if not known(old):
         return new
     count = math.prod(numbers(old))
-    rest = math.prod(size for size in new if size != -1)
-    fits = count % rest == 0 if rest and -1 in new else count == rest and -1 not in new
+    product = math.prod(size for size in new if size != -1)
+    fits = count % product == 0 if product and -1 in new else count == product and -1 not in new
     if any(size < -1 for size in new) or not fits:
         raise ValueError(f"cannot reshape array of size {count} into shape {_text(new)}")
-    return tuple(count // rest if size == -1 else size for size in new)
+    return tuple(count // product if size == -1 else size for size in new)
 
 
 def _text(shape: Shape) -> str:
     """Return a shape as in the errors of NumPy's reshape: a leading -1 is shown as newaxis."""
     sizes = itertools.dropwhile(lambda size: size < 0, shape)
-    shown = ",".join("newaxis" if size < 0 else str(size) for size in sizes)
-    return f"({shown}{',' if len(shape) == 1 else ''})"
+    text = ",".join("newaxis" if size < 0 else str(size) for size in sizes)
+    return f"({text}{',' if len(shape) == 1 else ''})"
 
 
 def _is_copied(found: Any, *args: Any, copy: bool | None = None, **kwargs: Any) -> bool:
@@ -400,14 +400,14 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     if shape is None:
         raise TypeError("reshape() missing 1 required positional argument: 'shape'")
     node = as_node(a)
-    wanted = _lengths(shape, more)
+    lengths = _lengths(shape, more)
     letter = letter_of(order, a, default="C")
     if letter == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     if letter == "F":
-        turned = reshape.node(_reversed(node), wanted[::-1])
-        return _reversed(turned)
-    form = settle(node.shape, wanted)
+        result = reshape.node(_reversed(node), lengths[::-1])
+        return _reversed(result)
+    form = settle(node.shape, lengths)
     if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
         return node
     return Reshape(node, form) if merges else by_blocks(node, form)

@@ -62,11 +62,11 @@ class View(Node):
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         below: list[range | None] = [None] * len(self.a.chunks)
         beside: list[range | None] = [None] * len(taken)
-        for place, (axis, cut) in enumerate(zip(self.axes, taken, strict=True)):
+        for place, (axis, span) in enumerate(zip(self.axes, taken, strict=True)):
             if axis is None:
-                beside[place] = cut
+                beside[place] = span
             else:
-                below[axis] = cut
+                below[axis] = span
         return part(self.replaced(a=part(self.a, tuple(below))), tuple(beside))
 
     def tile(self, a: Grid) -> Any:
@@ -103,12 +103,12 @@ def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
         if None not in axes and axes:
             return move_axes(block, axes)
         block = dense(block)
-    dropped = [axis for axis in range(block.ndim) if axis not in axes]
-    kept = [axis for axis in axes if axis is not None]
-    moved = block.transpose(*kept, *dropped)
+    extra = [axis for axis in range(block.ndim) if axis not in axes]
+    order = [axis for axis in axes if axis is not None]
+    result = block.transpose(*order, *extra)
     place = tuple(None if axis is None else slice(None) for axis in axes)
     # The Ellipsis keeps an array without axes an array.
-    return moved[(*place, *(0,) * len(dropped), ...)]
+    return result[(*place, *(0,) * len(extra), ...)]
 
 
 def view(a: Any, axes: Sequence[int | None]) -> Node:
@@ -195,8 +195,8 @@ def expand_dims(a: Any, axis: Any) -> Node:
     count = len(axis) if isinstance(axis, tuple) else 1
     ndim = len(node.chunks) + count
     new = normalize_axes(axis, ndim)
-    rest = iter(range(len(node.chunks)))
-    return view(node, [None if place in new else next(rest) for place in range(ndim)])
+    axes = iter(range(len(node.chunks)))
+    return view(node, [None if place in new else next(axes) for place in range(ndim)])
 
 
 @public_view
@@ -205,14 +205,14 @@ def squeeze(a: Any, axis: Any = None) -> Node:
     node = as_node(a)
     shape = node.shape
     if axis is None:
-        gone: tuple[int, ...] = tuple(i for i, size in enumerate(shape) if size == 1)
+        axes: tuple[int, ...] = tuple(i for i, size in enumerate(shape) if size == 1)
     else:
-        gone = normalize_axes(axis, len(shape))
-        if any(size != 1 for size in numbers(shape[i] for i in gone)):
+        axes = normalize_axes(axis, len(shape))
+        if any(size != 1 for size in numbers(shape[i] for i in axes)):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    if not gone and isinstance(a, Collection):
+    if not axes and isinstance(a, Collection):
         return itself(a)
-    return view(node, [i for i in range(len(shape)) if i not in gone])
+    return view(node, [i for i in range(len(shape)) if i not in axes])
 
 
 def whole(a: Grid, axes: Sequence[int]) -> Grid:
@@ -256,15 +256,17 @@ class Broadcast(Node):
         return moved(self.a.memory_order, axes, self.shape)
 
     def _result(self, chunks: Chunks) -> Chunks:
-        padded = ((),) * self._offset + chunks
-        return tuple(new or old for new, old in zip(self.splits, padded, strict=True))
+        source = ((),) * self._offset + chunks
+        return tuple(new or old for new, old in zip(self.splits, source, strict=True))
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         splits = tuple(
-            cut_axis(numbers(sizes), cut).sizes if sizes and cut is not None else sizes
-            for sizes, cut in zip(self.splits, taken, strict=True)
+            cut_axis(numbers(sizes), span).sizes if sizes and span is not None else sizes
+            for sizes, span in zip(self.splits, taken, strict=True)
         )
-        below = tuple(None if sizes else cut for sizes, cut in zip(self.splits, taken, strict=True))
+        below = tuple(
+            None if sizes else span for sizes, span in zip(self.splits, taken, strict=True)
+        )
         return self.replaced(a=part(self.a, below[self._offset :]), splits=splits)
 
     def tile(self, a: Grid) -> Any:
@@ -313,8 +315,8 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
     if not known(node.shape) and len(shape) >= len(node.chunks):
         splits = normalize_chunks(chunks, shape, node.meta.dtype)
         outcome = ResultSpec(node.meta.dtype, splits)
-        waiting: Node = later(broadcast_to, node, shape, outcome=outcome)
-        return waiting
+        promise: Node = later(broadcast_to, node, shape, outcome=outcome)
+        return promise
     offset = len(shape) - len(node.chunks)
     old = (1,) * offset + numbers(node.shape)
     if offset < 0 or any(n not in (1, size) for n, size in zip(old, shape, strict=True)):
@@ -324,19 +326,19 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
             f"and requested shape {shape_text(shape)}"
         )
     fresh = [axis for axis, n in enumerate(old) if axis < offset or (n == 1 and shape[axis] != 1)]
-    wanted = tuple(
+    request = tuple(
         (None if chunks is None else chunks[axis])
         if axis in fresh
         else tuple(numbers(node.chunks[axis - offset]))
         for axis in range(len(shape))
     )
-    cut = normalize_chunks(wanted, shape, node.meta.dtype)
-    if chunks is not None and normalize_chunks(chunks, shape, node.meta.dtype) != cut:
+    target = normalize_chunks(request, shape, node.meta.dtype)
+    if chunks is not None and normalize_chunks(chunks, shape, node.meta.dtype) != target:
         raise ValueError(
             f"chunks={chunks} cut axes that are not repeated in other places than {node.chunks}; "
             "use rechunk()"
         )
-    splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(cut))
+    splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(target))
     return Broadcast(node, splits) if fresh else node
 
 

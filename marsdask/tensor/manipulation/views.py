@@ -101,8 +101,8 @@ class SeenAs(Node):
 
     def _converted(self, chunks: Chunks) -> Chunks:
         old, new = self.a.meta.dtype.itemsize, self.dtype.itemsize
-        cut = self._cut(chunks)
-        return (*cut[:-1], tuple(size * old // new for size in numbers(cut[-1])))
+        splits = self._cut(chunks)
+        return (*splits[:-1], tuple(size * old // new for size in numbers(splits[-1])))
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         old, new = self.a.meta.dtype.itemsize, self.dtype.itemsize
@@ -135,8 +135,8 @@ def seen_as(block: Any, kind: Any) -> Any:
 @public
 def byteswap(a: Any, inplace: bool = False) -> Node:
     """Reverse each element's bytes. See numpy.ndarray.byteswap."""
-    swapped = apply(swap_bytes, a)
-    return into(a if inplace else None, swapped)
+    result = apply(swap_bytes, a)
+    return into(a if inplace else None, result)
 
 
 @kernel(scratch=0.0)

@@ -101,12 +101,12 @@ class Quantile(Node):
         return self._result_chunks(self.a.chunks)
 
     def _result_chunks(self, chunks: Chunks) -> Chunks:
-        kept = tuple(
+        splits = tuple(
             (1,) if axis in self.axes else sizes
             for axis, sizes in enumerate(chunks)
             if self.keepdims or axis not in self.axes
         )
-        return (*((length,) for length in self.qs.shape), *kept)
+        return (*((length,) for length in self.qs.shape), *splits)
 
     def tile(self, *given: Grid) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*given)
@@ -121,10 +121,10 @@ class Quantile(Node):
         if any(a.numblocks[axis] > 1 for axis in self.axes):
             a = recut(a, whole_lanes(a, self.axes))
         chunks = self._result_chunks(a.chunks)
-        rest = [axis for axis in range(a.ndim) if self.keepdims or axis not in self.axes]
+        out_axes = [axis for axis in range(a.ndim) if self.keepdims or axis not in self.axes]
         lead = self.qs.ndim
         axes = tuple(
-            None if axis in self.axes else lead + rest.index(axis) for axis in range(a.ndim)
+            None if axis in self.axes else lead + out_axes.index(axis) for axis in range(a.ndim)
         )
         options = {
             "func": self._whole,
@@ -135,8 +135,8 @@ class Quantile(Node):
             "keepdims": self.keepdims,
         }
         # Equal operands are one input.
-        others = weights if weights or self.weights is None else (a,)
-        inputs = [(a, axes), *((recut(grid, a.chunks), axes) for grid in others)]
+        operands = weights if weights or self.weights is None else (a,)
+        inputs = [(a, axes), *((recut(grid, a.chunks), axes) for grid in operands)]
         return blockwise(quantile_of_block, inputs, chunks=chunks, meta=self.meta, kwargs=options)
 
     def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
@@ -157,9 +157,9 @@ class Quantile(Node):
         if count == 0 or (nans and not self.skip_nan):
             return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
         ranks = wanted_ranks(self.qs, self.method, count)
-        found, brackets = yield from _collected(a, ranks, samples, count)
+        elements, brackets = yield from _collected(a, ranks, samples, count)
         options |= {"method": self.method, "count": count, "ranks": ranks, "brackets": brackets}
-        return gather(interpolated, found, chunks=self.chunks, meta=self.meta, kwargs=options)
+        return gather(interpolated, elements, chunks=self.chunks, meta=self.meta, kwargs=options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +188,8 @@ class QuantileByTensor(Node):
 
     @property
     def chunks(self) -> Chunks:
-        one = self._of(np.zeros((), self.q.meta.dtype))
-        return (*((total(sizes),) for sizes in self.q.chunks), *one.chunks)
+        sample = self._of(np.zeros((), self.q.meta.dtype))
+        return (*((total(sizes),) for sizes in self.q.chunks), *sample.chunks)
 
     def tile(self, *given: Grid) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*given)
@@ -208,21 +208,21 @@ def _collected(
     width = WIDTH
     while True:
         brackets = bracket(ranks, samples, count, width)
-        found = map_blocks(collect, a, kwargs={"brackets": brackets}, itemsize=a.width)
-        counts = map_blocks(bracket_counts, found, meta=np.empty((0,), np.intp))
-        infos = yield Look((counts,), keep=(found,))
+        elements = map_blocks(collect, a, kwargs={"brackets": brackets}, itemsize=a.width)
+        counts = map_blocks(bracket_counts, elements, meta=np.empty((0,), np.intp))
+        infos = yield Look((counts,), keep=(elements,))
         table = sum(info.sample for info in infos)
         if all(any(start <= rank < stop for start, stop in table) for rank in ranks):
-            return replace(found, itemsize=_share(a, infos) * (a.width or 0)), brackets
+            return replace(elements, itemsize=_share(a, infos) * (a.width or 0)), brackets
         width *= 8
 
 
 def _share(a: Grid, infos: Sequence[ChunkInfo]) -> float:
     """Return the largest share of a chunk in the brackets, a bound of the collected elements."""
-    found = [int(np.diff(info.sample, axis=1).sum()) for info in infos]
+    counts = [int(np.diff(info.sample, axis=1).sum()) for info in infos]
     sizes = itertools.product(*map(numbers, a.chunks))
     return max(
-        (count / math.prod(size) for count, size in zip(found, sizes, strict=True) if count),
+        (count / math.prod(size) for count, size in zip(counts, sizes, strict=True) if count),
         default=0.0,
     )
 
@@ -281,17 +281,17 @@ def _quantile(
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError("Only method 'inverted_cdf' supports weights.")
-        given = broadcast_to.node(along(as_node(weights), node, axis), numbers(node.shape))
-        return Quantile(node, qs, axes, method, keepdims, skip_nan, given)
-    made = Quantile(node, qs, axes, method, keepdims, skip_nan)
+        factors = broadcast_to.node(along(as_node(weights), node, axis), numbers(node.shape))
+        return Quantile(node, qs, axes, method, keepdims, skip_nan, factors)
+    quantiles = Quantile(node, qs, axes, method, keepdims, skip_nan)
     if exact:
-        return made
+        return quantiles
     if len(axes) < ndim or node.meta.dtype.kind not in "iuf" or method != "linear":
         raise NotImplementedError(
             "approximate quantiles along an axis, by another method than 'linear' or of other "
             "types than real numbers are not supported; use exact ones, without internal_method="
         )
-    return QuantileSketch(node, qs, made.meta.dtype, keepdims, skip_nan)
+    return QuantileSketch(node, qs, quantiles.meta.dtype, keepdims, skip_nan)
 
 
 def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
@@ -336,8 +336,8 @@ def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
         **options: Any,
     ) -> Any:
         del overwrite_input
-        found = _quantile(a, q, axis, method, keepdims, options, **fixed)
-        return into(out, found, casting, rule)
+        result = _quantile(a, q, axis, method, keepdims, options, **fixed)
+        return into(out, result, casting, rule)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"""{text} See numpy.{name}.
@@ -381,13 +381,13 @@ def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> N
     """Return a median."""
     node = as_node(a)
     axes = _axes(axis, node.meta.ndim)
-    found = Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan)
+    result = Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan)
     if not skip_nan:  # NumPy ends in a mean
-        check_output(out, node.shape, found.shape, axes, np.add)
+        check_output(out, node.shape, result.shape, axes, np.add)
         if len(axes) == 1 and node.memory_order is not None:
             order = reduced(node.memory_order, axes, keeps=keepdims)
-            return into(out, in_order(found, order), "unsafe", ASSIGNED)
-    return into(out, found, "unsafe", ASSIGNED)
+            return into(out, in_order(result, order), "unsafe", ASSIGNED)
+    return into(out, result, "unsafe", ASSIGNED)
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:

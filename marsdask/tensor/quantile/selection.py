@@ -30,20 +30,20 @@ def bracket(
 ) -> tuple[QuantileBracket, ...]:
     """Return value ranges that contain the ranks almost surely; overlapping ones are merged."""
     size = len(samples)
-    found: list[tuple[int, int]] = []
+    bounds: list[tuple[int, int]] = []
     for rank in ranks:
         share = (rank + 0.5) / count
         slack = width * math.sqrt(size * share * (1 - share)) + 2 * width
         low, high = math.floor(share * size - slack), math.ceil(share * size + slack)
-        if found and low <= found[-1][1]:
-            low = found.pop()[0]
-        found.append((low, high))
+        if bounds and low <= bounds[-1][1]:
+            low = bounds.pop()[0]
+        bounds.append((low, high))
     return tuple(
         QuantileBracket(
             samples[low] if low >= 0 else _bound(samples.dtype, -1),
             samples[high] if high < size else _bound(samples.dtype, 1),
         )
-        for low, high in found
+        for low, high in bounds
     )
 
 
@@ -59,12 +59,12 @@ def _bound(dtype: np.dtype[Any], sign: int) -> Any:
 def sample(block: Any, rate: float) -> tuple[int, Any]:
     """Return the number of NaNs, and the sampled elements except NaN."""
     flat = block.reshape(-1)
-    chosen = flat[sample_positions(len(flat), rate)]
+    values = flat[sample_positions(len(flat), rate)]
     if block.dtype.kind != "f":
-        return 0, chosen
+        return 0, values
     parts = (flat[start : start + STEP] for start in range(0, len(flat), STEP))
     nans = sum(int(np.count_nonzero(np.isnan(part))) for part in parts)
-    return nans, chosen[~np.isnan(chosen)]
+    return nans, values[~np.isnan(values)]
 
 
 class BracketElements(NamedTuple):

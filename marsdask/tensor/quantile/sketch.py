@@ -55,8 +55,8 @@ class QuantileSketch(Node):
 
     @property
     def chunks(self) -> Chunks:
-        kept = ((1,),) * (self.a.meta.ndim if self.keepdims else 0)
-        return (*((length,) for length in self.qs.shape), *kept)
+        units = ((1,),) * (self.a.meta.ndim if self.keepdims else 0)
+        return (*((length,) for length in self.qs.shape), *units)
 
     def tile(self, a: Grid) -> Grid:
         parts = map_blocks(summarize, a, itemsize=a.width)
@@ -107,5 +107,5 @@ def estimate(
     total = float(weights.sum())
     places = np.concatenate([[0.5], ranks, [total - 0.5]])
     values = np.concatenate([[ends.min()], values, [ends.max()]])
-    wanted = 0.5 + np.ravel(q) * (total - 1)
-    return np.interp(wanted, places, values).astype(dtype).reshape(shape)
+    targets = 0.5 + np.ravel(q) * (total - 1)
+    return np.interp(targets, places, values).astype(dtype).reshape(shape)

@@ -49,11 +49,11 @@ def law(name: str, **params: Any) -> Callable[..., Tensor]:
     signature = Signature([*fields, *common])
 
     def method(self: RandomState, *args: Any, **kwargs: Any) -> Tensor:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
-        values = tuple(given[field] for field in params)
-        return self._draw(name, values, **{key: given[key] for key in _COMMON})
+        binding = signature.bind(*args, **kwargs)
+        binding.apply_defaults()
+        arguments = binding.arguments
+        values = tuple(arguments[field] for field in params)
+        return self._draw(name, values, **{key: arguments[key] for key in _COMMON})
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Draw from ``{name}``. See numpy.random.Generator.{name}."
@@ -189,8 +189,8 @@ class RandomState:
         extent = _extent(size, [] if whole else params) + events
         splits = _splits(chunk_size if chunk_size is not None else chunks, extent, kind, events)
         node = Draw(name, params, self._entropy, next(self._calls), kind, splits, len(events))
-        drawn: Tensor = wrap(placed_on(node, gpu)) if out is None else assign(out, node)
-        return drawn
+        result: Tensor = wrap(placed_on(node, gpu)) if out is None else assign(out, node)
+        return result
 
     beta: Final = law("beta", a=_UNSET, b=_UNSET)
     binomial: Final = law("binomial", n=_UNSET, p=_UNSET)
@@ -253,13 +253,13 @@ class RandomState:
         With a ``density`` the tensor is sparse, and only this share of it is drawn.
         """
         bounds = (0, low) if high is None else (low, high)
-        drawn = self._draw("integers", bounds, size=size, dtype=dtype, **options)
+        result = self._draw("integers", bounds, size=size, dtype=dtype, **options)
         if density is None:
-            return drawn
+            return result
         if not 0 <= density <= 1:
             raise ValueError(f"density is between 0 and 1, not {density}")
-        there = self.random(drawn.shape, chunks=drawn.chunks) < density
-        return tosparse(multiply(drawn, there))
+        there = self.random(result.shape, chunks=result.chunks) < density
+        return tosparse(multiply(result, there))
 
     def tomaxint(self, size: Any = None, **options: Any) -> Tensor:
         """Draw integers from zero to the largest. See numpy.random.RandomState.tomaxint."""
@@ -343,19 +343,19 @@ class RandomState:
         return self._draw("choice", (cumulated,), size=extent, dtype=np.int64, **options)
 
     def _draw_distinct(self, count: int, extent: tuple[int, ...], weights: Any) -> Any:
-        wanted = int(np.prod(extent, dtype=np.int64))
-        if wanted > count:
+        number = int(np.prod(extent, dtype=np.int64))
+        if number > count:
             raise ValueError(
                 "Cannot take a larger sample than population when 'replace=False': "
-                f"{wanted} elements of {count}"
+                f"{number} elements of {count}"
             )
         if weights is None:
-            return self.permutation(count)[:wanted].reshape(extent)
-        if np.count_nonzero(weights) < wanted:
+            return self.permutation(count)[:number].reshape(extent)
+        if np.count_nonzero(weights) < number:
             raise ValueError("Fewer non-zero entries in p than size")
         # The order of exponential waiting times (Efraimidis and Spirakis, 2006).
         waits = self.exponential(size=count)
-        return argsort(divide(waits, np.where(weights > 0, weights, 1e-300)))[:wanted].reshape(
+        return argsort(divide(waits, np.where(weights > 0, weights, 1e-300)))[:number].reshape(
             extent
         )
 
@@ -447,9 +447,9 @@ class Generator(RandomState):
         flat = tensor.ravel() if axis is None else tensor
         lane = 0 if axis is None else normalize_axis(axis, tensor.ndim)
         keys = self.randint(0, 2**64, flat.shape, np.uint64, chunks=flat.chunks)
-        found = take_along_axis(flat, argsort(keys, axis=lane), lane).reshape(tensor.shape)
-        held: Tensor = found if out is None else assign(out, found.node)
-        return held
+        result = take_along_axis(flat, argsort(keys, axis=lane), lane).reshape(tensor.shape)
+        output: Tensor = result if out is None else assign(out, result.node)
+        return output
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return generators that are independent of this one. See numpy.random.Generator.spawn."""
@@ -544,7 +544,7 @@ def _parameter(value: Any, *, whole: bool) -> Any:
 
 def _result_dtype(name: str, params: tuple[Any, ...], dtype: Any) -> np.dtype[Any]:
     """Check constant parameters with NumPy's own checks, and find the dtype."""
-    wanted = None if dtype is None else np.dtype(dtype)
+    kind = None if dtype is None else np.dtype(dtype)
     if name == "choice":
         return np.dtype(np.int64)
     samples = [
@@ -555,15 +555,15 @@ def _result_dtype(name: str, params: tuple[Any, ...], dtype: Any) -> np.dtype[An
     if name == "integers":
         if not any(isinstance(item, Node) for item in params):
             low, high = samples
-            generator.integers(low, high, size=1, dtype=wanted)
-        return np.dtype(wanted)
+            generator.integers(low, high, size=1, dtype=kind)
+        return np.dtype(kind)
     if any(isinstance(item, Node) for item in params):
-        found = np.asarray(getattr(generator, name)(*samples)).dtype
+        result_type = np.asarray(getattr(generator, name)(*samples)).dtype
     else:
-        found = getattr(generator, name)(*samples, size=1).dtype
-    if wanted is not None and name in SAMPLERS and wanted not in (np.float32, np.float64):
-        raise TypeError(f"{name} draws float64 or float32, not {wanted}")
-    return wanted if wanted is not None else np.dtype(found)
+        result_type = getattr(generator, name)(*samples, size=1).dtype
+    if kind is not None and name in SAMPLERS and kind not in (np.float32, np.float64):
+        raise TypeError(f"{name} draws float64 or float32, not {kind}")
+    return kind if kind is not None else np.dtype(result_type)
 
 
 def _extent(size: Any, params: Sequence[Any]) -> tuple[int, ...]:
@@ -592,6 +592,6 @@ def _splits(
 def _taken(items: Node, index: Any, axis: int) -> Tensor:
     """Return the elements for an index tensor."""
     if isinstance(items, Literal) and len(items.chunks) == 1:
-        taken: Tensor = wrap(Elementwise(np.take, (items.array, index.node)))
-        return taken
+        result: Tensor = wrap(Elementwise(np.take, (items.array, index.node)))
+        return result
     return take(items, index, axis)

@@ -45,8 +45,8 @@ def tile_steps(extent: Sequence[int], events: int = 0) -> tuple[int, ...]:
     room = TILE / max(1, math.prod(extent[len(extent) - events :]))
     steps = list(extent)
     free = sorted(range(len(extent) - events), key=lambda axis: extent[axis])
-    for left, axis in zip(range(len(free), 0, -1), free, strict=True):
-        side = max(1.0, room ** (1 / left))
+    for count, axis in zip(range(len(free), 0, -1), free, strict=True):
+        side = max(1.0, room ** (1 / count))
         if extent[axis] > side:
             steps[axis] = 2 ** int(math.log2(side) + 1e-9)
         room /= max(1, steps[axis])
@@ -119,7 +119,7 @@ class Draw(Node):
         grids = yield from resolved(*grids)
         chunks = align_to_tiles(self.splits, self.steps)
         lead = len(chunks)
-        cut = [
+        splits = [
             recut(
                 grid,
                 tuple(
@@ -129,7 +129,7 @@ class Draw(Node):
             )
             for grid in grids
         ]
-        return recut(self._draw(tuple(cut), chunks), self.splits)
+        return recut(self._draw(tuple(splits), chunks), self.splits)
 
     def _draw(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
         positions = iter(range(len(grids)))
@@ -178,12 +178,12 @@ def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
         sizes = numbers(axis)
         length = sum(sizes)
         stops = list(itertools.accumulate(sizes))
-        drawn = sum(
+        number = sum(
             min(length, -(-stop // step) * step) - (stop - size) // step * step
             for stop, size in zip(stops, sizes, strict=True)
             if size
         )
-        waste *= drawn / length if length else 1.0
+        waste *= number / length if length else 1.0
     return waste
 
 
@@ -274,8 +274,8 @@ def draw_into(
         if inside and sampler.fills and target.flags.c_contiguous:
             sampler.fill(generator, target, values)
             continue
-        drawn = _drawn(sampler, generator, shape, lead, dtype, values)
-        target[...] = drawn[
+        block = _drawn(sampler, generator, shape, lead, dtype, values)
+        target[...] = block[
             tuple(
                 slice(max(a, c) - a, min(b, d) - a)
                 for (a, b), (c, d) in zip(box, bounds, strict=True)

@@ -76,10 +76,10 @@ class ArgReduction(Node):
         return self._reduced(self.a.chunks)
 
     def _reduced(self, chunks: Chunks) -> Chunks:
-        kept = tuple((1,) if a in self._axes else sizes for a, sizes in enumerate(chunks))
+        splits = tuple((1,) if a in self._axes else sizes for a, sizes in enumerate(chunks))
         if self.keepdims:
-            return kept
-        return tuple(sizes for axis, sizes in enumerate(kept) if axis not in self._axes)
+            return splits
+        return tuple(sizes for axis, sizes in enumerate(splits) if axis not in self._axes)
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
@@ -88,7 +88,7 @@ class ArgReduction(Node):
             (1,) * len(sizes) if axis in self._axes else sizes
             for axis, sizes in enumerate(a.chunks)
         )
-        found = map_blocks(
+        partials = map_blocks(
             find_real_block if self.pick.skips_nan else find_block,
             a,
             chunks=several,
@@ -96,14 +96,14 @@ class ArgReduction(Node):
             varying=CornerAt(a.chunks),
             kwargs={"pick": self.pick, "axis": self.axis, "shape": shape},
         )
-        grid = tree(found, Pairwise(self.pick), self._axes)
+        grid = tree(partials, Pairwise(self.pick), self._axes)
         ndim = len(shape)
-        kept = [axis for axis in range(ndim) if self.keepdims or axis not in self._axes]
-        place = tuple(kept.index(axis) if axis in kept else None for axis in range(ndim))
+        axes = [axis for axis in range(ndim) if self.keepdims or axis not in self._axes]
+        place = tuple(axes.index(axis) if axis in axes else None for axis in range(ndim))
         return blockwise(
             position_block,
             [(grid, place)],
-            chunks=tuple(grid.chunks[axis] for axis in kept),
+            chunks=tuple(grid.chunks[axis] for axis in axes),
             meta=self.meta,
             kwargs={"axes": self._axes, "keepdims": self.keepdims, "title": self.title},
         )
@@ -127,8 +127,8 @@ def find_real_block(
     """Return the best of a block except nan, see :func:`find_block`."""
     block = as_array(block)
     if block.dtype.kind not in "fc" or not block.size:
-        found: Found | None = find_block(block, start, pick, axis, shape)
-        return found
+        best: Found | None = find_block(block, start, pick, axis, shape)
+        return best
     real = ~np.isnan(block)
     block = np.where(real, block, block.dtype.type(-np.inf if pick.largest else np.inf))
     return _found(block, real, start, pick, axis, shape)
@@ -141,16 +141,18 @@ def _found(
     if axis is not None:
         place = np.expand_dims(search(block, axis=axis), axis)
         value = np.take_along_axis(block, place, axis)
-        some = real.any(axis=axis, keepdims=True) if real.ndim else np.ones(value.shape, np.bool_)
-        return value, place + start[axis], some
-    ones = (1,) * block.ndim
+        has_real = (
+            real.any(axis=axis, keepdims=True) if real.ndim else np.ones(value.shape, np.bool_)
+        )
+        return value, place + start[axis], has_real
+    form = (1,) * block.ndim
     flat = int(search(block))
     inside = np.unravel_index(flat, block.shape) if block.ndim else ()
     whole = 0
     for first, local, length in zip(start, inside, shape, strict=True):
         whole = whole * length + first + int(local)
-    value = block.reshape(-1)[flat : flat + 1].reshape(ones)
-    return value, np.full(ones, whole, np.intp), np.full(ones, real.any())
+    value = block.reshape(-1)[flat : flat + 1].reshape(form)
+    return value, np.full(form, whole, np.intp), np.full(form, real.any())
 
 
 def position_block(found: Found | None, axes: tuple[int, ...], keepdims: bool, title: str) -> Any:
@@ -185,8 +187,8 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
         if axis is not None:
             axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         _check(node, axis, title)
-        found = ArgReduction(node, pick, axis, bool(keepdims), title)
-        return into(out, found, "safe", rule)
+        result = ArgReduction(node, pick, axis, bool(keepdims), title)
+        return into(out, result, "safe", rule)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Return the positions that ``{title}`` finds. See numpy.{title}."
@@ -196,8 +198,8 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
 def _check(node: Node, axis: int | None, title: str) -> None:
     """Raise NumPy's errors for no elements, and for types without an order."""
     lengths = node.shape if axis is None else (node.shape[axis],)
-    others = () if axis is None else tuple(n for a, n in enumerate(node.shape) if a != axis)
-    if 0 in lengths and 0 not in others:
+    other_lengths = () if axis is None else tuple(n for a, n in enumerate(node.shape) if a != axis)
+    if 0 in lengths and 0 not in other_lengths:
         raise ValueError(f"attempt to get {title} of an empty sequence")
     np.argmax(np.ones(1, node.meta.dtype))
 

@@ -74,16 +74,16 @@ def by_stone(span: float, count: int, counts: Any) -> float:
     if count <= 1 or span == 0:
         return 0.0
     most = _most_bins(count)
-    best, found, start = math.inf, 1, 0
+    best, number, start = math.inf, 1, 0
     for bins in range(1, most + 1):
         share = counts[start : start + bins] / count
         start += bins
         error = (2 - (count + 1) * share.dot(share)) / (span / bins)
         if error < best:
-            best, found = error, bins
-    if found == most:
+            best, number = error, bins
+    if number == most:
         warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, 2)
-    return span / found
+    return span / number
 
 
 def _most_bins(count: int) -> int:
@@ -94,8 +94,8 @@ def candidates(block: Any, count: Any, ends: Any) -> Any:
     """Count a block's elements in one bin, in two, in three and so on."""
     if count <= 1 or not np.isfinite(ends).all():
         return np.zeros(0, np.intp)
-    found = (np.histogram(block, n, tuple(ends))[0] for n in range(1, _most_bins(int(count)) + 1))
-    return np.concatenate(list(found))
+    counts = (np.histogram(block, n, tuple(ends))[0] for n in range(1, _most_bins(int(count)) + 1))
+    return np.concatenate(list(counts))
 
 
 def _nothing(a: Node, count: Node, ends: Node) -> list[Node]:
@@ -120,8 +120,8 @@ def _quartiles(a: Node, count: Node, ends: Node) -> list[Node]:
 
 def _candidates(a: Node, count: Node, ends: Node) -> list[Node]:
     length = (Unknown(f"candidates({a.name})"),)
-    others = (count, ends)
-    return [Summary(candidates, np.add, (a,), others, length, np.dtype(np.intp))]
+    bounds = (count, ends)
+    return [Summary(candidates, np.add, (a,), bounds, length, np.dtype(np.intp))]
 
 
 #: The formula of each rule, and its statistics besides the extent and the number of elements.
@@ -171,15 +171,15 @@ def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> 
 
 def estimate_edges(a: Node, rule: str, range: Any) -> Node:
     """Return the edges of the number of bins of a rule, which is unknown."""
-    kept = a if a.chunks else ravel.node(a)
+    values = a if a.chunks else ravel.node(a)
     if range is not None:
         low, high = range if range[0] != range[1] else (range[0] - 0.5, range[1] + 0.5)
-        within = logical_and.node(greater_equal.node(kept, low), less_equal.node(kept, high))
-        kept = getitem.node(kept, within)
-    ends = extent(kept)
-    count = Summary(np.size, np.add, (kept,), (), (), np.dtype(np.intp))
+        within = logical_and.node(greater_equal.node(values, low), less_equal.node(values, high))
+        values = getitem.node(values, within)
+    ends = extent(values)
+    count = Summary(np.size, np.add, (values,), (), (), np.dtype(np.intp))
     outside = ends if range is None else as_node(np.array([low, high], np.float64))
-    facts = RULES[rule][1](kept, count, outside)
+    facts = RULES[rule][1](values, count, outside)
     dtype = np.histogram_bin_edges(np.ones(1, a.meta.dtype), 1).dtype
     length = Unknown(f"{rule}({a.name},{range})")
     return once(

@@ -94,14 +94,14 @@ def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, 
     """Return the weight of each observation and the divisor, as defined in NumPy's cov."""
     often = 1 if fweights is None else _checked_weights("fweights", fweights, count)
     much = 1.0 if aweights is None else _checked_weights("aweights", aweights, count)
-    both = multiply(often, much)
-    whole = total.node(both)
-    lost = (
+    weights = multiply(often, much)
+    whole = total.node(weights)
+    correction = (
         ddof
         if aweights is None
-        else divide.node(multiply.node(ddof, total.node(multiply.node(both, much))), whole)
+        else divide.node(multiply.node(ddof, total.node(multiply.node(weights, much))), whole)
     )
-    return both, maximum(subtract.node(whole, lost), 0.0)
+    return weights, maximum(subtract.node(whole, correction), 0.0)
 
 
 def _checked_weights(name: str, weights: Any, count: int) -> Any:

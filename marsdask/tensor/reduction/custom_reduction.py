@@ -63,8 +63,8 @@ class MergeParts:
 
     def __call__(self, blocks: list[Any], counts: Index) -> Any:
         own = tuple(counts[axis] for axis in self.axes)
-        found: Any = _joined(blocks, own, self.axes) if self.joins else nest(blocks, own)
-        return found if self.func is None else self.func(found, axis=self.axes, keepdims=True)
+        value: Any = _joined(blocks, own, self.axes) if self.joins else nest(blocks, own)
+        return value if self.func is None else self.func(value, axis=self.axes, keepdims=True)
 
 
 def _joined(blocks: list[Any], counts: Index, axes: Sequence[int]) -> Any:
@@ -95,8 +95,8 @@ class ChunkMap:
         return function_name(self.func).strip("<>_")
 
     def __call__(self, block: Any, *weights: Any) -> Any:
-        named = {"weights": weights[0]} if weights else {}
-        return self.func(block, axis=self.axes, keepdims=self.keepdims, **named)
+        keywords = {"weights": weights[0]} if weights else {}
+        return self.func(block, axis=self.axes, keepdims=self.keepdims, **keywords)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +150,8 @@ class UserReduction(Node):
         )
         last = MergeParts(None, self.axes, self.joins)
         grid = combine_groups(grid, last, every, rule=NestedGroups)
-        kept = [i for i in range(len(chunks)) if self.keepdims or i not in self.axes]
-        place = tuple(kept.index(i) if i in kept else None for i in range(len(chunks)))
+        axes = [i for i in range(len(chunks)) if self.keepdims or i not in self.axes]
+        place = tuple(axes.index(i) if i in axes else None for i in range(len(chunks)))
         return blockwise(
             ChunkMap(self.aggregate, self.axes, self.keepdims),
             [(grid, place)],
@@ -194,17 +194,19 @@ def reduction(
     if dtype is not None and takes(aggregate, "dtype"):
         aggregate = partial(aggregate, dtype=dtype)
     if meta is None and dtype is None:
-        ones = [np.ones((1,) * ndim, item.meta.dtype) for item in arrays]
-        part = MergeParts(None, axes, concatenate)([ChunkMap(chunk, axes)(*ones)], (1,) * len(axes))
+        samples = [np.ones((1,) * ndim, item.meta.dtype) for item in arrays]
+        part = MergeParts(None, axes, concatenate)(
+            [ChunkMap(chunk, axes)(*samples)], (1,) * len(axes)
+        )
         meta = ChunkMap(aggregate, axes, keepdims)(part)
     kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
     widths = tuple(_widths(split_every, axes).items())
-    kept = ndim if keepdims else ndim - len(axes)
+    out_ndim = ndim if keepdims else ndim - len(axes)
     masked = isinstance(node.meta, np.ma.MaskedArray)
-    sample = np.ma.empty((0,) * kept, kind) if masked else empty(kind, kept)
+    sample = np.ma.empty((0,) * out_ndim, kind) if masked else empty(kind, out_ndim)
     steps = (chunk, combine, aggregate)
-    found = UserReduction(arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample)
-    return into(out, found)
+    result = UserReduction(arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample)
+    return into(out, result)
 
 
 def _widths(split_every: Any, axes: tuple[int, ...]) -> dict[int, int]:
@@ -214,5 +216,5 @@ def _widths(split_every: Any, axes: tuple[int, ...]) -> dict[int, int]:
     width = options.split_every if split_every in (None, False) else int(split_every)
     if width < 2:
         raise ValueError(f"split_every={split_every!r}: a group has two partial results or more")
-    each = max(2, round(width ** (1 / max(1, len(axes)))))
-    return dict.fromkeys(axes, each)
+    number = max(2, round(width ** (1 / max(1, len(axes)))))
+    return dict.fromkeys(axes, number)

@@ -50,11 +50,11 @@ def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False
             about is None and own.kind != "O" and not _casts_mean(own, dtype, skips=skips)
         ):
             return plain(a, axis, dtype, out, *args, **how)
-        given = {**dict(zip(("ddof", "keepdims"), args, strict=False)), **how}
+        options = {**dict(zip(("ddof", "keepdims"), args, strict=False)), **how}
         skipping = skips and own.kind in "fc"
-        found = _variance(wrap(as_node(a)), axis, dtype, about, skips=skipping, **given)
-        found = _root(found) if root else found
-        return found if out is None else assign(out, found.node)
+        result = _variance(wrap(as_node(a)), axis, dtype, about, skips=skipping, **options)
+        result = _root(result) if root else result
+        return result if out is None else assign(out, result.node)
 
     parameters = list(signature(plain).parameters.values())
     mean = Parameter("mean", Parameter.KEYWORD_ONLY, default=None)
@@ -118,8 +118,8 @@ def _variance(
     total = reductions.sum.node(squares, axis, dtype, None, keepdims, where=mask)
     degrees = _count(a, axis, mask, keepdims=keepdims) - ddof
     if not skips:
-        found = divide(total, maximum.node(degrees, 0))
-        return found if total.meta.dtype.kind not in "fciub" else astype(found, total.meta.dtype)
+        value = divide(total, maximum.node(degrees, 0))
+        return value if total.meta.dtype.kind not in "fciub" else astype(value, total.meta.dtype)
     return astype(choose(degrees <= 0, np.nan, divide(total, degrees)), total.meta.dtype)
 
 

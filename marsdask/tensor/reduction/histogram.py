@@ -30,7 +30,7 @@ def edges_over(ends: Any, bins: int) -> Any:
 
 def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
     """Return the edges of the bins as a node, and whether they are equally spaced."""
-    none = np.empty(0, a.meta.dtype)
+    sample = np.empty(0, a.meta.dtype)
     if range is not None and np.shape(range) != (2,):
         error = ValueError if np.shape(range) else TypeError
         raise error(f"range must be a pair of numbers, not of shape {np.shape(range)}")
@@ -40,7 +40,7 @@ def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
     lazy = range is not None and any(isinstance(end, Collection) for end in range)
     # NumPy raises here for arguments that are invalid for all data: unknown rules, falling edges,
     # bad ranges.
-    edges = np.histogram_bin_edges(none, bins, None if lazy else range)
+    edges = np.histogram_bin_edges(sample, bins, None if lazy else range)
     if not isinstance(bins, str) and (np.ndim(bins) or (range is not None and not lazy)):
         return as_node(edges), not np.ndim(bins)
     if isinstance(bins, str):
@@ -117,11 +117,11 @@ def histogram(
         raise ValueError("The normed= keyword argument has been deprecated. Please use density.")
     node = _data(a)
     edges, equal = _edges(node, bins, range, weights)
-    given = () if weights is None else (_weights(weights, node),)
-    sample = np.histogram(np.ones(1), weights=np.ones(1, given[0].meta.dtype) if given else None)
+    scale = () if weights is None else (_weights(weights, node),)
+    sample = np.histogram(np.ones(1), weights=np.ones(1, scale[0].meta.dtype) if scale else None)
     lengths = (_bins(edges),)
     options = (("equal", equal),)
-    arrays = (node, *given)
+    arrays = (node, *scale)
     dtype = sample[0].dtype
     counts: Node = Summary(count_in_bins, np.add, arrays, (edges,), lengths, dtype, options)
     if density:
@@ -146,8 +146,8 @@ def _edges_of_axis(column: Node, bins: Any, range: Any) -> Node:
     if isinstance(bins, Collection) and bins.node.chunks:
         return as_node(bins)
     bins = bins.compute() if isinstance(bins, Collection) else bins
-    none = np.empty((0, 1), column.meta.dtype)
-    (edges,) = np.histogramdd(none, [bins], None if range is None else [range])[1]
+    sample = np.empty((0, 1), column.meta.dtype)
+    (edges,) = np.histogramdd(sample, [bins], None if range is None else [range])[1]
     if np.ndim(bins) or range is not None:
         return as_node(edges)
     return once(edges_of_axis, extent(column), shape=edges.shape, dtype=edges.dtype, bins=bins)
@@ -218,15 +218,15 @@ def histogramdd(
     if len(ranges) != count:
         raise ValueError("range argument requires one entry, a min max pair, per dimension.")
     edges = [
-        _edges_of_axis(column, each, ends)
-        for column, each, ends in zip(columns, several, ranges, strict=True)
+        _edges_of_axis(column, number, ends)
+        for column, number, ends in zip(columns, several, ranges, strict=True)
     ]
     arrays = columns if weights is None else [*columns, _weights(weights, columns[0])]
-    others = tuple(edges)
-    lengths = tuple(map(_bins, others))
+    bounds = tuple(edges)
+    lengths = tuple(map(_bins, bounds))
     dtype = np.dtype(np.float64)
     options = (("count", count),)
-    counts: Node = Summary(count_in_boxes, np.add, tuple(arrays), others, lengths, dtype, options)
+    counts: Node = Summary(count_in_boxes, np.add, tuple(arrays), bounds, lengths, dtype, options)
     if density:
         counts = once(density_in_boxes, counts, *edges, shape=lengths, dtype=dtype)
     return counts, edges
@@ -243,7 +243,9 @@ def histogram2d(
     # Edges that are lazy are those of both axes, unless they tell one or two numbers of bins.
     if isinstance(bins, Collection) and bins.node.chunks and bins.node.shape[0] in (1, 2):
         bins = listed(bins)
-    shared = isinstance(bins, Collection) and bool(bins.node.chunks)
-    shared = shared or (isinstance(bins, Sequence | np.ndarray) and len(bins) not in (1, 2))
-    counts, edges = histogramdd([x, y], [bins, bins] if shared else bins, range, density, weights)
+    is_shared = isinstance(bins, Collection) and bool(bins.node.chunks)
+    is_shared = is_shared or (isinstance(bins, Sequence | np.ndarray) and len(bins) not in (1, 2))
+    counts, edges = histogramdd(
+        [x, y], [bins, bins] if is_shared else bins, range, density, weights
+    )
     return ExecutableTuple((counts, *edges))

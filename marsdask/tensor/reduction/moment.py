@@ -50,15 +50,15 @@ def moment(
     if order < 2:
         # As in Dask, they are exact, without rounding errors.
         powers = add.node(multiply.node(away, 0), (1 - order))
-        found = mean.node(powers, axis=axis, keepdims=keepdims)
+        result = mean.node(powers, axis=axis, keepdims=keepdims)
     else:
         powers = square.node(away) if order == 2 else power.node(away, order)
         count = total.node(bitwise_or.node(isfinite.node(away), True), axis=axis, keepdims=keepdims)
-        found = astype.node(
+        result = astype.node(
             divide.node(
                 total.node(powers, axis=axis, keepdims=keepdims),
                 subtract.node(count, ddof),
             ),
             kind,
         )
-    return into(out, found)
+    return into(out, result)

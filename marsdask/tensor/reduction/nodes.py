@@ -66,13 +66,13 @@ class ReductionSpec:
     def finished(self, partials: Grid, reduction: BlockReduction) -> Grid:
         """Return the result, computed from the partial results of each block."""
         grid = tree(partials, Pairwise(Combine(reduction.recipe.combine)), self.axis)
-        kept = [axis for axis in range(grid.ndim) if self.keepdims or axis not in self.axis]
-        place = tuple(kept.index(axis) if axis in kept else None for axis in range(grid.ndim))
+        axes = [axis for axis in range(grid.ndim) if self.keepdims or axis not in self.axis]
+        place = tuple(axes.index(axis) if axis in axes else None for axis in range(grid.ndim))
         return blockwise(
             finish_block,
             [(grid, place)],
-            chunks=tuple(grid.chunks[axis] for axis in kept),
-            meta=empty(self.dtype, len(kept)),
+            chunks=tuple(grid.chunks[axis] for axis in axes),
+            meta=empty(self.dtype, len(axes)),
             kwargs={
                 "recipe": self.recipe,
                 "axis": self.axis,
@@ -112,10 +112,10 @@ class ReductionBase(Node):
         return self.replaced(operands=operands, program=program)
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
-        chosen = None
+        parts = None
         if not self.masked:
-            chosen = without_filters(self.operands, self.program, alone)
-        return self if chosen is None else self._over(*chosen) or self
+            parts = without_filters(self.operands, self.program, alone)
+        return self if parts is None else self._over(*parts) or self
 
     def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
         """Return the reduction of a program's selection from operands of any number of axes."""
@@ -226,8 +226,8 @@ class Reductions(MultiOutput, ReductionBase):
         return tuple(spec.reduced(self._source) for spec in self.several)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:
-        chosen = shared_reductions(self.several)
-        reductions = tuple(dict.fromkeys(chosen))
+        sources = shared_reductions(self.several)
+        reductions = tuple(dict.fromkeys(sources))
         if len(reductions) == 1:
             partials = [
                 self._partials(grids, _left(chunks, reductions[0]), reductions, self.meta[0])
@@ -241,7 +241,7 @@ class Reductions(MultiOutput, ReductionBase):
                     output,
                     joint,
                     chunks=_left(chunks, reduction),
-                    meta=self.meta[chosen.index(reduction)],
+                    meta=self.meta[sources.index(reduction)],
                     kwargs={"position": position},
                     cheap=True,
                 )
@@ -249,7 +249,7 @@ class Reductions(MultiOutput, ReductionBase):
             ]
         return tuple(
             spec.finished(partials[reductions.index(reduction)], reduction)
-            for spec, reduction in zip(self.several, chosen, strict=True)
+            for spec, reduction in zip(self.several, sources, strict=True)
         )
 
 

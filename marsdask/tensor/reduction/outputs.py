@@ -23,8 +23,8 @@ def check_output(
         return
     out = target.node.shape
     if len(out) != len(reduced):
-        named = isinstance(combine, np.ufunc) or combine.__name__ in ("fmin", "fmax")
-        operation = combine.__name__ if named else "add"
+        has_name = isinstance(combine, np.ufunc) or combine.__name__ in ("fmin", "fmax")
+        operation = combine.__name__ if has_name else "add"
         raise ValueError(
             f"output parameter for reduction operation {operation} has the wrong number of "
             f"dimensions: Found {len(out)} but expected {len(reduced)}"

@@ -83,7 +83,7 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     foreign = is_foreign(block)
     room = {} if foreign else {"out": scratch("away", block.shape, kind)}
     away = np.subtract(block, mean, dtype=kind, **room)
-    rest = add_reduce(away, axis, kind, **keep) if kind.char in _SHORT else None
+    offset = add_reduce(away, axis, kind, **keep) if kind.char in _SHORT else None
     if kind.kind == "c":
         squares = add_reduce(away.real**2 + away.imag**2, axis, away.real.dtype, **keep)
     elif where is True and axis == (away.ndim - 1,) and kind.char in "fdg" and not foreign:
@@ -92,7 +92,7 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     else:
         np.multiply(away, away, out=away)
         squares = add_reduce(away, axis, away.dtype, **keep)
-    return (value, count, squares) if rest is None else _exact(mean, rest, count, squares)
+    return (value, count, squares) if offset is None else _exact(mean, offset, count, squares)
 
 
 #: Types of 32 bits: the means of two parts, which are subtracted, need more digits than the values.
@@ -104,9 +104,9 @@ def _exact(mean: Any, rest: Any, count: Any, squares: Any) -> Moments:
     long = np.result_type(mean, np.float64)
     rest = rest.astype(long)
     value = mean.astype(long) * count + rest
-    known = np.maximum(count, 1)
+    divisor = np.maximum(count, 1)
     square = (rest * rest.conj()).real if long.kind == "c" else rest * rest
-    return value, count, squares.astype(np.float64) - square / known
+    return value, count, squares.astype(np.float64) - square / divisor
 
 
 def _quotient(value: Any, count: Any) -> Any:
@@ -208,11 +208,11 @@ def _object_extreme(
     ufunc: np.ufunc, worst: float, block: Any, axis: Axis, where: Any = True, **kwargs: Any
 ) -> Any:
     """Return the extreme of objects other than nan: NumPy's fmin and fmax of objects see no nan."""
-    gone = np.not_equal(block, block).astype(bool)
-    found = ufunc.reduce(np.where(gone, worst, block), axis=axis, where=where, **kwargs)
+    nans = np.not_equal(block, block).astype(bool)
+    value = ufunc.reduce(np.where(nans, worst, block), axis=axis, where=where, **kwargs)
     keepdims = kwargs.get("keepdims", False)
-    none = np.logical_and.reduce(gone | ~np.asarray(where), axis=axis, keepdims=keepdims)
-    return np.where(none, np.nan, found) if np.any(none) and "initial" not in kwargs else found
+    empty = np.logical_and.reduce(nans | ~np.asarray(where), axis=axis, keepdims=keepdims)
+    return np.where(empty, np.nan, value) if np.any(empty) and "initial" not in kwargs else value
 
 
 def fmin(a: Any, b: Any) -> Any:

@@ -81,13 +81,13 @@ def cut_runs(sizes: tuple[int, ...], starts: Any) -> tuple[tuple[int, ...], tupl
     if not len(starts) or np.any(np.diff(starts) < 0):
         return (stops[-1],), (starts,)
     before = np.searchsorted(starts, stops[1:-1], side="right") - 1
-    cut = np.unique([0, *starts[before], stops[-1]])
-    edges = [*np.searchsorted(starts, cut[:-1]), len(starts)]
+    bounds = np.unique([0, *starts[before], stops[-1]])
+    edges = [*np.searchsorted(starts, bounds[:-1]), len(starts)]
     groups = (
         starts[i:j] - begin
-        for (i, j), begin in zip(itertools.pairwise(edges), cut[:-1], strict=True)
+        for (i, j), begin in zip(itertools.pairwise(edges), bounds[:-1], strict=True)
     )
-    return tuple(np.diff(cut).tolist()), tuple(groups)
+    return tuple(np.diff(bounds).tolist()), tuple(groups)
 
 
 def reduceat(
@@ -106,8 +106,8 @@ def reduceat(
     """
     node = as_node(array)
     # As NumPy: lists of numbers are truncated to integers, arrays of floats raise.
-    found = np.asarray(indices, None if hasattr(indices, "dtype") else np.intp)
-    starts = found.astype(np.intp, casting="safe")
+    places = np.asarray(indices, None if hasattr(indices, "dtype") else np.intp)
+    starts = places.astype(np.intp, casting="safe")
     kind = None if dtype is None else np.dtype(dtype)
     # NumPy raises its own errors for types, shapes and unsupported ufuncs.
     sample = np.zeros((1,) * node.meta.ndim, node.meta.dtype)
@@ -117,8 +117,8 @@ def reduceat(
     if known(node.shape[axis : axis + 1]):
         return reduced_runs(node, *how)
     lengths = (*node.chunks[:axis], (len(starts),), *node.chunks[axis + 1 :])
-    waiting: Node = later(reduced_runs, node, *how, outcome=ResultSpec(result, lengths))
-    return waiting
+    promise: Node = later(reduced_runs, node, *how, outcome=ResultSpec(result, lengths))
+    return promise
 
 
 def reduced_runs(
@@ -140,8 +140,8 @@ def reduced_runs(
         node, starts = part(node, axis, range(begin, count)), starts - begin
     sizes = numbers(node.chunks[axis])
     if associative and np.all(np.diff(starts) > 0) and len(starts):
-        cut, _ = cut_runs(sizes, starts)
-        if max(cut) > 2 * max(sizes):  # long runs: each chunk is reduced first
+        splits, _ = cut_runs(sizes, starts)
+        if max(splits) > 2 * max(sizes):  # long runs: each chunk is reduced first
             inner = np.union1d(starts, borders(sizes)[:-1])
             node = Segments(node, ufunc, inner[inner < count], axis, asked, result)
             starts, asked = np.searchsorted(inner, starts), loop_type(result)

@@ -110,19 +110,19 @@ def reduction(
     def lazy(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         if len(args) > len(takes):
             raise TypeError(f"{title}() takes at most {2 + len(takes)} positional arguments")
-        given = dict(zip(takes, args, strict=False))
+        options = dict(zip(takes, args, strict=False))
         for key in kwargs:
-            if key in given or (key not in takes and key not in _TUNING):
+            if key in options or (key not in takes and key not in _TUNING):
                 raise TypeError(f"{title}() got an unexpected keyword argument {key!r}")
-        given.update(kwargs)
+        options.update(kwargs)
         if (masked := masked_class((a,))) is not None:
-            result = masked._reduced(title, a, axis, given)
-            return result.node if given.get("out") is None else result
+            result = masked._reduced(title, a, axis, options)
+            return result.node if options.get("out") is None else result
         node = as_node(a, sparse=True)
         axes = as_axes(axis, node.meta.ndim)
-        reduced = _node(recipe, title, node, axes, given)
-        check_output(given.get("out"), node.shape, reduced.shape, axes, combine)
-        return into(given.get("out"), reduced, casting)
+        reduced = _node(recipe, title, node, axes, options)
+        check_output(options.get("out"), node.shape, reduced.shape, axes, combine)
+        return into(options.get("out"), reduced, casting)
 
     lazy.__name__ = lazy.__qualname__ = title
     theirs = {"amax": "max", "amin": "min"}.get(title, title)
@@ -137,8 +137,8 @@ def as_axes(axis: Any, ndim: int) -> Axis:
     """Return the axes as a sorted tuple of non-negative ints; ``None`` is all of them."""
     if axis is None or (ndim == 0 and np.ndim(axis) == 0 and operator.index(axis) in (0, -1)):
         return tuple(range(ndim))  # NumPy accepts an axis for scalars, too
-    given = tuple(map(operator.index, axis if np.iterable(axis) else (axis,)))
-    axes: Axis = np.lib.array_utils.normalize_axis_tuple(given, ndim, allow_duplicate=True)
+    items = tuple(map(operator.index, axis if np.iterable(axis) else (axis,)))
+    axes: Axis = np.lib.array_utils.normalize_axis_tuple(items, ndim, allow_duplicate=True)
     if len(set(axes)) < len(axes):
         raise ValueError("duplicate value in 'axis'")
     return tuple(sorted(axes))
@@ -331,19 +331,19 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
         known_chunks((*left.chunks, *right.chunks)) and left.shape != right.shape
     ):
         return as_node(np.bool_(False))
-    same = alike.node(left, right)
+    is_equal = alike.node(left, right)
     if equal_nan:
-        same = logical_or.node(
-            same, logical_and.node(not_equal.node(left, left), not_equal.node(right, right))
+        is_equal = logical_or.node(
+            is_equal, logical_and.node(not_equal.node(left, left), not_equal.node(right, right))
         )
-    return all.node(same)
+    return all.node(is_equal)
 
 
 def _averaged(a: Any, axis: Any, weights: Any, returned: bool, keepdims: bool, **_: Any) -> Any:
-    told = like(mean.node(a, axis=axis, keepdims=keepdims))
+    spec = like(mean.node(a, axis=axis, keepdims=keepdims))
     if weights is not None:
-        told = ResultSpec(_weighted_kind(as_node(a), as_node(weights)), told.lengths)
-    return ExecutableTuple((told, told)) if returned else told
+        spec = ResultSpec(_weighted_kind(as_node(a), as_node(weights)), spec.lengths)
+    return ExecutableTuple((spec, spec)) if returned else spec
 
 
 def _weighted_kind(node: Node, weights: Node) -> np.dtype[Any]:
@@ -369,13 +369,13 @@ def average(
             return value
         count = math.prod(numbers(node.shape[axis] for axis in axes))
         return ExecutableTuple((value, full.node(numbers(value.shape), count, value.meta.dtype)))
-    given = along(as_node(weights), node, axis)
+    factors = along(as_node(weights), node, axis)
     if 0 in [node.shape[i] for i in axes]:
         raise ZeroDivisionError(_NO_WEIGHT)
-    given = astype.node(given, _weighted_kind(node, given))
-    scale = sum.node(multiply.node(given, ones_like.node(node)), axis=axis, keepdims=keepdims)
+    factors = astype.node(factors, _weighted_kind(node, factors))
+    scale = sum.node(multiply.node(factors, ones_like.node(node)), axis=axis, keepdims=keepdims)
     scale = apply(weighty, scale)
-    value = divide.node(sum.node(multiply.node(a, given), axis=axis, keepdims=keepdims), scale)
+    value = divide.node(sum.node(multiply.node(a, factors), axis=axis, keepdims=keepdims), scale)
     return ExecutableTuple((value, scale)) if returned else value
 
 
@@ -396,10 +396,10 @@ def along(weights: Node, node: Node, axis: Any) -> Node:
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = as_axes(axis, node.meta.ndim)
-    wanted = tuple(node.shape[axis] for axis in axes)
-    if weights.shape != wanted and not known((*weights.shape, *wanted)):
+    lengths = tuple(node.shape[axis] for axis in axes)
+    if weights.shape != lengths and not known((*weights.shape, *lengths)):
         raise UnknownShapeError("whether weights fit, only running tells; execute() first")
-    if weights.shape != wanted:
+    if weights.shape != lengths:
         raise ValueError(
             "Shape of weights must be consistent with shape of a along specified axis."
         )

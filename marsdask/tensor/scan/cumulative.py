@@ -77,17 +77,17 @@ class Scan(Node):
         )
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        cut, length = taken[self.axis], self.a.shape[self.axis]
+        span, length = taken[self.axis], self.a.shape[self.axis]
         below: list[range | None] = [*taken]
         below[self.axis] = None
-        if cut is None:
+        if span is None:
             return self.replaced(a=part(self.a, tuple(below)))
-        stop = 1 + max(cut[0], cut[-1]) if cut else 0
+        stop = 1 + max(span[0], span[-1]) if span else 0
         if not isinstance(length, int) or (stop == length and not any(below)):
             return None
         below[self.axis] = range(stop)  # what comes later has no effect
         inner = self.replaced(a=part(self.a, tuple(below)))
-        own = (cut if axis == self.axis else None for axis in range(len(taken)))
+        own = (span if axis == self.axis else None for axis in range(len(taken)))
         return part(inner, tuple(own))
 
     def tile(self, a: Grid) -> Grid:
@@ -128,18 +128,18 @@ def chained(a: Grid, axis: int, meta: Any, kwargs: dict[str, Any]) -> Grid:
 
     Products of separate chunks overflow where the product from the first one on does not.
     """
-    found: list[Grid] = []
+    results: list[Grid] = []
     before: list[Grid] = []
     for position, size in enumerate(a.chunks[axis]):
         here = [range(position, position + 1) if i == axis else None for i in range(a.ndim)]
         block = chosen(a, here)
         like: Any = {"chunks": block.chunks, "meta": meta}
-        found.append(map_blocks(continued_block, block, *before, **like, kwargs=kwargs))
+        results.append(map_blocks(continued_block, block, *before, **like, kwargs=kwargs))
         if size != 0 and position + 1 < a.numblocks[axis]:
             like["chunks"] = (*block.chunks[:axis], (1,), *block.chunks[axis + 1 :])
-            last = map_blocks(last_values, found[-1], *before, **like, kwargs={"axis": axis})
+            last = map_blocks(last_values, results[-1], *before, **like, kwargs={"axis": axis})
             before = [last]
-    return concatenate_grids(found, axis, meta)
+    return concatenate_grids(results, axis, meta)
 
 
 @kernel(scratch=0.05)
@@ -156,8 +156,8 @@ def continued_block(
     block = as_array(block)
     block = _real(block, ufunc) if skips_nan else block
     out = new_array(block, dtype, block.shape)
-    none = before is None or not before.shape[axis]
-    accumulate(block, None if none else before, out, ufunc, axis)
+    is_first = before is None or not before.shape[axis]
+    accumulate(block, None if is_first else before, out, ufunc, axis)
     return out
 
 
@@ -233,12 +233,12 @@ class CumulativeBlock(LazyBlock):
     def read(self, tile: Tile) -> Any:
         ufunc, axis = self._how
         part = tile[axis]
-        others = tuple((p.start, p.stop) for i, p in enumerate(tile) if i != axis)
-        done, before = self._done.get(others, (0, None))
+        key = tuple((p.start, p.stop) for i, p in enumerate(tile) if i != axis)
+        stop, before = self._done.get(key, (0, None))
         if part.start == 0:
             edge = (*tile[:axis], slice(0, 1), *tile[axis + 1 :])
             before = None if self._start is None else self._start[edge]
-        elif done != part.start:
+        elif stop != part.start:
             raise ValueError(f"tiles of a running {ufunc.__name__} are to be read in order")
         block = self._block[tile]
         if self._buffer.size < block.size:
@@ -246,7 +246,7 @@ class CumulativeBlock(LazyBlock):
         out = self._buffer[: block.size].reshape(block.shape)
         accumulate(block, before, out, ufunc, axis)
         if part.stop < self.shape[axis]:
-            self._done[others] = part.stop, np.take(out, [-1], axis=axis)
+            self._done[key] = part.stop, np.take(out, [-1], axis=axis)
         return out
 
 

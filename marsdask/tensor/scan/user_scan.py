@@ -29,10 +29,10 @@ from .cumulative import cumsum
 @kernel(writes=True)
 def starts_of(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) -> list[Any]:
     """Combine last elements in order; empty blocks have none."""
-    found = [start]
+    starts = [start]
     for last in lasts:
-        found.append(combine(private(found[-1]), last) if last.size else found[-1])
-    return found
+        starts.append(combine(private(starts[-1]), last) if last.size else starts[-1])
+    return starts
 
 
 @kernel(view=True)
@@ -44,8 +44,8 @@ def last_of(block: Any, axis: int) -> Any:
 @kernel(writes=True)
 def accumulate(block: Any, func: Callable[..., Any], axis: int, dtype: Any) -> Any:
     """Accumulate one block separately."""
-    found = func(block, axis=axis) if dtype is None else func(block, axis=axis, dtype=dtype)
-    return np.asarray(found)
+    result = func(block, axis=axis) if dtype is None else func(block, axis=axis, dtype=dtype)
+    return np.asarray(result)
 
 
 def go_on(block: Any, starts: list[Any], position: int, combine: Callable[[Any, Any], Any]) -> Any:
@@ -124,8 +124,8 @@ def cumreduction(
     axis = normalize_axis(axis, len(node.chunks))
     sample = np.ones((1,) * len(node.chunks), node.meta.dtype)
     kind = np.dtype(dtype) if dtype is not None else accumulate(sample, func, axis, None).dtype
-    found = UserScan(node, func, binop, ident, axis, kind, None if dtype is None else kind)
-    return into(out, found)
+    result = UserScan(node, func, binop, ident, axis, kind, None if dtype is None else kind)
+    return into(out, result)
 
 
 @kernel(scratch=3.0)
@@ -169,11 +169,11 @@ def push(array: Any, n: int | None, axis: int = -1) -> Node:
     axis = normalize_axis(axis, node.meta.ndim)
     if dtype.kind not in "fc" or n == 0:
         return node
-    filled = cumreduction.node(filled_forward, filled_from, np.nan, node, axis, dtype)
+    result = cumreduction.node(filled_forward, filled_from, np.nan, node, axis, dtype)
     if n is None:
-        return filled
-    gone = isnan.node(node)
-    place = cumsum.node(logical_or.node(gone, True), axis, float)
-    seen = where.node(gone, np.nan, place)
-    last = cumreduction.node(filled_forward, filled_from, np.nan, seen, axis, seen.meta.dtype)
-    return where.node(less_equal.node(subtract.node(place, last), n), filled, node)
+        return result
+    is_nan = isnan.node(node)
+    place = cumsum.node(logical_or.node(is_nan, True), axis, float)
+    index = where.node(is_nan, np.nan, place)
+    last = cumreduction.node(filled_forward, filled_from, np.nan, index, axis, index.meta.dtype)
+    return where.node(less_equal.node(subtract.node(place, last), n), result, node)

@@ -84,8 +84,8 @@ class Flags:
     def c_contiguous(self) -> bool:
         """Whether elements lie in C order without gaps."""
         view = self._tensor._view
-        known = isinstance(view, ElementsView) and view.in_order
-        return known or bool(self._array.c_contiguous)
+        is_ordered = isinstance(view, ElementsView) and view.in_order
+        return is_ordered or bool(self._array.c_contiguous)
 
     @property
     def f_contiguous(self) -> bool:

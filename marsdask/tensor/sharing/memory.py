@@ -84,18 +84,20 @@ class SharedElements:
 
 def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
     """Forget a tensor that has ended; this may happen anywhere, so it waits for nothing."""
-    found = memory()
-    if found is None:
+    elements = memory()
+    if elements is None:
         return
-    found.remove(id(reference))
-    if len(found.users) == 1 and LOCK.acquire(blocking=False):
+    elements.remove(id(reference))
+    if len(elements.users) == 1 and LOCK.acquire(blocking=False):
         try:
-            for last in found.living():
+            for last in elements.living():
                 # Its values are computed: nobody needs what they were computed from.
-                owner = None if found.owner is None else found.owner()
+                owner = None if elements.owner is None else elements.owner()
                 view = last._view
-                done = isinstance(view, ElementsView) and view.computed is last._own is not None
-                if done and owner is not last:
+                is_computed = (
+                    isinstance(view, ElementsView) and view.computed is last._own is not None
+                )
+                if is_computed and owner is not last:
                     leave(last)
         finally:
             LOCK.release()
@@ -140,12 +142,12 @@ class ElementsView:
 
     def settle(self) -> None:
         """Find out the steps, while the tensor has the node that it was made with."""
-        waiting = []
+        views = []
         view: ElementsView | None = self
         while view is not None and view._made is not None:
-            waiting.append(view)
+            views.append(view)
             view = view._made[0]
-        for view in reversed(waiting):  # of long chains the first one first
+        for view in reversed(views):  # of long chains the first one first
             base, node, count = view._made  # type: ignore[misc]
             view._steps = (*(base._steps if base else ()), *steps_between(node, count))
             view._made = None
@@ -247,18 +249,18 @@ def share(
     """
     with LOCK:
         view = view_of(base)
-        made = (None if whole else view, user._node, count)
+        origin = (None if whole else view, user._node, count)
         memory = view.memory
-        memory.add(user, ElementsView(memory, (), view.refusal or refusal, made))
+        memory.add(user, ElementsView(memory, (), view.refusal or refusal, origin))
 
 
 def reshaped(user: Collection, steps: tuple[ViewStep, ...], node: Node) -> None:
     """Let a tensor show its elements by other steps."""
     with LOCK:
         view = view_of(user)
-        changed = ElementsView(view.memory, steps, view.refusal)
-        changed.key, changed.face = view.key, view.face
-        user._view, user._own = changed, node
+        new_view = ElementsView(view.memory, steps, view.refusal)
+        new_view.key, new_view.face = view.key, view.face
+        user._view, user._own = new_view, node
 
 
 def base_of(tensor: Collection) -> Collection | None:

@@ -66,7 +66,7 @@ class PartsView:
                 view.check()
             touched: dict[int, Collection] = {id(user): user}
             for part, view, own in zip(self.parts, views, self.split(node), strict=True):
-                touched |= {id(other): other for other in view.written(part, own)}
+                touched |= {id(tensor): tensor for tensor in view.written(part, own)}
             user._own = node
             self._made_of = self._nodes()
             return tuple(touched.values())

@@ -61,8 +61,8 @@ class ViewStep:
 def _replaced(item: Any, old: Any, new: Any) -> Any:
     if item is old:
         return new
-    if type(item) is tuple and any(each is old for each in item):
-        return tuple(new if each is old else each for each in item)
+    if type(item) is tuple and any(part is old for part in item):
+        return tuple(new if part is old else part for part in item)
     return item
 
 
@@ -115,21 +115,21 @@ def function_of(node: Any) -> Any:
 
 def steps_between(node: Node, count: int) -> list[ViewStep]:
     """Return the steps of the last so many operations that made a node."""
-    found: list[ViewStep] = []
+    steps: list[ViewStep] = []
     for _ in range(count):
         source = node.inputs[0]
-        found.extend(reversed(_steps_of(node, source)))
+        steps.extend(reversed(_steps_of(node, source)))
         node = source
-    return found[::-1]
+    return steps[::-1]
 
 
 def _steps_of(node: Node, source: Node) -> list[ViewStep]:
     if isinstance(node, Element):
         count, ndim = len(node.places), len(source.chunks)
-        rest = (EVERYTHING,) * (ndim - count)
-        taken = (*(range(place, place + 1) for place in node.places), *rest)
+        tail = (EVERYTHING,) * (ndim - count)
+        ranges = (*(range(place, place + 1) for place in node.places), *tail)
         return [
-            ViewStep(Slice, (SOURCE, taken)),
+            ViewStep(Slice, (SOURCE, ranges)),
             ViewStep(View, (SOURCE, tuple(range(count, ndim)))),
         ]
     fields = tuple(_replaced(value, source, SOURCE) for value in values_of(node))
@@ -169,22 +169,22 @@ def written_back(node: Node, steps: tuple[ViewStep, ...], value: Node) -> tuple[
 def _written(source: Node, part: Any, value: Node) -> Node:
     if isinstance(part, Elementwise):
         return _SHOW_FUNCTIONS[function_of(part)](source, part, value)
-    put = _SHOW.get(type(part))
-    if put is None:
+    write = _SHOW.get(type(part))
+    if write is None:
         raise NotImplementedError(f"writing to a view by {part.label} is not supported: .copy() it")
-    return put(source, part, value)
+    return write(source, part, value)
 
 
 def _slice_written(a: Node, part: Slice, value: Node) -> Node:
-    taken = part.taken
+    ranges = part.taken
     if type(value) is SetSlice and value.a is part:
         # An assignment to a part of the part is one to a part of the whole.
-        both = [_within(*pair) for pair in zip(taken, value.taken, strict=True)]
-        if None not in both:
-            return SetSlice(a, value.value, tuple(both))  # type: ignore[arg-type]
-    if type(a) is SetSlice and a.taken == taken:
+        inner = [_within(*pair) for pair in zip(ranges, value.taken, strict=True)]
+        if None not in inner:
+            return SetSlice(a, value.value, tuple(inner))  # type: ignore[arg-type]
+    if type(a) is SetSlice and a.taken == ranges:
         a = a.a  # nobody sees what was assigned there before
-    return SetSlice(a, value, taken)
+    return SetSlice(a, value, ranges)
 
 
 def _within(outer: Taken, inner: Taken) -> Taken | None:
@@ -202,8 +202,8 @@ def _view_written(a: Node, part: View, value: Node) -> Node:
     axes = part.axes
     back = [axes.index(axis) if axis in axes else None for axis in range(len(a.chunks))]
     if type(value) is SetSlice and value.a is part and not _hides(axes, value.taken):
-        taken = tuple(EVERYTHING if place is None else value.taken[place] for place in back)
-        return SetSlice(a, seen(value.value, back), taken)
+        ranges = tuple(EVERYTHING if place is None else value.taken[place] for place in back)
+        return SetSlice(a, seen(value.value, back), ranges)
     return seen(value, back)
 
 
@@ -217,8 +217,8 @@ def _hides(axes: tuple[int | None, ...], taken: tuple[Taken, ...]) -> bool:
 
 def _reshape_written(a: Node, part: Reshape, value: Node) -> Node:
     del part
-    unknown = [size for size in a.shape if not known((size,))]
-    if len(unknown) > 1:
+    lengths = [size for size in a.shape if not known((size,))]
+    if len(lengths) > 1:
         raise NotImplementedError(
             "writing to a reshaped view of several unknown lengths is not supported; "
             "execute() first, or write to a .copy()"

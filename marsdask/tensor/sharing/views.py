@@ -31,10 +31,10 @@ def show(
         return frozen(node, UNTRACED)
     view = base._view
     ends = (own, view.memory.node) if isinstance(view, ElementsView) else (own,)
-    found = distance(node, ends, through)
-    if found is None:
+    route = distance(node, ends, through)
+    if route is None:
         return None
-    end, count, kinds = found
+    end, count, kinds = route
     user: Collection = collect(node)
     share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
     whole = not isinstance(view, ElementsView) or view.shows_all or view.in_order
@@ -94,9 +94,9 @@ def shapeshift(tensor: Collection, shape: Any) -> None:
     if not isinstance(view, ElementsView):
         rebind(tensor, reshape.node(tensor, shape))
         return
-    other = reshape(tensor, shape)
-    if isinstance(other._view, ElementsView) and other._view.memory is view.memory:
-        reshaped(tensor, other._view.steps, other.node)
+    result = reshape(tensor, shape)
+    if isinstance(result._view, ElementsView) and result._view.memory is view.memory:
+        reshaped(tensor, result._view.steps, result.node)
     else:
         raise AttributeError(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "

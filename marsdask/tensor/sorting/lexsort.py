@@ -63,13 +63,13 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Node:
     result = as_node(filt)
     axes = range(result.meta.ndim) if axis is None else normalize_axes(axis, result.meta.ndim)
     for place in axes:
-        others = tuple(i for i in range(result.meta.ndim) if i != place)
-        filled = any_true.node(not_equal.node(result, 0), axis=others)
-        kept = None
+        other_axes = tuple(i for i in range(result.meta.ndim) if i != place)
+        has_values = any_true.node(not_equal.node(result, 0), axis=other_axes)
+        mask = None
         if "f" in trim.lower():
-            kept = cumsum(astype.node(filled, np.intp)) > 0
+            mask = cumsum(astype.node(has_values, np.intp)) > 0
         if "b" in trim.lower():
-            end = flip(greater.node(cumsum.node(astype.node(flip.node(filled), np.intp)), 0))
-            kept = end if kept is None else kept & end
-        result = getitem.node(result, (slice(None),) * place + (kept,))
+            end = flip(greater.node(cumsum.node(astype.node(flip.node(has_values), np.intp)), 0))
+            mask = end if mask is None else mask & end
+        result = getitem.node(result, (slice(None),) * place + (mask,))
     return result

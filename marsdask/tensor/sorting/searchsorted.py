@@ -204,11 +204,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: 
     if not isinstance(x, Collection | Node) and np.min(x, initial=0) < 0:
         raise ValueError("'list' argument must have no negative elements")
     # For empty input NumPy counts integers, with or without weights.
-    given = () if weights is None or node.shape[0] == 0 else (as_node(weights),)
-    lengths = (node.shape[0], *(other.shape[0] for other in given))
+    operands = () if weights is None or node.shape[0] == 0 else (as_node(weights),)
+    lengths = (node.shape[0], *(operand.shape[0] for operand in operands))
     if known(lengths) and len(set(lengths)) > 1:
         raise ValueError("The weights and list don't have the same length.")
-    for other in given:
-        if not np.can_cast(other.meta.dtype, np.float64, "safe"):
-            raise TypeError(f"Cannot cast array data from {other.meta.dtype!r} to float64")
-    return CountValues(node, given, minlength)
+    for operand in operands:
+        if not np.can_cast(operand.meta.dtype, np.float64, "safe"):
+            raise TypeError(f"Cannot cast array data from {operand.meta.dtype!r} to float64")
+    return CountValues(node, operands, minlength)

@@ -171,8 +171,8 @@ def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator
     order = np.argsort(values, kind="stable")
     # Positions rise from chunk to chunk and within each, so that ties are in order too.
     places = [len(order) * part // count for part in range(1, count)] if len(order) else []
-    chosen = order[np.array(places, np.intp)]
-    return Pivots(values[chosen], tuple(map(int, positions[chosen])))
+    indices = order[np.array(places, np.intp)]
+    return Pivots(values[indices], tuple(map(int, positions[indices])))
 
 
 def part_count(sizes: Sequence[int], width: float) -> int:
@@ -184,8 +184,8 @@ def part_count(sizes: Sequence[int], width: float) -> int:
     plan = current_plan.get()
     largest = max(1, *sizes) if sizes else 1
     fitting = part_bytes() / width
-    wanted = min(4 * largest, max(largest, fitting))
-    return max(min(len(sizes), plan.workers), math.ceil(sum(sizes) / wanted))
+    size = min(4 * largest, max(largest, fitting))
+    return max(min(len(sizes), plan.workers), math.ceil(sum(sizes) / size))
 
 
 def sample_rate(a: Grid, wanted: int) -> float:
@@ -224,8 +224,8 @@ def sample(block: Any, rate: float) -> Any:
 def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
     """Split a block at the pivots, without order inside the parts."""
     if block.dtype.kind not in "biuf" or len(pivots.values) > SORT_FROM:
-        ordered = np.sort(block)
-        return _split(ordered, _cuts(ordered, start, stop, pivots))
+        values = np.sort(block)
+        return _split(values, _cuts(values, start, stop, pivots))
     cuts = []
     for value, position in zip(pivots.values, pivots.positions, strict=True):
         below, equal = _counts(block, value)
@@ -238,8 +238,8 @@ def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
 def _counts(block: Any, value: Any) -> tuple[int, int]:
     """Return the number of elements before a value in order, and of those that equal it."""
     if block.dtype.kind == "f" and np.isnan(value):
-        missing = int(np.isnan(block).sum())
-        return len(block) - missing, missing
+        nans = int(np.isnan(block).sum())
+        return len(block) - nans, nans
     return int(np.count_nonzero(block < value)), int(np.count_nonzero(block == value))
 
 
@@ -252,11 +252,11 @@ def _partition(block: Any, cuts: list[int]) -> None:
     """Partition in place at several ranks, the middle one first: each level is one pass."""
     if cuts and len(block):
         middle = len(cuts) // 2
-        cut = cuts[middle]
-        if 0 < cut < len(block):
-            block.partition(cut)
-        _partition(block[:cut], cuts[:middle])
-        _partition(block[cut:], [item - cut for item in cuts[middle + 1 :]])
+        rank = cuts[middle]
+        if 0 < rank < len(block):
+            block.partition(rank)
+        _partition(block[:rank], cuts[:middle])
+        _partition(block[rank:], [item - rank for item in cuts[middle + 1 :]])
 
 
 def _cuts(ordered: Any, start: int, stop: int, pivots: Pivots) -> list[int]:
@@ -277,15 +277,15 @@ def _split(block: Any, cuts: list[int]) -> list[Any]:
 def runs(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
     """Sort a block with its positions and split both at the pivots; ties keep their order."""
     order = arg_sorted(block)
-    ordered = block[order]
+    values = block[order]
     order += start
-    left = np.searchsorted(ordered, pivots.values, side="left")
-    right = np.searchsorted(ordered, pivots.values, side="right")
+    left = np.searchsorted(values, pivots.values, side="left")
+    right = np.searchsorted(values, pivots.values, side="right")
     cuts = [
         int(a + np.searchsorted(order[a:b], position))
         for position, a, b in zip(pivots.positions, left, right, strict=True)
     ]
-    return list(zip(_split(ordered, cuts), _split(order, cuts), strict=True))
+    return list(zip(_split(values, cuts), _split(order, cuts), strict=True))
 
 
 @kernel(scratch=0.0)
@@ -367,15 +367,15 @@ def sort(
     """
     node, axis = _checked(a, axis, order)
     if node.meta.dtype.names:
-        found = take_along_axis.node(node, _arg_sorted_records(node, axis, order), axis)
+        result = take_along_axis.node(node, _arg_sorted_records(node, axis, order), axis)
     else:
-        ordered = Sort(native(node), axis, _kind(kind, stable), indices=False)
-        found = astype.node(ordered, node.meta.dtype, copy=False)
-    found = flip.node(found, axis) if descending else found
+        values = Sort(native(node), axis, _kind(kind, stable), indices=False)
+        result = astype.node(values, node.meta.dtype, copy=False)
+    result = flip.node(result, axis) if descending else result
     if not return_index:
-        return found
+        return result
     how = {"order": order, "stable": stable, "descending": descending}
-    return ExecutableTuple((found, argsort.node(node, axis, kind, **how)))
+    return ExecutableTuple((result, argsort.node(node, axis, kind, **how)))
 
 
 @public
@@ -397,8 +397,8 @@ def argsort(
     node, axis = _checked(a, axis, order)
     if descending:
         # Reversed, equal elements are in reverse order; a flip before the sort keeps their order.
-        found = argsort.node(flip.node(node, axis), axis, kind, order=order, stable=stable)
-        return subtract.node((length(node, axis) - 1), flip.node(found, axis))
+        result = argsort.node(flip.node(node, axis), axis, kind, order=order, stable=stable)
+        return subtract.node((length(node, axis) - 1), flip.node(result, axis))
     if node.meta.dtype.names:
         return _arg_sorted_records(node, axis, order)
     return Sort(node, axis, _kind(kind, stable), indices=True)
@@ -408,14 +408,14 @@ def _arg_sorted_records(a: Node, axis: int, order: Any) -> Node:
     """Return the order by the given fields and then by the others: by the least one first."""
     names = [order] if isinstance(order, str) else list(order or ())
     fields = a.meta.dtype.names
-    if unknown := [name for name in names if name not in fields]:
-        raise ValueError(f"unknown field name: {unknown[0]}")
+    if extras := [name for name in names if name not in fields]:
+        raise ValueError(f"unknown field name: {extras[0]}")
     *_, least = keys = [*names, *(name for name in fields if name not in names)]
-    found = argsort.node(getitem.node(a, least), axis)
+    positions = argsort.node(getitem.node(a, least), axis)
     for name in reversed(keys[:-1]):
-        ordered = take_along_axis.node(getitem.node(a, name), found, axis)
-        found = take_along_axis.node(found, argsort.node(ordered, axis), axis)
-    return found
+        values = take_along_axis.node(getitem.node(a, name), positions, axis)
+        positions = take_along_axis.node(positions, argsort.node(values, axis), axis)
+    return positions
 
 
 def _sorted(a: Any, axis: Any, dtype: Any = None) -> ResultSpec:

@@ -70,8 +70,8 @@ class TopK(Node):
     def tile(self, a: Grid) -> Any:
         if self.indices:
             return self._positions(a)
-        ones = self._ones(a)
-        return self._finished(map_blocks(top, a, chunks=ones, meta=a.meta, kwargs=self._options), a)
+        unit = self._ones(a)
+        return self._finished(map_blocks(top, a, chunks=unit, meta=a.meta, kwargs=self._options), a)
 
     def _positions(self, a: Grid) -> Any:
         (a,) = yield from resolved(a)
@@ -117,7 +117,7 @@ class MergeTopk:
 
     def __call__(self, a: Any, b: Any) -> Any:
         if isinstance(a, tuple):
-            pair = tuple(np.concatenate(both, self.axis) for both in zip(a, b, strict=True))
+            pair = tuple(np.concatenate(arrays, self.axis) for arrays in zip(a, b, strict=True))
             order = _chosen(pair[0], self.k, self.axis, self.largest)
             return tuple(np.take_along_axis(item, order, self.axis) for item in pair)
         return top(np.concatenate([a, b], self.axis), self.k, self.axis, self.largest)
@@ -135,8 +135,8 @@ def top(block: Any, k: int, axis: int, largest: bool) -> Any:
     if k == 0:
         return np.take(block, [], axis)
     kth = length - k if largest else k - 1
-    kept = slice(kth, None) if largest else slice(0, k)
-    return np.partition(block, kth, axis)[(slice(None),) * axis + (kept,)].copy()
+    ends = slice(kth, None) if largest else slice(0, k)
+    return np.partition(block, kth, axis)[(slice(None),) * axis + (ends,)].copy()
 
 
 @kernel(scratch=2.0)
@@ -168,10 +168,10 @@ def candidates(block: Any, k: int, largest: bool) -> tuple[Any, Any]:
         part = block[start : start + STEP]
         # Not "better": NaN is never worse than the bound, and is kept for the partition to place.
         below = worse(part, bound, out=mask[: len(part)])
-        found = np.flatnonzero(np.logical_not(below, out=below))
-        if len(found):
-            values.append(part[found])
-            positions.append(found + start)
+        places = np.flatnonzero(np.logical_not(below, out=below))
+        if len(places):
+            values.append(part[places])
+            positions.append(places + start)
         if sum(map(len, values)) > max(STEP, 4 * k):
             values, positions, bound = _tightened(values, positions, k, largest)
     return np.concatenate(values), np.concatenate(positions)
@@ -180,24 +180,24 @@ def candidates(block: Any, k: int, largest: bool) -> tuple[Any, Any]:
 def _tightened(
     values: list[Any], positions: list[Any], k: int, largest: bool
 ) -> tuple[list[Any], list[Any], Any]:
-    joined = np.concatenate(values)
-    order = _chosen(joined, k, 0, largest)
-    kept = joined[order]
-    bound = np.sort(kept)[0 if largest else -1]
-    return [kept], [np.concatenate(positions)[order]], bound
+    pool = np.concatenate(values)
+    order = _chosen(pool, k, 0, largest)
+    best = pool[order]
+    bound = np.sort(best)[0 if largest else -1]
+    return [best], [np.concatenate(positions)[order]], bound
 
 
 def _chosen(block: Any, k: int, axis: int, largest: bool) -> Any:
     """Return positions along an axis of the ``k`` extreme elements."""
     length = block.shape[axis]
     if length <= k:
-        kept = slice(None)
+        ends = slice(None)
         order = np.argsort(block, axis, kind="stable")
     else:
         kth = min(length - 1, length - k if largest else max(0, k - 1))
-        kept = slice(length - k, None) if largest else slice(0, k)
+        ends = slice(length - k, None) if largest else slice(0, k)
         order = np.argpartition(block, kth, axis)
-    return order[(slice(None),) * axis + (kept,)]
+    return order[(slice(None),) * axis + (ends,)]
 
 
 def sort_best(block: Any, k: int, axis: int, largest: bool) -> Any:
@@ -220,8 +220,8 @@ def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Node:
     if k < 0:  # Dask's request for the smallest
         k, largest = -k, not largest
     axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
-    found = TopK(native(node), k, axis, largest, indices)
-    return found if indices else astype.node(found, node.meta.dtype, copy=False)
+    result = TopK(native(node), k, axis, largest, indices)
+    return result if indices else astype.node(result, node.meta.dtype, copy=False)
 
 
 @public
@@ -333,9 +333,9 @@ def _topk_by(a: Node, k: Any, axis: int, largest: bool, order: Any) -> Node:
     """Return the positions of the records that are extreme in some fields."""
     k = operator.index(k)
     count = min(abs(k), length(a, axis))
-    found = argsort.node(a, axis, order=order, descending=largest == (k >= 0))
+    positions = argsort.node(a, axis, order=order, descending=largest == (k >= 0))
     place = axis % len(a.chunks)
-    return getitem.node(found, (slice(None),) * place + (slice(count),))
+    return getitem.node(positions, (slice(None),) * place + (slice(count),))
 
 
 def _check_hints(hints: dict[str, Any]) -> None:

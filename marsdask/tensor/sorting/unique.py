@@ -88,7 +88,7 @@ class Unique(MultiOutput):
         values = np.unique(pivots.values)
         values = values[np.equal(values, values)]  # put every nan, complex ones too, in one part
         parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
-        merged = all_to_all(
+        pieces = all_to_all(
             parts,
             0,
             None,
@@ -97,10 +97,10 @@ class Unique(MultiOutput):
             merge_kwargs={"equal_nan": self.equal_nan},
             itemsize=3.0 * (a.width or 8),
         )
-        sizes = map_blocks(length_of, merged, meta=np.empty((0,), np.intp))
-        infos = yield Look((sizes,), keep=(merged,))
+        sizes = map_blocks(length_of, pieces, meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(pieces,))
         lengths = tuple(int(info.sample[0]) for info in infos)
-        return self._outputs(a, merged, ((0,),), (lengths,))
+        return self._outputs(a, pieces, ((0,),), (lengths,))
 
     def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
         """Merge the distinct elements in one chunk, whatever their number."""
@@ -117,8 +117,8 @@ class Unique(MultiOutput):
 
     def _met(self, a: Grid, own: Grid) -> tuple[Grid, ...]:
         options = {"equal_nan": self.equal_nan}
-        merged = gather(merge, own, chunks=((1,),), itemsize=0, kwargs=options)
-        return self._outputs(a, merged, ((None,),), self.chunks[0])
+        pieces = gather(merge, own, chunks=((1,),), itemsize=0, kwargs=options)
+        return self._outputs(a, pieces, ((None,),), self.chunks[0])
 
     def _outputs(
         self, a: Grid, merged: Grid, axes: tuple[Axes], chunks: Chunks
@@ -181,8 +181,8 @@ def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
     if not len(values):
         return Distinct(values, first, counts)
     order = np.argsort(values, kind="stable")
-    made, starts = np.unique(values[order], return_index=True, equal_nan=equal_nan)
-    return Distinct(made, first[order][starts], np.add.reduceat(counts[order], starts))
+    distinct, starts = np.unique(values[order], return_index=True, equal_nan=equal_nan)
+    return Distinct(distinct, first[order][starts], np.add.reduceat(counts[order], starts))
 
 
 @kernel(scratch=0.0)
@@ -206,10 +206,10 @@ def concatenate_distinct(blocks: list[Any]) -> Any:
 @kernel(scratch=1.0)
 def places(block: Any, table: Any) -> Any:
     """Return the index of each element among the distinct ones."""
-    found = np.searchsorted(table, block)
+    indices = np.searchsorted(table, block)
     if table.dtype.kind == "c":  # nan is sorted by both parts, but is one value
-        found = np.minimum(found, len(table) - np.count_nonzero(np.isnan(table)))
-    return found
+        indices = np.minimum(indices, len(table) - np.count_nonzero(np.isnan(table)))
+    return indices
 
 
 @kernel(scratch=1.0)
@@ -235,9 +235,9 @@ def _distinct(
     places = like(ar, np.intp)
     if axis is not None:
         places = ResultSpec(places.dtype, (places.lengths[axis],))
-    each = ResultSpec(places.dtype, (None,))
+    spec = ResultSpec(places.dtype, (None,))
     flags = (return_index, return_inverse, return_counts)
-    more = [told for told, flag in zip((each, places, each), flags, strict=True) if flag]
+    more = [outcome for outcome, flag in zip((spec, places, spec), flags, strict=True) if flag]
     return ExecutableTuple((values, *more)) if more else values
 
 
@@ -279,9 +279,9 @@ def unique(
 def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Node]:
     """Return the distinct elements of a vector and the optional results, in NumPy's order."""
     node = as_node(a)
-    found = Unique(native(node), equal_nan)
-    values = astype.node(Part(found, 0), node.meta.dtype, copy=False)
-    more: list[Node] = [Part(found, i) for i, flag in zip((1, 3, 2), flags, strict=True) if flag]
+    parts = Unique(native(node), equal_nan)
+    values = astype.node(Part(parts, 0), node.meta.dtype, copy=False)
+    more: list[Node] = [Part(parts, i) for i, flag in zip((1, 3, 2), flags, strict=True) if flag]
     return [values, *more]
 
 
@@ -299,11 +299,11 @@ def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     records = map_chunks.node(as_records, flat, dtype=kind, drop_axis=1, kind=kind)
     values, *more = _outputs(records, flags, equal_nan=False)
     new = tuple(range(1, len(shape) + 1))
-    cut = (None, *((n,) for n in shape))
-    made = {"dtype": dtype, "new_axis": new, "chunks": cut, "meta": empty(dtype, 1 + len(shape))}
-    found = map_chunks.node(as_rows, values, kind=dtype, shape=tuple(shape), **made)
-    found = astype.node(moveaxis.node(found, 0, axis), own, copy=False)
-    return ExecutableTuple((found, *more)) if more else found
+    sizes = (None, *((n,) for n in shape))
+    how = {"dtype": dtype, "new_axis": new, "chunks": sizes, "meta": empty(dtype, 1 + len(shape))}
+    result = map_chunks.node(as_rows, values, kind=dtype, shape=tuple(shape), **how)
+    result = astype.node(moveaxis.node(result, 0, axis), own, copy=False)
+    return ExecutableTuple((result, *more)) if more else result
 
 
 def as_records(block: Any, kind: Any) -> Any:
@@ -314,8 +314,8 @@ def as_records(block: Any, kind: Any) -> Any:
 
 def as_rows(records: Any, kind: Any, shape: tuple[int, ...]) -> Any:
     """Return records as rows again, possibly of several axes."""
-    found = records.view(kind) if records.dtype.names else np.empty(0, kind)
-    return found.reshape(len(records), *shape)
+    rows = records.view(kind) if records.dtype.names else np.empty(0, kind)
+    return rows.reshape(len(records), *shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,16 +374,16 @@ def isin(
     among = as_node(element), as_node(test_elements)
     if kind == "table" and any(node.meta.dtype.kind not in "biu" for node in among):
         raise ValueError("The 'table' method is only for booleans and integers; use kind='sort'.")
-    found = IsIn(*among)
-    return logical_not.node(found) if invert else found
+    result = IsIn(*among)
+    return logical_not.node(result) if invert else result
 
 
 @public
 def union1d(ar1: Any, ar2: Any, **hints: Any) -> Node:
     """Return the union, in order. See numpy.union1d. ``aggregate_size`` is Mars's hint."""
     check_keywords(hints, {"aggregate_size"})
-    found: Node = unique.node(concatenate.node([ravel.node(ar1), ravel.node(ar2)]))
-    return found
+    result: Node = unique.node(concatenate.node([ravel.node(ar1), ravel.node(ar2)]))
+    return result
 
 
 @public
@@ -396,11 +396,11 @@ def intersect1d(
         mine = unique.node(ar1)
         return astype.node(getitem.node(mine, isin.node(mine, ar2)), dtype, copy=False)
     mine, place = unique.node(ar1, return_index=True)
-    other, other_place = unique.node(ar2, return_index=True)
-    shared = isin.node(mine, other)
-    found = astype.node(getitem.node(mine, shared), dtype, copy=False)
-    theirs = getitem.node(other_place, isin.node(other, mine))
-    return ExecutableTuple((found, getitem.node(place, shared), theirs))
+    values2, other_place = unique.node(ar2, return_index=True)
+    is_shared = isin.node(mine, values2)
+    common = astype.node(getitem.node(mine, is_shared), dtype, copy=False)
+    theirs = getitem.node(other_place, isin.node(values2, mine))
+    return ExecutableTuple((common, getitem.node(place, is_shared), theirs))
 
 
 @public
@@ -414,8 +414,8 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
     """Return the elements of exactly one of both, in order. See numpy.setxor1d."""
     apart = setdiff1d.node(ar1, ar2), setdiff1d.node(ar2, ar1)
-    found: Node = sort.node(concatenate.node(apart))
-    return found
+    result: Node = sort.node(concatenate.node(apart))
+    return result
 
 
 @public
@@ -439,5 +439,5 @@ def unique_inverse(x: Any, /) -> Any:
 @public
 def unique_values(x: Any, /) -> Node:
     """Return the distinct elements. See numpy.unique_values."""
-    found: Node = unique.node(x, equal_nan=False)
-    return found
+    result: Node = unique.node(x, equal_nan=False)
+    return result

@@ -25,13 +25,13 @@ def to_csr(block: Any, dtype: Any = None) -> Any:
     """Return anything that SciPy can convert to a sparse array, or an array, as compressed rows."""
     from scipy.sparse import csr_array
 
-    found = csr_array(block, dtype=dtype)
-    if found.ndim > 2:
+    result = csr_array(block, dtype=dtype)
+    if result.ndim > 2:
         raise NotImplementedError(
             "sparse tensors of more than two dimensions are not supported; use todense()"
         )
-    found.sum_duplicates()
-    return found
+    result.sum_duplicates()
+    return result
 
 
 def no_elements(dtype: Any, ndim: int) -> Any:
@@ -45,9 +45,9 @@ def from_coords(values: Any, coords: Sequence[Any], shape: tuple[int, ...]) -> A
     """Return the block with values at places, and zero elsewhere."""
     from scipy.sparse import coo_array
 
-    found = coo_array((values, tuple(coords)), shape=shape).tocsr()
-    found.eliminate_zeros()
-    return found
+    result = coo_array((values, tuple(coords)), shape=shape).tocsr()
+    result.eliminate_zeros()
+    return result
 
 
 def dense(block: Any, fill_value: Any = None) -> Any:
@@ -57,8 +57,8 @@ def dense(block: Any, fill_value: Any = None) -> Any:
     if fill_value is None:
         return block.toarray()
     out = np.full(block.shape, fill_value, np.result_type(block.dtype, np.asarray(fill_value)))
-    stored = block.tocoo()
-    out[tuple(stored.coords)] = stored.data
+    coo = block.tocoo()
+    out[tuple(coo.coords)] = coo.data
     return out
 
 
@@ -66,8 +66,8 @@ def few(block: Any, missing: Any = None) -> Any:
     """Return an array as a sparse block, without the zeros (or ``missing`` elements)."""
     if missing is None:
         return to_csr(block)
-    gone = np.isnan(block) if missing != missing else np.equal(block, missing)  # noqa: PLR0124
-    coords = np.nonzero(~gone)
+    mask = np.isnan(block) if missing != missing else np.equal(block, missing)  # noqa: PLR0124
+    coords = np.nonzero(~mask)
     return from_coords(block[coords], coords, block.shape)
 
 
@@ -76,9 +76,9 @@ def evaluate_stored(*blocks: Any, program: Any) -> Any:
     """Evaluate an elementwise function that maps zeros to zero, on the stored elements."""
     (step,) = program.steps
     shape = next(block.shape for block in blocks if is_sparse(block))
-    stored = [in_order(block) for block in blocks if is_sparse(block)]
-    union, places = _union([places_of(one) for one in stored])
-    sparse = iter(zip(stored, places, strict=True))
+    arrays = [in_order(block) for block in blocks if is_sparse(block)]
+    union, places = _union([places_of(array) for array in arrays])
+    sparse = iter(zip(arrays, places, strict=True))
     values = [
         _spread(*next(sparse), len(union)) if is_sparse(block) else _taken(block, shape, union)
         for block in blocks
@@ -107,9 +107,9 @@ def from_places(values: Any, places: Any, shape: tuple[int, ...]) -> Any:
     """Return the block with values at places of the flat one, which rise; zeros are not stored."""
     from scipy.sparse import csr_array
 
-    kept = np.not_equal(values, 0)
-    if not kept.all():
-        values, places = values[kept], places[kept]
+    mask = np.not_equal(values, 0)
+    if not mask.all():
+        values, places = values[mask], places[mask]
     if len(shape) == 1:
         return from_coords(values, (places,), shape)
     rows, columns = shape
@@ -136,9 +136,9 @@ def _spread(block: Any, places: Any, count: int) -> Any:
     """Return the stored elements of a block among zeros."""
     if len(block.data) == count:
         return block.data
-    found = np.zeros(count, block.dtype)
-    found[places] = block.data
-    return found
+    result = np.zeros(count, block.dtype)
+    result[places] = block.data
+    return result
 
 
 def _taken(block: Any, shape: tuple[int, ...], places: Any) -> Any:
@@ -163,8 +163,8 @@ def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -
         func = inspect.unwrap(step.func)
         return func in (np.multiply, np.logical_and, np.bitwise_and) and len(kinds) > 1
     with np.errstate(all="ignore"):
-        found = step.func(*step.args([np.zeros(1, dtype) for dtype in dtypes]), **dict(step.kwargs))
-    return not isinstance(found, tuple) and not np.any(np.not_equal(found, 0))
+        value = step.func(*step.args([np.zeros(1, dtype) for dtype in dtypes]), **dict(step.kwargs))
+    return not isinstance(value, tuple) and not np.any(np.not_equal(value, 0))
 
 
 def join_blocks(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
@@ -177,10 +177,10 @@ def join_blocks(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
         starts.append([0, *itertools.accumulate(block.shape[axis] for block in edge)])
     values, coords = [], []
     for index, block in grid.items():
-        stored = block.tocoo()
-        values.append(stored.data)
-        moved = (c + s[i] for c, s, i in zip(stored.coords, starts, index, strict=True))
-        coords.append(np.stack([c.astype(np.int64) for c in moved]))
+        coo = block.tocoo()
+        values.append(coo.data)
+        positions = (c + s[i] for c, s, i in zip(coo.coords, starts, index, strict=True))
+        coords.append(np.stack([c.astype(np.int64) for c in positions]))
     shape = tuple(start[-1] for start in starts)
     return from_coords(np.concatenate(values), tuple(np.concatenate(coords, axis=1)), shape)
 
@@ -188,18 +188,18 @@ def join_blocks(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
 @kernel(scratch=2.0)
 def multiply_blocks(*blocks: Any, labels: tuple[tuple[int, ...], ...], out: tuple[int, ...]) -> Any:
     """Multiply two matrices or vectors, at least one of which is sparse."""
-    shared = _shared(labels)
-    a = blocks[0].T if labels[0][0] == shared else blocks[0]
-    b = blocks[1] if labels[1][0] == shared else blocks[1].T
+    inner = _shared(labels)
+    a = blocks[0].T if labels[0][0] == inner else blocks[0]
+    b = blocks[1] if labels[1][0] == inner else blocks[1].T
     if not is_sparse(a) and is_sparse(b):
         # SciPy multiplies a sparse array from the left.
-        found = (b.T @ a.T).T if b.ndim == 2 else np.asarray(b @ a.T)
+        product = (b.T @ a.T).T if b.ndim == 2 else np.asarray(b @ a.T)
     else:
-        found = a @ b
-    made = tuple(label for names in labels for label in names if label != shared)
-    if len(out) == 2 and made != out:
-        found = found.T
-    return to_csr(found) if is_sparse(found) else np.asarray(found)
+        product = a @ b
+    order = tuple(label for names in labels for label in names if label != inner)
+    if len(out) == 2 and order != out:
+        product = product.T
+    return to_csr(product) if is_sparse(product) else np.asarray(product)
 
 
 def _shared(labels: tuple[tuple[int, ...], ...]) -> int:
@@ -213,17 +213,17 @@ def multiplies(labels: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> bool:
         return False
     if any(len(set(names)) != len(names) for names in labels):
         return False
-    shared = set(labels[0]) & set(labels[1])
-    rest = [label for names in labels for label in names if label not in shared]
-    return len(shared) == 1 and not shared & set(out) and sorted(rest) == sorted(out)
+    inner = set(labels[0]) & set(labels[1])
+    outer = [label for names in labels for label in names if label not in inner]
+    return len(inner) == 1 and not inner & set(out) and sorted(outer) == sorted(out)
 
 
 def stored_sum(block: Any, axis: tuple[int, ...], dtype: Any = None, **kwargs: Any) -> Any:
     """Sum a sparse block, with the axes kept at length one."""
     del kwargs
     whole = len(axis) == block.ndim
-    found = np.asarray(block.sum(axis=None if whole else axis[0], dtype=dtype))
-    return found.reshape(tuple(1 if a in axis else n for a, n in enumerate(block.shape)))
+    sums = np.asarray(block.sum(axis=None if whole else axis[0], dtype=dtype))
+    return sums.reshape(tuple(1 if a in axis else n for a, n in enumerate(block.shape)))
 
 
 def move_axes(block: Any, axes: tuple[int | None, ...]) -> Any:

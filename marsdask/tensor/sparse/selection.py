@@ -13,8 +13,8 @@ from .blocks import dense, from_coords, to_csr
 def take_stored(block: Any, points: Sequence[Any], axes: Sequence[int]) -> Any:
     """Take points from a sparse block: along one axis, or single elements of a matrix."""
     if len(axes) == 2:
-        found = block.tocsr()[points[0], points[1]]
-        return to_csr(np.asarray(dense(found)).ravel())
+        elements = block.tocsr()[points[0], points[1]]
+        return to_csr(np.asarray(dense(elements)).ravel())
     if block.ndim == 1:
         row = block.tocoo().reshape(1, -1).tocsr()
         return to_csr(row[:, points[0]].tocoo().reshape(-1))
@@ -26,11 +26,11 @@ def merge_stored(shares: Sequence[Any], places: Sequence[Any], axis: int) -> Any
     """Put parts of sparse blocks at their places along an axis."""
     values, coords, length = [], [], 0
     for share, (part, positions) in zip(shares, places, strict=True):
-        taken = np.arange(share.shape[axis])[part]
-        stored = take_stored(share, (taken,), (axis,)).tocoo()
-        where = [np.asarray(one, np.intp) for one in stored.coords]
+        points = np.arange(share.shape[axis])[part]
+        coo = take_stored(share, (points,), (axis,)).tocoo()
+        where = [np.asarray(coord, np.intp) for coord in coo.coords]
         where[axis] = np.asarray(positions, np.intp)[where[axis]]
-        values.append(stored.data)
+        values.append(coo.data)
         coords.append(np.stack(where))
         length += len(positions)
     shape = (*shares[0].shape[:axis], length, *shares[0].shape[axis + 1 :])
@@ -41,9 +41,9 @@ def choose_stored(block: Any, mask: Any, axis: int) -> Any:
     """Return the part of a sparse block where a mask holds, over one axis or both."""
     if mask.ndim == 1:
         return take_stored(block, (np.flatnonzero(mask),), (axis,))
-    stored = block.tocoo()
-    kept = mask[stored.coords]
+    coo = block.tocoo()
+    hits = mask[coo.coords]
     # The place of each element among those where the mask holds.
     ranks = np.cumsum(mask.reshape(-1)) - 1
-    flat = np.ravel_multi_index(tuple(one[kept] for one in stored.coords), mask.shape)
-    return from_coords(stored.data[kept], (ranks[flat],), (int(np.count_nonzero(mask)),))
+    flat = np.ravel_multi_index(tuple(coord[hits] for coord in coo.coords), mask.shape)
+    return from_coords(coo.data[hits], (ranks[flat],), (int(np.count_nonzero(mask)),))

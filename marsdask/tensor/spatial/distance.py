@@ -84,8 +84,8 @@ class Distances(Node):
         return small_blocks(rows)
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
-        found = dict(zip(self.inputs, grids, strict=True))
-        a, b, *extras = yield from resolved(*(found[node] for node in self.inputs))
+        by_node = dict(zip(self.inputs, grids, strict=True))
+        a, b, *extras = yield from resolved(*(by_node[node] for node in self.inputs))
         rows = (a.chunks[0], b.chunks[0])
         chunks = small_blocks(rows)
         a, b = (_rows(grid, sizes) for grid, sizes in zip((a, b), chunks, strict=True))
@@ -139,9 +139,9 @@ def cdist(
     a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
     if a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
-    extras, rest = _parameters((a, b), metric, kwargs)
-    found = Distances(a, b, tuple(extras.values()), metric, tuple(extras), rest)
-    return into(out, found)
+    extras, options = _parameters((a, b), metric, kwargs)
+    result = Distances(a, b, tuple(extras.values()), metric, tuple(extras), options)
+    return into(out, result)
 
 
 def _matrix(points: Any, name: str) -> Node:
@@ -157,16 +157,16 @@ def _parameters(
     """Return parameters that are tensors, including those computed from all rows, and others."""
     title = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
     extras = {key: as_node(item) for key, item in kwargs.items() if isinstance(item, Collection)}
-    rest = {key: item for key, item in kwargs.items() if key not in extras}
-    _check(nodes[0].shape[1], metric, title, [*extras], rest)
-    wanted = _SCALED.get(title.lower()) or _INVERSE.get(title.lower())
-    if wanted is not None and kwargs.get(wanted) is None:
-        rest.pop(wanted, None)
+    options = {key: item for key, item in kwargs.items() if key not in extras}
+    _check(nodes[0].shape[1], metric, title, [*extras], options)
+    name = _SCALED.get(title.lower()) or _INVERSE.get(title.lower())
+    if name is not None and kwargs.get(name) is None:
+        options.pop(name, None)
         together = [astype.node(node, np.float64) for node in nodes]
         points = concatenate.node(together) if len(together) > 1 else together[0]
-        found = var.node(points, axis=0, ddof=1) if wanted == "V" else _inverse(points)
-        extras[wanted] = found
-    return extras, tuple(sorted(rest.items()))
+        value = var.node(points, axis=0, ddof=1) if name == "V" else _inverse(points)
+        extras[name] = value
+    return extras, tuple(sorted(options.items()))
 
 
 def _inverse(points: Any) -> Any:
@@ -191,10 +191,10 @@ def _check(
         return
     own: dict[str, Any] = {"V": np.ones(width)} if title.lower() in _SCALED else {}
     own = {"VI": np.eye(width)} if title.lower() in _INVERSE else own
-    given = {key: item for key, item in kwargs.items() if item is not None}
+    options = {key: item for key, item in kwargs.items() if item is not None}
     point = np.ones((1, width))
     with np.errstate(all="ignore"):
-        distances(point, point, metric, **{**own, **given})
+        distances(point, point, metric, **{**own, **options})
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +243,8 @@ class CondensedDistances(Node):
         return (_condensed(sum(sizes), _bands(sum(sizes), sizes)),)
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
-        found = dict(zip(self.inputs, grids, strict=True))
-        a, *extras = yield from resolved(*(found[node] for node in self.inputs))
+        by_node = dict(zip(self.inputs, grids, strict=True))
+        a, *extras = yield from resolved(*(by_node[node] for node in self.inputs))
         sizes = numbers(a.chunks[0])
         bands = _bands(sum(sizes), sizes)
         kwargs = {"metric": self.metric, "names": self.names, "options": dict(self.kwargs)}
@@ -264,11 +264,11 @@ def _bands(n: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 def _condensed(n: int, bands: tuple[int, ...]) -> tuple[int, ...]:
     """Return the number of distances of each band of rows."""
-    found, start = [], 0
+    counts, start = [], 0
     for size in bands:
-        found.append(size * (n - start) - size * (size + 1) // 2)
+        counts.append(size * (n - start) - size * (size + 1) // 2)
         start += size
-    return tuple(found)
+    return tuple(counts)
 
 
 @kernel(scratch=2.0, piecewise=True)
@@ -287,12 +287,12 @@ def pairs(
     column = 0
     for block in behind:
         how = {"metric": metric, "names": names, "options": options}
-        found = between(behind[0], block, *extras, **how)
+        distances = between(behind[0], block, *extras, **how)
         for i in range(rows):
             first = max(0, i + 1 - column)
             if first < len(block):
                 place = starts[i] + column + first - i - 1
-                out[place : place + len(block) - first] = found[i, first:]
+                out[place : place + len(block) - first] = distances[i, first:]
         column += len(block)
     return out
 
@@ -305,9 +305,9 @@ def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: An
     """
     kwargs.pop("aggregate_size", None)
     node = _matrix(X, "A")
-    extras, rest = _parameters((node,), metric, kwargs)
-    found = CondensedDistances(node, tuple(extras.values()), metric, tuple(extras), rest)
-    return into(out, found)
+    extras, options = _parameters((node,), metric, kwargs)
+    result = CondensedDistances(node, tuple(extras.values()), metric, tuple(extras), options)
+    return into(out, result)
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,9 +415,9 @@ class CondensedForm(Node):
 def to_condensed(block: Any, *facts: Any) -> Any:
     """Return the part of rows above the diagonal; raise for a matrix that is not of distances."""
     *checks, start = facts
-    for holds, what in zip(checks, ("symmetric", "zero on the diagonal"), strict=False):
+    for holds, trait in zip(checks, ("symmetric", "zero on the diagonal"), strict=False):
         if not holds:
-            raise ValueError(f"Distance matrix 'X' must be {what}.")
+            raise ValueError(f"Distance matrix 'X' must be {trait}.")
     return np.concatenate(
         [row[start + i + 1 :] for i, row in enumerate(block)] or [block[:0].ravel()]
     )

@@ -87,10 +87,10 @@ def __dir__() -> list[str]:
 def factorials(block: Any, name: str, args: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     """Call one of SciPy's factorials; for no elements it does not determine the type."""
     func = vars(scipy_special())[name]
-    found = func(block, *args, **dict(options))
+    result = func(block, *args, **dict(options))
     if np.size(block):
-        return found
-    return found.astype(func(np.ones(1, block.dtype), *args, **dict(options)).dtype)
+        return result
+    return result.astype(func(np.ones(1, block.dtype), *args, **dict(options)).dtype)
 
 
 def _factorial(name: str) -> TensorFunction:
@@ -118,36 +118,36 @@ def scaled_exponentials(
         at_top = height == top
         phase = np.exp(1j * block.imag) if block.dtype.kind == "c" else 1
         weights = where * phase * np.ones((), block.dtype)
-        rest = np.where(at_top | (height == -np.inf), 0, weights * np.exp(height - top))
+        lower = np.where(at_top | (height == -np.inf), 0, weights * np.exp(height - top))
         there = np.where(at_top, weights, 0)
         return (
             top,
             np.sum(there, axis=axis, keepdims=keepdims, dtype=block.dtype),
-            np.sum(rest, axis=axis, keepdims=keepdims, dtype=block.dtype),
+            np.sum(lower, axis=axis, keepdims=keepdims, dtype=block.dtype),
         )
 
 
 def merge_exponentials(a: Partial, b: Partial) -> Partial:
     """Return the sums of both relative to the larger of their largest."""
     top = np.maximum(a[0], b[0])
-    there, rest = np.zeros_like(a[1]), np.zeros_like(a[2])
+    there, lower = np.zeros_like(a[1]), np.zeros_like(a[2])
     with np.errstate(all="ignore"):
-        for own, weights, others in (a, b):
+        for own, weights, below in (a, b):
             share = np.exp(own - top)
-            same = own == top
-            there = there + np.where(same, weights, 0)
-            rest = rest + np.where(same, others, (weights + others) * share)
-    return top, there, rest
+            at_top = own == top
+            there = there + np.where(at_top, weights, 0)
+            lower = lower + np.where(at_top, below, (weights + below) * share)
+    return top, there, lower
 
 
 def log_of_sum(partial: Partial) -> Any:
     """Return the logarithm of the sum, nan where it is negative."""
-    top, there, rest = partial
+    top, there, lower = partial
     if there.dtype.kind == "c":
         with np.errstate(all="ignore"):
-            value = np.log(there + rest) + top
+            value = np.log(there + lower) + top
         return np.where(top == -np.inf, np.array(-np.inf, value.dtype), value)
-    negative = (top != -np.inf) & (there + rest < 0)
+    negative = (top != -np.inf) & (there + lower < 0)
     return np.where(negative, np.array(np.nan, top.dtype), log_of_size(partial))
 
 
@@ -157,12 +157,12 @@ def log_of_size(partial: Partial) -> Any:
     The largest is kept separately, so that no digit of the others is lost (Blanchard, Higham and
     Higham, IMA J. Numer. Anal. 41, 2021).
     """
-    top, there, rest = partial
+    top, there, lower = partial
     with np.errstate(all="ignore"):
         if there.dtype.kind == "c":
-            value = np.log(np.abs(there + rest)) + top
+            value = np.log(np.abs(there + lower)) + top
         else:
-            share = np.where(rest == 0, rest, rest / there)
+            share = np.where(lower == 0, lower, lower / there)
             share = np.where(share < -1, -share - 2, share)
             value = np.log1p(share) + np.log(np.abs(there)) + top
     return np.where(top == -np.inf, top, value)
@@ -170,9 +170,9 @@ def log_of_size(partial: Partial) -> Any:
 
 def sign_of_sum(partial: Partial) -> Any:
     """Return the sum's sign, or its direction for complex numbers."""
-    top, there, rest = partial
+    top, there, lower = partial
     with np.errstate(all="ignore"):
-        return np.where(top == -np.inf, np.zeros_like(there), np.sign(there + rest))
+        return np.where(top == -np.inf, np.zeros_like(there), np.sign(there + lower))
 
 
 def _exponentials(finalize: Callable[..., Any]) -> TensorFunction:
@@ -211,7 +211,7 @@ def logsumexp(
 def _floating(a: Any, *others: Any) -> Node:
     """Return a node of floats, with at least one axis."""
     a = as_node(a)
-    kinds = [as_node(other).meta.dtype for other in others if other is not None]
+    kinds = [as_node(operand).meta.dtype for operand in others if operand is not None]
     kind = np.result_type(promoted(a), *kinds)
     node = astype.node(a, kind if kind.kind in "fc" else np.float64)
     return node if node.meta.ndim else reshape.node(node, 1)
@@ -221,8 +221,8 @@ def _floating(a: Any, *others: Any) -> Node:
 def softmax(x: Any, axis: Any = None) -> Node:
     """Return exponentials over their sum. See scipy.special.softmax."""
     x = _floating(x)
-    grown = exp.node(subtract.node(x, largest.node(x, axis=axis, keepdims=True)))
-    return divide.node(grown, total.node(grown, axis=axis, keepdims=True))
+    powers = exp.node(subtract.node(x, largest.node(x, axis=axis, keepdims=True)))
+    return divide.node(powers, total.node(powers, axis=axis, keepdims=True))
 
 
 @public

@@ -55,9 +55,9 @@ def power_divergence(
         # Flattened, only arrays of one shape are pairs.
         if axis is not None:
             f_obs, f_exp = broadcast_arrays(f_obs, f_exp)
-        values, other = pair(f_obs, f_exp, axis, nan_policy)
-        expected = other.values
-        sums = (values.sum(values.values), other.sum(expected)) if sum_check else ()
+        values, reference = pair(f_obs, f_exp, axis, nan_policy)
+        expected = reference.values
+        sums = (values.sum(values.values), reference.sum(expected)) if sum_check else ()
     power = 1.0 if lambda_ is None else float(lambda_)
     terms = lazily(divergence, values.values, expected, power=power)
     statistic = values.sum(terms)
@@ -80,8 +80,8 @@ def chisquare(
 ) -> Significance:
     """Test whether frequencies are as expected by Pearson's sum. See scipy.stats.chisquare."""
     how: dict[str, Any] = {"nan_policy": nan_policy, "keepdims": keepdims, "sum_check": sum_check}
-    found: Significance = power_divergence.node(f_obs, f_exp, ddof, axis, "pearson", **how)
-    return found
+    result: Significance = power_divergence.node(f_obs, f_exp, ddof, axis, "pearson", **how)
+    return result
 
 
 def divergence(observed: Any, expected: Any, power: float) -> Any:
@@ -126,13 +126,13 @@ def entropy(
     if base is not None and base <= 0:
         raise ValueError("`base` must be a positive number or `None`.")
     if qk is None:
-        one = sample(pk, axis, nan_policy)
-        terms = special.entr(_shares(one))
+        first = sample(pk, axis, nan_policy)
+        terms = special.entr(_shares(first))
     else:
-        one, two = pair(pk, qk, axis, nan_policy)
-        terms = special.rel_entr(_shares(one), _shares(two))
-    value = one.sum(terms)
-    return one.finished(value if base is None else multiply(value, 1 / math.log(base)), keepdims)
+        first, second = pair(pk, qk, axis, nan_policy)
+        terms = special.rel_entr(_shares(first), _shares(second))
+    value = first.sum(terms)
+    return first.finished(value if base is None else multiply(value, 1 / math.log(base)), keepdims)
 
 
 def _shares(values: Sample) -> Any:

@@ -54,10 +54,10 @@ def _check_options(
     method = method if mode is None else mode
     if method not in methods:
         raise ValueError(f"Invalid value for mode: {method}")
-    found = {item[0]: item for item in ALTERNATIVES}.get(str(alternative).lower()[:1])
-    if found is None:
+    name = {item[0]: item for item in ALTERNATIVES}.get(str(alternative).lower()[:1])
+    if name is None:
         raise ValueError(f"Unexpected value {alternative=}")
-    return found, method
+    return name, method
 
 
 def _vector(x: Any, nan_policy: str) -> Any:
@@ -97,9 +97,9 @@ def ks_1samp(
     above = subtract(lazily(share, cumsum(lazily(ones_of, x)), count, before=0), chance)
     below = subtract(chance, lazily(share, cumsum(lazily(ones_of, x)), count, before=1))
     places = [take(x, argmax.node(away)) for away in (above, below)]
-    both = (largest(above), largest(below))
-    over = {"greater": True, "less": False}.get(alternative, both[0] > both[1])
-    statistic, location = where(over, *both), where(over, *places)
+    extremes = (largest(above), largest(below))
+    over = {"greater": True, "less": False}.get(alternative, extremes[0] > extremes[1])
+    statistic, location = where(over, *extremes), where(over, *places)
     how = {"alternative": alternative, "method": method}
     pvalue = lazily(p_values.kolmogorov, statistic, count, **how)
     return _result(statistic, pvalue, location, where(over, np.int8(1), np.int8(-1)))
@@ -131,16 +131,16 @@ def ks_2samp(
     SciPy: vectors only.
     """
     alternative, method = _check_options(alternative, method, mode, ("auto", "exact", "asymp"))
-    one, two = _vector(data1, nan_policy), _vector(data2, nan_policy)
-    if 0 in (*one.shape, *two.shape):
+    x, y = _vector(data1, nan_policy), _vector(data2, nan_policy)
+    if 0 in (*x.shape, *y.shape):
         raise ValueError("Data passed to ks_2samp must not be empty")
-    longest = max(*one.shape, *two.shape)
+    longest = max(*x.shape, *y.shape)
     if method == "exact" or (method == "auto" and not longest > EXACT):
-        found = wrap(KsTest(one.node, two.node, alternative, method))
-        return _result(found[0], found[1], found[2], found[3].astype(np.int8))
-    n1, n2 = _count(one), _count(two)
+        result = wrap(KsTest(x.node, y.node, alternative, method))
+        return _result(result[0], result[1], result[2], result[3].astype(np.int8))
+    n1, n2 = _count(x), _count(y)
     # The first sample's values come last among equal ones.
-    together = concatenate([two, one])
+    together = concatenate([y, x])
     order = argsort(together, kind="stable")
     values = take(together, order)
     first = greater_equal(order, n2)
@@ -179,9 +179,9 @@ class KsTest(Node):
         return ((4,),)
 
     def tile(self, *grids: Grid) -> Grid:
-        one, two = grids[0], grids[-1]
+        x, y = grids[0], grids[-1]
         how = {"alternative": self.alternative, "method": self.method}
-        return gather(compare, one, two, chunks=self.chunks, meta=self.meta, kwargs=how)
+        return gather(compare, x, y, chunks=self.chunks, meta=self.meta, kwargs=how)
 
 
 @kernel(scratch=8.0)
@@ -190,6 +190,6 @@ def compare(one: list[Any], two: list[Any], alternative: str, method: str) -> An
     from scipy.stats import ks_2samp as compared
 
     samples = (np.concatenate(one), np.concatenate(two))
-    found = compared(*samples, alternative=alternative, method=method)
-    place, sign = found.statistic_location, found.statistic_sign
-    return np.array([found.statistic, found.pvalue, place, sign], np.float64)
+    result = compared(*samples, alternative=alternative, method=method)
+    place, sign = result.statistic_location, result.statistic_sign
+    return np.array([result.statistic, result.pvalue, place, sign], np.float64)

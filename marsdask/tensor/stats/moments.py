@@ -35,10 +35,10 @@ def moment(
         raise ValueError("`order` must be a scalar or a non-empty 1D array.")
     if np.any(orders != np.round(orders)) or np.any(orders < 0):
         raise ValueError("All elements of `order` must be integral.")
-    found = [
+    moments = [
         values.finished(_moment(values, int(item), center), keepdims) for item in orders.ravel()
     ]
-    return stack.node(found) if orders.ndim else found[0]
+    return stack.node(moments) if orders.ndim else moments[0]
 
 
 def _moment(values: Sample, order: int, center: Any) -> Any:

@@ -47,7 +47,7 @@ def rankdata(
 
 def _rank(a: Any, method: str, nan_policy: str) -> Any:
     if method == "ordinal":
-        found = add(argsort.node(argsort.node(a, kind="stable")), 1)
+        ranks = add(argsort.node(argsort.node(a, kind="stable")), 1)
     else:
         _, place, count = unique(a, return_inverse=True, return_counts=True)
         last = cumsum(count)
@@ -57,11 +57,11 @@ def _rank(a: Any, method: str, nan_policy: str) -> Any:
             "min": lambda: add(subtract.node(last, count), 1),
             "average": lambda: subtract(last, (count - 1) / 2),
         }
-        found = table[method]()[place]
+        ranks = table[method]()[place]
     if a.dtype.kind not in "fc":
-        return found
-    lost = isnan.node(a) if nan_policy == "omit" else any_true.node(isnan.node(a))
-    return where(lost, np.nan, found)
+        return ranks
+    is_nan = isnan.node(a) if nan_policy == "omit" else any_true.node(isnan.node(a))
+    return where(is_nan, np.nan, ranks)
 
 
 def ranks(block: Any, axis: int, method: str, omit: bool) -> Any:
@@ -71,5 +71,5 @@ def ranks(block: Any, axis: int, method: str, omit: bool) -> Any:
     inexact = method == "average" or block.dtype.kind in "fc"
     if 0 in block.shape:
         return np.zeros(block.shape, np.float64 if inexact else np.int64)
-    found = ranked(block, method, axis=axis, nan_policy="omit" if omit else "propagate")
-    return np.asarray(found, np.float64 if inexact else np.int64)
+    result = ranked(block, method, axis=axis, nan_policy="omit" if omit else "propagate")
+    return np.asarray(result, np.float64 if inexact else np.int64)

@@ -138,11 +138,11 @@ def sample(a: Any, axis: Any, nan_policy: str = "propagate") -> Sample:
 def pair(a: Any, b: Any, axis: Any, nan_policy: str) -> tuple[Sample, Sample]:
     """Return the samples of two tensors in one shape; omitted elements are omitted in both."""
     first, second = sample(a, axis, nan_policy), sample(b, axis, nan_policy)
-    one, two = broadcast_arrays(first.values, second.values)
+    x, y = broadcast_arrays(first.values, second.values)
     omit = first.omit or second.omit
     if omit:
-        one, two = lazily(propagate_nan, one, two), lazily(propagate_nan, two, one)
-    return Sample(one, first.axes, omit), Sample(two, first.axes, omit)
+        x, y = lazily(propagate_nan, x, y), lazily(propagate_nan, y, x)
+    return Sample(x, first.axes, omit), Sample(y, first.axes, omit)
 
 
 def propagate_nan(a: Any, b: Any) -> Any:

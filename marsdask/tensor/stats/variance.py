@@ -37,9 +37,9 @@ class TtestResult(Significance):
         """Return the ends of the confidence interval of the mean, lazily."""
         if not 0 <= confidence_level <= 1:
             raise ValueError("`confidence_level` must be a number between 0 and 1.")
-        rest = 1 - confidence_level
-        rest = rest / 2 if self.alternative == "two-sided" else rest
-        limit = lazily(p_values.student_limit, self.df, chance=1 - rest)
+        tail = 1 - confidence_level
+        tail = tail / 2 if self.alternative == "two-sided" else tail
+        limit = lazily(p_values.student_limit, self.df, chance=1 - tail)
         away = multiply(limit, self.standard_error)
         low, high = subtract(self.estimate, away), add(self.estimate, away)
         if self.alternative == "less":
@@ -131,10 +131,10 @@ def ttest_rel(
 ) -> TtestResult:
     """Test whether pairs have equal means. See scipy.stats.ttest_rel."""
     away = subtract.node(floats(a), floats(b))
-    found: TtestResult = ttest_1samp.node(
+    result: TtestResult = ttest_1samp.node(
         away, 0.0, axis, nan_policy, alternative, keepdims=keepdims
     )
-    return found
+    return result
 
 
 @public
@@ -159,13 +159,13 @@ def ttest_ind(
         raise NotImplementedError(
             "ttest_ind(trim=, method=) is not supported; use scipy.stats on compute()"
         )
-    one, two = sample(a, axis, nan_policy), sample(b, axis, nan_policy)
-    spreads = (one.variance(), one.count, two.variance(), two.count)
+    first, second = sample(a, axis, nan_policy), sample(b, axis, nan_policy)
+    spreads = (first.variance(), first.count, second.variance(), second.count)
     return _two_samples(
-        subtract(one.mean, two.mean),
+        subtract(first.mean, second.mean),
         spreads,
         alternative,
-        one,
+        first,
         equal_var=equal_var,
         keepdims=keepdims,
     )
@@ -184,8 +184,8 @@ def ttest_ind_from_stats(
 ) -> TtestResult:
     """Test whether two means are equal. See scipy.stats.ttest_ind_from_stats."""
     check_alternative(alternative)
-    first, second, one, two = (floats(item) for item in (mean1, mean2, std1, std2))
-    spreads = (one * one, wrap(as_node(nobs1)), two * two, wrap(as_node(nobs2)))
+    first, second, s1, s2 = (floats(item) for item in (mean1, mean2, std1, std2))
+    spreads = (s1 * s1, wrap(as_node(nobs1)), s2 * s2, wrap(as_node(nobs2)))
     return _two_samples(subtract(first, second), spreads, alternative, equal_var=equal_var)
 
 
@@ -230,8 +230,8 @@ def own_error(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
 def welch_freedom(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
     """Return the degrees of freedom for unequal variances (Welch, 1947)."""
     with np.errstate(all="ignore"):
-        one, two = v1 / n1, v2 / n2
-        df = (one + two) ** 2 / (one**2 / (n1 - 1) + two**2 / (n2 - 1))
+        vn1, vn2 = v1 / n1, v2 / n2
+        df = (vn1 + vn2) ** 2 / (vn1**2 / (n1 - 1) + vn2**2 / (n2 - 1))
     return np.where(np.isnan(df), np.ones((), df.dtype), df)
 
 
@@ -277,8 +277,8 @@ def _constant(value: Any, ends: list[list[Any]]) -> Any:
     """Set F for groups without variance, inside them or in total."""
     low, high = (np.stack(np.broadcast_arrays(*part)) for part in ends)
     value = np.where(np.all(low == high, axis=0), np.array(np.inf, value.dtype), value)
-    same = np.min(low, axis=0) == np.max(high, axis=0)
-    return np.where(same, np.array(np.nan, value.dtype), value)
+    is_constant = np.min(low, axis=0) == np.max(high, axis=0)
+    return np.where(is_constant, np.array(np.nan, value.dtype), value)
 
 
 def fisher_equal(*values: Any, groups: int) -> Any:

@@ -58,21 +58,23 @@ class IdleConnections:
         self._waiting.pop(connection, None)
 
     def _give_way(self) -> None:
-        for one in [one for one in self._waiting if one.closed()]:
-            self.remove(one)
+        for connection in [connection for connection in self._waiting if connection.closed()]:
+            self.remove(connection)
         if len(self._waiting) <= self.most:
             return
         hosts = Counter(host for host, _ in self._waiting.values())
         (most, _), *_ = hosts.most_common(1)
-        self._close(next(one for one, (host, _) in self._waiting.items() if host == most))
+        self._close(
+            next(connection for connection, (host, _) in self._waiting.items() if host == most)
+        )
 
     def _tick(self) -> None:
         assert self._patience is not None
         self._round += 1
-        for one, (_, since) in list(self._waiting.items()):
+        for connection, (_, since) in list(self._waiting.items()):
             if self._round - since <= _PARTS:
                 break
-            self._close(one)
+            self._close(connection)
         self._ticking = bool(self._waiting)
         if self._ticking:
             IOLoop.current().call_later(self._patience / _PARTS, self._tick)

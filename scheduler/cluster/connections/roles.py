@@ -81,9 +81,9 @@ class _CheckedSocket(ssl.SSLSocket):
     _expected: _Expected | None
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
-        made = super().__new__(cls, *args, **options)
-        made._expected = _EXPECTED.get()
-        return made
+        socket = super().__new__(cls, *args, **options)
+        socket._expected = _EXPECTED.get()
+        return socket
 
     def do_handshake(self, block: bool = False) -> None:
         """Shake hands, and check the role."""
@@ -111,13 +111,13 @@ def expecting(
         yield
         return
     context.sslsocket_class = _CheckedSocket
-    token = _EXPECTED.set(expected := _Expected(roles, address))
+    token = _EXPECTED.set(expectation := _Expected(roles, address))
     try:
         yield
     except (OSError, ValueError):
-        if expected.problem is None:
+        if expectation.problem is None:
             raise
-        raise WrongRole(expected.problem) from None
+        raise WrongRole(expectation.problem) from None
     finally:
         _EXPECTED.reset(token)
 

@@ -58,9 +58,9 @@ def with_affinity(
         for key, node in graph.items()
         if not node.dependencies and not isinstance(node, DataNode) and counts[key] <= READERS
     ]
-    chosen = dict(hints)
+    updated_hints = dict(hints)
     for key, affinity in zip(sources, affinities(len(sources), *batch), strict=True):
-        hint = chosen.get(key, Hint())
+        hint = updated_hints.get(key, Hint())
         if hint.affinity is None:
-            chosen[key] = replace(hint, affinity=affinity)
-    return chosen
+            updated_hints[key] = replace(hint, affinity=affinity)
+    return updated_hints

@@ -43,15 +43,15 @@ class Ranges(Generic[H]):
 
     def home(self, affinity: float) -> H:
         """Return the worker in whose range an affinity from 0 to 1 is."""
-        found = bisect_right(self._ends, affinity * self._ends[-1])
-        return self._workers[min(found, len(self._workers) - 1)]
+        position = bisect_right(self._ends, affinity * self._ends[-1])
+        return self._workers[min(position, len(self._workers) - 1)]
 
 
 def affinity_of(ts: TaskState) -> float | None:
     """Return the affinity of a task, ``None`` without one."""
     annotations: Any = ts.annotations or {}
-    found: float | None = annotations.get("mars_band")
-    return found
+    affinity: float | None = annotations.get("mars_band")
+    return affinity
 
 
 class QueuedSources:
@@ -71,8 +71,8 @@ class QueuedSources:
         affinity = affinity_of(ts)
         if affinity is None or not workers:
             return None
-        joined = abs(len(workers) - len(self._ranges) + self._left)
-        if joined + self._left > _CHANGED * len(self._ranges):
+        difference = abs(len(workers) - len(self._ranges) + self._left)
+        if difference + self._left > _CHANGED * len(self._ranges):
             self._ranges, self._left = Ranges(workers), 0
             queued = [one for one in self if one.state == "queued"]
             self.clear()

@@ -133,11 +133,11 @@ class ForkServer:
             raise BrokenPipeError("the fork server has ended")
         try:
             socket.send_fds(self._control, [_RECORD.pack(operation, number)], list(handles))
-            found: int = _RECORD.unpack(self._received(_RECORD.size))[1]
+            answer: int = _RECORD.unpack(self._received(_RECORD.size))[1]
         except OSError:
             self._ended = True  # a late answer would be taken for that of the next request
             raise
-        return found
+        return answer
 
     def _received(self, size: int) -> bytes:
         data = self._control.recv(size)

@@ -62,14 +62,14 @@ def packed_answer(answer: Any) -> tuple[Any, ...]:
 
 def unpacked_answer(parts: tuple[Any, ...]) -> Any:
     """Return the answer of a compiler whose tasks are packed."""
-    kind, *rest = parts
+    kind, *fields = parts
     if kind == "Finished":
-        return Finished(*rest)
+        return Finished(*fields)
     if kind == "Failure":
-        return Failure(*rest)
+        return Failure(*fields)
     if kind == "value":
-        return rest[0]
-    tasks, annotations, outside, (keys, kept, dropped, later), outline, owners = rest
+        return fields[0]
+    tasks, annotations, outside, (keys, keep, drop, later), outline, owners = fields
     graph: Any = {key: PackedTask(data, frozenset(needs)) for key, needs, data in tasks}
-    stage = Stage({}, keys, {}, later=later, kept=kept, dropped=dropped)
+    stage = Stage({}, keys, {}, later=later, kept=keep, dropped=drop)
     return PreparedGraph(stage, graph, annotations, set(outside), outline, owners)

@@ -98,17 +98,17 @@ class CompileProcesses:
         memory = memory_limit()
         if self._closed:
             raise CompilationDied(None, memory)
-        found = self._sessions.get(session)
-        if found is None or not found.alive:
-            if found is not None:
-                self._forget(found)
+        process = self._sessions.get(session)
+        if process is None or not process.alive:
+            if process is not None:
+                self._forget(process)
             if not self._forkserver.alive:
                 _apart(self._forkserver.close)
                 self._forkserver = ForkServer()
-            found = self._sessions[session] = SessionProcess(self._forkserver, memory)
-            self._processes.add(found)
+            process = self._sessions[session] = SessionProcess(self._forkserver, memory)
+            self._processes.add(process)
             self._total.watch()
-        return found
+        return process
 
     def leave(self, sessions: Collection[Hashable]) -> None:
         """Forget sessions that have ended; their processes end with their last results."""

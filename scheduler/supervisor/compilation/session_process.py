@@ -94,10 +94,10 @@ class SessionProcess:
         """
         with self._lock:
             self.requests += 1
-            dropped, self._dropped = self._dropped, []
+            ended, self._dropped = self._dropped, []
             try:
                 connection = self._connected()
-                connection.send_bytes(pickle.dumps((sys.path, dropped, number, method, args)))
+                connection.send_bytes(pickle.dumps((sys.path, ended, number, method, args)))
                 # No answer is larger than what the process may use.
                 reply = connection.recv_bytes(self.memory or None)
             except (OSError, EOFError):
@@ -152,12 +152,12 @@ def _limit(memory: int) -> None:
 
 
 def _answer(compilers: dict[int, Any], request: bytes, memory: int) -> bytes:
-    path, dropped, number, method, args = pickle.loads(request)
+    path, ended, number, method, args = pickle.loads(request)
     if path != sys.path:
         sys.path[:] = path
         importlib.invalidate_caches()
-    for one in dropped:
-        compilers.pop(one, None)
+    for compiler in ended:
+        compilers.pop(compiler, None)
     try:
         answer: Any
         if method == "open":

@@ -75,14 +75,18 @@ class TotalMemory:
 
     def check(self) -> None:
         """End the largest processes while the sum exceeds the budget."""
-        living = {one: one.pid for one in self._processes() if one.pid and not one.exceeded}
-        budget = total_limit(max((one.memory for one in living), default=0))
+        living = {
+            process: process.pid
+            for process in self._processes()
+            if process.pid and not process.exceeded
+        }
+        budget = total_limit(max((process.memory for process in living), default=0))
         if not budget or sum(map(resident, living.values())) <= budget:
             return
-        found = {one: used(pid) for one, pid in living.items()}
-        while sum(found.values()) > budget:
-            largest = max(found, key=found.__getitem__)
-            del found[largest]
+        sizes = {process: used(pid) for process, pid in living.items()}
+        while sum(sizes.values()) > budget:
+            largest = max(sizes, key=sizes.__getitem__)
+            del sizes[largest]
             logger.warning(
                 "compile processes exceed %s (%s): ending the largest one",
                 format_bytes(budget),

@@ -33,7 +33,7 @@ class Arbitration:
         """Take the tenure; return its epoch, ``None`` if it is not free, or nobody answers."""
         if self.arbiter is None or self.tenure.promised:
             return None
-        asked = self.tenure.clock()
+        moment = self.tenure.clock()
         try:
             granted: int | None = await self._ask("take", epoch, ended=ended)
         except OSError as error:
@@ -43,23 +43,23 @@ class Arbitration:
         # A promise that was given meanwhile binds. Who has it learns that the tenure has gone.
         if granted is None or self.tenure.promised:
             return None
-        self.tenure.confirm(asked)
+        self.tenure.confirm(moment)
         return granted
 
     async def keeps(self, epoch: int) -> bool:
         """Renew the tenure; return whether nobody else has it, also if nobody answers."""
         if self.arbiter is None:
             return True
-        asked = self.tenure.clock()
+        moment = self.tenure.clock()
         try:
-            kept: bool = await self._ask("renew", epoch)
+            renewed: bool = await self._ask("renew", epoch)
         except OSError as error:
             if self._is_new(error):
                 logger.warning("the arbiter does not answer (%r); remaining active", error)
             return True
-        if kept:
-            self.tenure.confirm(asked)
-        return kept
+        if renewed:
+            self.tenure.confirm(moment)
+        return renewed
 
     async def release(self) -> None:
         """End the tenure, so that the next supervisor need not wait."""
@@ -72,10 +72,10 @@ class Arbitration:
         async with asyncio.timeout(self._timeout):
             while self._question is not None and not self._question.done():
                 await asyncio.wait([self._question])
-            asked = asyncio.ensure_future(daemon_threads.call(question, name="marsdask-arbiter"))
-            self._question = asked
-            asked.add_done_callback(_retrieve)
-            answer = await asyncio.shield(asked)
+            task = asyncio.ensure_future(daemon_threads.call(question, name="marsdask-arbiter"))
+            self._question = task
+            task.add_done_callback(_retrieve)
+            answer = await asyncio.shield(task)
         self._told = None
         return answer
 

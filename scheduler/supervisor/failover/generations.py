@@ -92,8 +92,8 @@ class Generations:
         """Learn of an earlier supervisor, and of the workers that it had cut off."""
         last = self._previous
         if history.supervisor == last.supervisor:
-            removed, lately = last.removed | history.removed, last.lately | history.lately
-            self._previous = replace(last, removed=removed, lately=lately)
+            removals, lately = last.removed | history.removed, last.lately | history.lately
+            self._previous = replace(last, removed=removals, lately=lately)
         elif history.epoch > last.epoch:
             self._previous = history
 
@@ -168,11 +168,11 @@ class Generations:
             for key in held
             if key not in self._gone and (key in self._adopted or not self._known(key))
         }
-        for other, (told, brought) in self._brought.items():
-            if worker in told.lately:
+        for peer, (record, brought) in self._brought.items():
+            if worker in record.lately:
                 valid -= brought
-            if other in history.lately and (again := brought & valid):
-                self._superseded[other] = self._superseded.get(other, set()) | again
+            if peer in history.lately and (again := brought & valid):
+                self._superseded[peer] = self._superseded.get(peer, set()) | again
         self._brought[worker] = history, valid
         self._adopted |= valid
         return valid
@@ -182,17 +182,17 @@ class Generations:
 
         And what others may have computed after they had left.
         """
-        cut = [
+        workers = [
             worker
             for worker, (history, _) in self._brought.items()
             if self._outdated(worker, history)
         ]
         late, self._superseded = self._superseded, {}
-        for worker in cut:
+        for worker in workers:
             late[worker] = self._brought.pop(worker)[1] & self._adopted
         return late
 
     def _outdated(self, worker: str, history: WorkerHistory) -> bool:
         last = self._previous
-        cut = worker in last.removed or (worker in last.lately and not history.left)
-        return cut or history.supervisor != last.supervisor
+        is_removed = worker in last.removed or (worker in last.lately and not history.left)
+        return is_removed or history.supervisor != last.supervisor

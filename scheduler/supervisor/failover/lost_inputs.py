@@ -20,21 +20,21 @@ def remove_lost(graph: dict[Key, Any], keys: set[Key], tasks: Mapping[Any, Any])
     ``tasks`` are those that the scheduler has. Results in memory stay there, as data.
     """
     dependents: defaultdict[Key, list[Key]] = defaultdict(list)
-    found: list[Key] = []
+    stack: list[Key] = []
     for key, node in graph.items():
-        for needed in node.dependencies:
-            if needed in graph:
-                dependents[needed].append(key)
-            elif needed not in tasks:
-                found.append(key)
-    removed: set[Key] = set()
-    while found:
-        key = found.pop()
-        if key not in removed:
-            removed.add(key)
+        for dependency in node.dependencies:
+            if dependency in graph:
+                dependents[dependency].append(key)
+            elif dependency not in tasks:
+                stack.append(key)
+    tasks_without_inputs: set[Key] = set()
+    while stack:
+        key = stack.pop()
+        if key not in tasks_without_inputs:
+            tasks_without_inputs.add(key)
             if not _is_available(tasks.get(key)):
-                found += dependents[key]
-    for key in removed:
+                stack += dependents[key]
+    for key in tasks_without_inputs:
         del graph[key]
     return {key for key in keys - graph.keys() if not _is_available(tasks.get(key))}
 

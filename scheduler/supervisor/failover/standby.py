@@ -221,10 +221,10 @@ class Failover:
 
     async def _poll(self, passed: float) -> None:
         """Query all the others at once, ``passed`` seconds after the last poll."""
-        others = [endpoint for endpoint in self._peers if endpoint != self._mine]
-        await asyncio.gather(*(self._ask(one, self._peers[one], passed) for one in others))
-        found = {one: self._peers[one].role for one in others}
-        active = {one: role for one, role in found.items() if role is not None and role.active}
+        endpoints = [endpoint for endpoint in self._peers if endpoint != self._mine]
+        await asyncio.gather(*(self._ask(one, self._peers[one], passed) for one in endpoints))
+        roles = {one: self._peers[one].role for one in endpoints}
+        active = {one: role for one, role in roles.items() if role is not None and role.active}
         if active and not self.active:
             self._leading = max(active, key=lambda one: active[one].epoch)
             first = active[self._leading]
@@ -241,7 +241,7 @@ class Failover:
 
     async def _ask(self, endpoint: str, peer: OtherSupervisor, passed: float) -> None:
         address = with_scheme(endpoint, self.supervisor.security)
-        began, asked = time.monotonic(), self._tenure.clock()
+        began, moment = time.monotonic(), self._tenure.clock()
         peer.refused = False
         try:
             peer.role = await self._answer(address)
@@ -255,7 +255,7 @@ class Failover:
             self._mine = endpoint
         peer.silent, peer.seen = 0.0, True
         if peer.role.consents:
-            peer.consented = asked
+            peer.consented = moment
 
     async def _answer(self, address: str) -> SupervisorRole:
         arguments = self.supervisor.security.get_connection_args("scheduler")
@@ -267,33 +267,33 @@ class Failover:
             asyncio.timeout(patience),
             rpc(normalize_address(address), connection_args=arguments) as peer,
         ):
-            found = await self._role_of(peer)
+            answer = await self._role_of(peer)
         return SupervisorRole(
-            found["id"],
+            answer["id"],
             address,
-            found["active"],
-            found["epoch"],
+            answer["active"],
+            answer["epoch"],
             ours=True,
-            workers=tuple(found["workers"]),
-            removed=tuple(found.get("removed", ())),
-            consents=found.get("consents", False),
+            workers=tuple(answer["workers"]),
+            removed=tuple(answer.get("removed", ())),
+            consents=answer.get("consents", False),
         )
 
     async def _role_of(self, peer: Any) -> dict[str, Any]:
-        found: dict[str, Any]
+        answer: dict[str, Any]
         if self._tenure.limited and self.active:
             with contextlib.suppress(TypeError):  # an older supervisor cannot promise
-                found = await peer.mars_role(epoch=self.epoch, active=True)
-                return found
-        found = await peer.mars_role(epoch=self.epoch)
-        return found
+                answer = await peer.mars_role(epoch=self.epoch, active=True)
+                return answer
+        answer = await peer.mars_role(epoch=self.epoch)
+        return answer
 
     async def _is_lost(self) -> bool:
         """Return whether the active supervisor is lost, by its address and by its workers."""
         self._expected = set(self._workers)
         votes = await asyncio.gather(*(self._witness(worker) for worker in self._workers))
-        lost = is_lost(votes, ended=self._leader_ended)
-        if not lost:
+        verdict = is_lost(votes, ended=self._leader_ended)
+        if not verdict:
             logger.warning(
                 "%d of the %d workers of the active supervisor are connected to it, %d do not hear "
                 "it, %d do not answer: remaining a standby",
@@ -302,7 +302,7 @@ class Failover:
                 votes.count(Vote.SILENT),
                 votes.count(Vote.UNKNOWN),
             )
-        return lost
+        return verdict
 
     @property
     def _leader_ended(self) -> bool:
@@ -318,16 +318,16 @@ class Failover:
                 rpc(worker, connection_args=arguments) as peer,
             ):
                 await probe(worker)
-                found: dict[str, Any] = await peer.mars_witness()
-            self.seen = max(self.seen, checked(found["epoch"]))
+                answer: dict[str, Any] = await peer.mars_witness()
+            self.seen = max(self.seen, checked(answer["epoch"]))
         except (ConnectionRefusedError, AttributeError):
             # It has ended, or is a stock worker, which will end.
             self._expected.discard(worker)
             return Vote.ENDED
         except (OSError, ValueError):  # it may be slow, or not tell the truth
             return Vote.UNKNOWN
-        served = found["served"] and found["silence"] < self.patience
-        return Vote.SERVED if served else Vote.SILENT
+        recent = answer["served"] and answer["silence"] < self.patience
+        return Vote.SERVED if recent else Vote.SILENT
 
     async def _permitted(self) -> int | None:
         """Return the epoch in which this supervisor may become active, ``None`` if it may not."""
@@ -337,17 +337,17 @@ class Failover:
             self._tenure.confirm(math.inf)
             return next_epoch([self.seen])
         self._expected = set(self._workers)
-        known = self._leading is not None and self._leader_ended
-        ended = self._previous.supervisor if known else None
+        has_ended = self._leading is not None and self._leader_ended
+        ended = self._previous.supervisor if has_ended else None
         return await self._arbitration.take(next_epoch([self.seen]), ended=ended)
 
     async def _keeps(self) -> bool:
         """Return whether the arbiter leaves this supervisor active; also if it does not answer."""
         if not self._leads:
             return True
-        kept = await self._arbitration.keeps(self.epoch)
+        active = await self._arbitration.keeps(self.epoch)
         self._watch()
-        return kept
+        return active
 
     def _watch(self) -> None:
         """Step down when the tenure ends."""

@@ -62,21 +62,21 @@ class UnclaimedResults(SchedulerPlugin):
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Record the results of a worker, before it receives any message."""
         extra = scheduler.workers[worker].extra
-        reported = extra.pop(HELD, None)
+        report = extra.pop(HELD, None)
         history = WorkerHistory.parse(extra.pop(SERVED, {}))
-        held: dict[Key, int] = dict(reported or ())
+        results: dict[Key, int] = dict(report or ())
         self._tell_others(worker)
         if history.supervisor == scheduler.id:  # it may have missed that others returned
-            for other in (history.removed | history.lately) & scheduler.workers.keys():
-                scheduler.worker_send(worker, {"op": "mars-returned", "worker": other})
-        if reported is not None:
+            for peer in (history.removed | history.lately) & scheduler.workers.keys():
+                scheduler.worker_send(worker, {"op": "mars-returned", "worker": peer})
+        if report is not None:
             self._followers.add(worker)
         early = scheduler.failover.settling()
-        valid = self.generations.returns(worker, history, held, early=early)
-        if held:
-            self._adopt(worker, {key: held[key] for key in valid})
-            self._free(worker, held.keys() - valid)
-            logger.info("%s joins with %d results of %d", worker, len(valid), len(held))
+        valid = self.generations.returns(worker, history, results, early=early)
+        if results:
+            self._adopt(worker, {key: results[key] for key in valid})
+            self._free(worker, results.keys() - valid)
+            logger.info("%s joins with %d results of %d", worker, len(valid), len(results))
         for late, keys in self.generations.outdated().items():
             logger.warning("%s had been cut off: dropping %d results", late, len(keys))
             self._free(late, keys)
@@ -89,12 +89,12 @@ class UnclaimedResults(SchedulerPlugin):
         """
         if worker in self._removed:
             del self._removed[worker]
-            for other in self._followers:
-                self.scheduler.worker_send(other, {"op": "mars-returned", "worker": worker})
+            for follower in self._followers:
+                self.scheduler.worker_send(follower, {"op": "mars-returned", "worker": worker})
 
     def _adopt(self, worker: str, held: dict[Key, int]) -> None:
         scheduler = self.scheduler
-        known = [key for key in held if key in scheduler.tasks]
+        existing_keys = [key for key in held if key in scheduler.tasks]
         new = {key: nbytes for key, nbytes in held.items() if key not in scheduler.tasks}
         if new:
             scheduler.update_data(
@@ -102,23 +102,23 @@ class UnclaimedResults(SchedulerPlugin):
             )
             self._drop_later(_HOLDER)
         # Further replicas are added; they are dropped if the task is about to run again.
-        scheduler.add_keys(worker=worker, keys=known)
+        scheduler.add_keys(worker=worker, keys=existing_keys)
 
     def _free(self, worker: str, keys: Iterable[Key]) -> None:
         """Drop results of a worker, which may not be what their names stand for."""
-        found = list(keys)
-        if not found:
+        names = list(keys)
+        if not names:
             return
         stimulus = f"marsdask-outdated-{time.time()}"
-        message = {"op": "free-keys", "keys": found, "stimulus_id": stimulus}
+        message = {"op": "free-keys", "keys": names, "stimulus_id": stimulus}
         self.scheduler.worker_send(worker, message)
-        for key in found:
+        for key in names:
             self.scheduler.release_worker_data(key, worker, stimulus)
 
     def leave(self, worker: str, stimulus: str) -> None:
         """Record what a worker holds that is about to be removed, and may return."""
-        held = [ts.key for ts in self.scheduler.workers[worker].has_what]
-        self.generations.leave(worker, held, stimulus)
+        results = [ts.key for ts in self.scheduler.workers[worker].has_what]
+        self.generations.leave(worker, results, stimulus)
 
     def transition(
         self, key: Key, start: str, finish: str, *args: Any, stimulus_id: str, **options: Any
@@ -131,13 +131,13 @@ class UnclaimedResults(SchedulerPlugin):
         state = self.scheduler.clients.get(client)
         if state is None:
             return
-        wanted = [ts for ts in state.wants_what if not states or ts.state in states]
-        if not wanted:
+        tasks = [ts for ts in state.wants_what if not states or ts.state in states]
+        if not tasks:
             return
         name = f"{_HOLDER}-{client}"
         self.scheduler.client_desires_keys(keys=(), client=name)
         holder = self.scheduler.clients[name]
-        for ts in wanted:
+        for ts in tasks:
             # Not as other clients do: that reports to the client, whose connection may be closed.
             ts.who_wants.add(holder)
             holder.wants_what.add(ts)
@@ -198,11 +198,11 @@ class UnclaimedResults(SchedulerPlugin):
 
     def _hand_over(self, keys: list[Key], defined: set[Key]) -> None:
         tasks = self.scheduler.tasks
-        found = [tasks[key] for key in keys if key in tasks]
+        existing = [tasks[key] for key in keys if key in tasks]
         for name in self._dropping:
             holder = self.scheduler.clients[name]
-            held = [ts for ts in found if ts in holder.wants_what]
-            mine = [ts.key for ts in held if ts.run_spec or ts.key in defined or self._wanted(ts)]
+            own = [ts for ts in existing if ts in holder.wants_what]
+            mine = [ts.key for ts in own if ts.run_spec or ts.key in defined or self._wanted(ts)]
             self.scheduler.client_releases_keys(keys=mine, client=name)
 
     def _wanted(self, ts: Any) -> bool:

@@ -49,8 +49,8 @@ class WorkerSilence:
         self._listened += min(self._looked - before, ttl * _MOST)
         heard, self._heard = self._heard, {}
         for address, ws in workers.items():
-            seen, listened = heard.get(address, (None, 0.0))
-            if seen != ws.last_seen:
+            last, listened = heard.get(address, (None, 0.0))
+            if last != ws.last_seen:
                 listened = self._listened
             silent = self._listened - listened
             if abs(now - ws.last_seen - silent) > ttl * _MOST:

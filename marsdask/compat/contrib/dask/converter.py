@@ -32,8 +32,8 @@ def convert_dask_collection(dc: Any) -> Object:
     """
     if not is_dask_collection(dc):
         raise TypeError(f"dc must be a dask collection, not {type(dc).__name__}")
-    found: Object = spawn(_same, args=(dc,))
-    return found
+    value: Object = spawn(_same, args=(dc,))
+    return value
 
 
 def _same(value: Any) -> Any:

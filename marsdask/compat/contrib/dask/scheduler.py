@@ -31,13 +31,13 @@ def mars_dask_get(dsk: Any, keys: Any, **options: Any) -> Any:
         The values, nested as the keys are.
     """
     del options
-    wanted = list(dict.fromkeys(flatten(keys)))
+    outputs = list(dict.fromkeys(flatten(keys)))
     tasks: Any = dict(to_tasks(dsk))
     graph = HighLevelGraph({_LAYER: tasks}, {_LAYER: set()})
-    results = [Delayed(key, graph, layer=_LAYER) for key in wanted]
+    results = [Delayed(key, graph, layer=_LAYER) for key in outputs]
     together = spawn(list, args=(results,))
     values: list[Any] = together.execute().fetch()
-    return nest(keys, dict(zip(wanted, values, strict=True)))
+    return nest(keys, dict(zip(outputs, values, strict=True)))
 
 
 mars_scheduler = mars_dask_get

@@ -28,9 +28,9 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
         if not new_sizes:
             return graph
         fixed = shown(graph, plan) if fixed is None else fixed
-        merged = regridded(graph, new_sizes, fixed)
-        if merged is graph or _fits(graph, merged, 2 * limit):
-            return merged
+        new_graph = regridded(graph, new_sizes, fixed)
+        if new_graph is graph or _fits(graph, new_graph, 2 * limit):
+            return new_graph
     return graph
 
 
@@ -41,11 +41,11 @@ def regridded(graph: Graph, new_sizes: Mapping[Sizes, Sizes], fixed: Collection[
 
 
 def _regridded(node: Node, new_sizes: Mapping[Sizes, Sizes]) -> Node:
-    found = node.regrid(new_sizes)
-    if found is None:
+    new = node.regrid(new_sizes)
+    if new is None:
         return node
-    found.take_types_of(node)
-    return found
+    new.take_types_of(node)
+    return new
 
 
 def shown(graph: Graph, plan: Plan) -> set[Node]:
@@ -54,13 +54,13 @@ def shown(graph: Graph, plan: Plan) -> set[Node]:
     These are the inputs of grid-pinning nodes, and lasting results of unknown size. Results of
     known sizes can be rechunked later; unknown sizes require the same chunks.
     """
-    found: set[Node] = set()
+    nodes: set[Node] = set()
     if plan.lasting and not all(map(_all_known, graph.roots)):
-        found = _counted(graph)
+        nodes = _counted(graph)
     for node in reversed(graph.nodes):
-        if node.pins_grid or node in found:
-            found.update(node.inputs)
-    return found
+        if node.pins_grid or node in nodes:
+            nodes.update(node.inputs)
+    return nodes
 
 
 def _counted(graph: Graph) -> set[Node]:
@@ -83,18 +83,18 @@ def _counted(graph: Graph) -> set[Node]:
         return node.regrid(whole) or node
 
     pairs = zip(graph.roots, graph.map(change).roots, strict=True)
-    return {root for root, other in pairs if _counts_differ(root, other)}
+    return {root for root, merged_root in pairs if _counts_differ(root, merged_root)}
 
 
 def _counts_differ(node: Node, other: Node) -> bool:
     """Tell whether two graphs of one structure differ in the number of chunks of unknown size."""
     stack = [(node, other)]
-    seen: set[Node] = set()
+    visited: set[Node] = set()
     while stack:
         node, other = stack.pop()
-        if node is other or node in seen or _all_known(node):
+        if node is other or node in visited or _all_known(node):
             continue
-        seen.add(node)
+        visited.add(node)
         if _counts(node) != _counts(other):
             return True
         stack.extend(zip(node.inputs, other.inputs, strict=True))

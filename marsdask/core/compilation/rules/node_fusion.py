@@ -45,7 +45,7 @@ def fuse(graph: Graph, plan: Plan) -> Graph:
 def _fuse_once(graph: Graph) -> Graph:
     consumers = graph.consumers
     groups = _groups(graph)
-    within = {node for taken in groups.values() for node in taken}
+    within = {node for group in groups.values() for node in group}
     alone_before: dict[Node, bool] = {}
 
     def alone(node: Node) -> bool:
@@ -55,8 +55,8 @@ def _fuse_once(graph: Graph) -> Graph:
     for node in graph.nodes:
         if node in within:
             continue
-        merged = node.taking(groups[node][::-1]) if node in groups else node
-        rebuilt = merged.with_inputs(new) if merged.inputs else merged
+        fusion = node.taking(groups[node][::-1]) if node in groups else node
+        rebuilt = fusion.with_inputs(new) if fusion.inputs else fusion
         new[node] = rebuilt.absorb(alone)
         alone_before[new[node]] = consumers[node] == 1
     return Graph([new[root] for root in graph.roots])
@@ -69,9 +69,9 @@ def _groups(graph: Graph) -> dict[Node, list[Node]]:
     for node in reversed(graph.nodes):
         host = hosts.get(node)
         if host is not None and host is not node:
-            taken = groups.get(host, [])
-            if host.takes(node, taken):
-                groups.setdefault(host, taken).append(node)
+            group = groups.get(host, [])
+            if host.takes(node, group):
+                groups.setdefault(host, group).append(node)
             else:
                 host = None
         if host is None:

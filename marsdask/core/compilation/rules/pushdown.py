@@ -10,14 +10,14 @@ from ..plan import Plan
 def project(graph: Graph, plan: Plan) -> Graph:
     """Let sources read only the needed columns."""
     del plan
-    wanted: dict[Node, Columns] = dict.fromkeys(graph.roots)
+    columns_of: dict[Node, Columns] = dict.fromkeys(graph.roots)
     for node in reversed(graph.nodes):
-        for child, columns in zip(node.inputs, node.requires(wanted[node]), strict=True):
-            known = wanted.get(child, frozenset())
-            wanted[child] = None if known is None or columns is None else known | columns
+        for child, columns in zip(node.inputs, node.requires(columns_of[node]), strict=True):
+            earlier = columns_of.get(child, frozenset())
+            columns_of[child] = None if earlier is None or columns is None else earlier | columns
 
     def narrow(node: Node) -> Node:
-        columns = wanted.get(node)
+        columns = columns_of.get(node)
         return node if columns is None else node.narrowed(columns)
 
     return graph.map(narrow)

@@ -20,5 +20,5 @@ def choices_of(graph: Graph, plan: Plan) -> list[str]:
 
 
 def _planners(graph: Graph) -> list[Planner]:
-    found = dict.fromkeys(type(node).planner for node in graph.nodes)
-    return [planner for planner in found if planner is not None]
+    planners = dict.fromkeys(type(node).planner for node in graph.nodes)
+    return [planner for planner in planners if planner is not None]

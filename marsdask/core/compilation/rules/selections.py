@@ -18,21 +18,23 @@ def push_selections(graph: Graph, plan: Plan) -> Graph:
 
 def _moved(graph: Graph) -> dict[Node, Node]:
     """Return for each selection that moves the node that takes its place."""
-    new = {node: moved for node in graph.nodes if (moved := node.pushed_down()) not in (None, node)}
+    new = {
+        node: target for node in graph.nodes if (target := node.pushed_down()) not in (None, node)
+    }
     if not new:
         return new
     whole = _needed_whole(graph, new)
-    new = {node: moved for node, moved in new.items() if node.inputs[0] not in whole}
+    new = {node: target for node, target in new.items() if node.inputs[0] not in whole}
     # What it leaves to selections below moves on.
-    seen = {*graph.nodes}
-    pending = [node for moved in new.values() for node in _unseen(moved, seen)]
+    visited = {*graph.nodes}
+    pending = [node for target in new.values() for node in _unseen(target, visited)]
     while pending:
         node = pending.pop()
         if not node.inputs or node.inputs[0] in whole:
             continue
-        if (moved := node.pushed_down()) is not None and moved is not node:
-            new[node] = moved
-            pending.extend(_unseen(moved, seen))
+        if (target := node.pushed_down()) is not None and target is not node:
+            new[node] = target
+            pending.extend(_unseen(target, visited))
     return new
 
 
@@ -58,18 +60,18 @@ def _unseen(root: Node, seen: set[Node]) -> Iterator[Node]:
 
 def _rebuilt(graph: Graph, new: dict[Node, Node]) -> Graph:
     """Return the graph with nodes replaced, and those that replace them, again and again."""
-    done: dict[Node, Node] = {}
+    results: dict[Node, Node] = {}
     stack = list(graph.roots)
     while stack:
         node = stack[-1]
         below = (new[node],) if node in new else node.inputs
-        if missing := [child for child in below if child not in done]:
-            stack += missing
+        if pending := [child for child in below if child not in results]:
+            stack += pending
             continue
         stack.pop()
         if node in new:
-            done[node] = done[new[node]]
-        elif node not in done:
-            moved = any(done[child] is not child for child in below)
-            done[node] = node.with_inputs(done) if moved else node
-    return Graph([done[root] for root in graph.roots])
+            results[node] = results[new[node]]
+        elif node not in results:
+            is_changed = any(results[child] is not child for child in below)
+            results[node] = node.with_inputs(results) if is_changed else node
+    return Graph([results[root] for root in graph.roots])

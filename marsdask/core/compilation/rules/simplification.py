@@ -13,20 +13,20 @@ def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
     """Replace computed nodes by their results."""
     if not results:
         return graph
-    found: dict[Node, Node] = {}
+    replacements: dict[Node, Node] = {}
     stack = list(graph.roots)
-    seen: set[Node] = set()
+    visited: set[Node] = set()
     while stack:
         node = stack.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
-        stored = results.get(node.name)
-        if stored is not None and stored is not node:
-            found[node] = stored
+        visited.add(node)
+        result = results.get(node.name)
+        if result is not None and result is not node:
+            replacements[node] = result
         else:
             stack.extend(node.inputs)
-    return graph.map(lambda node: found.get(node, node)) if found else graph
+    return graph.map(lambda node: replacements.get(node, node)) if replacements else graph
 
 
 def skip_no_ops(graph: Graph, plan: Plan) -> Graph:
@@ -45,14 +45,14 @@ def skip_rechunks(graph: Graph, plan: Plan) -> Graph:
     """Drop rechunks whose chunks only a reduction reads."""
     if not plan.coalesce:
         return graph
-    seen = set(graph.roots)
+    protected = set(graph.roots)
     for node in reversed(graph.nodes):
         alone = len(set(node.inputs)) == 1
-        passes = node.input_chunks == "pass" and node not in seen
+        passes = node.input_chunks == "pass" and node not in protected
         if not (alone and (passes or node.input_chunks == "vanish")):
-            seen.update(node.inputs)
+            protected.update(node.inputs)
     new: dict[Node, Node] = {}
     for node in graph.nodes:
         rebuilt = node.with_inputs(new) if node.inputs else node
-        new[node] = (node not in seen and rebuilt.rechunked) or rebuilt
+        new[node] = (node not in protected and rebuilt.rechunked) or rebuilt
     return Graph([new[root] for root in graph.roots])

@@ -49,16 +49,16 @@ def runs_of_columns(files: Files, options: dict[str, Any]) -> list[list[str]]:
     """
     if len(files.paths) == 1:
         return []
-    known: dict[bytes, Any] = {}
+    headers: dict[bytes, Any] = {}
     runs: list[list[str]] = []
     last = None
     for number, path in enumerate(files.paths):
         head = head_of(files, number)
         line = head[: line_after(head, 0, separators_in(options))]
-        if line not in known:
-            known[line] = _columns_of(line, path, files, options)
-        columns = known[line]
-        if columns is None or not columns >= known[next(iter(known))]:
+        if line not in headers:
+            headers[line] = _columns_of(line, path, files, options)
+        columns = headers[line]
+        if columns is None or not columns >= headers[next(iter(headers))]:
             return []
         if not runs or columns != last:
             runs.append([])

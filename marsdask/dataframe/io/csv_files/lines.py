@@ -33,8 +33,8 @@ def state_after(text: bytes, state: int, before: bytes, separators: bytes) -> in
     """Return the state behind a text; ``before`` is the byte before it, none at a file's start."""
     if b'"' not in text:
         return OUTSIDE if state == CLOSED and text else state
-    known = _by_parity(text, state, before, separators)
-    return _by_fields(text, state, before, separators) if known is None else known
+    result = _by_parity(text, state, before, separators)
+    return _by_fields(text, state, before, separators) if result is None else result
 
 
 def _by_parity(text: bytes, state: int, before: bytes, separators: bytes) -> int | None:
@@ -71,10 +71,10 @@ def _by_fields(text: bytes, state: int, before: bytes, separators: bytes) -> int
     begin = _begin_of_field(separators)
     while True:
         if state == OUTSIDE:
-            found = begin.search(text, position)
-            if found is None:
+            match = begin.search(text, position)
+            if match is None:
                 return OUTSIDE
-            position = found.end()
+            position = match.end()
         end = text.find(b'"', position)
         if end < 0:
             return INSIDE
@@ -99,8 +99,8 @@ def ends_of(data: Any, start: int, stop: int, separators: bytes) -> Ends:
     for first in range(start, stop, PIECE):
         piece = bytes(data[first : min(stop, first + PIECE)])
         before = bytes(data[max(0, first - 1) : first])
-        found = {one: state_after(piece, one, before, separators) for one in set(states)}
-        states = [found[one] for one in states]
+        ends = {state: state_after(piece, state, before, separators) for state in set(states)}
+        states = [ends[state] for state in states]
     return states[0], states[1], states[2]
 
 

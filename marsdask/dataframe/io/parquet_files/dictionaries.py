@@ -108,21 +108,21 @@ def _coded(column: Any, kind: Any, values: Sequence[Any], name: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    known = pa.array(values, kind.value_type)
+    categories = pa.array(values, kind.value_type)
     codes = kind.index_type if len(values) < 2 ** (kind.index_type.bit_width - 1) else pa.int32()
     chunks = []
     for chunk in column.chunks:
         if _is_coded(chunk):
-            places = pc.index_in(chunk.dictionary.cast(kind.value_type), value_set=known)
-            found = places.take(chunk.indices)
+            places = pc.index_in(chunk.dictionary.cast(kind.value_type), value_set=categories)
+            indices = places.take(chunk.indices)
         else:
-            found = pc.index_in(chunk, value_set=known, skip_nulls=True)
-        if found.null_count != chunk.null_count:
+            indices = pc.index_in(chunk, value_set=categories, skip_nulls=True)
+        if indices.null_count != chunk.null_count:
             raise ValueError(
                 f"column {name!r} has categories that the dictionaries of its row groups do not "
                 "have; read it by pandas.read_parquet() and use md.DataFrame()"
             )
         chunks.append(
-            pa.DictionaryArray.from_arrays(found.cast(codes), known, ordered=kind.ordered)
+            pa.DictionaryArray.from_arrays(indices.cast(codes), categories, ordered=kind.ordered)
         )
     return pa.chunked_array(chunks, pa.dictionary(codes, kind.value_type, kind.ordered))

@@ -17,9 +17,9 @@ def common_schema(files: Files) -> Any:
     """
     schemas = [footer(files, number).schema.to_arrow_schema() for number in range(len(files.paths))]
     schema = schemas[0]
-    others = list(dict.fromkeys(map(_types, schemas)))[1:]
+    variants = list(dict.fromkeys(map(_types, schemas)))[1:]
     for place, name in enumerate(schema.names):
-        kinds = [kinds[name] for kinds in map(dict, others) if name in kinds]
+        kinds = [kinds[name] for kinds in map(dict, variants) if name in kinds]
         kind = _common(schema.field(place), kinds, files)
         if kind != schema.field(place).type:
             schema = _changed(schema, place, kind, schemas)
@@ -33,8 +33,8 @@ def _types(schema: Any) -> tuple[tuple[str, Any], ...]:
 def _common(field: Any, kinds: Iterable[Any], files: Files) -> Any:
     """Return the type of a column, given the first file's and those of others."""
     kind = field.type
-    for other in kinds:
-        kind = kind if kind == other else _wider(kind, other)
+    for variant in kinds:
+        kind = kind if kind == variant else _wider(kind, variant)
     small = _is_integer(field.type) and _is_integer(kind)
     return field.type if small and kind != field.type and _fits(field, files) else kind
 
@@ -87,21 +87,21 @@ def _changed(schema: Any, place: int, kind: Any, schemas: Sequence[Any]) -> Any:
     """Return a schema with another type of a column, and what pandas wrote of such a one."""
     field = schema.field(place).with_type(kind)
     schema = schema.set(place, field)
-    stored = schema.pandas_metadata
-    if not stored:
+    metadata = schema.pandas_metadata
+    if not metadata:
         return schema
-    alike = [one for one in schemas if field.name in one.names]
-    alike = [one for one in alike if one.field(field.name).type == kind]
+    alike = [item for item in schemas if field.name in item.names]
+    alike = [item for item in alike if item.field(field.name).type == kind]
     notes = _notes_of(alike[0].pandas_metadata if alike else None, field.name)
-    rest = [one for one in stored["columns"] if one not in _notes_of(stored, field.name)]
-    stored["columns"] = [*rest, *notes]
-    return schema.with_metadata({**schema.metadata, b"pandas": json.dumps(stored).encode()})
+    columns = [item for item in metadata["columns"] if item not in _notes_of(metadata, field.name)]
+    metadata["columns"] = [*columns, *notes]
+    return schema.with_metadata({**schema.metadata, b"pandas": json.dumps(metadata).encode()})
 
 
 def _notes_of(stored: Any, name: str) -> list[Any]:
     """Return what pandas wrote of a column."""
     columns = (stored or {}).get("columns", [])
-    return [one for one in columns if one.get("field_name", one.get("name")) == name]
+    return [column for column in columns if column.get("field_name", column.get("name")) == name]
 
 
 def of_schema(table: Any, schema: Any, wanted: Sequence[str], path: str) -> Any:
@@ -121,8 +121,8 @@ def of_schema(table: Any, schema: Any, wanted: Sequence[str], path: str) -> Any:
         columns.append(_cast(column, kind, name, path) if _differ(column.type, kind) else column)
     if not wanted:
         return table  # Arrow forgets how many rows a table without columns has.
-    made = pa.Table.from_arrays(columns, names=list(wanted))
-    return made.replace_schema_metadata(schema.metadata)
+    result = pa.Table.from_arrays(columns, names=list(wanted))
+    return result.replace_schema_metadata(schema.metadata)
 
 
 def _cast(column: Any, kind: Any, name: str, path: str) -> Any:

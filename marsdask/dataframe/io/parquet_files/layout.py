@@ -35,8 +35,8 @@ class ParquetLayout:
     @cached_property
     def labels(self) -> list[str]:
         """The names of the columns that are row labels in pandas."""
-        stored = (self.schema.pandas_metadata or {}).get("index_columns", [])
-        return [one for one in stored if isinstance(one, str) and one in self.schema.names]
+        names = (self.schema.pandas_metadata or {}).get("index_columns", [])
+        return [name for name in names if isinstance(name, str) and name in self.schema.names]
 
     @cached_property
     def empty(self) -> Any:
@@ -81,7 +81,7 @@ def types_of_backend(backend: str | None) -> Any:
     if backend != "numpy_nullable":
         return pd.ArrowDtype if backend == "pyarrow" else None
     names = (*(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),)
-    types: dict[Any, Any] = {getattr(pa, one)(): pandas_dtype(_nullable(one)) for one in names}
+    types: dict[Any, Any] = {getattr(pa, name)(): pandas_dtype(_nullable(name)) for name in names}
     types |= {pa.float32(): pd.Float32Dtype(), pa.float64(): pd.Float64Dtype()}
     types |= {pa.bool_(): pd.BooleanDtype()}
     types |= dict.fromkeys([pa.string(), pa.large_string()], pd.StringDtype())

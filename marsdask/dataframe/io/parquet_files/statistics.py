@@ -36,8 +36,8 @@ def excluded(layout: ParquetLayout, group: GroupOfFile, conditions: Sequence[Con
             if not _is_comparable(schema.field(name).type, layout.schema, name, operator):
                 continue
             data = file.row_group(group.group).column(schema.names.index(name))
-            found = data.statistics
-            bounds = (found.min, found.max) if found is not None and found.has_min_max else None
+            stats = data.statistics
+            bounds = (stats.min, stats.max) if stats is not None and stats.has_min_max else None
         else:
             continue
         if bounds is not None and _excludes(*bounds, operator, value):
@@ -52,10 +52,10 @@ def _is_comparable(kind: Any, schema: Any, name: Any, operator: str) -> bool:
     """
     import pyarrow as pa
 
-    wanted = schema.field(name).type if name in schema.names else kind
-    if pa.types.is_dictionary(kind) and pa.types.is_dictionary(wanted):
+    target = schema.field(name).type if name in schema.names else kind
+    if pa.types.is_dictionary(kind) and pa.types.is_dictionary(target):
         return operator == "=="
-    return bool(kind == wanted)
+    return bool(kind == target)
 
 
 def _excludes(least: Any, largest: Any, operator: str, value: Any) -> bool:

@@ -68,17 +68,17 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     lowering = PolarsPlan(table, given)
     plan = lowering.relation(table.relation)
     labels = table.labels or ()
-    outputs = {f"{place}": one for place, one in enumerate(table.columns)}
-    outputs |= {f"{LABEL}{place}": one for place, one in enumerate(labels)}
-    columns = [lowering.expression(one).alias(name) for name, one in outputs.items()]  # type: ignore[arg-type]
+    outputs = {f"{place}": item for place, item in enumerate(table.columns)}
+    outputs |= {f"{LABEL}{place}": item for place, item in enumerate(labels)}
+    columns = [lowering.expression(item).alias(name) for name, item in outputs.items()]  # type: ignore[arg-type]
     with _files_checked(lowering), unchanged(lowering.stamps, "read_parquet"):
-        found = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
+        frame = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
     if isinstance(table.relation, Reduce):
         if isinstance(like, tuple):
-            return [_reduced(found[f"{place}"], one) for place, one in enumerate(like)]
-        return _reduced(found["0"], like)
-    by_name = {one.name: one for one in found.get_columns()}
-    del found
+            return [_reduced(frame[f"{place}"], item) for place, item in enumerate(like)]
+        return _reduced(frame["0"], like)
+    by_name = {item.name: item for item in frame.get_columns()}
+    del frame
     return _frame(table, by_name, like)
 
 
@@ -93,7 +93,7 @@ def _files_checked(plan: PolarsPlan) -> Iterator[None]:
         for scan in plan.scans:
             check_files(
                 Files(scan.paths, scan.stamps, reader="read_parquet"),
-                {one.name for one in scan.columns},
+                {column.name for column in scan.columns},
             )
         if isinstance(error, Exception):
             raise
@@ -105,8 +105,8 @@ class PolarsPlan:
 
     def __init__(self, table: Table, given: Mapping[str, list[Any]]) -> None:
         self._given = given
-        self._wanted = {one.name for one in terms_of(table)}
-        self._read = {one.name for one in terms_of(table, right_keys=False)}
+        self._wanted = {term.name for term in terms_of(table)}
+        self._read = {term.name for term in terms_of(table, right_keys=False)}
         self._plans: dict[str, pl.LazyFrame] = {}
         self._below = walk([table.relation])
         self._ordered = ordered(self._below, self._wanted)
@@ -115,17 +115,17 @@ class PolarsPlan:
     @property
     def stamps(self) -> list[tuple[str, Stamp]]:
         """The versions of all files that it reads."""
-        scans = [one for one in self._below if isinstance(one, FileScan)]
-        return [pair for one in scans for pair in zip(one.paths, one.stamps, strict=True)]
+        scans = [scan for scan in self._below if isinstance(scan, FileScan)]
+        return [pair for scan in scans for pair in zip(scan.paths, scan.stamps, strict=True)]
 
     @property
     def scans(self) -> list[FileScan]:
         """The files that it reads, and which of their columns."""
-        scans = [one for one in self._below if isinstance(one, FileScan)]
-        return [replace(one, columns=self._columns(one)) for one in scans]
+        scans = [scan for scan in self._below if isinstance(scan, FileScan)]
+        return [replace(scan, columns=self._columns(scan)) for scan in scans]
 
     def _columns(self, scan: FileScan) -> tuple[Column, ...]:
-        return tuple(one for one in scan.columns if one.name in self._wanted)
+        return tuple(term for term in scan.columns if term.name in self._wanted)
 
     def relation(self, last: Relation) -> pl.LazyFrame:
         """Return the plan of a relation."""
@@ -134,7 +134,7 @@ class PolarsPlan:
         return self._plans[last.token_name]
 
     def _lowered(self, relation: Relation) -> pl.LazyFrame:
-        below = [self._plans[one.token_name] for one in relation.inputs]
+        below = [self._plans[source.token_name] for source in relation.inputs]
         match relation:
             case FileScan():
                 return self._scan(relation)
@@ -175,13 +175,15 @@ class PolarsPlan:
 
     def _scan(self, relation: FileScan) -> pl.LazyFrame:
         plan = pl.scan_parquet(list(relation.paths), glob=False)
-        columns = [_read(one, one.name in relation.casts) for one in self._columns(relation)]
+        columns = [_read(term, term.name in relation.casts) for term in self._columns(relation)]
         return plan.select(columns)
 
     def _input(self, relation: Input) -> pl.LazyFrame:
-        wanted = [one for one in relation.columns if one is not None and one.name in self._wanted]
-        places = [int(one.name.rpartition(":")[2]) for one in wanted]
-        chunks = [_table(chunk, places, wanted) for chunk in self._given[relation.name]]
+        columns = [
+            term for term in relation.columns if term is not None and term.name in self._wanted
+        ]
+        places = [int(term.name.rpartition(":")[2]) for term in columns]
+        chunks = [_table(chunk, places, columns) for chunk in self._given[relation.name]]
         return pl.concat(chunks).lazy()
 
     def _number(self, relation: Number, plan: pl.LazyFrame) -> pl.LazyFrame:
@@ -195,14 +197,14 @@ class PolarsPlan:
         if name not in self._wanted:
             return plan
         values = self.expression(relation.of).cast(polars_type(relation.dtype))
-        missing = float("nan") if kind_of(relation.dtype) == "f" else None
-        return plan.with_columns(values.shift(relation.periods, fill_value=missing).alias(name))
+        fill = float("nan") if kind_of(relation.dtype) == "f" else None
+        return plan.with_columns(values.shift(relation.periods, fill_value=fill).alias(name))
 
     def _project(self, relation: SelectColumns, plan: pl.LazyFrame) -> pl.LazyFrame:
         return plan.select(
             [
-                self.expression(one).alias(name)
-                for name, one in relation.columns
+                self.expression(term).alias(name)
+                for name, term in relation.columns
                 if name in self._wanted
             ]
         )
@@ -216,7 +218,7 @@ class PolarsPlan:
         keys = [_nulls(key, self.expression(key)) for key in relation.keys]
         return plan.sort(
             keys,
-            descending=[not one for one in relation.ascending],
+            descending=[not flag for flag in relation.ascending],
             nulls_last=not relation.na_first,
             maintain_order=True,
         )
@@ -225,7 +227,7 @@ class PolarsPlan:
         is_ordered = self._is_ordered(relation)
         is_any = not is_ordered and are_equal(relation, self._wanted)
         keep: Any = "any" if is_any else relation.keep
-        subset = [one.name for one in relation.subset]
+        subset = [column.name for column in relation.subset]
         return plan.unique(subset, keep=keep, maintain_order=is_ordered)
 
     def _join(self, relation: Join, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
@@ -242,30 +244,30 @@ class PolarsPlan:
             left, right, rows = _numbered(left, right, both=is_seen)
         else:
             order = "left_right" if is_seen else "left"
-        joined = left.join(
+        result = left.join(
             right,
-            left_on=[self.expression(one) for one in relation.left_on],
-            right_on=[self.expression(one) for one in relation.right_on],
+            left_on=[self.expression(key) for key in relation.left_on],
+            right_on=[self.expression(key) for key in relation.right_on],
             how=how,
             nulls_equal=may_meet_nulls(relation),
             coalesce=None if how == "semi" else False,
             maintain_order=order,
         )
         if rows:
-            first, *second = [pl.col(one).cast(pl.UInt64) for one in rows]
+            first, *second = [pl.col(key).cast(pl.UInt64) for key in rows]
             place = first * 2**32 + second[0] if second else first
             # The numbers themselves do not take part in the sort, which would copy them.
-            joined = joined.with_columns(place.alias(PLACE)).drop(rows).sort(PLACE).drop(PLACE)
+            result = result.with_columns(place.alias(PLACE)).drop(rows).sort(PLACE).drop(PLACE)
         floats = [] if how != "left" else self._floats(relation.right)
-        return joined.with_columns(floats) if floats else joined
+        return result.with_columns(floats) if floats else result
 
     def _floats(self, relation: Relation) -> list[pl.Expr]:
         """Return the floats that are read of a right side, NaN where a row met none."""
         columns = relation.columns if isinstance(relation, SelectColumns) else ()
         return [
             pl.col(name).fill_null(float("nan"))
-            for name, one in columns
-            if name in self._read and kind_of(one.dtype) == "f"
+            for name, column in columns
+            if name in self._read and kind_of(column.dtype) == "f"
         ]
 
     def _repeated(self, relation: Relation, plan: pl.LazyFrame) -> pl.LazyFrame:
@@ -304,16 +306,16 @@ class PolarsPlan:
         return groups.with_columns(floats) if floats else groups
 
     def _aggregates(self, values: Sequence[Aggregation]) -> list[pl.Expr]:
-        return [self._aggregate(one).alias(f"v{place}") for place, one in enumerate(values)]
+        return [self._aggregate(value).alias(f"v{place}") for place, value in enumerate(values)]
 
     def _aggregate(self, one: Aggregation) -> pl.Expr:
         if one.of is None:
             return pl.len().cast(pl.Int64)
         values = _nulls(one.of, self.expression(one.of))
-        found = AGGREGATES[one.method](values, one)
+        result = AGGREGATES[one.method](values, one)
         if kind_of(one.dtype) == "f":
-            return found.cast(polars_type(one.dtype)).fill_null(float("nan"))
-        return found if has_gaps(one.of) else found.cast(polars_type(one.dtype))
+            return result.cast(polars_type(one.dtype)).fill_null(float("nan"))
+        return result if has_gaps(one.of) else result.cast(polars_type(one.dtype))
 
 
 def _numbered(
@@ -333,9 +335,9 @@ def _nulls(term: Expression, values: pl.Expr) -> pl.Expr:
 def _read(column: Column, cast: bool) -> pl.Expr:
     """Return a column of a file in pandas's type."""
     plain = pl.col(column.name)
-    found = plain.cast(polars_type(column.dtype)) if cast else plain
-    missing = kind_of(column.dtype) == "f" and not column.full
-    return found.fill_null(float("nan")) if missing else found
+    values = plain.cast(polars_type(column.dtype)) if cast else plain
+    has_nan = kind_of(column.dtype) == "f" and not column.full
+    return values.fill_null(float("nan")) if has_nan else values
 
 
 def _table(chunk: Any, places: Sequence[int], columns: Sequence[Column]) -> pl.DataFrame:
@@ -363,8 +365,8 @@ def _frame(table: Table, found: dict[str, pl.Series], like: Any) -> Any:
     types = dtypes_of(like) or ()
     values = {
         # Sums of groups have 64 bits only if they need them.
-        place: fitted(_column(found.pop(f"{place}"), one.dtype, gaps=has_gaps(one)), types[place])  # type: ignore[union-attr,arg-type]
-        for place, one in enumerate(table.columns)
+        place: fitted(_column(found.pop(f"{place}"), term.dtype, gaps=has_gaps(term)), types[place])  # type: ignore[union-attr,arg-type]
+        for place, term in enumerate(table.columns)
     }
     index = _index(table, found, rows, like.index)
     if isinstance(like, pd.Series):
@@ -380,9 +382,9 @@ def _index(
     if table.labels is None:
         return pd.RangeIndex(rows, name=like.name)
     arrays = [
-        _column(found.pop(f"{LABEL}{place}"), one.dtype, gaps=has_gaps(one))
-        for place, one in enumerate(table.labels)
-        if one is not None
+        _column(found.pop(f"{LABEL}{place}"), term.dtype, gaps=has_gaps(term))
+        for place, term in enumerate(table.labels)
+        if term is not None
     ]
     if like.nlevels > 1:
         levels: pd.Index[Any] = pd.MultiIndex.from_arrays(arrays, names=like.names)
@@ -403,9 +405,9 @@ def _column(values: pl.Series, dtype: Any, *, gaps: bool) -> Any:
         return dtype.__from_arrow__(values.to_arrow())
     if gaps and values.null_count():
         if dtype.kind == "b":
-            found = values.to_numpy().astype(object)
-            found[values.is_null().to_numpy()] = np.nan
-            return found
+            objects = values.to_numpy().astype(object)
+            objects[values.is_null().to_numpy()] = np.nan
+            return objects
         return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     array = values.to_numpy(writable=True)
     return array if array.dtype == dtype else array.astype(dtype)

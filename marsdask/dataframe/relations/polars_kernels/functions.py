@@ -34,10 +34,10 @@ TYPES: dict[str, Any] = {
 
 def _arithmetic(method: str) -> Callable[..., pl.Expr]:
     def compute(term: FunctionCall, *args: pl.Expr) -> pl.Expr:
-        wanted = polars_type(term.dtype)
-        left, right = (arg.cast(wanted) for arg in args)
-        found: pl.Expr = getattr(left, method)(right)
-        return found
+        dtype = polars_type(term.dtype)
+        left, right = (arg.cast(dtype) for arg in args)
+        result: pl.Expr = getattr(left, method)(right)
+        return result
 
     return compute
 
@@ -53,14 +53,14 @@ def _comparison(method: str) -> Callable[..., pl.Expr]:
     def compute(term: FunctionCall, *args: pl.Expr) -> pl.Expr:
         sides = _alike(term.args, args)
         left, right = sides
-        found: pl.Expr = getattr(left, method)(right)
+        result: pl.Expr = getattr(left, method)(right)
         if not all(map(never_null, term.args)):
-            found = found.fill_null(method == "ne")
+            result = result.fill_null(method == "ne")
         # For polars NaN is equal to itself, and larger than all numbers.
-        for place, (one, side) in enumerate(zip(term.args, sides, strict=True)):
-            if kind_of(one.dtype) == "f" and not _is_safe(term.args[1 - place], method, place):
-                found = found | side.is_nan() if method == "ne" else found & side.is_not_nan()
-        return found
+        for place, (arg, side) in enumerate(zip(term.args, sides, strict=True)):
+            if kind_of(arg.dtype) == "f" and not _is_safe(term.args[1 - place], method, place):
+                result = result | side.is_nan() if method == "ne" else result & side.is_not_nan()
+        return result
 
     return compute
 
@@ -84,26 +84,26 @@ def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr
     kinds = {kind_of(dtype) for dtype in dtypes}
     constants = [term.value for term in terms if isinstance(term, Constant)]
     if kinds == {"M"}:
-        wanted = polars_type(dtypes[0])
+        common = polars_type(dtypes[0])
     elif kinds <= set("iuf"):
-        floats = "f" in kinds or any(isinstance(one, float) for one in constants)
-        wanted = pl.Float64() if floats else pl.Int64()
+        floats = "f" in kinds or any(isinstance(value, float) for value in constants)
+        common = pl.Float64() if floats else pl.Int64()
     else:
         return list(args)
-    return [arg.cast(wanted) for arg in args]
+    return [arg.cast(common) for arg in args]
 
 
 def _ask(name: str) -> Callable[..., pl.Expr]:
     def compute(term: FunctionCall, text: pl.Expr) -> pl.Expr:
-        found: pl.Expr = getattr(text.str, name)(*term.options)
-        return found if term.args[0].full else found.fill_null(value=False)
+        result: pl.Expr = getattr(text.str, name)(*term.options)
+        return result if term.args[0].full else result.fill_null(value=False)
 
     return compute
 
 
 def _contains(term: FunctionCall, text: pl.Expr) -> pl.Expr:
-    found = text.str.contains(term.options[0], literal=term.function == "contains")
-    return found if term.args[0].full else found.fill_null(value=False)
+    result = text.str.contains(term.options[0], literal=term.function == "contains")
+    return result if term.args[0].full else result.fill_null(value=False)
 
 
 def _missing(term: FunctionCall, values: pl.Expr) -> pl.Expr:
@@ -113,9 +113,9 @@ def _missing(term: FunctionCall, values: pl.Expr) -> pl.Expr:
 
 
 def _isin(term: FunctionCall, values: pl.Expr) -> pl.Expr:
-    chosen = pl.Series(list(term.options), dtype=polars_type(term.args[0].dtype))
-    found = values.is_in(chosen.implode())
-    return found if term.args[0].full else found.fill_null(value=False)
+    options = pl.Series(list(term.options), dtype=polars_type(term.args[0].dtype))
+    result = values.is_in(options.implode())
+    return result if term.args[0].full else result.fill_null(value=False)
 
 
 def _fill(term: FunctionCall, values: pl.Expr, other: pl.Expr) -> pl.Expr:
@@ -125,8 +125,8 @@ def _fill(term: FunctionCall, values: pl.Expr, other: pl.Expr) -> pl.Expr:
 
 
 def _choose(term: FunctionCall, test: pl.Expr, one: pl.Expr, other: pl.Expr) -> pl.Expr:
-    wanted = polars_type(term.dtype)
-    return pl.when(test).then(one.cast(wanted)).otherwise(other.cast(wanted))
+    dtype = polars_type(term.dtype)
+    return pl.when(test).then(one.cast(dtype)).otherwise(other.cast(dtype))
 
 
 def _bound(method: str) -> Callable[..., pl.Expr]:

@@ -95,17 +95,17 @@ class PodEvents(SchedulerPlugin):
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Remember the pod of a worker."""
-        told = scheduler.nodes.told.get(worker, {})
-        if (name := told.get("k8s_pod_name")) is not None:
-            self._pods[worker] = Pod(name, told.get("k8s_pod_uid"))
+        report = scheduler.nodes.told.get(worker, {})
+        if (name := report.get("k8s_pod_name")) is not None:
+            self._pods[worker] = Pod(name, report.get("k8s_pod_uid"))
 
     def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
         """Forget it, but not at once: the end of its retirement follows."""
         self._left.append(worker)
         if len(self._left) > _LEFT:
-            gone = self._left.popleft()
-            if gone not in scheduler.workers:
-                self._pods.pop(gone, None)
+            former = self._left.popleft()
+            if former not in scheduler.workers:
+                self._pods.pop(former, None)
 
     def log_event(self, topic: str, msg: Any) -> None:
         """Write what distributed and the supervisor record."""
@@ -113,8 +113,8 @@ class PodEvents(SchedulerPlugin):
             return
         action = msg.get("action")
         if topic == "worker-restart-memory":
-            used = format_bytes(msg["rss"])
-            self._of_worker("WorkerRestarted", msg["worker"], f"it used {used} of memory")
+            memory = format_bytes(msg["rss"])
+            self._of_worker("WorkerRestarted", msg["worker"], f"it used {memory} of memory")
         elif topic == "all" and action == "remove-worker" and not msg["expected"]:
             self._of_worker("WorkerLost", msg["worker"], _loss(msg))
         elif topic == "all" and action == "retire-workers":
@@ -189,7 +189,7 @@ class PodEvents(SchedulerPlugin):
 
 def _loss(msg: Mapping[str, Any]) -> str:
     """Return what was lost with a worker."""
-    again, gone = len(msg["lost-computed-tasks"]), len(msg["lost-scattered-tasks"])
+    again, scattered = len(msg["lost-computed-tasks"]), len(msg["lost-scattered-tasks"])
     words = "it has ended, or does not answer"
     words += f"; {again} results are computed again" if again else ""
-    return words + (f"; {gone} scattered results are lost" if gone else "")
+    return words + (f"; {scattered} scattered results are lost" if scattered else "")

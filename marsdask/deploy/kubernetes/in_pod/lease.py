@@ -151,8 +151,8 @@ class LeaseArbiter:
                 try:
                     change = step()
                 except StopIteration as end:
-                    found: T = end.value
-                    return found
+                    result: T = end.value
+                    return result
                 try:
                     step = partial(questions.send, self._answer(change))
                 except AlreadyExists as error:

@@ -40,12 +40,12 @@ class PodScaler:
     async def count(self) -> int:
         """Return the number of pods that are asked for."""
         try:
-            found = await asyncio.to_thread(self.account.request, "GET", self._path())
+            scale = await asyncio.to_thread(self.account.request, "GET", self._path())
         except KubernetesError as error:
             raise CannotScale(str(error)) from error
         except OSError as error:
             raise self._unanswered(error) from error
-        count: int = found["spec"]["replicas"]
+        count: int = scale["spec"]["replicas"]
         return count
 
     async def leaving(self, count: int, hosts: Collection[str]) -> Collection[str]:
@@ -53,7 +53,7 @@ class PodScaler:
         if self.kind == "StatefulSet":
             pattern = re.compile(re.escape(self.name) + r"-(\d+)")
             matches = [(name, pattern.fullmatch(name)) for name in hosts]
-            return [name for name, found in matches if found and int(found[1]) >= count]
+            return [name for name, match in matches if match and int(match[1]) >= count]
         self._ending = sorted(hosts)[count:]
         return self._ending
 

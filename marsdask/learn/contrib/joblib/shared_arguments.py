@@ -93,8 +93,8 @@ class SharedArguments:
 
     def take(self, calls: Any) -> tuple[Any, tuple[Node, ...]]:
         """Return a batch of joblib with places in it, and the arguments that belong there."""
-        shared = self._session.scheduler.capabilities.shared_memory
-        if shared or not isinstance(calls, BatchedCalls):
+        is_shared = self._session.scheduler.capabilities.shared_memory
+        if is_shared or not isinstance(calls, BatchedCalls):
             return calls, ()
         nodes: list[Node] = []
         places: dict[int, ArgumentPlace] = {}
@@ -107,8 +107,8 @@ class SharedArguments:
             return places.get(id(item), item)
 
         with self._lock:
-            changed = mapped(calls, placed)
-        return (changed, tuple(nodes)) if nodes else (calls, ())
+            batch = mapped(calls, placed)
+        return (batch, tuple(nodes)) if nodes else (calls, ())
 
     def _node_of(self, item: Any) -> Node | None:
         """Return the node of an argument that was held; nothing for those that go with calls."""

@@ -31,8 +31,8 @@ class HeldRows(lightgbm.Sequence):
     def __getitem__(self, wanted: Any) -> Any:
         if isinstance(wanted, int | np.integer):
             return self._row(range(len(self))[wanted])
-        found = dense(self._rows[wanted].compute())
-        return np.ascontiguousarray(found, np.float64)  # LightGBM draws from no others
+        block = dense(self._rows[wanted].compute())
+        return np.ascontiguousarray(block, np.float64)  # LightGBM draws from no others
 
     def _row(self, place: int) -> Any:
         """Return one row; those drawn ascend, so that each batch is computed once."""

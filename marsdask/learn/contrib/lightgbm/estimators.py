@@ -99,7 +99,7 @@ class LightGBMTrees(BoostedTrees):
         rows, labels = held_rows(X), _targets(y)
         start, group = in_memory(init_score), in_memory(group)
         weight = self._weights(labels, in_memory(sample_weight))
-        lengths = (as_node(np.asarray(one)) for one in (labels, weight) if one is not None)
+        lengths = (as_node(np.asarray(data)) for data in (labels, weight) if data is not None)
         check_lengths(rows, *lengths)
         names = _names(X)
         twin = self._of_few(rows, labels, names, group is not None, eval_metric)
@@ -110,17 +110,17 @@ class LightGBMTrees(BoostedTrees):
         classes = twin.classes_ if isinstance(twin, lightgbm.LGBMClassifier) else None
         how = {"weight": weight, "init_score": start, "group": group, "params": params}
         train = dataset(rows, names, label=_codes(labels, classes), **how)
-        others = []
-        for one, targets in pairs(eval_set):
-            if one is X and targets is y:
-                others.append(train)
+        valid_sets = []
+        for data, targets in pairs(eval_set):
+            if data is X and targets is y:
+                valid_sets.append(train)
                 continue
             codes = _codes(_targets(targets), classes)
             # Beside weighted samples LightGBM takes missing weights, and ones, for zeros.
             equal = None if weight is None else np.full(len(codes), 2.0)
             how = {"label": codes, "weight": equal, "params": params, "reference": train}
-            others.append(dataset(held_rows(one), names, **how))
-        how = {"valid_sets": others, "valid_names": eval_names}
+            valid_sets.append(dataset(held_rows(data), names, **how))
+        how = {"valid_sets": valid_sets, "valid_names": eval_names}
         self._train(twin, params, train, callbacks=list(callbacks or ()), **how)
         self._take(twin)
 
@@ -149,8 +149,8 @@ class LightGBMTrees(BoostedTrees):
         twin._class_weight = self._given()["class_weight"]
 
     def _given(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
-        return found
+        params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        return params
 
     def _of_few(self, rows: Node, labels: Any, names: Any, ranks: bool, metric: Any) -> Any:
         """Return LightGBM's own estimator after one tree of a few samples of all targets."""
@@ -185,8 +185,8 @@ class LightGBMTrees(BoostedTrees):
 
     def _take(self, twin: Any) -> None:
         """Have learnt what a plain estimator has."""
-        learnt = {name for name in vars(twin) if "_" in (name[0], name[-1])} - {"_other_params"}
-        vars(self).update({name: vars(twin)[name] for name in learnt})
+        names = {name for name in vars(twin) if "_" in (name[0], name[-1])} - {"_other_params"}
+        vars(self).update({name: vars(twin)[name] for name in names})
 
     def _plain(self) -> Any:
         return OfMatrices(self.to_sklearn())
@@ -217,9 +217,9 @@ def whole_groups(samples: Any, group: Any) -> tuple[Any, Any]:
     last = np.unique(np.searchsorted(ends, chunk_ends[chunk_ends > 0]))
     rows = tuple(np.diff(ends[last], prepend=0).tolist())
     is_frame = isinstance(samples.node.meta, pd.DataFrame)
-    cut = samples.rechunk(rows if is_frame else {0: rows})
+    result = samples.rechunk(rows if is_frame else {0: rows})
     counts = tuple(np.diff(last, prepend=-1).tolist())
-    return held_samples(cut), held_samples(tensor(sizes, chunks=(counts,))).to_dask()
+    return held_samples(result), held_samples(tensor(sizes, chunks=(counts,))).to_dask()
 
 
 def _targets(y: Any) -> Any:

@@ -81,8 +81,8 @@ def _by_model(name: str, **words: str) -> Callable[..., Any]:
             return getattr(plain, name)(X, **kwargs)
         with running(session, run_kwargs):
             rows, sample = rows_of(X)
-            found = predictions(OfMatrices(plain), name, rows, sample, **kwargs)
-            return found.execute() if run else found
+            result = predictions(OfMatrices(plain), name, rows, sample, **kwargs)
+            return result.execute() if run else result
 
     face.__name__ = face.__qualname__ = name
     face.__doc__ = _TEXT.format(name=name, **words)

@@ -42,10 +42,10 @@ class MarsDataset:
     def __init__(self, *tileables: Any, fetch_kwargs: Any = None) -> None:
         if not tileables:
             raise ValueError("MarsDataset() needs at least one tensor or frame")
-        given = [adopted(item) for item in tileables]
-        nodes = held(*(item.node for item in given if is_lazy(item)))
-        found = iter(nodes)
-        self._items = [collect(next(found)) if is_lazy(item) else _values(item) for item in given]
+        items = [adopted(item) for item in tileables]
+        nodes = held(*(item.node for item in items if is_lazy(item)))
+        values = iter(nodes)
+        self._items = [collect(next(values)) if is_lazy(item) else _values(item) for item in items]
         check_lengths(*nodes)
         lengths = {int(item.shape[0]) for item in self._items}
         if len(lengths) > 1:

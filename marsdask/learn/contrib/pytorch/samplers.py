@@ -90,10 +90,10 @@ class RandomSampler:
         if self.replacement:
             yield from self._draws.integers(0, count, self.num_samples).tolist()
             return
-        left = self.num_samples if count else 0
-        while left > 0:  # more than there are: in several rounds
-            yield from self._draws.permutation(count)[:left].tolist()
-            left -= count
+        number = self.num_samples if count else 0
+        while number > 0:  # more than there are: in several rounds
+            yield from self._draws.permutation(count)[:number].tolist()
+            number -= count
 
     def __len__(self) -> int:
         return self.num_samples
@@ -163,9 +163,9 @@ class DistributedSampler:
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        told = os.environ.get
-        self.num_replicas = int(told("WORLD_SIZE", 1)) if num_replicas is None else num_replicas
-        self.rank = int(told("RANK", 0)) if rank is None else rank
+        getenv = os.environ.get
+        self.num_replicas = int(getenv("WORLD_SIZE", 1)) if num_replicas is None else num_replicas
+        self.rank = int(getenv("RANK", 0)) if rank is None else rank
         if not 0 <= self.rank < self.num_replicas:
             raise ValueError(
                 f"Invalid rank {self.rank}, rank should be in the interval "

@@ -117,24 +117,24 @@ class MarsDistributedModel:
         array([1.21, 1.91])
         """
         with running(session):
-            used = ensure_session()
+            runner = ensure_session()
             X = adopted(exog)
             (node,) = held(as_rows(X if is_lazy(X) else tensor(np.asarray(X))))
             samples = collect(node)
             rows = int(samples.shape[0])
             if rows == 0:
                 raise ValueError("there are no rows in exog")
-            least = -(-rows // min(self._count(used), rows))
+            least = -(-rows // min(self._count(runner), rows))
             target = np.asarray(in_memory(endog)).ravel()
             if len(target) != rows:
                 raise ValueError(f"endog has {len(target)} rows, exog {rows}")
             model = DistributedModel(-(-rows // least), **self._options)
             register_mars_backend()
-            with parallel_config(backend="marsdask", session=used):
-                found = model.fit(
+            with parallel_config(backend="marsdask", session=runner):
+                results = model.fit(
                     _parts(samples, target, least), fit_kwds=kwargs, parallel_method="joblib"
                 )
-        return MarsResults(found)
+        return MarsResults(results)
 
     def _count(self, used: Any) -> int:
         """Return how many parts are asked for."""

@@ -112,8 +112,8 @@ class XGBoostTrees(BoostedTrees):
             kwargs[name] = beside(kwargs[name], samples)
         evaluated = pairs_of_dask(eval_set, X, samples)
         twin.fit(samples.to_dask(), beside(y, samples), eval_set=evaluated, **kwargs)
-        learnt = vars(twin).keys() - {*model.get_params(), *_OF_CLUSTER}
-        vars(self).update({name: vars(twin)[name] for name in learnt})
+        names = vars(twin).keys() - {*model.get_params(), *_OF_CLUSTER}
+        vars(self).update({name: vars(twin)[name] for name in names})
         model.objective = twin.objective
 
 

@@ -32,11 +32,11 @@ class ChunkIterator(xgboost.DataIter):
 
     def next(self, input_data: Callable[..., Any]) -> bool:
         """Pass on the next chunk; tell whether there was one."""
-        found = next(self._chunks, None)
-        if found is None:
+        chunk = next(self._chunks, None)
+        if chunk is None:
             return False
-        block, *rest = found
-        input_data(data=block, **dict(zip(self._parts, rest, strict=True)), **self._names)
+        block, *tail = chunk
+        input_data(data=block, **dict(zip(self._parts, tail, strict=True)), **self._names)
         return True
 
     def reset(self) -> None:

@@ -63,7 +63,7 @@ def train(
         if client is not None:
             make = lambda one, **how: one.on_cluster(client, **how)  # noqa: E731 - never in a task
         matrix = make(dtrain, max_bin=params.get("max_bin"))
-        others = [
+        pairs = [
             (
                 matrix if one is dtrain else make(one, ref=matrix, max_bin=params.get("max_bin")),
                 name,
@@ -71,11 +71,11 @@ def train(
             for one, name in evals
         ]
         if client is None:
-            return xgboost.train(params, matrix, evals=others, evals_result=evals_result, **kwargs)
-        found = xgboost_dask.train(client, params, matrix, evals=others, **kwargs)
+            return xgboost.train(params, matrix, evals=pairs, evals_result=evals_result, **kwargs)
+        result = xgboost_dask.train(client, params, matrix, evals=pairs, **kwargs)
     if evals_result is not None:
-        evals_result.update(found["history"])
-    booster: xgboost.Booster = found["booster"]
+        evals_result.update(result["history"])
+    booster: xgboost.Booster = result["booster"]
     return booster
 
 
@@ -139,5 +139,5 @@ def predict(
         return of_blocks.predict(X, **how)
     with running(session, run_kwargs):
         rows, sample = rows_of(X)
-        found = predictions(of_blocks, "predict", rows, sample, **how)
-        return found.execute() if run else found
+        result = predictions(of_blocks, "predict", rows, sample, **how)
+        return result.execute() if run else result

@@ -56,8 +56,8 @@ class PairwiseBlocks(MatrixOfRows):
         return small_blocks(rows) if all(map(known, rows)) else rows
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
-        found = dict(zip(self.inputs, grids, strict=True))
-        a, b = yield from resolved(found[self.a], found[self.b])
+        by_node = dict(zip(self.inputs, grids, strict=True))
+        a, b = yield from resolved(by_node[self.a], by_node[self.b])
         chunks = small_blocks((a.chunks[0], b.chunks[0]))
         return blockwise(
             of_pairs,
@@ -93,9 +93,9 @@ def of_pairs(
     """Return a block of pairs, whose first pair is at ``corner``."""
     if not len(a) or not len(b):
         return np.empty((len(a), len(b)), dtype)
-    found = func(a, b, **options)
+    result = func(a, b, **options)
     if zeros:
         first, last = max(corner), min(corner[0] + len(a), corner[1] + len(b))
-        same = np.arange(first, last)
-        found[same - corner[0], same - corner[1]] = 0
-    return found
+        diagonal = np.arange(first, last)
+        result[diagonal - corner[0], diagonal - corner[1]] = 0
+    return result

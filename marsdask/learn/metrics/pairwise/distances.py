@@ -72,12 +72,12 @@ def between_rows(a: Any, b: Any, *, squared: bool) -> Any:
     factor = np.asarray(b, np.float64)
     offsets = np.einsum("ij,ij->i", factor, factor)
     factor = -2.0 * factor.T
-    found = np.empty((len(a), len(b)), dtype)
+    result = np.empty((len(a), len(b)), dtype)
     step = max(ROWS, TILE_BYTES // (8 * max(1, len(b))))
     finite = np.isfinite(offsets).all()
     for start in range(0, len(a), step):
         rows = np.asarray(a[start : start + step], np.float64)
-        out = found[start : start + step]
+        out = result[start : start + step]
         tile = np.matmul(rows, factor, out=out if dtype == np.float64 else None)
         lengths = np.einsum("ij,ij->i", rows, rows)
         finite &= np.isfinite(lengths).all()
@@ -91,7 +91,7 @@ def between_rows(a: Any, b: Any, *, squared: bool) -> Any:
     if not finite:
         check_array(a)
         check_array(b)
-    return found
+    return result
 
 
 @public
@@ -112,8 +112,8 @@ def euclidean_distances(
     if not any(is_lazy(adopted(item)) for item in (X, Y)):
         return pairwise.euclidean_distances(X, Y, squared=squared, **norms)
     check_arguments(pairwise.euclidean_distances, squared=squared, **norms)
-    found = of_rows(pairwise.euclidean_distances, X, Y, zeros=True, squared=squared)
-    return _fast(found, squared=squared)
+    result = of_rows(pairwise.euclidean_distances, X, Y, zeros=True, squared=squared)
+    return _fast(result, squared=squared)
 
 
 def _fast(found: PairwiseBlocks, *, squared: bool) -> Node:
@@ -133,16 +133,16 @@ def check_pairwise_arrays(
     a = samples(X)
     b = a if Y is None else samples(Y)
     width = a.shape[1]
-    wanted = b.shape[0] if precomputed else b.shape[1]
-    if wanted != width:
+    columns = b.shape[0] if precomputed else b.shape[1]
+    if columns != width:
         if precomputed:
             raise ValueError(
                 "Precomputed metric requires shape (n_queries, n_indexed). Got "
-                f"({a.shape[0]}, {width}) for {wanted} indexed."
+                f"({a.shape[0]}, {width}) for {columns} indexed."
             )
         raise ValueError(
             "Incompatible dimension for X and Y matrices: "
-            f"X.shape[1] == {width} while Y.shape[1] == {wanted}"
+            f"X.shape[1] == {width} while Y.shape[1] == {columns}"
         )
     if dtype == "infer_float":
         single = a.meta.dtype == b.meta.dtype == np.float32
@@ -243,20 +243,20 @@ def pairwise_distances(
         how |= _of_all_rows(samples(X), metric, kwds)
     finite = "allow-nan" if metric == "nan_euclidean" else ensure_all_finite
     how |= {"zeros": Y is None, "metric": metric, "finite": finite}
-    found = of_rows(pairwise.pairwise_distances, X, Y, **how)
+    result = of_rows(pairwise.pairwise_distances, X, Y, **how)
     plainly = metric in EUCLIDEAN and not kwds and ensure_all_finite is True
-    return _fast(found, squared=False) if plainly else found
+    return _fast(result, squared=False) if plainly else result
 
 
 def _of_all_rows(rows: Node, metric: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the statistics of all rows that some metrics scale by."""
     (width,) = numbers(rows.shape[1:])
     if metric == "seuclidean" and "V" not in given:
-        seen = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
-        return {"V": seen.products / (seen.count - 1)}
+        moments = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
+        return {"V": moments.products / (moments.count - 1)}
     if metric == "mahalanobis" and "VI" not in given:
-        seen = fold(products, merge_products, rows, nbytes=8 * width * (width + 1))
-        return {"VI": np.linalg.inv(seen.products / (seen.count - 1)).T}
+        moments = fold(products, merge_products, rows, nbytes=8 * width * (width + 1))
+        return {"VI": np.linalg.inv(moments.products / (moments.count - 1)).T}
     return {}
 
 

@@ -52,15 +52,15 @@ class NearestRows(Node):
         return (self.a.chunks[0], (self.k,), (2,))
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
-        found = dict(zip(self.inputs, grids, strict=True))
-        a, b = yield from resolved(found[self.a], found[self.b])
-        rows, others = small_blocks((a.chunks[0], b.chunks[0]))
+        by_node = dict(zip(self.inputs, grids, strict=True))
+        a, b = yield from resolved(by_node[self.a], by_node[self.b])
+        rows, columns = small_blocks((a.chunks[0], b.chunks[0]))
         partials = blockwise(
             nearest,
-            [(whole_rows(a, rows), (0, None)), (whole_rows(b, others), (1, None))],
-            chunks=(rows, (self.k,) * len(others), (2,)),
+            [(whole_rows(a, rows), (0, None)), (whole_rows(b, columns), (1, None))],
+            chunks=(rows, (self.k,) * len(columns), (2,)),
             meta=self.meta,
-            varying=StartAt(others, 1),
+            varying=StartAt(columns, 1),
             kwargs={"k": self.k, "metric": self.metric, "options": self.kwargs},
         )
         return tree(partials, Pairwise(MergeNearest(self.k)), (1,))
@@ -88,9 +88,9 @@ class MergeNearest:
     k: int
 
     def __call__(self, a: Any, b: Any) -> Any:
-        both = np.concatenate([a, b], axis=1)
-        order = np.argsort(both[:, :, 0], axis=1, kind="stable")[:, : self.k, np.newaxis]
-        return np.take_along_axis(both, order, axis=1)
+        pairs = np.concatenate([a, b], axis=1)
+        order = np.argsort(pairs[:, :, 0], axis=1, kind="stable")[:, : self.k, np.newaxis]
+        return np.take_along_axis(pairs, order, axis=1)
 
 
 def nearest_rows(X: Any, Y: Any, k: int, metric: Any, options: Mapping[str, Any]) -> Any:
@@ -157,9 +157,9 @@ def pairwise_distances_topk(
         raise ValueError("k must be given")
     if axis == 0:
         X, Y = (X if Y is None else Y), X
-    found = nearest_rows(X, Y, k, metric, kwds)
-    distances = found[:, :, 0]
-    return (distances, found[:, :, 1].astype(np.int64)) if return_index else distances
+    pairs = nearest_rows(X, Y, k, metric, kwds)
+    distances = pairs[:, :, 0]
+    return (distances, pairs[:, :, 1].astype(np.int64)) if return_index else distances
 
 
 @public_call
@@ -175,8 +175,8 @@ def pairwise_distances_argmin_min(
         return metrics.pairwise_distances_argmin_min(X, Y, **how)
     check_arguments(metrics.pairwise_distances_argmin_min, axis=axis, metric=metric)
     first, second = (X, Y) if axis == 1 else (Y, X)
-    found = nearest_rows(first, second, 1, metric, metric_kwargs or {})
-    return found[:, 0, 1].astype(np.int64), found[:, 0, 0]
+    pairs = nearest_rows(first, second, 1, metric, metric_kwargs or {})
+    return pairs[:, 0, 1].astype(np.int64), pairs[:, 0, 0]
 
 
 @public_call
