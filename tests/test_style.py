@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,14 @@ from tests.source import FOLDERS, files, title, tree
 FILE_LIMIT = 400
 FUNCTION_LIMIT = 40
 EXCEPTION_LIMIT = 60
+
+#: Words for a variable that do not tell what it holds; the share of names that may be such.
+VAGUE = re.compile(
+    "asked|begun|both|chosen|done|drawn|each|found|given|gone|got|held|it|kept|known|made|met|"
+    "moved|named|needed|one|ones|others|passed|put|rest|said|same|seen|sent|shown|some|taken|"
+    "that|them|this|those|told|tried|wanted|which|who"
+)
+VAGUE_SHARE = 0.02
 
 #: The most files of a folder of code, besides ``__init__.py``.
 FOLDER_LIMIT = 15
@@ -103,6 +112,18 @@ def test_functions_stay_small() -> None:
     assert all(count <= EXCEPTION_LIMIT for count in long.values())
     # A function that was shortened, renamed or removed leaves no exception behind.
     assert set(LONG_FUNCTIONS) <= set(long)
+
+
+def test_names_of_variables_are_nouns() -> None:
+    """A name is the noun of what it holds, such as ``rows``: neither "found" nor "one"."""
+    names = [
+        node.id
+        for path in files("marsdask", "scheduler")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    vague = Counter(filter(VAGUE.fullmatch, names))
+    assert vague.total() <= VAGUE_SHARE * len(names), vague.most_common(10)
 
 
 def test_every_test_states_its_claim() -> None:
