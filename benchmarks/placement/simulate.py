@@ -27,7 +27,7 @@ from benchmarks.placement.batches import TraceBatches
 from benchmarks.placement.machine import Hardware, SimulatedWorker
 from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
-from marsdask.scheduler.supervisor.affinity.homes import Ranges
+from marsdask.scheduler.supervisor.affinity.worker_ranges import Ranges
 from marsdask.scheduler.supervisor.placement import STRANGERS, TaskView
 
 #: Number of workers that an idle one may steal from.

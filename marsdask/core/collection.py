@@ -40,7 +40,7 @@ from .grids.grid import Grid, current_node
 from .mars_session import check_hints
 from .node import Node, Taken
 from .registry import class_of, register_collection
-from .results.known import Known
+from .results.computed_value import Known
 from .results.stored import InMemoryBlocks, Stored
 from .session import (
     Session,

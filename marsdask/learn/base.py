@@ -18,7 +18,7 @@ from marsdask.tensor import tensor
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse, to_csr
 
-from .fitted import Twinned, known
+from .fitted_values import Twinned, known
 from .lazy import adopted, is_lazy, running
 from .methods import score_of_lazy, wrap_methods
 from .predictions import predictions

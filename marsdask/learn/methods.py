@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection
 
-from .fitted import FittedFloat, known, unmarked
+from .fitted_values import FittedFloat, known, unmarked
 from .lazy import adopted, is_lazy, running
 from .scores import accuracy, r2
 from .tables import as_frame

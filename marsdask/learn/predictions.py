@@ -16,9 +16,9 @@ from marsdask.core.sizes import numbers
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.blocks import is_sparse
 
+from .representative_rows import first_row, result_of
 from .rows import ModelMap, typed
 from .sparse import narrow
-from .stand_ins import first_row, result_of
 
 
 def predictions(

@@ -27,8 +27,8 @@ from marsdask.dataframe.rows import recut_rows
 from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.sparse.blocks import is_sparse
 
+from .representative_rows import result_of
 from .rows import ModelMap, fold, typed
-from .stand_ins import result_of
 
 
 def as_table(estimator: Any, X: Any, *, reset: bool) -> Node:

@@ -27,8 +27,8 @@ from distributed.stealing import WorkStealing
 
 from ..base import Key
 from ..dask import PLACE
-from .affinity.homes import QueuedSources
 from .affinity.memory_domains import MemoryDomains
+from .affinity.worker_ranges import QueuedSources
 from .fair_share import FairQueue, JobShare, WorkerShares, submission
 from .hints import hinted_bytes, mean_bytes, needs, task_view
 from .placement import (

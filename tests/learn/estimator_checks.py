@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 import marsdask
-from marsdask.learn.fitted import sklearn_class
+from marsdask.learn.fitted_values import sklearn_class
 from tests.learn.checked_estimators import QUICK, SLOW
 from tests.learn.over_tensors import over_tensors
 

@@ -18,8 +18,8 @@ from ..elementwise.rowwise import rowwise
 from ..frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..reduction.reductions import collection_of
-from .carried import CarriedRows, Carry
 from .expanding import floats
+from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, statistic, window_values
 
 

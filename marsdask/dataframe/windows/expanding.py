@@ -15,7 +15,7 @@ from marsdask.core.public import public_methods
 
 from ..frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
-from .carried import CarriedRows, Carry
+from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, statistic, window_values
 
 

@@ -15,7 +15,7 @@ from ..labels.index_methods import is_sorted
 from ..ordered.rows_at_once import at_once
 from ..ordered.shift import RowStencil
 from ..rows import concat
-from .carried import CarriedRows, Carry
+from .recurrence import CarriedRows, Carry
 
 
 def ffill(

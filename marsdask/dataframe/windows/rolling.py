@@ -19,7 +19,7 @@ from ..frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
 from ..rows import concat
-from .carried import CarriedRows, Carry
+from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, statistic, window_values
 
 

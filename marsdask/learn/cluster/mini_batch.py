@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_array, check_random_state
 from marsdask.core.collection import collect
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
+from marsdask.learn.batches import held_runs, runs, take_over
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import as_weights, check_weights, held, rowwise
-from marsdask.learn.runs import held_runs, runs, take_over
 from marsdask.learn.sparse import column_moments, narrow
 from marsdask.tensor.operands import as_node
 

@@ -21,8 +21,8 @@ from marsdask.core.sizes import numbers
 from marsdask.dataframe.reshape.concat import concat
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.methods import makes_frames
+from marsdask.learn.representative_rows import first_row
 from marsdask.learn.rows import RowMap
-from marsdask.learn.stand_ins import first_row
 from marsdask.learn.tables import as_frame, as_table, transformed
 from marsdask.learn.utils.checks import operand
 from marsdask.tensor.operands import as_node

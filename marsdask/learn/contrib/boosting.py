@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection, collect
 from marsdask.core.public import public_methods
 from marsdask.core.session import ensure_session
 from marsdask.dataframe import DataFrame
-from marsdask.learn.fitted import Twinned
+from marsdask.learn.fitted_values import Twinned
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.methods import wrap_methods
 from marsdask.learn.predictions import predictions, rows_of

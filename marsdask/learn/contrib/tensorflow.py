@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marsdask.learn.refusals import refused
+from marsdask.learn.unsupported import refused
 
 __all__ = ["gen_tensorflow_dataset", "run_tensorflow_script"]
 

@@ -11,8 +11,8 @@ from sklearn import decomposition
 from sklearn.utils import gen_batches
 
 from marsdask.learn.base import RowsEstimator
+from marsdask.learn.batches import HeldRuns, held_runs, take_over
 from marsdask.learn.lazy import is_lazy
-from marsdask.learn.runs import HeldRuns, held_runs, take_over
 from marsdask.tensor.sparse.blocks import is_sparse
 
 

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.batches import check_some
 from marsdask.learn.moments import (
     Moments,
     merge_products,
@@ -24,7 +25,6 @@ from marsdask.learn.moments import (
     triangle,
 )
 from marsdask.learn.rows import FiniteBlocks, as_rows, fold
-from marsdask.learn.runs import check_some
 from marsdask.learn.sparse import sparse_products
 from marsdask.learn.tables import refuse_sparse
 from marsdask.tensor import Tensor

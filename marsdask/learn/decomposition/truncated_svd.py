@@ -12,6 +12,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator
+from marsdask.learn.batches import check_some
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.moments import (
     Moments,
@@ -24,7 +25,6 @@ from marsdask.learn.moments import (
     triangle,
 )
 from marsdask.learn.rows import add, fold, held
-from marsdask.learn.runs import check_some
 from marsdask.learn.sparse import sparse_products, sparse_squares
 from marsdask.tensor.sparse.blocks import is_sparse
 

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.batches import check_some
 from marsdask.learn.moments import Moments, merge_counted, refuse, squares
+from marsdask.learn.representative_rows import like_columns
 from marsdask.learn.rows import RowMap, as_rows, fold
-from marsdask.learn.runs import check_some
-from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import as_table, of_values, refuse_sparse, transformed, value_counts
 from marsdask.tensor.quantile.exact import nanmedian
 

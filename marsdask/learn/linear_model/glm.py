@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator
+from marsdask.learn.batches import check_some
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import add, as_weights, check_lengths, check_weights, fold, held
-from marsdask.learn.runs import check_some
 from marsdask.learn.targets import as_targets, check_given
 
 from .least_squares import dtype_of_samples

@@ -9,10 +9,10 @@ from scipy.sparse import issparse
 from sklearn import linear_model
 
 from marsdask.learn.base import RowsEstimator
-from marsdask.learn.fitted import sklearn_class
+from marsdask.learn.batches import check_some
+from marsdask.learn.fitted_values import sklearn_class
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import as_weights, check_lengths, check_weights
-from marsdask.learn.runs import check_some
 from marsdask.learn.targets import as_targets, check_given
 
 from .condensed import Condensed, condensed

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_random_state
 
 from marsdask.learn.base import RowsEstimator
+from marsdask.learn.batches import held_runs, take_over
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.rows import as_weights
-from marsdask.learn.runs import held_runs, take_over
 from marsdask.learn.targets import as_classes, as_labels, as_targets, check_given
 
 from .least_squares import dtype_of_samples

@@ -11,7 +11,7 @@ from sklearn import metrics
 
 from marsdask.core.collection import collect, compute
 from marsdask.core.node import Node
-from marsdask.learn.fitted import known, plain
+from marsdask.learn.fitted_values import known, plain
 from marsdask.learn.lazy import adopted, is_lazy, running
 
 from .operands import as_operand, consistent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from marsdask.core.collection import execute
-from marsdask.learn.fitted import plain
+from marsdask.learn.fitted_values import plain
 from marsdask.learn.lazy import adopted, is_lazy
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn import model_selection
 
 from marsdask.core.public import public_call
-from marsdask.learn.fitted import known
+from marsdask.learn.fitted_values import known
 from marsdask.learn.lazy import is_lazy, running
 
 from .samples import in_memory, of_known_length

@@ -13,10 +13,10 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn.base import is_classifier, is_regressor
 
 from marsdask.core.session import ensure_session
+from marsdask.learn.batches import runs
 from marsdask.learn.contrib.joblib.backend import MarsBackend
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.metrics.scorer import check_scoring, get_scorer
-from marsdask.learn.runs import runs
 from marsdask.learn.wrappers import ParallelPostFit
 
 from .samples import in_memory

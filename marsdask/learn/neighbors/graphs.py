@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.learn.arguments import check_arguments
-from marsdask.learn.fitted import plain
+from marsdask.learn.fitted_values import plain
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.tensor.signatures import optional, with_signature
 

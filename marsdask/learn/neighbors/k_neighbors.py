@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from marsdask.core.collection import collect, compute
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.fitted import unmarked
+from marsdask.learn.fitted_values import unmarked
 from marsdask.learn.predictions import predictions
 from marsdask.learn.targets import as_classes, as_targets, check_given
 

@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect, compute
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
-from marsdask.learn.fitted import sklearn_class
+from marsdask.learn.batches import check_some
+from marsdask.learn.fitted_values import sklearn_class
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.rows import RowMap, held
-from marsdask.learn.runs import check_some
 from marsdask.tensor.creation.from_shape import arange
 
-from . import runs
-from .runs import FittedRuns, NearestOfBoth, OverRuns, run_sizes
+from . import sharded_index
+from .sharded_index import FittedRuns, NearestOfBoth, OverRuns, run_sizes
 
 #: The parameters of an index of a run.
 _OF_INDEX = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "metric_params")
@@ -72,7 +72,7 @@ class OfNeighbors:
         if not self._has_runs():
             how = {"run": self._index(), "start": 0, **kwargs}
             return RowMap(func, (rows,), np.dtype(dtype), width, how)
-        merge = NearestOfBoth(kwargs["k"]) if "k" in kwargs else runs.joined
+        merge = NearestOfBoth(kwargs["k"]) if "k" in kwargs else sharded_index.joined
         indexes, sizes = model._runs.node, model._run_sizes
         return OverRuns(func, np.dtype(dtype), kwargs, rows, indexes, sizes, merge, width)
 
@@ -104,10 +104,12 @@ class OfNeighbors:
                 f"Expected n_neighbors {relation} n_samples_fit, but n_neighbors = {k}, "
                 f"n_samples_fit = {model.n_samples_fit_}, n_samples = {count}"
             )
-        node = self._over_runs(rows, 2 * number, np.float64, runs.nearest, k=number)
+        node = self._over_runs(rows, 2 * number, np.float64, sharded_index.nearest, k=number)
         if X is None:
             operands = (node, _numbers_of(rows))
-            node = RowMap(runs.without_self, operands, np.dtype(np.float64), 2 * k, {"k": k})
+            node = RowMap(
+                sharded_index.without_self, operands, np.dtype(np.float64), 2 * k, {"k": k}
+            )
         return node, k
 
     def kneighbors(
@@ -159,11 +161,11 @@ class OfNeighbors:
                 return super().kneighbors(X, n_neighbors, return_distance)  # type: ignore[misc]
             node, k = self._nearest(X, n_neighbors)
             dtype = np.result_type(node.meta.dtype, np.float64)
-            places = RowMap(runs.places_of, (node,), np.dtype(np.int64), k, {"k": k})
+            places = RowMap(sharded_index.places_of, (node,), np.dtype(np.int64), k, {"k": k})
             if not return_distance:
                 return self._given(X, places)[0]
             how = {"k": k, "dtype": dtype}
-            distances = RowMap(runs.distances_of, (node,), dtype, k, how)
+            distances = RowMap(sharded_index.distances_of, (node,), dtype, k, how)
             return self._given(X, distances, places)
 
     def _given(self, X: Any, *nodes: Node) -> tuple[Any, ...]:
@@ -213,7 +215,9 @@ class OfNeighbors:
                 return super().kneighbors_graph(X, n_neighbors, mode)  # type: ignore[misc]
             weighted = _is_weighted(mode)
             node, k = self._nearest(X, n_neighbors)
-            return self._given(X, self._graph(runs.graph_of, node, k=k, weighted=weighted))[0]
+            return self._given(
+                X, self._graph(sharded_index.graph_of, node, k=k, weighted=weighted)
+            )[0]
 
     def _graph(self, func: Any, found: Node, **kwargs: Any) -> Node:
         width = int(self.n_samples_fit_)  # type: ignore[attr-defined]
@@ -257,10 +261,10 @@ class OfRadius(OfNeighbors):
         model: Any = self
         rows = self._queried(X)
         limit = model.radius if radius is None else radius
-        node = self._over_runs(rows, 1, object, runs.within, radius=limit)
+        node = self._over_runs(rows, 1, object, sharded_index.within, radius=limit)
         if X is None:
             operands = (node, _numbers_of(rows))
-            node = RowMap(runs.others_within, operands, np.dtype(object), 1, {})
+            node = RowMap(sharded_index.others_within, operands, np.dtype(object), 1, {})
         return node
 
     def radius_neighbors(
@@ -320,7 +324,7 @@ class OfRadius(OfNeighbors):
             items = [0, 1] if return_distance else [1]
             parts = [
                 RowMap(
-                    runs.part_within,
+                    sharded_index.part_within,
                     (node,),
                     np.dtype(object),
                     None,
@@ -376,7 +380,7 @@ class OfRadius(OfNeighbors):
                 return super().radius_neighbors_graph(X, radius, mode, sort_results)  # type: ignore[misc]
             how = {"weighted": _is_weighted(mode), "ordered": sort_results}
             node = self._within(X, radius)
-            return self._given(X, self._graph(runs.graph_within, node, **how))[0]
+            return self._given(X, self._graph(sharded_index.graph_within, node, **how))[0]
 
 
 def _numbers_of(rows: Node) -> Node:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.stand_ins import like_columns
+from marsdask.learn.representative_rows import like_columns
 from marsdask.tensor.elementwise.ufuncs import astype
 
 

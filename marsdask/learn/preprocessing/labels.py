@@ -13,7 +13,7 @@ from marsdask.core.collection import collect
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.fitted import plain
+from marsdask.learn.fitted_values import plain
 from marsdask.learn.lazy import adopted, running
 from marsdask.learn.predictions import call_method
 from marsdask.learn.rows import RowMap, fold

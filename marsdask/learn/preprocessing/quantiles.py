@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect, compute, execute
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.batches import check_some
+from marsdask.learn.representative_rows import like_columns
 from marsdask.learn.rows import FiniteBlocks, held
-from marsdask.learn.runs import check_some
-from marsdask.learn.stand_ins import like_columns
 from marsdask.learn.tables import refuse_sparse
 from marsdask.tensor.quantile.exact import nanpercentile
 

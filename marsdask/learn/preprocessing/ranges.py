@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import collect
 from marsdask.core.compilation.costs import kernel
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.batches import check_some
 from marsdask.learn.moments import refuse
+from marsdask.learn.representative_rows import like_columns
 from marsdask.learn.rows import fold, tiles
-from marsdask.learn.runs import check_some
-from marsdask.learn.stand_ins import like_columns
 from marsdask.tensor.elementwise.ufuncs import clip
 from marsdask.tensor.sparse.blocks import is_sparse
 

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.batches import check_length
 from marsdask.learn.moments import Moments, merge_squares
 from marsdask.learn.rows import FiniteBlocks, as_weights, check_weights
-from marsdask.learn.runs import check_length
 from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
 from marsdask.tensor.sparse.blocks import is_sparse

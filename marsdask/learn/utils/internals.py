@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marsdask.learn.refusals import refused
+from marsdask.learn.unsupported import refused
 
 collect_ports = refused(
     "collect_ports",

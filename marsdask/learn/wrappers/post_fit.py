@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import known_chunks
-from marsdask.learn.fitted import Twinned, known
+from marsdask.learn.batches import runs
+from marsdask.learn.fitted_values import Twinned, known
 from marsdask.learn.lazy import is_lazy
 from marsdask.learn.methods import wrap_methods
 from marsdask.learn.predictions import predictions, rows_of
-from marsdask.learn.runs import runs
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,10 +14,10 @@ from ..elementwise.nodes import Elementwise
 from ..manipulation.reshape import Reshape, reshape
 from ..manipulation.shape import View
 from ..memory_order import in_order, moved
+from .layout_arrays import stand_in
 from .memory import ElementsView, owns, reshaped, share, view_of
 from .parts import PartsView
 from .selections import READ_ONLY, UNTRACED, distance, function_of, refusal_of
-from .standins import stand_in
 
 
 def show(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...cluster import daemon_threads
 from ...cluster.arbiter import Arbiter
-from .tenure import Tenure
+from .leader_lease import Tenure
 
 logger: Final = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.dask import annotated as hinted_graph
 from marsdask.scheduler.supervisor import transitions
-from marsdask.scheduler.supervisor.affinity import homes
+from marsdask.scheduler.supervisor.affinity import worker_ranges
 from marsdask.scheduler.supervisor.affinity.affinities import with_affinity
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE
@@ -389,7 +389,7 @@ def test_restrictions_come_before_memory():
 
 def test_a_worker_that_has_left_and_returned(monkeypatch):
     """Is what it is now: what it was is equal to it, and would run nothing."""
-    monkeypatch.setattr(homes, "_CHANGED", 10)  # as of many workers
+    monkeypatch.setattr(worker_ranges, "_CHANGED", 10)  # as of many workers
 
     async def main():
         gate = Gates.new("gate")

@@ -29,7 +29,7 @@ from ..expression import (
     has_gaps,
     kind_of,
 )
-from ..needs import are_equal, filtered, is_semi, may_meet_nulls, ordered
+from ..properties import are_equal, filtered, is_semi, may_meet_nulls, ordered
 from ..query import terms_of
 from ..relation import (
     Aggregation,

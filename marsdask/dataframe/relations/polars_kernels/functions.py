@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..expression import Constant, Expression, FunctionCall, kind_of
-from ..needs import never_null
+from ..properties import never_null
 from ..relation import Aggregation
 
 

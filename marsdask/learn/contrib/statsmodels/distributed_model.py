@@ -11,12 +11,12 @@ from statsmodels.base.distributed_estimation import DistributedModel
 
 from marsdask.core.collection import collect
 from marsdask.core.session import ensure_session
+from marsdask.learn.batches import runs
 from marsdask.learn.contrib.boosting import in_memory
 from marsdask.learn.contrib.joblib import register_mars_backend
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.predictions import predictions, rows_of
 from marsdask.learn.rows import as_rows, held
-from marsdask.learn.runs import runs
 from marsdask.tensor import tensor
 
 

@@ -10,10 +10,10 @@ import pandas as pd
 import xgboost
 from xgboost import dask as xgboost_dask
 
+from marsdask.learn.batches import runs
 from marsdask.learn.contrib.boosting import beside, held_samples, in_memory, whole_samples
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.rows import check_lengths
-from marsdask.learn.runs import runs
 from marsdask.tensor.operands import as_node
 
 #: What each sample may have besides features.

@@ -14,7 +14,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public
 from marsdask.core.sizes import numbers
 from marsdask.learn.arguments import check_arguments
-from marsdask.learn.fitted import plain
+from marsdask.learn.fitted_values import plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.moments import merge_products, merge_squares, products, squares
 from marsdask.learn.rows import TILE_BYTES, as_rows, fold, in_memory

@@ -21,7 +21,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
 from marsdask.learn.arguments import check_arguments
-from marsdask.learn.fitted import plain
+from marsdask.learn.fitted_values import plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.tensor.operands import empty
 from marsdask.tensor.spatial.distance import small_blocks

@@ -13,9 +13,9 @@ import pytest
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
-from marsdask.dataframe.relations.needs import ordered
 from marsdask.dataframe.relations.planning import _tables
 from marsdask.dataframe.relations.polars_kernels import engine
+from marsdask.dataframe.relations.properties import ordered
 from marsdask.dataframe.relations.query import terms_of
 from marsdask.dataframe.relations.relation import walk
 from tests.dataframe.tables import equal

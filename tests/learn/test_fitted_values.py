@@ -14,7 +14,7 @@ from sklearn import preprocessing
 import marsdask
 import marsdask.tensor as mt
 from marsdask.learn.cluster import KMeans
-from marsdask.learn.fitted import FittedArray, FittedFloat, known, plain
+from marsdask.learn.fitted_values import FittedArray, FittedFloat, known, plain
 from marsdask.learn.preprocessing import StandardScaler
 from tests.learn.samples import blobs, in_form
 

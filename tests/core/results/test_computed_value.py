@@ -6,7 +6,7 @@ import pytest
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.core.results.known import Known
+from marsdask.core.results.computed_value import Known
 
 
 class Weight(float, Known):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.tensor.sharing import standins
+from marsdask.tensor.sharing import layout_arrays
 from marsdask.tensor.sharing.views import array_of
 
 KINDS = ("?", "i1", ">f8", "c16", "U3", "S2", "M8[s]", "O", "f4,i4", "V5")
@@ -101,12 +101,12 @@ def test_whoever_looks_at_them(change: Any) -> None:
 def test_limited_addresses() -> None:
     """Where a process may have so many addresses, none of them are taken."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    standins._pages.cache_clear()
+    layout_arrays._pages.cache_clear()
     try:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 50, hard))
         array = array_of(mt.zeros(2**20))
-        assert standins._pages(20) is None
+        assert layout_arrays._pages(20) is None
         assert array[1:].shape == (2**20 - 1,)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        standins._pages.cache_clear()
+        layout_arrays._pages.cache_clear()

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.learn.batches import held_runs, runs, take_over
 from marsdask.learn.linear_model import SGDRegressor
-from marsdask.learn.runs import held_runs, runs, take_over
 from tests.learn.samples import in_form
 
 SAMPLES = np.arange(120.0).reshape(60, 2)

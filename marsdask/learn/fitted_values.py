@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from marsdask.core.collection import Collection
-from marsdask.core.results.known import Known
+from marsdask.core.results.computed_value import Known
 
 #: Whose estimators ours extend.
 LIBRARIES = ("sklearn", "xgboost", "lightgbm")

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.supervisor.affinity.homes import QueuedSources, Ranges
+from marsdask.scheduler.supervisor.affinity.worker_ranges import QueuedSources, Ranges
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marsdask.learn.refusals import refused
+from marsdask.learn.unsupported import refused
 
 
 def test_a_refused_function_names_what_to_use():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marsdask.learn.stand_ins import first_row, like_columns, result_of
+from marsdask.learn.representative_rows import first_row, like_columns, result_of
 from tests.learn.samples import blobs, in_form
 
 

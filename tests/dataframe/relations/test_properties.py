@@ -11,8 +11,8 @@ import pytest
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
-from marsdask.dataframe.relations.needs import filtered, is_semi, is_unique, ordered
 from marsdask.dataframe.relations.planning import _tables
+from marsdask.dataframe.relations.properties import filtered, is_semi, is_unique, ordered
 from marsdask.dataframe.relations.query import terms_of
 from marsdask.dataframe.relations.relation import Join, walk
 from tests.dataframe.tables import table

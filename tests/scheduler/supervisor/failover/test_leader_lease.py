@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from marsdask.scheduler.supervisor.failover.tenure import Tenure
+from marsdask.scheduler.supervisor.failover.leader_lease import Tenure
 
 
 class SetTime(SimpleNamespace):
