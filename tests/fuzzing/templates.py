@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.fuzzing.array_lines import ARRAY_WRITES, ARRAYS
 from tests.fuzzing.frame_lines import FRAME_WRITES, FRAMES
+from tests.fuzzing.group_lines import GROUPS
+from tests.fuzzing.reduction_lines import REDUCTIONS
 from tests.fuzzing.series_lines import SERIES, SERIES_WRITES
 
 #: What the braces of a line are replaced by. Words that are not here are labels of x, of some kind;
@@ -29,6 +31,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "int": ("-3", "-1", "0", "1", "2", "5"),
     "keep": ("'first'", "'last'", "False"),
     "mode": ("'constant'", "'edge'", "'reflect'", "'wrap'"),
+    "origin": ("'start'", "'start_day'", "'epoch'", "'end'"),
     "place": ("'first'", "'last'"),
     "rank": ("'average'", "'min'", "'max'", "'first'", "'dense'"),
     "side": ("'left'", "'right'"),
@@ -46,5 +49,9 @@ HISTORIES = {
     "csv": "x.to_csv(path, index=False); x = pd.read_csv(path)",
 }
 
-TEMPLATES = {"frame": FRAMES, "series": SERIES, "array": ARRAYS}
+TEMPLATES = {
+    "frame": (*FRAMES, *GROUPS),
+    "series": SERIES,
+    "array": (*ARRAYS, *REDUCTIONS),
+}
 WRITES = {"frame": FRAME_WRITES, "series": SERIES_WRITES, "array": ARRAY_WRITES}
