@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
+from pandas.tseries.api import guess_datetime_format
 
 from marsdask.core.compilation.sizing import TEXT_BLOCK
 from marsdask.core.public import public_call
@@ -25,10 +25,49 @@ if TYPE_CHECKING:
 
 #: The bytes at the start of the first file that show columns and types.
 HEAD_BYTES = 256 * 1024
+#: Numbers up to this one are no dates for pandas: the seconds of a year.
+YEAR = 365 * 24 * 60 * 60
+#: How many of a unit are a second.
+UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def read_lines(file: Any, part: tuple[int, int], like: Any = None, **options: Any) -> Any:
-    """Read the rows whose lines begin in a byte range; ``like`` has the types of the first rows."""
+class DateConversion(NamedTuple):
+    """How the values of a column become dates: by a format, or as numbers of a unit."""
+
+    format: str | None = None
+    unit: str | None = None
+    least: int = YEAR
+    """Numbers have to be larger."""
+
+    def __call__(self, column: Any) -> Any:
+        """Return the values as dates, or as they are if they are none of this kind."""
+        column = _whole_numbers(column)
+        numeric = column.dtype.kind in "iuf"
+        if numeric != (self.unit is not None) and not column.isna().all():
+            return column
+        if numeric and not (column.isna() | (column > self.least)).all():
+            return column
+        try:
+            how: dict[str, Any] = {"unit": self.unit} if numeric else {"format": self.format}
+            dates: Any = pd.to_datetime(column, **how)
+            if numeric:
+                dates.dt.as_unit("ns")  # what nanoseconds cannot tell is of another unit
+            return dates
+        except (ValueError, OverflowError, TypeError):
+            return column
+
+
+def read_lines(
+    file: Any,
+    part: tuple[int, int],
+    like: Any = None,
+    dates: Mapping[Hashable, DateConversion] | None = None,
+    **options: Any,
+) -> Any:
+    """Read the rows whose lines begin in a byte range.
+
+    ``like`` has the types of the first rows, ``dates`` tells how these became dates.
+    """
     start, stop = part
     if start:
         file.seek(start - 1)
@@ -39,11 +78,11 @@ def read_lines(file: Any, part: tuple[int, int], like: Any = None, **options: An
     lines = file.read(stop - start)
     if not lines.endswith(b"\n"):
         lines += file.readline()
-    reader = partial(pd.read_json, lines=True, **options)
     if like is None:
-        return reader(io.BytesIO(lines))
-    has_types = options.get("dtype") not in (None, True) or "convert_dates" in options
-    frame: Any = reader(io.BytesIO(lines)) if has_types else _read_like(like, lines, reader)
+        frame: Any = pd.read_json(io.BytesIO(lines), lines=True, **options)
+        frame.attrs["dates"] = _conversions(frame, lines, options)
+        return frame
+    frame = _read_like(like, dates or {}, lines, options)
     for name, column in frame.items():
         if name in like and column.dtype.kind + like[name].dtype.kind in ("bi", "bu", "iu"):
             frame[name] = column.astype(like[name].dtype)
@@ -51,22 +90,115 @@ def read_lines(file: Any, part: tuple[int, int], like: Any = None, **options: An
     return frame.reindex(columns=[*like.columns, *more])
 
 
-def _read_like(like: Any, lines: bytes, read: Callable[..., Any]) -> Any:
-    """Read rows: text stays text where the first rows show some, whatever it spells."""
-    texts, floats = ([name for name, dtype in like.dtypes.items() if dtype.kind == x] for x in "Of")
-    dtypes = {**dict.fromkeys(texts, object), **dict.fromkeys(floats, float)}
-    frame = read(io.BytesIO(lines), dtype=dtypes or True)
-    dates = [name for name in texts if name in frame and frame[name].dtype.kind == "M"]
-    if dates:  # by their names
-        frame[dates] = read(io.BytesIO(lines), dtype=False)[dates]
-    for name in texts:
-        if name in frame:
+def _read_like(
+    like: Any,
+    dates: Mapping[Hashable, DateConversion],
+    lines: bytes,
+    options: Mapping[str, Any],
+) -> Any:
+    """Read rows: the first rows tell which columns are text, numbers or dates.
+
+    What the values of a chunk spell, and how its columns are named, does not count.
+    """
+    dtype = options.get("dtype")
+    given: Mapping[Any, Any] = dtype if isinstance(dtype, Mapping) else {}
+    infers = dtype is None or dtype is True or bool(given)
+    kinds = {name: getattr(column, "kind", "O") for name, column in like.dtypes.items()}
+    if infers:
+        types = {name: {"O": object, "f": float}.get(kind) for name, kind in kinds.items()}
+        dtype = {name: of for name, of in types.items() if of} | dict(given) or True
+    how = {**options, "dtype": dtype}
+    frame: Any = pd.read_json(io.BytesIO(lines), lines=True, **how)
+    named = [name for name in frame if name in like and _may_be_dates(name, options)]
+    if dtype is not False and named:
+        raw = _unconverted(lines, options)
+        for name in named:
+            convert = dates.get(name)
+            values = _like_numbers(raw[name], kinds[name]) if convert is None else raw[name]
+            frame[name] = values if convert is None else convert(values)
+            if convert is not None and _zone(frame[name]) != _zone(like[name]):
+                raise ValueError(
+                    f"later rows do not match the types of the first rows (column {name!r} has "
+                    "other dates); use dtype=False and to_datetime()"
+                )
+    for name in frame:
+        if infers and kinds.get(name) == "O" and name not in given:
             frame[name] = frame[name].infer_objects()
     return frame
 
 
+def _may_be_dates(name: Any, options: Mapping[str, Any]) -> bool:
+    """Tell whether pandas looks for dates in a column of this name."""
+    names = options.get("convert_dates", True)
+    if not isinstance(names, bool) and name in names:
+        return True
+    if not isinstance(name, str) or names is False or not options.get("keep_default_dates", True):
+        return False
+    text = name.lower()
+    known = text in {"modified", "date", "datetime"} or text.startswith("timestamp")
+    return known or text.endswith(("_at", "_time"))
+
+
+def _zone(column: Any) -> str:
+    return str(getattr(column.dtype, "tz", None)) if column.dtype.kind == "M" else "no dates"
+
+
+def _unconverted(lines: bytes, options: Mapping[str, Any]) -> Any:
+    """Read values as they are written, whatever their columns are named."""
+    changing = ("dtype", "convert_dates", "keep_default_dates")
+    how: dict[str, Any] = {name: options[name] for name in options if name not in changing}
+    return pd.read_json(io.BytesIO(lines), lines=True, dtype=False, **how)
+
+
+def _conversions(
+    first: Any, lines: bytes, options: Mapping[str, Any]
+) -> dict[Hashable, DateConversion]:
+    """Return how pandas has converted the dates of the first rows."""
+    names = [name for name in first if _zone(first[name]) != "no dates"]
+    if not names:
+        return {}
+    raw = _unconverted(lines, options)
+    return {name: _conversion(raw[name], first[name], options.get("date_unit")) for name in names}
+
+
+def _conversion(raw: Any, dates: Any, unit: str | None) -> DateConversion:
+    ways = [DateConversion(unit=name) for name in UNITS]
+    if unit is not None:
+        ways = [DateConversion(unit=unit, least=YEAR * UNITS[unit])]
+    if _whole_numbers(raw).dtype.kind not in "iuf":
+        texts = [value for value in raw.dropna().head(1) if isinstance(value, str)]
+        guesses = [guess_datetime_format(text) for text in texts]
+        ways = [DateConversion(name) for name in ("ISO8601", *filter(None, guesses), "mixed")]
+    return next((way for way in ways if way(raw).equals(dates)), ways[-1])
+
+
+def _whole_numbers(column: Any) -> Any:
+    """Return texts of digits as numbers, as pandas does before it looks for dates."""
+    if column.dtype.kind != "O":
+        return column
+    try:
+        return column.astype("int64")
+    except (ValueError, OverflowError, TypeError):
+        return column
+
+
+def _like_numbers(column: Any, kind: str) -> Any:
+    """Return texts as numbers where the first rows show numbers, which may be whole."""
+    if kind not in "iuf":
+        return column
+    try:
+        numbers = pd.to_numeric(column)
+        if kind == "f":
+            return numbers.astype("float64")
+        whole = numbers.astype("int64")
+        return whole if (whole == numbers).all() else numbers
+    except (ValueError, OverflowError, TypeError):
+        return column
+
+
 def _types_shown(first: Any) -> dict[str, Any]:
-    return {"like": empty_rows(first)}
+    dates = first.attrs.pop("dates", {})
+    return {"like": empty_rows(first), "dates": dates}
 
 
 @public_call

@@ -52,18 +52,55 @@ LINES: dict[str, list[str]] = {
     "truth values and numbers": ['{"a":true}', '{"a":2}', '{"a":false}'],
     "no dates": ['{"date":"2020-01-01"}', '{"date":"x"}', '{"date":"2021-01-01"}'],
     "dates": ['{"date":"2020-01-01"}', '{"date":null}', '{"date":"2021-01-01"}'],
+    "numbers in a column of dates": ['{"c_at":-0.25}', '{"c_at":4611686018427387907}'],
+    "a date among texts": ['{"c_at":"x"}', '{"c_at":"2024-01-01"}', '{"c_at":"y"}'],
+    "texts by the name of dates": ['{"date":[1]}', '{"date":2}', '{"date":"2024-01-01"}'],
+    "digits by the name of dates": ['{"date":"x"}', '{"date":"5"}', '{"date":"1600000000"}'],
+    "units": ['{"date":1600000000000}', '{"date":1600000000}', '{"date":1700000000000}'],
+    "seconds": ['{"date":1600000000}', '{"date":null}', '{"date":"1600000001"}'],
+    "no seconds": ['{"date":1600000000}', '{"date":5}'],
+    "days and months": ['{"date":"01/02/2020"}', '{"date":"13/02/2020"}', '{"date":"02/03/2020"}'],
+    "zones": ['{"a_at":"2020-01-01T00:00:00Z"}', '{"a_at":"2020-01-01T00:00:00Z"}'],
+    "other zones": ['{"a_at":"2020-01-01T00:00:00Z"}', '{"a_at":"2020-01-01T00:00:00+03:00"}'],
     "large": ['{"a":1}', '{"a":2}', '{"a":18446744073709551615}'],
 }
 
 
 @pytest.mark.parametrize("kind", LINES)
-@pytest.mark.parametrize("options", [{}, {"dtype": False}, {"nrows": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"dtype": False}, {"nrows": 2}, {"dtype": {"date": str}}, {"date_unit": "ms"}],
+    ids=str,
+)
 def test_types_of_all_lines(tmp_path: Any, kind: str, options: Any) -> None:
     """Whatever a chunk of them shows."""
     path = tmp_path / "x.json"
     path.write_text("\n".join(LINES[kind]) + "\n")
     wanted = pd.read_json(path, lines=True, **options)
     equal(md.read_json(path, lines=True, blocksize=8, **options), wanted)
+
+
+#: A first line with a date, and later ones that pandas reads otherwise on their own.
+LATER = {
+    "number": ['"2020-01-01"', "-0.25"],
+    "no date": ["1600000000", "5"],
+    "unit": ["1600000000", "1600000000000"],
+    "zone": ['"2020-01-01T00:00:00Z"', '"2020-01-01T00:00:00+03:00"'],
+    "text": ["1600000000", '"x"'],
+    "order": ['"01/02/2020"', '"13/02/2020"'],
+}
+
+
+@pytest.mark.parametrize("kind", LATER)
+def test_dates_that_later_rows_lack(tmp_path: Any, monkeypatch: Any, kind: str) -> None:
+    """The error says so, and what to do: no chunk has dates of its own."""
+    monkeypatch.setattr("marsdask.dataframe.io.json.HEAD_BYTES", 8)
+    path = tmp_path / "x.json"
+    path.write_text("".join(f'{{"date":{value}}}\n' for value in LATER[kind]))
+    with pytest.raises(ValueError, match=r"column 'date' has other dates.*use dtype=False"):
+        md.read_json(path, lines=True, blocksize=8).compute()
+    wanted = pd.read_json(path, lines=True, dtype=False)
+    equal(md.read_json(path, lines=True, blocksize=8, dtype=False), wanted)
 
 
 def test_rows_of_several_files(tmp_path: Any) -> None:
