@@ -140,7 +140,10 @@ def _may_be_dates(name: Any, options: Mapping[str, Any]) -> bool:
 
 
 def _zone(column: Any) -> str:
-    return str(getattr(column.dtype, "tz", None)) if column.dtype.kind == "M" else "no dates"
+    """Return the zone of dates, or what tells that the values are none."""
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        return str(column.dtype.tz)
+    return "no zone" if column.dtype.kind == "M" else "no dates"
 
 
 def _unconverted(lines: bytes, options: Mapping[str, Any]) -> Any:
