@@ -16,10 +16,12 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
 from marsdask.core.traits import Traits
 
+from ..elementwise.filter import Filter
 from ..elementwise.rowwise import NewLabels, Rowwise, rowwise
 from ..frame_node import row_bytes
 from ..keyed.group_aggregation import GroupByAggregation
 from ..keyed.shuffle import shuffle
+from ..ordered.positions import Positions
 from ..ordered.sort_values import SortValues
 from ..reduction.reductions import collection_of
 from ..rows import concat as joined
@@ -79,6 +81,8 @@ class Unstack(SortValues):
     series: bool
     """Whether the column labels do not name the values."""
     fill_value: Any = None
+    order: tuple[pd.Index, ...] | None = None
+    """The labels of each level of keys in the order of the result; by default they are sorted."""
 
     @property
     def label(self) -> str:
@@ -119,7 +123,14 @@ class Unstack(SortValues):
             "keys": self.keys,
             "series": self.series,
             "fill_value": self.fill_value,
+            "order": self.order,
         }
+
+    def tile(self, a: Grid) -> Any:
+        return super().tile(a) if self.order is None else self._whole(a)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        return super().tile_blind(a) if self.order is None else self._whole(a)
 
     def _whole(self, a: Grid) -> Grid:
         return gather(
@@ -139,24 +150,39 @@ class Unstack(SortValues):
 
 @kernel(scratch=4.0)
 def unstacked(
-    parts: list[Any], like: Any, by: tuple[int, ...], keys: int, series: bool, fill_value: Any
+    parts: list[Any],
+    like: Any,
+    by: tuple[int, ...],
+    keys: int,
+    series: bool,
+    fill_value: Any,
+    order: tuple[pd.Index, ...] | None,
 ) -> Any:
     """Return one row for the rows of equal keys."""
     block = joined(parts, labels=False)
     if not len(block):
         return like
     values = list(block.columns[keys:])
-    long = block.set_index(list(block.columns[:keys]))
+    labels = list(block.columns[:keys])
+    long = block.set_index(labels)
+    if order is not None:
+        long.index = in_levels([block[label] for label in labels], order)
     levels = list(range(len(by), keys))
     result = (long[values[0]] if series else long).unstack(levels, fill_value=fill_value)
-    labels = like.columns if series else numbered(like.columns, values, len(levels))
-    at = result.columns.get_indexer(labels)
+    wanted = like.columns if series else numbered(like.columns, values, len(levels))
+    at = result.columns.get_indexer(wanted)
     if (at < 0).any():
         result = _with_absent(result, at, block[values], fill_value)
     elif not (at == np.arange(len(at))).all():
         result = result.iloc[:, at]
     result = result.set_axis(like.columns, axis=1)
     return result.set_axis(result.index.set_names(like.index.names))
+
+
+def in_levels(keys: Sequence[Any], order: Sequence[pd.Index]) -> pd.MultiIndex:
+    """Return labels whose levels have an order of their own, as those of unsorted groups."""
+    codes = [level.get_indexer(pd.Index(key)) for key, level in zip(keys, order, strict=True)]
+    return pd.MultiIndex(list(order), codes, verify_integrity=False)
 
 
 def numbered(columns: pd.Index, values: list[Any], levels: int) -> pd.MultiIndex:
@@ -236,13 +262,15 @@ def widened(
     """
     flat = rowwise(NewLabels(flattened), obj, order=(*rows, *levels))
     keys, names = len(rows) + len(levels), obj.node.meta.index.names
+    order = _order_of_levels(obj.node, (*rows, *levels))
     if labels is None:
         labels = flat[list(range(len(rows), keys))].drop_duplicates().compute()
         if _are_sorted_groups(obj.node):
             labels = labels.sort_values(list(labels.columns), kind="stable")
     by = tuple(range(len(rows)))
     index = flat.node.meta.set_index(list(by)).index.set_names([names[at] for at in rows])
-    columns = _columns(labels, obj.node.meta, [names[at] for at in levels])
+    inner = None if order is None else order[len(rows) :]
+    columns = _columns(labels, obj.node.meta, [names[at] for at in levels], inner)
     values = flat.node.meta.iloc[:, keys:]
     count = len(columns) // max(1, values.shape[1])
     like = pd.DataFrame(
@@ -250,7 +278,8 @@ def widened(
         index=index,
     ).set_axis(columns, axis=1)
     series = obj.ndim == 1
-    node = Unstack(flat.node, by, (True,) * len(by), True, like, keys, series, fill_value)
+    rising = (True,) * len(by)
+    node = Unstack(flat.node, by, rising, True, like, keys, series, fill_value, order)
     result: DataFrame = collection_of(node)
     return result
 
@@ -264,11 +293,39 @@ def _are_sorted_groups(node: Node) -> bool:
     return isinstance(node, GroupByAggregation) and node.call.sort
 
 
-def _columns(labels: pd.DataFrame, meta: Any, names: list[Any]) -> pd.Index:
+def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] | None:
+    """Return the labels of levels in the order in which unsorted groups occur, if rows are some.
+
+    pandas keeps this order of a level when groups are filtered, or sorted by their values.
+    """
+    while _keeps_levels(node):
+        node = node.inputs[0]
+    if not isinstance(node, GroupByAggregation) or node.call.sort:
+        return None
+    if node.meta.index.nlevels != len(levels):
+        return None  # the values of rows add levels
+    flat = rowwise(NewLabels(flattened), collection_of(node), order=tuple(levels))
+    labels = flat[list(range(len(levels)))].drop_duplicates().compute()
+    return tuple(pd.Index(labels[at].drop_duplicates()) for at in labels.columns)
+
+
+def _keeps_levels(node: Node) -> bool:
+    if isinstance(node, Rowwise):
+        return not isinstance(node.func, NewLabels)
+    by_values = isinstance(node, SortValues) and node.by != ()
+    return by_values or isinstance(node, NarrowFloats | Filter | Positions)
+
+
+def _columns(
+    labels: pd.DataFrame, meta: Any, names: list[Any], order: Sequence[pd.Index] | None
+) -> pd.Index:
     """Return the columns that pandas makes of labels, for each value."""
     zeros = pd.Index(np.zeros(len(labels), dtype=int))
-    keys = [pd.Index(labels[at]) for at in labels.columns]
-    index = pd.MultiIndex.from_arrays([zeros, *keys])
+    keys = [zeros, *(pd.Index(labels[at]) for at in labels.columns)]
+    if order is None:
+        index = pd.MultiIndex.from_arrays(keys)
+    else:
+        index = in_levels(keys, [zeros[:1], *order])
     if isinstance(meta, pd.Series):
         small: Any = pd.Series(0, index=index)
     else:

@@ -96,3 +96,43 @@ def test_categories_of_groups_are_in_order():
         lambda d: d.set_index(["k", "c"]).f.unstack(),
     ):
         equal(call(lazy), call(frame))
+
+
+UNSORTED = {
+    "rows": lambda x: x.value_counts(["k", "b"]).unstack(),
+    "shares": lambda x: x.value_counts(["k", "b"], sort=False, normalize=True).unstack(0),
+    "filled": lambda x: x.groupby(["k", "b"], sort=False)[["v"]].sum().unstack(fill_value=0),
+    "filtered": lambda x: large(unsorted_sums(x)).unstack(),
+    "head": lambda x: unsorted_sums(x).head(2).unstack(),
+    "sorted by values": lambda x: unsorted_sums(x).sort_values().unstack(),
+    "sorted by labels": lambda x: unsorted_sums(x).sort_index().unstack(),
+    "gaps": lambda x: x.groupby(["c", "k"], sort=False, dropna=False).v.sum().unstack(),
+    "three levels": lambda x: x.groupby(["k", "b", "c"], sort=False).v.sum().unstack(["c", "b"]),
+    "other labels": lambda x: unsorted_sums(x).reset_index().set_index(["k", "b"]).v.unstack(),
+}
+
+
+def unsorted_sums(frame: Any) -> Any:
+    """Return the sums of groups in the order in which these occur."""
+    return frame.groupby(["k", "b"], sort=False).v.sum()
+
+
+def large(sums: Any) -> Any:
+    """Return the larger ones of some sums."""
+    return sums[sums > 3]
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+def test_unsorted_groups_keep_their_order(mode):
+    """Levels of groups have the order in which groups occur; also if some are left out."""
+    frame = pd.DataFrame(
+        {
+            "k": [0, -1, 1, -1, 2, 0],
+            "b": [True, False, True, True, False, True],
+            "c": ["q", "p", None, "p", "q", "z"],
+            "v": [1.0, 2, 3, 4, 5, 6],
+        }
+    )
+    with planned(mode):
+        for program in UNSORTED.values():
+            equal(program(md.DataFrame(frame, chunk_size=2)), program(frame))
