@@ -102,6 +102,24 @@ def _nan_of_none(found: Any, none: Any, hidden: Any) -> Any:
     return ufuncs.where(ufuncs.greater(none, hidden), found.dtype.type(np.nan), found)
 
 
+def _kept_mean(a: Any, result: Any, how: Any) -> Any:
+    """Mask means of nothing; also those that are not finite, as NumPy's division does."""
+    hidden = _hidden(a, how)
+    if result.ndim:
+        sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
+        hidden = ufuncs.logical_or(hidden, _not_finite(a, result, count(a, **sizes)))
+    return with_mask(result, hidden, None)
+
+
+def _not_finite(a: Any, means: Any, number: Any) -> Any:
+    """Tell which means of some values are not finite, if any value is masked.
+
+    NumPy takes values for plain ones if a condition has masked none.
+    """
+    apart = ufuncs.logical_and(ufuncs.greater(number, 0), logical_not(ufuncs.isfinite(means)))
+    return ufuncs.logical_and(apart, reductions.any(mask_of(a)))
+
+
 def _mean_dtype(a: Any, how: Any) -> Any:
     dtype = how.get("dtype")
     return dtype if dtype is not None else np.mean(np.ones(1, a.dtype)).dtype
@@ -116,7 +134,9 @@ def _averaged(a: Any, name: str, how: Mapping[str, Any]) -> Any:
 def _var(a: Any, how: Any) -> Any:
     ddof = how.pop("ddof", 0)
     around = _mean(a, {**how, "keepdims": True})
-    away = ufuncs.where(mask_of(a), 0, subtract(values_of(a), around))
+    # NumPy masks what is far from a mean that is not finite, so that the variance is 0.
+    apart = ufuncs.logical_or(mask_of(a), _not_finite(a, around, count(a)))
+    away = ufuncs.where(apart, 0, subtract(values_of(a), around))
     square = ufuncs.square(ufuncs.absolute(away))
     sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
     number = count(a, **sizes)
@@ -124,8 +144,13 @@ def _var(a: Any, how: Any) -> Any:
     hidden = few = ufuncs.less_equal(free, 0)
     if not _has_values(a):
         hidden = ufuncs.logical_and(few, ufuncs.logical_or(number > 0, _hidden(a, how)))
+    if not number.ndim:
+        hidden = ufuncs.logical_or(hidden, _not_finite(a, around.ravel()[0], number))
     variance = ufuncs.divide(reductions.sum(square, **sizes), ufuncs.maximum(free, 1))
-    return with_mask(_nan_of_none(variance.astype(square.dtype), few, hidden), hidden, None)
+    result = _nan_of_none(variance.astype(square.dtype), few, hidden)
+    if not number.ndim:
+        result = ufuncs.where(hidden, 0, result)  # as that of numpy.ma.masked
+    return with_mask(result, hidden, None)
 
 
 _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
@@ -150,7 +175,7 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     elif name == "ptp":
         result = _kept(a, subtract(_most(a, "max", how), _most(a, "min", how)), how)
     elif name == "mean":
-        result = _kept(a, _mean(a, how).astype(_averaged(a, name, how)), how)
+        result = _kept_mean(a, _mean(a, how).astype(_averaged(a, name, how)), how)
     elif name == "var":
         result = _var(a, how).astype(_averaged(a, name, how))
     elif name == "std":

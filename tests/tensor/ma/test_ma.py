@@ -357,3 +357,20 @@ def test_of_no_values_nothing_is_masked(name):
     found = mt.ma.masked_where(none > 1, none).sum().compute()
     assert not np.ma.getmaskarray(found)
     assert found.dtype == int
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_means_that_are_not_finite(name):
+    """NumPy masks such means, and takes their variances for 0; of unmasked values all are nan."""
+    array = np.array([[1.0, 2, np.nan], [4, 5, 6], [np.inf, 1, 9]])
+    ways: list[dict[str, Any]] = [{}, {"axis": 0}, {"axis": -1}, {"axis": 0, "keepdims": True}]
+    ways += [{"axis": 0, "ddof": 1}] if name != "mean" else []
+    pairs = []
+    for values in (array, array[0], array[2], array.astype(complex)):
+        for border in (4, 99):
+            whole = np.ma.masked_where(abs(values) > border, values)
+            lazy = mt.tensor(values, chunk_size=2)
+            parts = ma.masked_where(abs(lazy) > border, lazy)
+            pairs += [(getattr(parts, name)(**how), getattr(whole, name)(**how)) for how in ways]
+    with np.errstate(all="ignore"):
+        assert_all_alike(pairs)
