@@ -181,8 +181,10 @@ def unstacked(
 
 def in_levels(keys: Sequence[Any], order: Sequence[pd.Index]) -> pd.MultiIndex:
     """Return labels whose levels have an order of their own, as those of unsorted groups."""
-    codes = [level.get_indexer(pd.Index(key)) for key, level in zip(keys, order, strict=True)]
-    return pd.MultiIndex(list(order), codes, verify_integrity=False)
+    pairs = zip(keys, order, strict=True)
+    codes: Any = [level.get_indexer(pd.Index(key)) for key, level in pairs]
+    levels: Any = list(order)
+    return pd.MultiIndex(levels, codes, verify_integrity=False)
 
 
 def numbered(columns: pd.Index, values: list[Any], levels: int) -> pd.MultiIndex:
