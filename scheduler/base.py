@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from dask.sizeof import sizeof
 from dask.task_spec import GraphNode
 
 from .events import Event
+from .storage.sizes import size_of
 
 Key = Hashable
 # Any, because a Mapping is invariant in its keys: a dict of tuples is no Mapping of Hashables.
@@ -135,7 +135,7 @@ def all_dtypes(value: Any) -> tuple[Any, ...]:
 
 def describe(value: Any) -> ChunkInfo:
     """Return the :class:`ChunkInfo` of a computed chunk."""
-    nbytes = int(sizeof(value))
+    nbytes = size_of(value)
     shape = getattr(value, "shape", None)
     labelled = hasattr(type(value), "iloc")
     return ChunkInfo(

@@ -18,13 +18,12 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-from dask.sizeof import sizeof
-
 from ..base import ChunkInfo, Hint, Key, TaskGraph, describe
 from ..errors import FORKED, SchedulerClosed
 from ..events import TaskDone
 from ..storage.buffers import Charges, charges
 from ..storage.compaction import compact
+from ..storage.sizes import size_of
 from ..storage.spill import SpillFile, SpillStore
 from ..thread_frames import current_frames
 from . import evaluate as evaluate_module
@@ -360,7 +359,7 @@ class Engine:
                 value = compact(job.fresh_context().run(evaluate, item))
             cost = charges(value, self.state.memory.ledger)
             if job.observed:
-                event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
+                event = TaskDone(item.key, size_of(value), time.perf_counter() - start)
         except BaseException as raised:  # noqa: BLE001  (the handle raises it)
             error = raised.with_traceback(self._prune(raised.__traceback__))
         self.lock.acquire()

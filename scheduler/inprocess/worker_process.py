@@ -23,12 +23,12 @@ from types import TracebackType
 from typing import Any
 
 import cloudpickle
-from dask.sizeof import sizeof
 from dask.task_spec import GraphNode
 
 from ..base import SAMPLE_LIMIT, ChunkInfo, Key, describe
 from ..errors import SchedulerClosed, WorkerDied
 from ..storage import files
+from ..storage.sizes import size_of
 from .evaluate import evaluate
 
 _START = (
@@ -74,7 +74,7 @@ class Blob:
     @classmethod
     def of(cls, value: Any, path: str) -> Blob:
         """Encode ``value``, a large one into the new file ``path``."""
-        if sizeof(value) <= SAMPLE_LIMIT:
+        if size_of(value) <= SAMPLE_LIMIT:
             return cls(dumps(value), None, None)
         files.write(path, value, by_value=True)
         return cls(None, path, describe(value))

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from dask.sizeof import sizeof
+
+from .sizes import size_of
 
 #: ``(identity of the buffer's owner, bytes)`` of each buffer that a value keeps alive.
 Charges = tuple[tuple[int, int], ...]
@@ -111,7 +112,7 @@ _NOTED, _ALONE = _calibrate()
 def _of_objects(array: np.ndarray[Any, Any]) -> int:
     """Estimate the bytes of an array of objects; Dask counts only the pointers."""
     sample = array.flat[:: max(1, array.size // _SAMPLE)]
-    return int(array.nbytes + sum(map(sizeof, sample)) / max(1, len(sample)) * array.size)
+    return int(array.nbytes + sum(map(size_of, sample)) / max(1, len(sample)) * array.size)
 
 
 def charges(value: Any, held: BufferUsage) -> Charges:
@@ -128,7 +129,7 @@ def charges(value: Any, held: BufferUsage) -> Charges:
         return ((id(value), value.nbytes),)
     survey = _Survey()
     if not survey.add(value):
-        nbytes = _of_objects(value) if isinstance(value, np.ndarray) else int(sizeof(value))
+        nbytes = _of_objects(value) if isinstance(value, np.ndarray) else size_of(value)
         return ((id(value), nbytes),)
     return tuple(
         (owner, entry[1])

@@ -25,7 +25,8 @@ from typing import IO, Any
 
 import cloudpickle
 import numpy as np
-from dask.sizeof import sizeof
+
+from .sizes import size_of
 
 try:
     import resource
@@ -49,8 +50,6 @@ _VALUES_SHARE = 3 / 4
 
 #: Minimum average bytes of a list's entries for writing them separately.
 _DIVIDE_FROM = 4096
-#: Number of entries of a list that are measured.
-_WEIGHED = 16
 
 #: The errors of a pickler for an object that cannot be imported by name.
 UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)
@@ -136,9 +135,7 @@ def entries(value: Any) -> int:
     apart = all(hasattr(block, "ndim") for block in blocks) and len({*map(id, blocks)}) == len(
         blocks
     )
-    # Not `sizeof(value)`: it samples entries at random, but the result must be reproducible.
-    sample = value[:: -(-len(value) // _WEIGHED)]
-    return len(value) if apart and sum(map(sizeof, sample)) >= _DIVIDE_FROM * len(sample) else 0
+    return len(value) if apart and size_of(value) >= _DIVIDE_FROM * len(value) else 0
 
 
 def _write(file: IO[bytes], value: Any, by_value: bool) -> int:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from dask.sizeof import sizeof
 
 from . import files
 from .shared_handle import SharedHandle, place
 from .shared_segment import START, Segment, problem
+from .sizes import size_of
 
 #: Values below this many bytes are copied: opening a segment would cost more.
 SHARE_FROM = 1 << 20
@@ -77,7 +77,7 @@ class Pool:
 
         Return ``None`` for small values and without room: the value is then sent as a copy.
         """
-        nbytes = int(sizeof(value))
+        nbytes = size_of(value)
         if self.problem is not None or nbytes < self.share_from:
             return None
         stream, buffers = _encode(value, nbytes)

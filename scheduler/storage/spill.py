@@ -13,11 +13,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from dask.sizeof import sizeof
 from dask.utils import format_bytes
 
 from ..errors import SpillFull
 from . import files, private_folder
+from .sizes import size_of
 
 try:
     import fcntl
@@ -148,7 +148,7 @@ class SpillStore:
     def _write(self, value: Any) -> SpillFile:
         number = next(self._counter)
         self._check_limit()
-        needed = sizeof(value)
+        needed = size_of(value)
         problems = []
         for attempt in range(len(self.folders)):
             folder = self.folders[(number + attempt) % len(self.folders)]

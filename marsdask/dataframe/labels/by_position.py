@@ -190,7 +190,7 @@ def drawn_positions(
         options = {"n": n, "frac": frac, "replace": replace, "random_state": random_state}
         positions: list[int] = pd.Series(np.arange(rows)).sample(**options).tolist()
         return positions
-    pd.Series([0]).sample(n and min(n, 1), frac, replace)  # checks the arguments
+    pd.Series([0]).sample(n and min(n, 1), frac, replace, random_state=0)  # checks the arguments
     count = round(frac * rows) if frac is not None else 1 if n is None else n
     if count > rows and not replace:
         raise ValueError("Cannot take a larger sample than population when 'replace=False'")
