@@ -67,8 +67,8 @@ MUTANTS = {
     ),
     "nobody waits for workers in vain": Mutant(
         "scheduler/cluster/failures.py",
-        '        given = dask.config.get(TIMEOUT, "30 minutes")\n',
-        "        given = None\n",
+        '        value = dask.config.get(TIMEOUT, "30 minutes")\n',
+        "        value = None\n",
         "tests/scheduler/cluster/test_failures.py",
     ),
     "workers share no memory": Mutant(
@@ -85,8 +85,8 @@ MUTANTS = {
     ),
     "the nanny never kills": Mutant(
         "scheduler/worker/nanny.py",
-        "        if used > most and not (self.host is not None and self.host.within(HARD)):\n",
-        "        if used < 0:\n",
+        "        if nbytes > most and not (self.host is not None and self.host.within(HARD)):\n",
+        "        if nbytes < 0:\n",
         "tests/scheduler/worker/test_nanny.py",
     ),
 }
