@@ -11,7 +11,7 @@ import pandas as pd
 
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
-from ..frame_node import dtypes_of
+from ..frame_node import dtypes_of, is_masked
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..schemas.dtypes import OneType
@@ -76,6 +76,71 @@ def with_exemplars(
     return rowwise(WithExemplars(func), rows, collection_of(exemplars), *args, **kwargs)
 
 
+def chosen(func: Callable[..., Any], rows: Any, cond: Any, other: Any, *, where: bool) -> Any:
+    """Return ``where`` or ``mask`` of a column, in the type that all replacements need."""
+    node = other.node
+    exemplars = FrameFold(np.empty((), object), None, False, "exemplars", node, NUMBERS)
+    changes = ~cond.all() if where else cond.any()
+    return rowwise(Chosen(func, where), rows, cond, other, collection_of(exemplars), changes)
+
+
+def needs_all_replacements(rows: Any, other: Any) -> bool:
+    """Tell whether numbers may be replaced by numbers that their type cannot hold."""
+    dtype = rows.node.meta.dtype
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf":
+        return False
+    if dtype == other and rows.node.settled:
+        return False
+    return is_masked(other) or getattr(other, "kind", "") == "f"
+
+
+@kernel(scratch=1.0)
+def number_exemplars(block: Any) -> Any:
+    """Return numbers of each kind: a missing one, one with a fraction, the least and the largest.
+
+    A type that holds them holds all.
+    """
+    present = block.dropna()
+    fractions = present[present % 1 != 0]
+    ends = [present.min(), present.max()] if len(present) else []
+    some = [block[block.isna()].iloc[:1], fractions.iloc[:1], pd.Series(ends, dtype=block.dtype)]
+    return pd.concat(some, ignore_index=True)
+
+
+@kernel(scratch=0.0)
+def join_numbers(a: Any, b: Any) -> Any:
+    """Return the exemplars of the numbers of two chunks."""
+    return number_exemplars(pd.concat([a, b], ignore_index=True))
+
+
+@dataclass(frozen=True)
+class Chosen(FunctionWrapper, Unsettled):
+    """Calls ``where`` or ``mask`` with exemplars behind, so that all chunks have one type."""
+
+    where: bool
+
+    def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
+        """Return the types of rows whose replacements may be missing."""
+        block, _, other, *_ = metas
+        cond = pd.Series([not self.where])
+        first = sample(block).iloc[:1].reset_index(drop=True)
+        missing = pd.Series([None], dtype=other.dtype)
+        return without_rows(self.func(first, cond, missing, **kwargs), found)
+
+    def __call__(
+        self, block: Any, cond: Any, other: Any, exemplars: Any, changes: Any, **kwargs: Any
+    ) -> Any:
+        values = exemplars.item()
+        if not len(block) or values is None or not len(values) or not changes:
+            return self.func(block, cond, other, **kwargs)
+        again = [0] * len(values)
+        replaced = pd.Series([not self.where] * len(values), dtype=cond.dtype)
+        pairs = ((block, block.iloc[again]), (cond, replaced), (other, values))
+        parts = [pd.concat(pair, ignore_index=True) for pair in pairs]
+        result = self.func(*parts, **kwargs)
+        return result.iloc[: len(block)].set_axis(block.index).rename(block.name)
+
+
 def _tells_no_kind(dtype: Any) -> bool:
     return isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_object_dtype(dtype)
 
@@ -116,6 +181,10 @@ def as_scalar(exemplars: Any) -> Any:
     scalar = np.empty((), object)
     scalar[()] = exemplars
     return scalar
+
+
+#: How exemplars of numbers are found: in a chunk, of two chunks, and at the end.
+NUMBERS = (number_exemplars, join_numbers, as_scalar)
 
 
 def _columns(block: Any) -> Iterable[Any]:

@@ -19,11 +19,13 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 
 from ..create import FromTensor
-from ..frame_node import S, SameRows, axis_number
+from ..frame_node import S, SameRows, axis_number, is_masked, is_row
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
+from . import exemplars
+from .apply import side_by_side
 from .operands import BROADCAST, aligned_tensor, aligned_values, array_of
-from .rowwise import InPlace, Method, rowwise
+from .rowwise import InPlace, Method, column_at, rowwise
 
 
 @keeps_lazy("items")
@@ -144,7 +146,57 @@ def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, 
     else:
         other = _beside(obj, other, name)
     values = [_beside(obj, cond, name), other]
+    if isinstance(method, InPlace):
+        return rowwise(method, obj, *values, **options)
+    if not options and _in_all_rows(obj, *values):
+        return exemplars.chosen(method, obj, *values, where=name == "where")
+    if options.get("axis") in (0, "index") and _has_its_columns(obj, values[0], other):
+        parts = zip(_columns_of(obj), _columns_of(values[0]), strict=True)
+        chosen = [_chosen(method, column, cond, other, {}) for column, cond in parts]
+        return _beside_each_other(chosen, obj.node.meta.columns)
     return rowwise(method, obj, *values, **options)
+
+
+def _has_its_columns(obj: Any, cond: Any, other: Any) -> bool:
+    """Tell whether each column of a frame has a condition, and its type may depend on all rows."""
+    metas = [part.node.meta for part in (obj, cond) if isinstance(part, Collection)]
+    if len(metas) < 2 or not all(isinstance(meta, pd.DataFrame) for meta in metas):
+        return False
+    same = metas[0].columns.equals(metas[1].columns)
+    return same and any(_in_all_rows(column, other) for column in _columns_of(obj))
+
+
+def _columns_of(frame: Any) -> list[Any]:
+    count = len(frame.node.meta.columns)
+    return [rowwise(column_at, frame, position=at) for at in range(count)]
+
+
+def _beside_each_other(columns: list[Any], labels: Any) -> Any:
+    return rowwise(side_by_side, *columns, order=list(range(len(columns))), columns=labels)
+
+
+def _in_all_rows(obj: Any, *values: Any) -> bool:
+    """Tell whether the type of a column depends on what may replace other rows."""
+    rows = [obj, *values]
+    if not all(_is_column(part) for part in rows) or len(obj.node.chunks[0]) == 1:
+        return False
+    return exemplars.needs_all_replacements(obj, values[-1].node.meta.dtype)
+
+
+def _is_bound_of_all_rows(obj: Any, bound: Any) -> bool:
+    """Tell whether what a bound does to a column depends on other rows of it."""
+    if not _is_column(bound):
+        return False
+    columns = [obj] if obj.ndim == 1 else _columns_of(obj)
+    several = len(obj.node.chunks[0]) > 1
+    masked = several and is_masked(bound.node.meta.dtype)
+    return masked or any(_in_all_rows(column, bound) for column in columns)
+
+
+def _is_column(value: Any) -> bool:
+    """Tell whether a value is a lazy series of rows."""
+    is_series = isinstance(value, Collection) and isinstance(value.node.meta, pd.Series)
+    return is_series and not is_row(value.node)
 
 
 def _of_columns(frame: Any, values: Any) -> pd.Series:
@@ -184,12 +236,39 @@ def clip(
     bounds = {
         name: _as_bound(obj, end, by_row=by_row) for name, end in ends.items() if end is not None
     }
+    if by_row and not inplace and any(_is_bound_of_all_rows(obj, end) for end in bounds.values()):
+        if obj.ndim == 1:
+            column: S = _clipped(obj, bounds)
+            return column
+        if all(not isinstance(end, Collection) or _is_column(end) for end in bounds.values()):
+            columns = [_clipped(column, bounds) for column in _columns_of(obj)]
+            frame: S = _beside_each_other(columns, obj.node.meta.columns)
+            return frame
     how = {} if axis is None else {"axis": axis}
     scalar = any(isinstance(end, Collection) and not end.node.chunks for end in bounds.values())
     by_scalar = ClipInPlaceByScalar("clip") if inplace else ClipByScalar("clip")
     method = by_scalar if scalar else method_in("clip", inplace=inplace)
     result: S = rowwise(method, obj, **bounds, **how)
     return result
+
+
+def _clipped(series: Any, bounds: dict[str, Any]) -> Any:
+    """Clip a column by others: pandas takes missing bounds for infinite ones."""
+    for name, end in bounds.items():
+        if not _is_column(end):
+            series = clip(series, **{name: end})
+            continue
+        least = name == "lower"
+        bound = rowwise(without_gaps, end, end.notna().any(), least=least)
+        inside = series >= bound if least else series <= bound
+        series = where(series, inside | series.isna(), bound)
+    return series
+
+
+def without_gaps(block: Any, any_present: Any, least: bool) -> Any:
+    """Return bounds with infinity for missing ones."""
+    block = block if any_present else block.astype("float64")
+    return block.fillna(-np.inf if least else np.inf)
 
 
 class ClipByScalar(Method):

@@ -12,6 +12,7 @@ from hypothesis import given
 
 import marsdask
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, filtered, table, tables
 from tests.strategies import draws
 
@@ -156,3 +157,42 @@ def test_columns_keep_their_types_in_place(case, coalesce):
                 changed(case, lazy).execute()
         else:
             equal(changed(case, lazy), expected)
+
+
+NUMBERS = pd.Series([5, 6, 7, 8])
+GAPS = pd.Series([1.0, 2, np.nan, 4])
+MASKED = pd.Series([1, 2, pd.NA, 4], dtype="Int64")
+
+#: What replaces numbers: a missing one decides the type, also if it replaces none.
+REPLACED: dict[str, tuple[Any, Any, Any]] = {
+    "masked": (NUMBERS, MASKED, lambda x, y: x.where(x != 6, y)),
+    "gaps": (NUMBERS, GAPS, lambda x, y: x.mask(x == 6, y)),
+    "fractions": (NUMBERS, GAPS.fillna(0.5), lambda x, y: x.where(x != 6, y)),
+    "whole": (NUMBERS, GAPS.fillna(3), lambda x, y: x.where(x != 6, y)),
+    "nothing": (NUMBERS, GAPS, lambda x, y: x.where(x != 66, y)),
+    "large": (NUMBERS.astype("int8"), GAPS.fillna(999), lambda x, y: x.where(x != 6, y)),
+    "floats": (NUMBERS.astype("float64"), MASKED, lambda x, y: x.where(x != 6, y)),
+    "columns": (NUMBERS.to_frame("a"), MASKED, lambda x, y: x.where(x != 6, y, axis=0)),
+    "upper": (NUMBERS, GAPS, lambda x, y: x.clip(upper=y)),
+    "lower": (NUMBERS, GAPS, lambda x, y: x.clip(lower=y)),
+    "both": (NUMBERS, GAPS, lambda x, y: x.clip(lower=y, upper=y + 1)),
+    "no bound": (NUMBERS, MASKED * pd.NA, lambda x, y: x.clip(upper=y)),
+    "frame": (NUMBERS.to_frame("a"), GAPS, lambda x, y: x.clip(upper=y, axis=0)),
+    "refused": (NUMBERS, MASKED, lambda x, y: x.clip(upper=y)),
+    "refused of masked": (MASKED, MASKED, lambda x, y: x.clip(upper=y)),
+    "refused of a frame": (NUMBERS.to_frame("a"), MASKED, lambda x, y: x.clip(y, axis=0)),
+}
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_all_replacements_decide_the_type(rows):
+    """Each chunk has the type of all rows, or raises what pandas raises for all."""
+    with option_context({"coalesce": False}):
+        for name, (values, others, program) in REPLACED.items():
+            kind = md.Series if values.ndim == 1 else md.DataFrame
+            lazy: Any = kind(values, chunk_size=rows), md.Series(others, chunk_size=rows)
+            if name.startswith("refused"):
+                with pytest.raises(TypeError, match="Invalid value"):
+                    program(*lazy).compute()
+                continue
+            equal(program(*lazy), program(values, others))
