@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
 from io import BytesIO
@@ -30,6 +32,9 @@ _SHARED: dict[bytes, tuple[ref[Any], bytes]] = {}
 #: The copies that exist, by their identities: they are not copied again.
 _OWN: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
+
+#: Drawing from these changes them.
+_GENERATORS = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
 
 #: Local classes, by their identities.
 _CLASSES: WeakValueDictionary[int, type] = WeakValueDictionary()
@@ -206,7 +211,7 @@ class Snapshot:
         return np.vectorize(self.of(value.pyfunc), doc=value.__doc__, **kwargs)
 
     def pickled(self, value: Any) -> Any:
-        """Return the copy that pickling makes; equal values share it."""
+        """Return the copy that pickling makes; equal values that do not draw numbers share it."""
         if _OWN.get(id(value)) is value:
             return value
         if callable(value) and (import_path(value) or keeps_record(value)):
@@ -214,19 +219,20 @@ class Snapshot:
         if captures_state(type(value)):
             return self.shared(value)
         try:
-            data, buffers = _dumped(value)
-            digest = _digest(data, buffers)
+            pickled = _dumped(value)
+            digest = pickled.digest()
             if (copied := _shared(digest)) is not None:
                 return copied
-            copied = pickle.loads(data, buffers=map(bytearray, buffers))
+            copied = pickle.loads(pickled.data, buffers=map(bytearray, pickled.buffers))
         except Exception:  # noqa: BLE001 - users' objects may raise any exception
             return self.shared(value)
         if type(copied) is not type(value):
             return self.shared(value)
         if type(copied).__weakrefoffset__:
             _OWN[id(copied)] = copied
-            last = ref(copied, lambda _: _SHARED.pop(digest, None))
-            _SHARED[digest] = last, _digest(*_dumped(copied))
+            if not pickled.draws:
+                last = ref(copied, lambda _: _SHARED.pop(digest, None))
+                _SHARED[digest] = last, _dumped(copied).digest()
         return copied
 
     def shared(self, value: Any) -> Any:
@@ -242,18 +248,32 @@ class Snapshot:
 class _SnapshotPickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Refers to classes that cannot be imported: unpickling copies would change them."""
 
+    draws = False
+    """Whether a random generator has been pickled."""
+
     def reducer_override(self, obj: Any) -> Any:
+        self.draws |= isinstance(obj, _GENERATORS)
         if isinstance(obj, type) and not import_path(obj):
             _CLASSES[id(obj)] = obj
             return _class_of, (id(obj),)
         return super().reducer_override(obj)
 
 
-def _digest(data: bytes, buffers: Iterable[Any]) -> bytes:
-    digest = blake2b(data, digest_size=16)
-    for buffer in buffers:
-        digest.update(buffer)
-    return digest.digest()
+@dataclass(frozen=True)
+class PickledValue:
+    """The bytes of a value."""
+
+    data: bytes
+    buffers: list[Any]
+    draws: bool
+    """Whether a part of the value is a random generator, which drawing from changes."""
+
+    def digest(self) -> bytes:
+        """Return a digest of the bytes."""
+        digest = blake2b(self.data, digest_size=16)
+        for buffer in self.buffers:
+            digest.update(buffer)
+        return digest.digest()
 
 
 def _shared(digest: bytes) -> Any:
@@ -261,7 +281,7 @@ def _shared(digest: bytes) -> Any:
     last, own = _SHARED.get(digest, (None, b""))
     copied = None if last is None else last()
     try:
-        return copied if copied is not None and _digest(*_dumped(copied)) == own else None
+        return copied if copied is not None and _dumped(copied).digest() == own else None
     except Exception:  # noqa: BLE001 - what a task has put into the copy may refuse to be pickled
         return None
 
@@ -270,11 +290,12 @@ def _class_of(identity: int) -> type:
     return _CLASSES[identity]
 
 
-def _dumped(value: Any) -> tuple[bytes, list[Any]]:
+def _dumped(value: Any) -> PickledValue:
     buffers: list[pickle.PickleBuffer] = []
     with BytesIO() as file:
-        _SnapshotPickler(file, 5, buffer_callback=buffers.append).dump(value)
-        return file.getvalue(), [buffer.raw() for buffer in buffers]
+        pickler = _SnapshotPickler(file, 5, buffer_callback=buffers.append)
+        pickler.dump(value)
+        return PickledValue(file.getvalue(), [buffer.raw() for buffer in buffers], pickler.draws)
 
 
 @lru_cache(4096)

@@ -89,6 +89,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         raise ValueError("'edge_order' is 1 or 2")
     if f.dtype.kind in "iu":
         f = f.astype(np.float64)
+    if f.dtype.kind == "M":  # as NumPy, which takes times for their differences from the epoch
+        f = subtract(f, np.zeros((), f.dtype))
     for at in axes:
         if length(f.node, at) < edge_order + 1:
             raise ValueError(

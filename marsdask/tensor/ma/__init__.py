@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter
 from typing import Any, Final, ParamSpec, TypeVar
 from typing import cast as typed
 
@@ -234,11 +235,12 @@ def _masked_in_place(a: Any, condition: Any, fill_value: Any) -> MaskedTensor:
 
 
 @public
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: Any, x: Any = Parameter.empty, y: Any = Parameter.empty) -> Any:
     """Choose by a condition, or find where it holds. See numpy.ma.where."""
-    if (x is None) != (y is None):
-        raise ValueError("either both or neither of x and y should be given")
-    return nonzero(condition) if x is None else map_masked_blocks(np.ma.where, condition, x, y)
+    missing = [value is Parameter.empty for value in (x, y)]
+    if any(missing) != all(missing):
+        raise ValueError("Must provide both 'x' and 'y' or neither.")
+    return nonzero(condition) if all(missing) else map_masked_blocks(np.ma.where, condition, x, y)
 
 
 @public

@@ -169,9 +169,9 @@ def _odd(node: Node, axis: int, ends: list[list[Node]], mode: str) -> list[list[
                 "pad(reflect_type='odd') longer than the axis is not supported; use pad() twice"
             )
         edge = _edge(node, axis, 1, last=last)
-        end[:] = [
-            subtract.node(multiply.node(edge, np.array(2, edge.meta.dtype)), part) for part in end
-        ]
+        dtype = edge.meta.dtype
+        twice = multiply.node(edge, np.array(2, np.int64 if dtype.kind in "bmM" else dtype))
+        end[:] = [astype.node(subtract.node(twice, part), dtype) for part in end]
     return ends
 
 

@@ -62,9 +62,11 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Node:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     result = as_node(filt)
     axes = range(result.meta.ndim) if axis is None else normalize_axes(axis, result.meta.ndim)
+    # Of objects only those that equal the number are trimmed: neither None nor empty texts.
+    zero = 0 if result.meta.dtype.hasobject else np.zeros((), result.meta.dtype)
     for place in axes:
         other_axes = tuple(i for i in range(result.meta.ndim) if i != place)
-        has_values = any_true.node(not_equal.node(result, 0), axis=other_axes)
+        has_values = any_true.node(not_equal.node(result, zero), axis=other_axes)
         mask = None
         if "f" in trim.lower():
             mask = cumsum(astype.node(has_values, np.intp)) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import random
 import threading
 import types
 from typing import Any
@@ -420,6 +421,20 @@ def test_equal_models_share_one_copy():
     assert Snapshot().of(fitted()) is one
     one.coef_[:] = 5
     assert Snapshot().of(fitted()).coef_[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [np.random.default_rng, np.random.RandomState, np.random.PCG64, random.Random],
+    ids=lambda make: make.__name__,
+)
+def test_equal_generators_share_no_copy(make):
+    """Drawing from one would move the others, also where they are parts of objects."""
+    for value in (make(0), BufferHolder(make(0)), BufferHolder([make(0)])):
+        copies = [Snapshot().of(value) for _ in range(2)]
+        sources = [getattr(copied, "k", copied) for copied in copies]
+        assert copies[0] is not copies[1]
+        assert sources[0] is not sources[1]
 
 
 def test_containers_may_contain_themselves():

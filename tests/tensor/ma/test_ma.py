@@ -137,6 +137,17 @@ def test_masking_by_value(arrays: Any) -> None:
     assert_all_alike(pairs)
 
 
+def test_none_is_a_value_to_choose() -> None:
+    """Only a missing argument asks for the positions."""
+    condition, values = np.array([True, False, True]), np.arange(3)
+    lazy = mt.tensor(condition, chunk_size=2)
+    for choices in ((None, values), (values, None), (None, None)):
+        chosen = ma.where(lazy, *choices).compute()
+        assert chosen.tolist() == np.ma.where(condition, *choices).tolist()
+    with pytest.raises(ValueError, match="Must provide both"):
+        ma.where(lazy, values)
+
+
 MOVES = {
     "getitem": lambda x, xp: x[1:, ::-1],
     "points": lambda x, xp: x[[2, 0]],

@@ -50,6 +50,16 @@ def test_modes_are_numpys(name: str, case: Any) -> None:
     assert_like_numpy(MODES[name], case, rtol=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["reflect", "symmetric"])
+@pytest.mark.parametrize("dtype", ["?", "u1", "f4", "m8[D]", "M8[D]"])
+def test_odd_reflections_of_any_type(mode: str, dtype: str) -> None:
+    """Truth values are numbers meanwhile, and times have no double."""
+    values = np.array([1, 0, 0, 1, 1], "i8").astype(dtype)
+    assert_like_numpy(
+        lambda xp, a: xp.pad(a, 3, mode=mode, reflect_type="odd"), (values, ((2, 3),))
+    )
+
+
 def test_unknown_lengths() -> None:
     """Are waited for."""
     x = mt.arange(9, chunk_size=4)

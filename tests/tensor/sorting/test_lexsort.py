@@ -47,3 +47,23 @@ def test_trimmed_ends(trim: str, zeros: tuple[int, int]) -> None:
         kept = np.trim_zeros(vector, trim)  # type: ignore[arg-type]
         assert_same(mt.trim_zeros(lazy, trim), np.outer(kept, kept))
         assert_same(mt.trim_zeros(lazy, trim, axis=0), np.outer(kept, vector)[:, : len(vector)])
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        np.array(["", "", "a", "", "b", ""]),
+        np.array([b"", b"a", b"", b"b"]),
+        np.array([0, 5, 0, "NaT", 0, 0], "m8[D]"),
+        np.array([0, 5, 0, "NaT", 0, 0], "M8[D]"),
+        np.array([False, True, False]),
+        np.array([0, 1j, 0]),
+        np.array(["", None, "a", 0], object),
+        np.array([0, None, "a", 0], object),
+    ],
+    ids=str,
+)
+def test_trimmed_ends_of_any_type(ends: Any) -> None:
+    """What is no value of a type is trimmed: empty text, no time."""
+    chunks = ((2, len(ends) - 2),)
+    assert_like_numpy(lambda xp, a: xp.trim_zeros(a), (ends, chunks))
