@@ -162,7 +162,7 @@ class ExemplarsOf:
 
     def __call__(self, block: Any) -> Exemplars:
         return tuple(
-            _exemplars(column) if at in self.places else ()
+            exemplars_of(column) if at in self.places else ()
             for at, column in enumerate(_columns(block))
         )
 
@@ -171,7 +171,7 @@ class ExemplarsOf:
 def join_exemplars(a: Exemplars, b: Exemplars) -> Exemplars:
     """Return the exemplars of two chunks."""
     return tuple(
-        _exemplars(objects_of([*first, *second], len(first) + len(second)))
+        exemplars_of(objects_of([*first, *second], len(first) + len(second)))
         for first, second in zip(a, b, strict=True)
     )
 
@@ -196,7 +196,7 @@ def objects_of(values: Iterable[Any], count: int) -> Any:
     return np.fromiter(values, object, count)
 
 
-def _exemplars(values: Any) -> tuple[Any, ...]:
+def exemplars_of(values: Any) -> tuple[Any, ...]:
     """Return a value of each kind; of times the one that needs most digits."""
     if is_time(values.dtype):
         return _most_digits(values.dropna())

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.traits import Level
 
 from ..arguments.dask_arguments import without
+from ..elementwise.exemplars import as_scalar, exemplars_of, objects_of
+from ..elementwise.rowwise import rowwise
+from ..frame_node import dtypes_of
 from ..ordered.row_numbers import ResetIndex
+from ..reduction.fold import FrameFold
+from ..reduction.reductions import collection_of
+from ..rows import levels_in
 from ..schemas.schema import result_of
+from .keys import dtype_of_key
 from .merge import ANTI, Merge, MergeOptions
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
+
+#: The column of a right side that has a numeric key as objects.
+AS_OBJECTS = "marsdask:key {}"
 
 
 @public_call
@@ -74,7 +88,9 @@ def merge(
     result_of(pd.merge, schema_key, (), lambda: spec(left_meta, right_meta))
     spec = replace(spec, suffixes=tuple(suffixes))
     _check_supported(spec, left_meta, right_meta)
-    return (_anti if how in ANTI and spec.numbers else _merged)(sides, spec, sort=sort)
+    sides, spec, extra = of_one_kind(sides, spec)
+    rows = (_anti if how in ANTI and spec.numbers else _merged)(sides, spec, sort=sort)
+    return rows.drop(columns=extra) if extra else rows
 
 
 def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
@@ -132,6 +148,130 @@ def _check_supported(how: MergeOptions, left: Any, right: Any) -> None:
             f"merge() by {len(mine)} and {len(theirs)} keys is not supported; use reset_index() "
             "and on="
         )
+
+
+def of_one_kind(
+    sides: list[DataFrame], how: MergeOptions
+) -> tuple[list[DataFrame], MergeOptions, list[str]]:
+    """Return sides with objects for numeric keys that meet objects, as pandas casts them.
+
+    pandas infers of all values whether they may meet at all, and a chunk has some of them. Also
+    returns the columns that have been added, since the key of the result stays a number.
+    """
+    metas = [side.node.meta for side in sides]
+    if (how.left_index and how.right_index) or not any(map(_has_objects, metas)):
+        return sides, how, []
+    keys = [list(labels) for labels in how.keys(*metas)]
+    unlike = [
+        at
+        for at, pair in enumerate(zip(*keys, strict=True))
+        if _is_unlike([dtype_of_key(meta, key) for meta, key in zip(metas, pair, strict=True)])
+    ]
+    if not unlike:
+        return sides, how, []
+    values = [
+        _exemplars(side, tuple(labels[at] for at in unlike))
+        for side, labels in zip(sides, keys, strict=True)
+    ]
+    names, added = [], []
+    for at in unlike:
+        left, right = keys[0][at], keys[1][at]
+        names.append(right if isinstance(left, Level) else left)
+        is_number = not isinstance(right, Level) and is_numeric_dtype(dtype_of_key(metas[1], right))
+        if is_number and right not in names and metas[1].columns.nlevels == 1:
+            keys[1][at] = name = AS_OBJECTS.format(at)
+            added.append((name, right))
+    options = {"names": tuple(names)}
+    left = rowwise(with_objects, sides[0], *values, added=(), **options)
+    right = rowwise(with_objects, sides[1], *values, added=tuple(added), **options)
+    if added:
+        how = replace(how, right_on=tuple(keys[1]))
+    return [left, right], how, [name for name, _ in added]
+
+
+def _has_objects(meta: Any) -> bool:
+    return np.dtype(object) in (*dtypes_of(meta), *dtypes_of(meta.index))
+
+
+def _is_unlike(dtypes: list[Any]) -> bool:
+    """Tell whether one key has objects and the other one numbers."""
+    return any(dtype == "object" for dtype in dtypes) and any(map(is_numeric_dtype, dtypes))
+
+
+def _exemplars(side: DataFrame, keys: tuple[Hashable, ...]) -> Any:
+    """Return a value of each class of each key, ``None`` if there are no rows."""
+    are_columns = not any(isinstance(key, Level) for key in keys)
+    rows: Any = side[list(dict.fromkeys(keys))] if are_columns else side
+    steps = (KeyExemplars(keys), join_exemplars, as_scalar)
+    return collection_of(
+        FrameFold(np.empty((), object), None, False, "exemplars", rows.node, steps)
+    )
+
+
+@dataclass(frozen=True)
+class KeyExemplars:
+    """Finds exemplars of the keys of a chunk, in the types that the keys have."""
+
+    keys: tuple[Hashable, ...]
+
+    @property
+    def __name__(self) -> str:
+        return "exemplars"
+
+    def __call__(self, block: Any) -> tuple[Any, ...]:
+        levels = levels_in(block.index)
+        return tuple(
+            _of_each_class(levels[key.number].to_series() if isinstance(key, Level) else block[key])
+            for key in self.keys
+        )
+
+
+@kernel(scratch=0.0)
+def join_exemplars(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the exemplars of two chunks."""
+    pairs = zip(a, b, strict=True)
+    return tuple(_of_each_class(pd.concat(pair, ignore_index=True)) for pair in pairs)
+
+
+def _of_each_class(values: Any) -> Any:
+    if values.dtype != object:
+        return values.iloc[:1].reset_index(drop=True)
+    objects = exemplars_of(values)
+    return pd.Series(objects_of(objects, len(objects)), dtype=object)
+
+
+@kernel(scratch=1.0)
+def with_objects(
+    block: Any,
+    left: Any,
+    right: Any,
+    names: tuple[Hashable, ...],
+    added: tuple[tuple[str, Hashable], ...],
+) -> Any:
+    """Return rows of a side with objects for the keys that pandas casts before it merges them.
+
+    ``left`` and ``right`` are exemplars of the keys; beside a side without rows pandas casts none.
+    """
+    values = [side.item() if isinstance(side, np.ndarray) else None for side in (left, right)]
+    if all(side is None for side in values):  # only the types are known, or nothing is merged
+        casts = set(names)
+    elif any(side is None for side in values):
+        casts = set()
+    else:
+        casts = {
+            name
+            for name, *pair in zip(names, *values, strict=True)
+            if _met(name, *pair).dtype == object
+        }
+    block = block.assign(**{name: block[key].astype(object) for name, key in added})
+    return block.astype({name: object for name in names if name in casts and name in block})
+
+
+def _met(name: Hashable, left: Any, right: Any) -> Any:
+    """Return the common key of exemplars; raise pandas's error if they may not be merged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the merge itself warns
+        return pd.merge(left.to_frame(name), right.to_frame(name), on=[name])[name]
 
 
 def _labels(on: Any) -> tuple[Any, ...] | None:

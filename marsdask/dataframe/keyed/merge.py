@@ -151,18 +151,18 @@ def in_zone(right: Any, key: Hashable, left: Any) -> Any:
 
 
 def as_objects(side: Any, key: Hashable, other: Any, its: Hashable) -> Any:
-    """Return a side with a numeric key as objects, if the other one has numbers among objects.
+    """Return a side without rows with a numeric key as objects, if the other one has objects.
 
-    pandas looks at all values of the other key: of a chunk, they may be few. Of a side without
-    rows it takes any type.
+    pandas refuses some of them, since no value tells that the objects are numbers.
     """
-    if bool(len(side)) != bool(len(other)):
+    if len(side) or len(other):
         return side
     mine, theirs = dtype_of_key(side, key), dtype_of_key(other, its)
-    if isinstance(key, Level) or theirs != "object" or not pd.api.types.is_numeric_dtype(mine):
+    if theirs != "object" or not pd.api.types.is_numeric_dtype(mine):
         return side
-    of_texts = pd.api.types.infer_dtype(other[its], skipna=True) in {"string", "bytes"}
-    return side if of_texts else side.astype({key: object})
+    if not isinstance(key, Level):
+        return side.astype({key: object})
+    return side if side.index.nlevels > 1 else side.set_axis(side.index.astype(object), axis=0)
 
 
 def without_sign(left: Any, key: Hashable, right: Any, its: Hashable) -> Any:

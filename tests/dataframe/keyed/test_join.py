@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, planned, table, tables
 from tests.strategies import draws
 
@@ -89,3 +91,47 @@ def test_what_cannot_be_joined_raises_at_the_call():
     ]:
         with pytest.raises(kind, match=words):
             call()
+
+
+#: Objects of which pandas infers by all values whether they may meet numbers.
+OBJECT_KEYS: dict[str, list[Any]] = {
+    "missing": [None, None],
+    "numbers": [1, 2],
+    "numbers and missing": [None, 1],
+    "fractions and missing": [1.5, None],
+    "numbers and texts": [1, "a"],
+    "truth and missing": [True, None],
+}
+#: The names of the keys on both sides.
+KEYS_OF_BOTH: dict[str, dict[str, Any]] = {
+    "equal": {"on": "k"},
+    "other": {"left_on": "k", "right_on": "m"},
+    "labels": {"left_on": "k", "right_index": True},
+}
+
+
+def outcome(left: Any, right: Any, **options: Any) -> Any:
+    """Return the rows of a merge, or what it raises."""
+    try:
+        rows = left.merge(right, **options)
+        return rows if isinstance(left, pd.DataFrame) else rows.compute()
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", OBJECT_KEYS)
+def test_objects_meet_numbers(name: str) -> None:
+    """All values tell whether they may, and which columns become objects: in no chunk others."""
+    objects = pd.Series(OBJECT_KEYS[name], dtype=object)
+    for dtype, keys in itertools.product(("Int64", "float64"), KEYS_OF_BOTH.values()):
+        left = pd.DataFrame({"k": objects, "x": [1, 2]})
+        numbers = pd.Series([1, 0], dtype=dtype)
+        right = pd.DataFrame({"k": numbers, "m": numbers, "y": [1, 2]}, pd.Index(numbers))
+        wanted = outcome(left, right, how="left", **keys)
+        lazy = [md.DataFrame(side, chunk_size=1) for side in (left, right)]
+        with option_context({"coalesce": False}):
+            result = outcome(*lazy, how="left", **keys)
+        if isinstance(wanted, str):
+            assert result == wanted
+        else:
+            pd.testing.assert_frame_equal(result, wanted)
