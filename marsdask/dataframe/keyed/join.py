@@ -173,7 +173,8 @@ def of_one_kind(
         _exemplars(side, tuple(labels[at] for at in unlike))
         for side, labels in zip(sides, keys, strict=True)
     ]
-    names, added = [], []
+    names: list[Hashable] = []
+    added: list[tuple[str, Hashable]] = []
     for at in unlike:
         left, right = keys[0][at], keys[1][at]
         names.append(right if isinstance(left, Level) else left)
@@ -260,8 +261,8 @@ def with_objects(
     else:
         casts = {
             name
-            for name, *pair in zip(names, *values, strict=True)
-            if _met(name, *pair).dtype == object
+            for name, mine, theirs in zip(names, values[0], values[1], strict=True)
+            if _met(name, mine, theirs).dtype == object
         }
     block = block.assign(**{name: block[key].astype(object) for name, key in added})
     return block.astype({name: object for name in names if name in casts and name in block})
