@@ -273,7 +273,7 @@ class Index(Rows):
     dropna: Final = methods.through_column("dropna", checked=True)
     fillna: Final = methods.through_column("fillna")
     infer_objects: Final = methods.through_column("infer_objects")
-    map: Final = methods.through_column("map")
+    map: Final = method(methods.map_labels)
     repeat: Final = methods.through_column("repeat")
     sort_values: Final = methods.through_column("sort_values")
     take: Final = methods.through_column("take")

@@ -253,7 +253,9 @@ def with_objects(
 
     ``left`` and ``right`` are exemplars of the keys; beside a side without rows pandas casts none.
     """
-    values = [side.item() if isinstance(side, np.ndarray) else None for side in (left, right)]
+    values: list[Any] = [
+        side.item() if isinstance(side, np.ndarray) else None for side in (left, right)
+    ]
     if all(side is None for side in values):  # only the types are known, or nothing is merged
         casts = set(names)
     elif any(side is None for side in values):

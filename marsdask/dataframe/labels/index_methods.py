@@ -9,15 +9,19 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import no_default
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.traits import Level, SortKey
 
 from ..create import series_from_tensor
+from ..elementwise.exemplars import constructed, with_exemplars
 from ..elementwise.rowwise import Method, NewLabels, rowwise, to_series
+from ..frame_node import is_masked
 from ..reduction.properties import monotonic
 from ..reshape.concat import concat
+from ..reshape.object_labels import inferred_values
 from ..tensors import to_tensor
 
 if TYPE_CHECKING:
@@ -86,6 +90,27 @@ def through_column(name: str, *, checked: bool = False) -> Callable[..., Index]:
     return typed("Callable[..., Index]", call)
 
 
+#: The masked types of results of functions of masked labels.
+MASKED = {"b": "boolean", "i": "Int64", "u": "UInt64", "f": "Float64"}
+
+
+def map_labels(index: Index, mapper: Any, na_action: Any = None) -> Index:
+    """Return what a function makes of each label. See pandas.Index.map."""
+    values = column(index).map(mapper, na_action=na_action)
+    return as_index(rowwise(as_masked, values) if is_masked(index.node.meta.dtype) else values)
+
+
+@kernel(scratch=1.0)
+def as_masked(values: Any) -> Any:
+    """Return results of masked labels in their masked types, and texts as objects."""
+    if not len(values):
+        return values
+    if isinstance(values.dtype, pd.StringDtype):
+        return values.astype(object)
+    numbers = isinstance(values.dtype, np.dtype) and values.dtype.kind in MASKED
+    return values.astype(MASKED[values.dtype.kind]) if numbers else values
+
+
 def of_column(name: str) -> Callable[..., Tensor]:
     """Return the method of a column of that name, whose values are an array."""
 
@@ -146,8 +171,11 @@ def to_series_of(labels: Index, index: Any = None, name: Hashable = None) -> Ser
     """Return the labels as a column that is labelled by them. See pandas.Index.to_series."""
     if index is not None:
         raise NotImplementedError("to_series(index=) is not supported; use set_axis()")
-    series: Series = column(labels)
-    return series if name is None else series.rename(name)
+    series: Any = column(labels)
+    if is_object_dtype(labels.node.meta.dtype):
+        series = with_exemplars(constructed, series, is_object_dtype)
+    renamed: Series = series if name is None else series.rename(name)
+    return renamed
 
 
 def to_frame(labels: Index, index: bool = True, name: Any = no_default) -> DataFrame:
@@ -170,7 +198,10 @@ def append(index: Index, other: Any) -> Index:
         raise NotImplementedError("append() of labels in memory is not supported; use md.Index(x)")
     columns = [column(index), *map(column, indexes)]
     names = {entry.name for entry in columns}
-    return as_index(concat(columns)).rename(index.name if len(names) == 1 else None)
+    rows = concat(columns)
+    if is_object_dtype(rows.node.meta.dtype):  # pandas infers a type of all objects
+        rows = with_exemplars(inferred_values, rows, is_object_dtype)
+    return as_index(rows).rename(index.name if len(names) == 1 else None)
 
 
 def chosen(index: Any, key: Any) -> Any:

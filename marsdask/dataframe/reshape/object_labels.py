@@ -99,7 +99,13 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
 @kernel(scratch=1.0)
 def first_inferred(block: Any) -> Any:
     """Return rows whose first column, of objects, has the type that pandas infers."""
-    objects = pd.Index(block.iloc[:, 0].array, dtype=object)
     block = block.copy(deep=False)
-    block.isetitem(0, with_type(block.iloc[:, 0], objects.append(objects).dtype))
+    block.isetitem(0, inferred_values(block.iloc[:, 0]))
     return block
+
+
+@kernel(scratch=1.0)
+def inferred_values(values: Any) -> Any:
+    """Return objects in the type that pandas infers of labels."""
+    objects = pd.Index(values.array, dtype=object)
+    return with_type(values, objects.append(objects).dtype)

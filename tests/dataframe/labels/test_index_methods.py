@@ -14,6 +14,8 @@ from tests.dataframe.tables import equal
 
 NUMBERS = pd.Index([3, 1, 3, 7, 0, 1], name="n")
 TIMES = pd.Timestamp(0) + pd.TimedeltaIndex(np.array([5, 90, 17, 400], "m8[h]"), name="t")
+OBJECTS = pd.Index([None, 1, 2, "a", "b"], dtype=object)
+MASKED = pd.Index([1, None, 3], dtype="Int64")
 TEXTS = pd.Index(["b", None, "a", "b"], dtype="str")
 
 #: Calls of labels, and what labels they are.
@@ -29,6 +31,13 @@ CALLS: dict[str, tuple[pd.Index[Any], Any]] = {
     "duplicated": (NUMBERS, lambda i: i.duplicated()),
     "take": (NUMBERS, lambda i: i.take([2, 0])),
     "append": (NUMBERS, lambda i: i.append([i + 1])),
+    "append integers": (OBJECTS[1:3], lambda i: i.append(i)),
+    "append texts": (OBJECTS[3:], lambda i: i.append(i)),
+    "append both": (OBJECTS, lambda i: i.append(i)),
+    "to_series of texts": (OBJECTS[3:], lambda i: i.to_series()),
+    "to_series of both": (OBJECTS, lambda i: i.to_series()),
+    "map of masked to texts": (MASKED, lambda i: i.map(str)),
+    "map of masked to numbers": (MASKED, lambda i: i.map(lambda _: 1)),
     "astype": (NUMBERS, lambda i: i.astype(float)),
     "rename": (NUMBERS, lambda i: i.rename("m")),
     "set_names": (NUMBERS, lambda i: i.set_names(["m"])),
