@@ -88,9 +88,14 @@ def merge(
     result_of(pd.merge, schema_key, (), lambda: spec(left_meta, right_meta))
     spec = replace(spec, suffixes=tuple(suffixes))
     _check_supported(spec, left_meta, right_meta)
-    sides, spec, extra = of_one_kind(sides, spec)
-    rows = (_anti if how in ANTI and spec.numbers else _merged)(sides, spec, sort=sort)
-    return rows.drop(columns=extra) if extra else rows
+    return _rows(sides, spec, sort=sort)
+
+
+def _rows(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
+    """Return the merged rows of sides whose arguments have been checked."""
+    sides, how, added = of_one_kind(sides, how)
+    rows = (_anti if how.how in ANTI and how.numbers else _merged)(sides, how, sort=sort)
+    return rows.drop(columns=added) if added else rows
 
 
 def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
