@@ -13,8 +13,9 @@ from pandas.api.types import is_bool_dtype
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
-from ..frame_node import S, axis_number, dtypes_of, is_row
+from ..frame_node import S, axis_number, dtypes_of, is_masked, is_row
 from ..labels.index_methods import column
+from ..reduction.fold import assembled
 from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows
 from .rowwise import Method, NewLabels, Unsettled, rowwise
@@ -196,7 +197,15 @@ def _dot_of_rows(a: Any, b: Any) -> Any:
     products = a * b
     dtype = products.node.meta.dtype
     total = products.sum(skipna=False)
+    if is_masked(dtype):
+        return assembled(nan_of_na, [total], np.float64(0), title="dot", typed=False)
     return total.astype(dtype) if isinstance(dtype, np.dtype) and dtype.kind in "iu" else total
+
+
+def nan_of_na(total: Any) -> Any:
+    """Return a sum, NaN for NA: NumPy has the values of such columns as floats."""
+    value = total[()] if isinstance(total, np.ndarray) else total
+    return np.asarray(np.nan if value is pd.NA else value)
 
 
 class Converted(FunctionWrapper, Unsettled):

@@ -116,7 +116,9 @@ def among(block: Any, values: Any) -> Any:
 
 
 @keeps_lazy("arguments")
-def where(obj: S, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any) -> S:
+def where(
+    obj: S, cond: Any, other: Any = no_default, *, inplace: bool = False, **options: Any
+) -> S:
     """Keep values where a condition holds, and put others elsewhere. See pandas.DataFrame.where."""
     result: S = _chosen(method_in("where", inplace=inplace), obj, cond, other, options)
     return result
@@ -131,7 +133,7 @@ def cells_where(frame: S, cond: Any) -> S:
 
 
 @keeps_lazy("arguments")
-def mask(obj: S, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any) -> S:
+def mask(obj: S, cond: Any, other: Any = no_default, *, inplace: bool = False, **options: Any) -> S:
     """Replace values where a condition holds. See pandas.DataFrame.mask."""
     result: S = _chosen(method_in("mask", inplace=inplace), obj, cond, other, options)
     return result
@@ -143,12 +145,13 @@ def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, 
         raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
     if obj.ndim == 2 and isinstance(other, list | tuple) and np.ndim(other) == 1:
         options["axis"], other = 1, _of_columns(obj, other)
-    else:
+    elif other is not no_default:
         other = _beside(obj, other, name)
-    values = [_beside(obj, cond, name), other]
+    # Whether a value was given decides what pandas makes of intervals.
+    values = [_beside(obj, cond, name), *([] if other is no_default else [other])]
     if isinstance(method, InPlace):
         return rowwise(method, obj, *values, **options)
-    if not options and _in_all_rows(obj, *values):
+    if len(values) == 2 and not options and _in_all_rows(obj, *values):
         return exemplars.chosen(method, obj, *values, where=name == "where")
     if options.get("axis") in (0, "index") and _has_its_columns(obj, values[0], other):
         parts = zip(_columns_of(obj), _columns_of(values[0]), strict=True)

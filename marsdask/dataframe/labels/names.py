@@ -79,7 +79,9 @@ def insert(
         raise ValueError(f"cannot insert {column}, already exists")
     if not 0 <= loc <= len(frame.columns):
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {len(frame.columns)}")
-    labels = list(frame.columns)
+    labels, levels = list(frame.columns), frame.columns.nlevels
+    if levels > 1 and not isinstance(column, tuple):
+        column = (column, *[""] * (levels - 1))
     labels.insert(loc, column)
     clone = copy(frame)
     clone[column] = value

@@ -117,10 +117,12 @@ def in_cells(
     form: pd.DataFrame,
     keeps: bool = False,
     objects: frozenset[Any] = frozenset(),
+    flags: frozenset[Any] = frozenset(),
 ) -> pd.DataFrame:
     """Return values at their rows and columns of a frame; other cells are missing.
 
     With ``keeps`` ``objects``, texts and categories keep their types, as of a list of functions.
+    Values of ``flags``, which are booleans, are objects only together with numbers.
     """
     index, columns = form.index, form.columns
     types = [
@@ -133,7 +135,7 @@ def in_cells(
     table = {}
     for (at, items), dtype in zip(rows.items(), form.dtypes, strict=True):
         column = pd.Series(list(items.values()), list(items), types[at]).reindex(range(len(index)))
-        table[at] = _kept(column, dtype) if keeps else column
+        table[at] = _kept(column, dtype) if keeps and columns[at] not in flags else column
         table[at] = _typed(table[at], dtype)
     return pd.DataFrame(table).set_axis(index, axis=0).set_axis(columns, axis=1)
 
@@ -157,6 +159,7 @@ def aggregate_column(
     all rows meet in one task.
     """
     axis_number(series.node.meta, axis)
+    func = func.to_dict() if isinstance(func, pd.Series) else func
     if func is None and not kwargs:
         raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
     if func is not None and not isinstance(func, dict | list | tuple):
@@ -196,6 +199,7 @@ def aggregate(
     """
     meta = frame.node.meta
     across = axis_number(meta, axis) == 1
+    func = func.to_dict() if isinstance(func, pd.Series) else func
     if func is None and not kwargs:
         raise TypeError("Must provide 'func' or tuples of 'column, aggfunc.")
     if isinstance(func, CustomReduction):
@@ -276,6 +280,7 @@ def _put_together(
         series: Series = assembled(in_column, values, like, title="agg", form=like, row=True)
         return series
     cells = _cells(like, [(column, label) for column, _, label in wanted])
-    how: Any = {"cells": cells, "form": like, "keeps": keeps, "objects": objects}
+    flags = frozenset(label for label in meta if meta[label].dtype == bool)
+    how: Any = {"cells": cells, "form": like, "keeps": keeps, "objects": objects, "flags": flags}
     several: DataFrame = assembled(in_cells, values, like, title="agg", **how)
     return several

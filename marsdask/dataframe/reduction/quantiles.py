@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -276,6 +276,7 @@ def quantile(
                 "quantile(axis=1) of several q is not supported; use one at a time"
             )
         return _across(frame, q, numeric_only=numeric_only, interpolation=interpolation)
+    _check_categories(() if numeric_only else frame.node.meta.dtypes)
     frame = numeric_columns(frame, "quantile", numeric_only=numeric_only)
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
@@ -314,8 +315,16 @@ def _across(frame: Any, q: Any, **how: Any) -> Series:
     return across
 
 
+def _check_categories(dtypes: Iterable[Any]) -> None:
+    if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
+        raise NotImplementedError(
+            "quantile() of categories is not supported; use column.cat.codes, or numeric_only=True"
+        )
+
+
 def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:
     """Return exact quantiles: a series for several ``q``. See pandas.Series.quantile."""
+    _check_categories([series.node.meta.dtype])
     series = numeric_columns(series, "quantile", numeric_only=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
     result = _quantiles(series, q, interpolation)

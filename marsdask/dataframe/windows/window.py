@@ -8,6 +8,7 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
@@ -157,8 +158,13 @@ class Windows(Generic[S]):
         if meta.ndim == 2 and times in meta.columns:
             meta = meta.drop(columns=times)
         for dtype in dtypes_of(meta):
+            if isinstance(dtype, pd.CategoricalDtype) and is_numeric_dtype(dtype.categories.dtype):
+                raise NotImplementedError(
+                    f"{self.kind}() of categories is not supported; use "
+                    "astype(column.cat.categories.dtype)"
+                )
             # Objects may be numbers: chunks tell.
-            if not pd.api.types.is_numeric_dtype(dtype) and dtype != np.dtype(object):
+            if not is_numeric_dtype(dtype) and dtype != np.dtype(object):
                 raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {dtype}")
 
     def _of_pairs(self, name: str, other: Any = None, pairwise: Any = None, **options: Any) -> Any:
@@ -228,13 +234,26 @@ class Windows(Generic[S]):
             raise KeyError(f"Label(s) {missing} do not exist")
         if any(isinstance(item, list) for item in func.values()):
             func = {name: item if isinstance(item, list) else [item] for name, item in func.items()}
-        parts = [self[name]._aggregate(item, args, kwargs) for name, item in func.items()]
+        levels = chosen.columns.nlevels
+        if levels == 1 and any(isinstance(name, tuple) for name in func):
+            raise ValueError("Length of names must match number of levels in MultiIndex.")
+        # A tuple is one label, not a choice of several.
+        windows = [self._of_label(chosen, name) for name in func]
+        pairs = zip(windows, func.values(), strict=True)
+        parts = [part._aggregate(item, args, kwargs) for part, item in pairs]
         if not any(part.ndim == 2 for part in parts):
-            return beside(parts, pd.Index(list(func)))
+            return beside(parts, pd.Index(list(func)).set_names(chosen.columns.names))
         labels = [
-            (name, item) for name, part in zip(func, parts, strict=True) for item in part.columns
+            (*(name if levels > 1 else (name,)), item)
+            for name, part in zip(func, parts, strict=True)
+            for item in part.columns
         ]
-        return beside(parts, pd.MultiIndex.from_tuples(labels))
+        names = [*chosen.columns.names, None]
+        return beside(parts, pd.MultiIndex.from_tuples(labels, names=names))
+
+    def _of_label(self, chosen: Any, name: Any) -> Self:
+        """Return the windows of one column."""
+        return type(self)(chosen[name], self._how) if isinstance(name, tuple) else self[name]
 
     def pipe(
         self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any

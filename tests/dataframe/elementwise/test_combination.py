@@ -127,3 +127,15 @@ def test_refusals():
     ):
         with pytest.raises(KeyError):
             call()
+
+
+@pytest.mark.parametrize("gap", [pd.NA, 3])
+def test_product_of_masked_columns(gap):
+    """NumPy has them as floats if a value is missing."""
+    masked = pd.Series([1, 2, gap, 4], dtype="Int64")
+    numbers = pd.Series([5, 6, 7, 8])
+    for first, second in ((masked, numbers), (numbers, masked), (masked, masked)):
+        product = md.Series(first, chunk_size=2).dot(md.Series(second, chunk_size=2)).compute()
+        wanted: Any = first.dot(second)
+        assert product.dtype == wanted.dtype
+        np.testing.assert_equal(product, wanted)

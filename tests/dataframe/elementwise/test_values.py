@@ -196,3 +196,12 @@ def test_all_replacements_decide_the_type(rows):
                     program(*lazy).compute()
                 continue
             equal(program(*lazy), program(values, others))
+
+
+def test_intervals_without_a_value():
+    """Whether a missing value is given decides what pandas makes of intervals of integers."""
+    intervals = pd.Series(pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3]))
+    lazy, first = md.Series(intervals, chunk_size=1), pd.Interval(0, 1)
+    equal(lazy.mask(lazy == first), intervals.mask(intervals == first))
+    equal(lazy.where(lazy != first), intervals.where(intervals != first))
+    equal(lazy.mask(lazy == first, np.nan), intervals.mask(intervals == first, np.nan))

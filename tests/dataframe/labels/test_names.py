@@ -298,3 +298,16 @@ def test_new_labels_have_their_types(call):
         assert declared == types, name
         label = wanted.index[1]
         assert np.ravel(lazy.loc[label].compute()).tolist() == np.ravel(wanted.loc[label]).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Setting a new column")
+def test_inserted_labels_have_all_levels():
+    """A text is the first level, as in pandas."""
+    labels = pd.MultiIndex.from_tuples([("a", "x"), ("b", "x")])
+    wanted = pd.DataFrame(np.arange(4.0).reshape(2, 2), columns=labels)
+    lazy = md.DataFrame(wanted.copy(), chunk_size=1)
+    frames: Any = (wanted, lazy)
+    for frame in frames:
+        frame.insert(1, "q", 5)
+        frame.insert(0, ("a", "z"), frame[("b", "x")])
+    equal(lazy, wanted)

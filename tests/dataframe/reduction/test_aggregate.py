@@ -137,3 +137,24 @@ def equal_cells(found, wanted):
     check(found, wanted)
     pairs = zip(found.to_numpy().flat, wanted.to_numpy().flat, strict=True)
     assert all(one is other for one, other in pairs if other is None or other is pd.NA)
+
+
+def test_booleans_of_no_rows():
+    """Are numbers: the least of none is missing."""
+    frame = pd.DataFrame({"b": [True, False], "c": [False, True]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    choices: Any = (["min", "sum"], ["max", "count"], ["any", "sum"])
+    for how in choices:
+        equal(lazy[lazy.b & lazy.c].agg(how), frame[frame.b & frame.c].agg(how))
+        equal(lazy.agg(how), frame.agg(how))
+
+
+def test_functions_in_a_series():
+    """Are taken as those of a dict."""
+    frame = pd.DataFrame({"v": [1, 2, 6], "w": [0.5, 1, 2]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    of_rows: Any
+    of_columns: Any
+    of_rows, of_columns = pd.Series({"A": "sum", "B": "mean"}), pd.Series({"v": "sum"})
+    equal(lazy.v.agg(of_rows), frame.v.agg(of_rows))
+    equal(lazy.agg(of_columns), frame.agg(of_columns))

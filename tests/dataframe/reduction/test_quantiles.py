@@ -92,3 +92,12 @@ def test_methods_and_types():
     for values in (pd.Series([1, 2], dtype=object), pd.Series(pd.period_range("2020", periods=2))):
         with pytest.raises(NotImplementedError, match="median"):
             md.Series(values).median()
+
+
+def test_categories_are_refused_by_name():
+    """Their codes have quantiles in pandas."""
+    codes = md.DataFrame(pd.DataFrame({"a": pd.Categorical([1, 2]), "b": [1, 2]}))
+    for call in (codes.quantile, codes.a.quantile):
+        with pytest.raises(NotImplementedError, match="of categories is not supported"):
+            call()
+    equal(codes.quantile(numeric_only=True), pd.DataFrame({"b": [1, 2]}).quantile())

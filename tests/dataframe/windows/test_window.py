@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,3 +61,22 @@ def test_several_statistics():
     forward = pd.api.indexers.FixedForwardWindowIndexer(window_size=3)
     equal(lazy.rolling(forward, min_periods=1).sum(), frame.rolling(forward, min_periods=1).sum())
     equal(lazy.rolling(3, win_type="hamming").sum(), frame.rolling(3, win_type="hamming").sum())
+
+
+@pytest.mark.parametrize("kind", ["rolling", "expanding"])
+def test_labels_of_several_levels(kind):
+    """A tuple is one label, also of the windows' columns; levels keep their names."""
+    labels = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "x")], names=["P", None])
+    frame = pd.DataFrame(np.arange(12.0).reshape(4, 3) % 5, columns=labels)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    choices: list[Any] = [["sum", "max"], {("a", "x"): ["sum"]}, {("b", "x"): "sum"}]
+    for how in choices:
+        equal(getattr(lazy, kind)(2).agg(how), getattr(frame, kind)(2).agg(how))
+    named = pd.DataFrame(frame["a"]).rename_axis(columns="N")
+    parts = md.DataFrame(named, chunk_size=2)
+    equal(getattr(parts, kind)(2).agg(choices[0]), getattr(named, kind)(2).agg(choices[0]))
+    pairs = frame.set_axis(labels.to_flat_index(), axis=1)
+    with pytest.raises(ValueError, match="Length of names"):
+        getattr(md.DataFrame(pairs), kind)(2).agg(["sum", "max"])
+    with pytest.raises(NotImplementedError, match="of categories is not supported"):
+        getattr(md.Series(pd.Series([1, 2], dtype="category")), kind)(2).sum()
