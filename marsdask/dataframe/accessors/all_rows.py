@@ -12,7 +12,7 @@ import pandas as pd
 from marsdask.core.collection import Collection, compute
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 
-from ..elementwise.exemplars import by_values
+from ..elementwise.exemplars import by_values, with_one_nan
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import Method, rowwise
 from ..reshape.flat_map import flat_map
@@ -26,7 +26,7 @@ class NumberedColumns(FunctionWrapper):
     count: int
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = self.func(block, *args, **kwargs)
+        parts = self.func(with_one_nan(block), *args, **kwargs)
         first = parts.get(0, block)
         # A text of fewer parts has None, or NaN where text is of a type of its own.
         short = first.where(first.isna(), None)

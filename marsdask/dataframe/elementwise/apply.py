@@ -57,6 +57,8 @@ class UserCall(Unsettled):
     def called(self, block: Any) -> Any:
         """Return what pandas returns for some rows."""
         kwargs = dict(self.kwargs)
+        if callable(self.args[0]) and block.ndim == 1:
+            block = exemplars.with_one_nan(block)
         if self.name == "map" and hasattr(self.args[0], "__missing__"):
             return block.map(_with_missing_key(self.args[0]), **kwargs)
         if kwargs.get("axis") == 1 and not kwargs["raw"]:
@@ -82,6 +84,7 @@ class ValueCall(UserCall):
         options = dict(self.kwargs)
         skipped = options.pop("na_action", None) == "ignore"
         args = [*args, *options.pop("args", ())]
+        block = exemplars.with_one_nan(block)
         results = (
             value if skipped and is_missing else func(value, *args, **options)
             for value, is_missing in zip(block, block.isna(), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,26 @@ def _columns(block: Any) -> Iterable[Any]:
 def objects_of(values: Iterable[Any], count: int) -> Any:
     """Return an array of objects, of which some may be lists."""
     return np.fromiter(values, object, count)
+
+
+def with_one_nan(rows: Any) -> Any:
+    """Return objects in which every missing float is the object ``np.nan``.
+
+    pandas and users' functions look for it with ``is``, and what another process sends is a copy.
+    """
+    if rows.dtype != object:
+        return rows
+    values = rows.to_numpy()
+    copies = [
+        at
+        for at, value in enumerate(values)
+        if type(value) is float and isnan(value) and value is not np.nan  # noqa: PLW0177
+    ]
+    if not copies:
+        return rows
+    values = values.copy()
+    values[copies] = np.nan
+    return pd.Series(values, rows.index, object, rows.name)
 
 
 def exemplars_of(values: Any) -> tuple[Any, ...]:

@@ -41,7 +41,7 @@ from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
 from ..schemas.categories import over_all_categories
-from ..schemas.samples import column, sample, without_rows
+from ..schemas.samples import column, sample, with_texts, without_rows
 from ..schemas.schema import result_of
 
 #: Functions of a frame that align one value per column by label.
@@ -104,6 +104,8 @@ class Rowwise(FrameNode):
         if dtypes and holds_all and function_name(self.func) not in PUTS:
             return found  # these types have a missing value
         samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
+        if function_name(self.func) == "replace":
+            samples[0] = with_texts(samples[0], dict(self.kwargs).get("to_replace"))
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the call with the values warns
@@ -235,8 +237,7 @@ class Rowwise(FrameNode):
 
 def _row_of(node: Any) -> pd.Series[Any]:
     """Return one value per column, with its labels."""
-    value = column(node.meta.dtype)[:1]
-    return pd.Series(value.iloc[[0] * len(node.row_labels)].array, node.row_labels)
+    return column(node.meta.dtype).iloc[[0] * len(node.row_labels)].set_axis(node.row_labels)
 
 
 def _is_several(node: Node) -> bool:

@@ -18,6 +18,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits
 
+from ..elementwise.exemplars import is_time
 from ..frame_node import FrameNode, dtypes_of
 from ..ordered.row_numbers import without_numbers
 from ..relations.joins import join, right_join
@@ -25,6 +26,7 @@ from ..relations.relation import Table
 from ..rows import as_one_chunk, levels_in
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import types_of
+from ..schemas.times import in_one_zone, in_type, type_of_times
 from .chunk_sizing import (
     MeasuredGrid,
     may_be_tight,
@@ -72,13 +74,18 @@ class MergeOptions:
 
     def __call__(self, left: Any, right: Any) -> Any:
         """Merge two frames with pandas."""
+        zones = {
+            key: mine
+            for key, (mine, theirs) in self.time_keys(left, right).items()
+            if not in_one_zone(mine, theirs)
+        }
         for mine, theirs in zip(*self.keys(left, right), strict=False):
             frame = as_objects(left, mine, right, theirs)
             left, right = frame, as_objects(right, theirs, left, mine)
             right = without_sign(left, mine, right, theirs)
             if mine == theirs:  # which are one in the result
                 right = in_zone(right, mine, left)
-        return pd.merge(
+        merged = pd.merge(
             left,
             right,
             how=self.how,  # type: ignore[arg-type]
@@ -91,6 +98,21 @@ class MergeOptions:
             indicator=self.indicator,
             validate=self.validate,  # type: ignore[arg-type]
         )
+        for key, dtype in zones.items():
+            merged = in_type(merged, key, dtype)
+        return merged
+
+    def time_keys(self, left: Any, right: Any) -> dict[Hashable, tuple[Any, Any]]:
+        """Return the two types of the keys that are times, in columns of one name."""
+        types = {}
+        for key, its in zip(*self.keys(left, right), strict=False):
+            if key != its or isinstance(key, Level):
+                continue
+            mine, theirs = dtype_of_key(left, key), dtype_of_key(right, key)
+            are_times = all(is_time(dtype) and dtype.kind == "M" for dtype in (mine, theirs))
+            if are_times and mine != theirs and self.how not in ANTI:
+                types[key] = mine, theirs
+        return types
 
     def keys(self, left: Any, right: Any) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
         """Return the keys of frames of these types."""
@@ -206,7 +228,9 @@ class Merge(FrameNode):
             alone.append(self.how(row(left), right))
         if self.how.how in {"right", "outer", "right_anti"}:
             alone.append(self.how(left, row(right)))
-        return without_rows(pd.concat(alone), result) if alone else result
+        result = without_rows(pd.concat(alone), result) if alone else result
+        times = self.how.time_keys(left, right).items()
+        return result.astype({key: type_of_times(*types) for key, types in times})
 
     @property
     def settled(self) -> bool:

@@ -48,10 +48,11 @@ def _guessed(meta: Any, name: str, func: Any, args: tuple[Any, ...], kwargs: dic
         try:
             return getattr(rows, name)(func, *args, **kwargs)
         except Exception as error:
-            raise ValueError(
+            error.add_note(
                 f"{name}() called the function with a few rows of the columns' types to find the "
-                f"type of the result, and it raised {type(error).__name__}: {error}"
-            ) from error
+                "type of the result"
+            )
+            raise
 
 
 @kernel(scratch=3.0)

@@ -19,6 +19,19 @@ def sample(meta: Any) -> Any:
     return column(meta.dtype).rename(meta.name)
 
 
+def with_texts(rows: Any, replaced: Any) -> Any:
+    """Return a sample whose columns of text also have the texts that are to be replaced."""
+    groups = [*replaced, *replaced.values()] if isinstance(replaced, dict) else [replaced]
+    lists = [group if pd.api.types.is_list_like(group) else [group] for group in groups]
+    texts = [value for values in lists for value in values if isinstance(value, str)]
+    frame = rows.to_frame() if rows.ndim == 1 else rows
+    longer = pd.concat([frame, frame.iloc[[0] * len(texts)]])
+    for at, dtype in enumerate(frame.dtypes):
+        if isinstance(dtype, pd.StringDtype):
+            longer.isetitem(at, pd.Series([*frame.iloc[:, at], *texts], longer.index, dtype))
+    return longer.iloc[:, 0].rename(rows.name) if rows.ndim == 1 else longer
+
+
 def column(dtype: Any) -> Any:
     """Return a few values of a type."""
     if isinstance(dtype, pd.IntervalDtype):

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import marsdask
 import marsdask.dataframe as md
+from marsdask.core.collection import compute
 from tests.dataframe import one_mode
 
 _coalesce = one_mode.as_given
@@ -133,3 +135,56 @@ def test_a_look_is_taken_where_values_tell() -> None:
     whole: Any = md.Series(pd.Series(["a", "b"], dtype=object))
     looks = [len(lazy.str.upper().node.inputs) - 1 for lazy in (texts, whole, objects)]
     assert looks == [0, 0, 1]
+
+
+NAN = float("nan")
+OBJECTS = ["a", None, 1, np.nan, "a b", pd.NA, pd.NaT, np.nan, (NAN,), [None, {"k": 1}]]
+ZONED = pd.date_range("2020", periods=3, tz="Europe/Berlin", name="t")
+#: What processes send each other, in parts of two rows.
+SENT: dict[str, Any] = {
+    "objects": pd.Series(OBJECTS),
+    "truth": pd.Series([True, None, np.nan, 1, 1.0], dtype=object),
+    "times": pd.Series([pd.Timestamp("2020"), None, pd.NaT, pd.Timedelta(1)], dtype=object),
+    "scalars": pd.Series([np.int8(1), np.float32(2), "a", b"a"], dtype=object),
+    "categories": pd.Series(pd.Categorical(["a", None, "c"], ["c", "b", "a"], ordered=True)),
+    "zone": pd.Series(range(3), ZONED),
+    "periods": pd.Series(pd.period_range("2020", periods=3, freq="Q-FEB")),
+    "intervals": pd.Series(pd.interval_range(0, 3)),
+    "masked": pd.Series([1, None, 3], dtype="Int64"),
+    "arrow": pd.Series(["a", None, "c"], dtype="string[pyarrow]"),
+    "text": pd.DataFrame({"a": ["a", None, "c"], 1: pd.array([1, None, 3], "Float32")}),
+    "levels": pd.DataFrame({"a": [1, 2, 3]}, pd.MultiIndex.from_arrays([["p", None, "q"], ZONED])),
+    "nested": pd.DataFrame({"a": [[1], None, {}]}).rename_axis(columns="c"),
+}
+#: What pandas and users' functions decide by the identity of an object.
+BY_IDENTITY: dict[str, Any] = {
+    "split": lambda s: s.str.split(expand=True),
+    "rpartition": lambda s: s.str.rpartition("a"),
+    "map": lambda s: s.map(lambda value: value is np.nan),
+    "apply": lambda s: s.apply(lambda value: value is None or value is np.nan),
+    "NA": lambda s: s.map(lambda value: value is pd.NA or value is pd.NaT),
+}
+
+
+def exactly(frame: Any) -> Any:
+    """Return all that a frame holds, with the class of every value, as one text."""
+    columns = frame.to_frame() if frame.ndim == 1 else frame
+    cells = [[(type(cell), cell) for cell in columns[label]] for label in columns]
+    labels = [(type(label), label) for label in columns.index]
+    return repr((cells, labels, columns.dtypes, columns.index.dtype, columns.columns))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_what_is_sent_comes_back(scheduler):
+    """The same values of the same classes, and functions that compare with `is` find the same."""
+    objects = SENT["objects"]
+    parts = {
+        name: (md.DataFrame if frame.ndim == 2 else md.Series)(frame, chunk_size=2)
+        for name, frame in SENT.items()
+    }
+    calls = {name: call(parts["objects"]) for name, call in BY_IDENTITY.items()}
+    wanted = SENT | {name: call(objects) for name, call in BY_IDENTITY.items()}
+    with marsdask.new_session(scheduler, n_workers=1):
+        results = compute(*parts.values(), *calls.values())
+    for name, result in zip(wanted, results, strict=True):
+        assert exactly(result) == exactly(wanted[name]), name

@@ -205,3 +205,21 @@ def test_intervals_without_a_value():
     equal(lazy.mask(lazy == first), intervals.mask(intervals == first))
     equal(lazy.where(lazy != first), intervals.where(intervals != first))
     equal(lazy.mask(lazy == first, np.nan), intervals.mask(intervals == first, np.nan))
+
+
+#: Replacements of texts by values of other types: pandas computes with the new ones.
+NEW_TYPES: dict[str, Any] = {
+    "dict": lambda d: d.s.replace({"x": 1, "y": 2}) + 1,
+    "mean": lambda d: d.s.replace({"x": 1, "y": 2}).mean(),
+    "lists": lambda d: d.s.replace(["x", "y"], [1.5, 2]).std(),
+    "column": lambda d: d.replace({"s": {"x": 1, "y": 2}}).s * 2,
+    "frame": lambda d: d.replace({"x": 1, "y": 2})["s"].rename("z") - d.k,
+    "nothing": lambda d: d.s.replace("z", 1),
+}
+
+
+@pytest.mark.parametrize("name", NEW_TYPES)
+def test_texts_become_values_of_other_types(name):
+    """The type that is announced allows what pandas computes of them."""
+    frame = pd.DataFrame({"k": [1, 2, 3], "s": ["x", "y", "x"]})
+    equal(NEW_TYPES[name](md.DataFrame(frame, chunk_size=2)), NEW_TYPES[name](frame))

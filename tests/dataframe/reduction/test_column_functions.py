@@ -48,7 +48,7 @@ def test_types_are_shown_or_declared():
     def last(column):
         return column.iloc[5]
 
-    with pytest.raises(ValueError, match="few rows"):
+    with pytest.raises(IndexError, match="few rows"):
         lazy.apply(last)
     equal(lazy.apply(last, meta=pd.Series(dtype="i8")), frame.apply(last))
     assert lazy.apply(lambda x: x.max()).dtype == np.dtype("i8")
