@@ -235,7 +235,7 @@ class Rowwise(FrameNode):
         return self.grid(rule, rows[0].chunks[0], partitioning=partitioning)
 
 
-def _row_of(node: Any) -> pd.Series[Any]:
+def _row_of(node: Any) -> Any:
     """Return one value per column, with its labels."""
     return column(node.meta.dtype).iloc[[0] * len(node.row_labels)].set_axis(node.row_labels)
 
