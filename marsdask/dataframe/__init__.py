@@ -53,6 +53,7 @@ from pandas import (
 
 from marsdask.core.collection import ExecutableTuple
 
+from .accessors.extension_values import unique
 from .create import from_pandas
 from .elementwise.expressions import evaluate_variables as eval
 from .elementwise.values import isna, notna
@@ -79,7 +80,6 @@ from .io.text import read_fwf, read_table
 from .io.whole_files import read_feather, read_orc
 from .keyed.join import merge
 from .keyed.merge_asof import merge_asof, merge_ordered
-from .keyed.unique import unique
 from .partitions.from_map import from_array, from_dask_array, from_dict, from_map
 from .partitions.map_partitions import map_partitions
 from .partitions.random_split import map_overlap, repartition

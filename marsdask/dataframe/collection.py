@@ -18,13 +18,12 @@ from marsdask.tensor.tensor import method
 from . import batches, protocols
 from .display import html, representation
 from .elementwise.filter import Filter
-from .elementwise.rowwise import rowwise
 from .io import dask_frames
 from .ordered.positions import sliced_rows
 from .rows import alignment, cut_rows, recut_rows
 from .schemas.dtypes import cast_chunks, concat_chunks, in_one_type, meta_from_infos
 from .schemas.frozen import thawed
-from .tensors import in_utc, to_tensor
+from .tensors import to_tensor
 
 if TYPE_CHECKING:
     from marsdask.core.session import Session
@@ -141,12 +140,6 @@ class Rows(Collection):
 
     def _repr_html_(self) -> str:
         return html(self)
-
-    @property
-    def values(self) -> Tensor:
-        """The values as a tensor; times with a zone are those of UTC."""
-        zoned = self._node.meta.ndim == 1 and isinstance(self._node.meta.dtype, pd.DatetimeTZDtype)
-        return to_tensor(rowwise(in_utc, self) if zoned else self)
 
     def to_tensor(self) -> Tensor:
         """Return the values as a tensor.

@@ -33,6 +33,7 @@ from .elementwise.rowwise import (
 )
 from .elementwise.values import cells_where
 from .frame_base import FrameBase
+from .frame_node import is_array
 from .io import arrow, conversions, parquet, sql, text, whole_files
 from .io import json as json_files
 from .keyed import unique, value_counts
@@ -53,6 +54,8 @@ from .reshape.stack import stack, unstack
 from .reshape.transpose import transpose
 
 if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
     from .series import Series
 
 
@@ -238,8 +241,8 @@ class DataFrame(FrameBase):
             value = pd.Series(list(value), dtype=None if len(value) else float).array
         if isinstance(value, np.ndarray | pd.Index | ExtensionArray):
             return aligned_values(self, value, complaint)
-        if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
-            return aligned_tensor(self, value, complaint) if value.node.chunks else value
+        if is_array(value):
+            return aligned_tensor(self, value, complaint)
         return value
 
     def set_index(
@@ -360,6 +363,11 @@ class DataFrame(FrameBase):
     def empty(self) -> bool:
         """Whether there are no rows or no columns; computes an unknown number of rows."""
         return not len(self.columns) or not len(self)
+
+    @property
+    def values(self) -> Tensor:
+        """The values as a tensor, in the common type of the columns."""
+        return self.to_tensor()
 
     @property
     def axes(self) -> list[object]:

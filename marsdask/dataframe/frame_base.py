@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from typing import cast as typed
 
-import numpy as np
 import pandas as pd
 
 from marsdask.core.arguments import keeps_lazy
-from marsdask.core.collection import Collection, rebind
+from marsdask.core.collection import rebind
 from marsdask.core.public import public_methods, returns_itself
 from marsdask.tensor.tensor import method
 
@@ -26,6 +25,7 @@ from .elementwise.arithmetic import arithmetic
 from .elementwise.astype import astype
 from .elementwise.operands import aligned_tensor, binary, in_place
 from .elementwise.rowwise import index_of, method_of, rowwise
+from .frame_node import is_array
 from .io import conversions, dask_frames
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
@@ -134,8 +134,7 @@ class FrameBase(Rows):
         return PlotAccessor(self)
 
     def _filtered(self, mask: Any) -> Self:
-        meta = mask.node.meta if isinstance(mask, Collection) else None
-        if isinstance(meta, np.ndarray) and len(mask.node.chunks) == 1:
+        if is_array(mask) and len(mask.node.chunks) == 1:
             mask = aligned_tensor(self, mask, position.BOOLEAN)
         return super()._filtered(mask)
 

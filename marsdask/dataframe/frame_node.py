@@ -319,6 +319,19 @@ def is_row(node: Node) -> bool:
     return not node.chunks or node.is_row or isinstance(node.meta, np.ndarray)
 
 
+class PlainValues:
+    """A collection whose node is an index, and that has values rather than labels."""
+
+    __slots__ = ()
+
+
+def is_array(value: Any) -> bool:
+    """Tell whether lazy values have an axis and no labels: they belong to rows by position."""
+    if not isinstance(value, Collection) or not value.node.chunks:
+        return False
+    return isinstance(value, PlainValues) or isinstance(value.node.meta, np.ndarray)
+
+
 def as_node(obj: Any) -> Node:
     """Return the node of a lazy frame, series or index."""
     if isinstance(obj, Collection):

@@ -18,6 +18,7 @@ from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
 from . import batches, protocols
+from .accessors import extension_values
 from .arguments.pandas_arguments import check_no_axes, checked_arguments
 from .collection import Rows
 from .create import in_memory
@@ -34,6 +35,7 @@ from .tensors import to_tensor
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
+    from .accessors.extension_values import ExtensionValues
     from .frame_base import FrameBase
     from .series import Series
 
@@ -104,6 +106,16 @@ class Index(Rows):
     def dtype(self) -> Any:
         """The type of the labels."""
         return self._meta.dtype
+
+    @property
+    def values(self) -> Tensor | ExtensionValues:
+        """The labels: a tensor, or those of a type that NumPy lacks. See pandas.Index.values."""
+        return extension_values.values_of(self)
+
+    @property
+    def array(self) -> ExtensionValues:
+        """The labels, which compute to pandas's array. See pandas.Index.array."""
+        return extension_values.ExtensionValues(self)
 
     @property
     def name(self) -> Hashable:

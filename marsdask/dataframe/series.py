@@ -16,6 +16,7 @@ from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
 from . import batches, protocols
+from .accessors import extension_values
 from .accessors.accessor import Accessor
 from .arguments.dask_arguments import IGNORED, ignore_arguments
 from .arguments.pandas_arguments import check_no_axes, checked_arguments
@@ -43,6 +44,7 @@ from .reshape.stack import unstack_series
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
+    from .accessors.extension_values import ExtensionValues
     from .frame import DataFrame
 
 
@@ -81,6 +83,16 @@ class Series(FrameBase):
     def dtype(self) -> Any:
         """The type of the values."""
         return self._meta.dtype
+
+    @property
+    def values(self) -> Tensor | ExtensionValues:
+        """The values: a tensor, or those of a type that NumPy lacks. See pandas.Series.values."""
+        return extension_values.values_of(self)
+
+    @property
+    def array(self) -> ExtensionValues:
+        """The values, which compute to pandas's array. See pandas.Series.array."""
+        return extension_values.ExtensionValues(self)
 
     @property
     def name(self) -> Hashable:
@@ -280,7 +292,7 @@ class Series(FrameBase):
     rank: Final = method(rank.rank)
     rename: Final = method(names.rename_series)
     searchsorted: Final = method(scan.searchsorted)
-    unique: Final = method(unique.distinct_values)
+    unique: Final = method(extension_values.distinct_values)
     value_counts: Final = method(value_counts.value_counts)
 
 

@@ -14,7 +14,7 @@ from pandas.api.extensions import ExtensionArray
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
-from ..frame_node import SameKind, axis_number, is_row
+from ..frame_node import SameKind, axis_number, is_array, is_row
 from .operands import BROADCAST, COMPARISONS, aligned_tensor, aligned_values, operand
 from .rowwise import Method, rowwise
 
@@ -65,11 +65,7 @@ def _operand(obj: Any, other: Any, axis: Any) -> Any:
     in_memory = isinstance(other, list | tuple | np.ndarray | ExtensionArray)
     if in_memory and np.ndim(other) == 1:
         return aligned_values(obj, other, BROADCAST)
-    if (
-        isinstance(other, Collection)
-        and isinstance(other.node.meta, np.ndarray)
-        and other.node.chunks
-    ):
+    if is_array(other):
         return aligned_tensor(obj, other, BROADCAST)
     if isinstance(other, pd.Series):
         raise NotImplementedError(

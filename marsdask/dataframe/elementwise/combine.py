@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.sizes import total
 
+from ..frame_node import is_array
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
 from ..reshape.flat_map import flat_map
@@ -153,9 +154,10 @@ def case_when(series: Series, caselist: Any) -> Series:
 
 def _beside(series: Series, value: Any) -> Any:
     value = value(series) if callable(value) and not isinstance(value, Collection) else value
+    if is_array(value):
+        return aligned_tensor(series, value, "Array conditional must be same shape as self")
     if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
-        complaint = "Array conditional must be same shape as self"
-        return aligned_tensor(series, value, complaint) if value.node.chunks else value
+        return value
     _check_lazy(value, "case_when")
     if isinstance(value, list | np.ndarray | ExtensionArray | pd.Index):
         return aligned_values(series, value, "Array conditional must be same shape as self")

@@ -13,14 +13,16 @@ from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
-from marsdask.core.compilation.costs import Cost, register_cost
+from marsdask.core.compilation.costs import Cost, kernel, register_cost
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.public import returns_itself
-from marsdask.core.sizes import known, numbers, total
+from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.core.traits import Traits
 
 from ..create import FromTensor
-from ..frame_node import AlignedValues, S, is_row
+from ..frame_node import AlignedValues, FrameNode, S, is_array, is_row
 from ..rows import alignment
 from .rowwise import labelled_as, renamed, rowwise
 
@@ -38,6 +40,39 @@ class AlignedTensor(FromTensor):
     @property
     def traits(self) -> Traits:
         return Traits(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedLabels(FrameNode):
+    """The values of an index for the rows of another object, in their order."""
+
+    a: Node
+    title: Any
+    """The name of the series."""
+    rows: str
+    """The alignment of the rows."""
+
+    @property
+    def meta(self) -> Any:
+        return as_column(self.a.meta, self.title)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(self.rows)
+
+    def tile(self, a: Grid) -> Any:
+        kwargs = {"name": self.title}
+        return map_blocks(as_column, a, meta=self.meta, itemsize=self.itemsize, kwargs=kwargs)
+
+
+@kernel(view=True)
+def as_column(block: Any, name: Any) -> Any:
+    """Return the values of an index as a series of that name."""
+    return pd.Series(block.array, dtype=block.dtype, name=name)
 
 
 def aligned_values(
@@ -79,6 +114,9 @@ def aligned_tensor(obj: Any, values: Any, complaint: str) -> Any:
     lengths = [total(item.chunks[0]) for item in (node, obj.node)]
     if known(lengths) and lengths[0] != lengths[1]:
         raise ValueError(complaint.format(*lengths))
+    if isinstance(node.meta, pd.Index):
+        rows = AlignedLabels(node, _name(meta), alignment(obj.node))
+        return rowwise(labelled_as, obj, rows)
     several = len(node.chunks) == 2
     columns, kind = (meta.columns, pd.DataFrame) if several else (_name(meta), pd.Series)
     return rowwise(labelled_as, obj, AlignedTensor(node, columns, kind, alignment(obj.node)))
@@ -99,7 +137,7 @@ def operand(obj: Any, other: Any) -> Any:
         )
     if isinstance(other, Collection):
         check_kinds(obj.node, other.node)
-    if isinstance(other, Collection) and isinstance(other.node.meta, np.ndarray):
+    if is_array(other):
         return _tensor_operand(obj, other)
     if isinstance(other, list | tuple | np.ndarray | ExtensionArray):
         return _array_operand(obj, other)

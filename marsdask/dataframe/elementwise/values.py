@@ -19,7 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 
 from ..create import FromTensor
-from ..frame_node import S, SameRows, axis_number, is_masked, is_row
+from ..frame_node import S, SameRows, axis_number, is_array, is_masked, is_row
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from . import exemplars
@@ -217,7 +217,7 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
             f"{name}() with a pandas object in memory is not supported; use md.Series(x)"
         )
     complaint = "Array conditional must be same shape as self"
-    if _is_rows_of_tensor(value):
+    if is_array(value):
         if len(value.node.chunks) != obj.ndim:
             raise ValueError(complaint)
         return aligned_tensor(obj, value, complaint)
@@ -295,7 +295,7 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
         raise NotImplementedError(
             "clip() by a pandas object in memory is not supported; use md.Series(x)"
         )
-    if _is_rows_of_tensor(bound) and by_row:
+    if is_array(bound) and by_row:
         return aligned_tensor(obj, bound, BROADCAST)
     if not isinstance(bound, list | tuple | np.ndarray | ExtensionArray):
         return bound
@@ -307,11 +307,6 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
     if obj.ndim == 2:
         complaint = "Unable to coerce to Series, length must be {1}: given {0}"
     return aligned_values(obj, bound, complaint)
-
-
-def _is_rows_of_tensor(item: Any) -> bool:
-    is_tensor = isinstance(item, Collection) and isinstance(item.node.meta, np.ndarray)
-    return is_tensor and bool(item.node.chunks)
 
 
 def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: Any) -> S:

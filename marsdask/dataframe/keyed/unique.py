@@ -11,22 +11,20 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import is_tight, part_count
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
-from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..arguments.pandas_arguments import check_boolean
-from ..create import in_memory, series_from_tensor
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
-from ..frame_node import FrameNode, S, axis_number, is_masked
+from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..reduction.column_blocks import PandasCall, by_blocks
 from ..reduction.fold import assembled
@@ -36,7 +34,6 @@ from ..relations.aggregates import distinct as distinct_of
 from ..relations.relation import Table
 from ..rows import concat
 from ..schemas.dtypes import in_one_type
-from ..tensors import to_tensor
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_rows import GroupedRows, RowMask
 from .keys import comparable, dtype_of_key, keys_by
@@ -246,53 +243,6 @@ def column_nunique(frame: DataFrame, axis: Any = 0, dropna: bool = True) -> Seri
     options = {"labels": meta.columns, "name": None, "dtype": like.dtype}
     result: Series = assembled(stacked, counts, like, title="nunique", row=True, **options)
     return result
-
-
-@public_call
-def unique(values: Any) -> Tensor:
-    """Return the distinct values, in order of first occurrence. See pandas.unique.
-
-    Differs from pandas: they are a tensor, of objects where NumPy has no type for the values.
-
-    Parameters
-    ----------
-    values : Series, Tensor or array of one axis
-        The values.
-
-    Returns
-    -------
-    Tensor
-        Each value once.
-
-    Raises
-    ------
-    TypeError
-        For a list, as in pandas.
-
-    Examples
-    --------
-    >>> md.unique(md.Series([2, 1, 2])).compute()
-    array([2, 1])
-    """
-    if isinstance(values, list | tuple):
-        raise TypeError(
-            f"unique requires a Series, Tensor or np.ndarray, got {type(values).__name__}."
-        )
-    if isinstance(values, Collection) and isinstance(values.node.meta, np.ndarray):
-        return distinct_values(series_from_tensor(values))
-    if isinstance(values, Collection):
-        return distinct_values(typed("Any", values))
-    series = pd.Series(values, copy=True)
-    return distinct_values(in_memory(series, None, None, copy=True))
-
-
-def distinct_values(series: Series) -> Tensor:
-    """Return the distinct values, in order of first occurrence. See pandas.Series.unique.
-
-    Differs from pandas: they are a tensor, of objects where NumPy has no type for the values.
-    """
-    values = drop_duplicates(series)
-    return to_tensor(values.astype(object) if is_masked(series.node.meta.dtype) else values)
 
 
 @dataclass(frozen=True)

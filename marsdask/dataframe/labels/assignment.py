@@ -17,7 +17,7 @@ from marsdask.core.sizes import total
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import relabelled, rowwise
-from ..frame_node import is_row
+from ..frame_node import is_array, is_row
 from ..schemas.samples import sample
 from .masks import (
     check_label_kind,
@@ -297,7 +297,7 @@ def _put(
         raise NotImplementedError(
             f"assignment to some rows of new columns {new} is not supported; use assign() first"
         )
-    if positions is not None and _is_array(value):
+    if positions is not None and is_array(value):
         value = value.compute()
     if isinstance(value, Collection):
         values = _lazy_values(obj, value, columns)
@@ -308,12 +308,6 @@ def _put(
     by_row = tuple(isinstance(item, Collection) and not is_row(item.node) for item in values)
     how = {"columns": None if columns is None else tuple(columns), "by_row": by_row}
     rebind(obj, rowwise(put_rows, obj, mask, *values, dtypes=dtypes, **how).node)
-
-
-def _is_array(value: Any) -> bool:
-    """Recognise tensors that have axes."""
-    is_tensor = isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray)
-    return is_tensor and bool(value.node.chunks)
 
 
 class ColumnValues(NamedTuple):
@@ -355,7 +349,7 @@ def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[
     """Return a value for each column: those of a frame by their labels, NaN for others."""
     count = 1 if labels is None else len(labels)
     meta = value.node.meta
-    if isinstance(meta, np.ndarray) and value.node.chunks:
+    if is_array(value):
         value = aligned_tensor(obj, value, VALUE_LENGTH)
         meta = value.node.meta
     if is_row(value.node) or meta.ndim == 1:

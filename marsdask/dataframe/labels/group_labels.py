@@ -21,6 +21,7 @@ from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import level_values, rowwise, with_columns
+from ..frame_node import is_array
 from ..keyed.aggregation import GroupByCall, calls_user
 from ..keyed.keys import dtype_of_key
 from ..reduction.fold import Assembly
@@ -292,7 +293,7 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
     """Return the label, the name and the values of a key; no values for a column."""
     meta = obj.node.meta
     columns = meta.columns if isinstance(meta, pd.DataFrame) else ()
-    if isinstance(key, Collection) and isinstance(key.node.meta, np.ndarray):
+    if is_array(key):
         return None, None, aligned_tensor(obj, key, "Grouper and axis must be same length")
     if isinstance(key, Collection):
         name = key.node.meta.name

@@ -25,7 +25,7 @@ from ..elementwise.rowwise import (
     rowwise,
     with_names,
 )
-from ..frame_node import S, axis_number, dtypes_of
+from ..frame_node import S, axis_number, dtypes_of, is_array
 from ..reshape.object_labels import inferred_labels
 from ..rows import levels_in
 from ..schemas.dtypes import is_small
@@ -216,7 +216,7 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
         operands = [aligned_values(_first(obj), level, complaint) for level in levels]
         rows = rowwise(NewLabels(with_levels), obj, *operands, names=tuple(labels.names))
         return rows
-    if isinstance(labels, Collection) and isinstance(labels.node.meta, np.ndarray):
+    if is_array(labels):
         labels = aligned_tensor(_first(obj), labels, complaint).rename(None)
     if not isinstance(labels, Collection):
         name = labels.name if isinstance(labels, pd.Index) else None
