@@ -100,10 +100,9 @@ def distinct_values(series: Any) -> Tensor | ExtensionValues:
 
 def array_of(result: Any) -> Any:
     """Return rows as pandas has their values on their own; what has no rows stays as it is."""
-    node = getattr(result, "node", None)
-    if node is None or not isinstance(node.meta, pd.Series | pd.Index):
+    if not isinstance(result, Rows) or result.node.meta.ndim > 1:
         return result
-    numbers = isinstance(node.meta.array, NumpyExtensionArray)
+    numbers = isinstance(result.node.meta.array, NumpyExtensionArray)
     return to_tensor(result) if numbers else ExtensionValues(result)
 
 
@@ -261,8 +260,8 @@ class ExtensionValues(PlainValues, Rows):
     unique: Final = own_values("drop_duplicates")
 
     __hash__ = None  # type: ignore[assignment]
-    __eq__ = comparison("__eq__")
-    __ne__ = comparison("__ne__")
+    __eq__ = comparison("__eq__")  # type: ignore[assignment]
+    __ne__ = comparison("__ne__")  # type: ignore[assignment]
     __lt__ = comparison("__lt__")
     __le__ = comparison("__le__")
     __gt__ = comparison("__gt__")

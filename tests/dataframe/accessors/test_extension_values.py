@@ -142,6 +142,7 @@ def test_values_belong_to_rows_by_position(size: int | None) -> None:
 def test_history() -> None:
     """Executed, persisted, pickled, by Dask or with others: the array is the same."""
     series = md.Series(KINDS["categories"], chunk_size=2)
+    values: Any
     values, wanted = series.values, KINDS["categories"].array
     for value in (
         values.execute().fetch(),
@@ -170,11 +171,11 @@ def test_writes_to_the_array_stay_there() -> None:
 
 def test_categories() -> None:
     """Values of categories have these, and others have no such names."""
-    values = md.Series(KINDS["categories"], chunk_size=2).values
+    values: Any = md.Series(KINDS["categories"], chunk_size=2).values
     assert list(values.categories) == ["b", "a", "z"]
     assert values.ordered
     assert list(values.codes.compute()) == [1, 0, -1, 1]
     with pytest.raises(AttributeError, match="not supported; use compute"):
         values.rename_categories(["x", "y", "z"])
     with pytest.raises(AttributeError, match="no attribute 'codes'"):
-        md.Series(["a"]).values.codes  # noqa: B018
+        md.Series(["a"]).array.codes  # noqa: B018
