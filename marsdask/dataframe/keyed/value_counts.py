@@ -129,7 +129,8 @@ def _counts_in_bins(obj: Series, bins: Any, normalize: bool, **options: bool) ->
     node, meta, several = obj.node, obj.node.meta, np.ndim(bins) > 0
     own = isinstance(meta.dtype, np.dtype) or is_masked(meta.dtype)
     kind = getattr(meta.dtype, "kind", "O") if own else "O"
-    chunks_tell = kind == "O" and isinstance(node, FrameNode) and node.types_by_rows
+    opens = isinstance(node, FrameNode) and (node.types_by_rows or node.opens_types)
+    chunks_tell = kind == "O" and opens
     if kind not in "biufmM" and not chunks_tell:
         raise TypeError("bins argument only works with numeric data.")
     if not several and kind in "mM":
