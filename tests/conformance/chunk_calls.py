@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 Call = Callable[[Any, Any], Any]
-NAN = float("nan")
+NAN = np.nan
 TIMES: Any = [None, *("2024-01-31T00:00", "2024-02-29T12:00", "2024-01-31T00:00"), None]
 TIMES += ["2023-12-31T00:00"]
 
