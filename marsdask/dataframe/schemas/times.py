@@ -6,11 +6,17 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 
 def in_one_zone(mine: Any, theirs: Any) -> bool:
     """Tell whether the times of two types have one zone, or both none."""
-    return getattr(mine, "tz", None) == getattr(theirs, "tz", None)
+    return bool(zone_of(mine) == zone_of(theirs))
+
+
+def zone_of(dtype: Any) -> Any:
+    """Return the zone of a type of times, ``None`` without one."""
+    return dtype.tz if isinstance(dtype, pd.DatetimeTZDtype) else None
 
 
 def type_of_times(mine: Any, theirs: Any) -> Any:
