@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 #: What an array of categories tells of these.
 OF_CATEGORIES = frozenset({"categories", "codes", "ordered"})
 
-
 #: What to use instead of another name of pandas's arrays.
 CONVERSIONS = "compute() for pandas's array, or md.Series() of the values"
 
@@ -142,8 +141,8 @@ def of_series(name: str) -> Callable[..., Tensor | ExtensionValues]:
     return _documented(call, name)
 
 
-def comparison(name: str) -> Callable[..., Tensor | ExtensionValues]:
-    """Return a comparison; that of values of NumPy's types is an array of pandas, too."""
+def operation(name: str) -> Callable[..., Tensor | ExtensionValues]:
+    """Return an operator; that of values of NumPy's types gives an array of pandas, too."""
 
     def call(self: Any, other: Any) -> Any:
         result = getattr(_as_series(self), name)(_as_series(other))
@@ -260,9 +259,23 @@ class ExtensionValues(PlainValues, Rows):
     unique: Final = own_values("drop_duplicates")
 
     __hash__ = None  # type: ignore[assignment]
-    __eq__ = comparison("__eq__")  # type: ignore[assignment]
-    __ne__ = comparison("__ne__")  # type: ignore[assignment]
-    __lt__ = comparison("__lt__")
-    __le__ = comparison("__le__")
-    __gt__ = comparison("__gt__")
-    __ge__ = comparison("__ge__")
+    __eq__ = operation("__eq__")  # type: ignore[assignment]
+    __ne__ = operation("__ne__")  # type: ignore[assignment]
+    __lt__ = operation("__lt__")
+    __le__ = operation("__le__")
+    __gt__ = operation("__gt__")
+    __ge__ = operation("__ge__")
+    __add__ = operation("__add__")
+    __radd__ = operation("__radd__")
+    __sub__ = operation("__sub__")
+    __rsub__ = operation("__rsub__")
+    __mul__ = operation("__mul__")
+    __rmul__ = operation("__rmul__")
+    __truediv__ = operation("__truediv__")
+    __rtruediv__ = operation("__rtruediv__")
+    __floordiv__ = operation("__floordiv__")
+    __rfloordiv__ = operation("__rfloordiv__")
+    __mod__ = operation("__mod__")
+    __rmod__ = operation("__rmod__")
+    __pow__ = operation("__pow__")
+    __rpow__ = operation("__rpow__")

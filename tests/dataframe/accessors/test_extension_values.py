@@ -179,3 +179,23 @@ def test_categories() -> None:
         values.rename_categories(["x", "y", "z"])
     with pytest.raises(AttributeError, match="no attribute 'codes'"):
         md.Series(["a"]).array.codes  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("values", "operands"),
+    [
+        (pd.array([1, None, 3], dtype="Int64"), "+ - * / // % **"),
+        (pd.array([1, 2, 3], dtype="int64[pyarrow]"), "+ - *"),
+        (pd.array(["a", None, "b"], dtype="str"), "+"),
+    ],
+    ids=["masked", "arrow", "texts"],
+)
+def test_operators(values, operands):
+    """Those with a scalar on either side give pandas's arrays."""
+    scalar = "x" if values.dtype == "str" else 2
+    lazy = md.Series(values, chunk_size=2).values
+    for sign in operands.split():
+        names = {"v": values, "x": scalar}, {"v": lazy, "x": scalar}
+        for text in (f"v {sign} x", f"x {sign} v"):
+            reference, ours = (eval(text, {}, of) for of in names)  # noqa: S307
+            pd.testing.assert_extension_array_equal(ours.compute(), reference)
