@@ -29,6 +29,7 @@ from .io import arrow, conversions, sql, text
 from .io import json as json_files
 from .keyed import unique, value_counts
 from .labels import names
+from .labels.assignment import assign_loc
 from .labels.loc import Loc, rows_sliced
 from .labels.masks import label_in_memory
 from .missing_names import CONVERSIONS, missing_name
@@ -40,6 +41,7 @@ from .reduction import times as times_of
 from .reshape.categories import factorize_series
 from .reshape.explode import explode_series, repeat
 from .reshape.stack import unstack_series
+from .rows import without_ellipsis
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -125,7 +127,7 @@ class Series(FrameBase):
                 )
             self.iloc[:] = value
         else:
-            self.loc[key] = value
+            assign_loc(self, without_ellipsis(key, 1), value, strict=False)
 
     def to_frame(self, name: Any = no_default) -> DataFrame:
         """Return a DataFrame of this one column."""

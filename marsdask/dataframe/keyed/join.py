@@ -205,12 +205,21 @@ def _is_unlike(dtypes: list[Any]) -> bool:
 
 
 def _exemplars(side: DataFrame, keys: tuple[Hashable, ...]) -> Any:
-    """Return a value of each class of each key, ``None`` if there are no rows."""
+    """Return a value of each class of each key, none if there are no rows."""
     are_columns = not any(isinstance(key, Level) for key in keys)
     rows: Any = side[list(dict.fromkeys(keys))] if are_columns else side
-    steps = (KeyExemplars(keys), join_exemplars, as_scalar)
+    steps = (KeyExemplars(keys), join_exemplars, exemplars_or_types)
+    types = tuple(pd.Series([], dtype=dtype_of_key(side.node.meta, key)) for key in keys)
     return collection_of(
-        FrameFold(np.empty((), object), None, False, "exemplars", rows.node, steps)
+        FrameFold(
+            np.empty((), object),
+            None,
+            False,
+            "exemplars",
+            rows.node,
+            steps,
+            finished=(("types", types),),
+        )
     )
 
 
@@ -230,6 +239,12 @@ class KeyExemplars:
             _of_each_class(levels[key.number].to_series() if isinstance(key, Level) else block[key])
             for key in self.keys
         )
+
+
+@kernel(scratch=0.0)
+def exemplars_or_types(exemplars: Any, types: tuple[Any, ...]) -> Any:
+    """Return exemplars as they are passed to every chunk; those of no rows have the types."""
+    return as_scalar(types if exemplars is None else exemplars)
 
 
 @kernel(scratch=0.0)
@@ -256,19 +271,17 @@ def with_objects(
 ) -> Any:
     """Return rows of a side with objects for the keys that pandas casts before it merges them.
 
-    ``left`` and ``right`` are exemplars of the keys; beside a side without rows pandas casts none.
+    ``left`` and ``right`` are exemplars of the keys. pandas casts none if one side has no rows.
     """
-    values: list[Any] = [
-        side.item() if isinstance(side, np.ndarray) else None for side in (left, right)
-    ]
-    if all(side is None for side in values):  # only the types are known, or nothing is merged
+    values: list[Any] = [side.item() for side in (left, right)]
+    if any(side is None for side in values):  # only the types are known
         casts = set(names)
-    elif any(side is None for side in values):
+    elif len({bool(len(side[0])) for side in values}) > 1:
         casts = set()
     else:
         casts = {
             name
-            for name, mine, theirs in zip(names, values[0], values[1], strict=True)
+            for name, mine, theirs in zip(names, *values, strict=True)
             if _met(name, mine, theirs).dtype == object
         }
     block = block.assign(**{name: block[key].astype(object) for name, key in added})

@@ -17,7 +17,7 @@ from marsdask.core.sizes import total
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import relabelled, rowwise
-from ..frame_node import is_array, is_row
+from ..frame_node import dtypes_of, is_array, is_masked, is_row
 from ..schemas.samples import sample
 from .masks import (
     check_label_kind,
@@ -43,13 +43,17 @@ def put_rows(
     columns: Any,
     by_row: tuple[bool, ...],
     dtypes: tuple[Any, ...],
+    strict: bool = True,
 ) -> Any:
     """Return rows with other values where a mask is true; a value or a column of them each.
 
-    Columns are first cast to ``dtypes``, which hold the values of all chunks.
+    Columns are first cast to ``dtypes``, which hold the values of all chunks. Unless ``strict``,
+    values that no row takes may be of any type.
     """
     block = block.copy(deep=False)
-    rows = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
+    rows: Any = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
+    if not strict and mask is not None and not rows.any():
+        return block
     items = [
         value._values[rows] if aligned else value
         for value, aligned in zip(values, by_row, strict=True)
@@ -78,8 +82,12 @@ def put_where(block: Any, mask: Any, value: Any) -> Any:
     return block
 
 
-def assign_loc(obj: Any, key: Any, value: Any) -> None:
-    """Assign to the rows of labels or of a mask, and to columns of labels."""
+def assign_loc(obj: Any, key: Any, value: Any, *, strict: bool = True) -> None:
+    """Assign to the rows of labels or of a mask, and to columns of labels.
+
+    To all columns of a mask's rows, and unless ``strict``, pandas assigns values of other types
+    where no row is chosen.
+    """
     rows, columns = _two_parts(obj, key)
     rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
     labels = _column_labels(obj, columns) if obj.ndim == 2 else None
@@ -90,7 +98,18 @@ def assign_loc(obj: Any, key: Any, value: Any) -> None:
             raise ValueError("cannot set a frame with no defined index and a scalar")
         return _assign_new(obj, labels, new, value)
     positions = _positions_of_mask(rows)
-    return _put(obj, None if whole else _mask(obj, rows), labels, value, whole, positions)
+    mask = None if whole else _mask(obj, rows)
+    by_mask = positions is not None or (mask is not None and mask is rows)
+    if by_mask and obj.ndim == 2 and isinstance(columns, slice) and columns == slice(None):
+        strict = _is_one_strict_column(obj.node.meta)
+    return _put(obj, mask, labels, value, whole, positions, strict=strict or not by_mask)
+
+
+def _is_one_strict_column(meta: Any) -> bool:
+    """Tell whether pandas asks the only column's type about a value that no row takes."""
+    dtypes = dtypes_of(meta)
+    is_category = isinstance(dtypes[0], pd.CategoricalDtype) if dtypes else False
+    return len(dtypes) == 1 and (is_category or is_masked(dtypes[0]))
 
 
 def assign_iloc(obj: Any, key: Any, value: Any) -> None:
@@ -146,7 +165,7 @@ def assign_where(obj: Any, mask: Any, value: Any) -> None:
     if mask.node.meta.ndim == 2:
         rebind(obj, rowwise(put_where, obj, mask, value).node)
     else:
-        assign_loc(obj, mask, value)
+        assign_loc(obj, mask, value, strict=False)
 
 
 def assign_items(frame: Any, key: Any, value: Any) -> None:
@@ -291,7 +310,14 @@ def _assign_new(obj: Any, columns: list[Any], new: list[Any], value: Any) -> Non
 
 
 def _put(
-    obj: Any, mask: Any, columns: list[Any] | None, value: Any, whole: bool, positions: Any
+    obj: Any,
+    mask: Any,
+    columns: list[Any] | None,
+    value: Any,
+    whole: bool,
+    positions: Any,
+    *,
+    strict: bool = True,
 ) -> None:
     if columns is not None and (new := [name for name in columns if name not in obj.columns]):
         raise NotImplementedError(
@@ -306,7 +332,8 @@ def _put(
     dtypes = tuple(item.dtype if isinstance(item, ColumnValues) else None for item in values)
     values = [item.lazy if isinstance(item, ColumnValues) else item for item in values]
     by_row = tuple(isinstance(item, Collection) and not is_row(item.node) for item in values)
-    how = {"columns": None if columns is None else tuple(columns), "by_row": by_row}
+    how: dict[str, Any] = {"columns": None if columns is None else tuple(columns), "by_row": by_row}
+    how |= {} if strict else {"strict": False}
     rebind(obj, rowwise(put_rows, obj, mask, *values, dtypes=dtypes, **how).node)
 
 

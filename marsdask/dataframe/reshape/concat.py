@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,10 +29,16 @@ from ..frame_node import FrameNode, S, axis_number, row_bytes
 from ..keyed.join import join as join_frames
 from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
-from ..schemas.dtypes import common_labels, labels_of_objects
+from ..schemas.dtypes import (
+    common_labels,
+    common_meta,
+    is_small,
+    labels_of_objects,
+    meta_from_infos,
+)
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of
-from .object_labels import with_inferred_labels
+from .object_labels import in_type_of_joined_labels, with_inferred_labels
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -50,29 +57,53 @@ def reindex_columns(block: Any, like: Any) -> Any:
 
 @kernel(scratch=2.0)
 def cast_columns(
-    block: Any, like: Any, own: Any, settled: bool, absent: frozenset[Any] = frozenset()
+    block: Any,
+    like: Any,
+    own: Any,
+    settled: bool,
+    absent: frozenset[Any] = frozenset(),
+    empty: tuple[Any, ...] = (),
 ) -> Any:
     """Give a chunk the columns of the result, and their types.
 
     A column of another type than its object declares keeps it. For example, integers of a merge
-    are floats if values turn out to be missing. Numbers beside such a column keep theirs, too.
+    are floats if values turn out to be missing. Numbers beside such a column keep theirs, too, but
+    hold those of the parts that are ``empty``, since no chunk with rows has the types of these.
     Columns that are ``absent`` from a part get types that hold gaps, whether it has rows or not.
     """
     block = reindex_columns(block, like)
     if isinstance(like, pd.Series):
         if _is_cast(block.dtype, like, own, settled):
             return with_type(block, like.dtype)
-        return block
+        return with_type(block, _with_types_of(block.dtype, empty))
     if not like.columns.is_unique:
         return block
     block = block.copy(deep=False)
     for place, (label, dtype) in enumerate(like.dtypes.items()):
         old = block.dtypes[label]
         is_cast = label not in own.columns or _is_cast(old, like[label], own[label], settled)
-        new = dtype if is_cast else _with_gaps(old) if label in absent else old
+        columns = [part[label] for part in empty if label in part.columns]
+        held = _with_gaps(old) if label in absent else _among_numbers(old, like[label].dtype)
+        held = _with_types_of(held, columns)
+        new = dtype if is_cast else held
         if not same_type(old, new):
             block.isetitem(place, with_type(block.iloc[:, place], new))
     return block
+
+
+def _with_types_of(dtype: Any, columns: Sequence[Any]) -> Any:
+    """Return the type that holds values of a type and those of columns without rows."""
+    kinds = {column.dtype for column in columns} - {dtype}
+    if not kinds:
+        return dtype
+    return common_meta([pd.Series([], dtype=kind) for kind in (dtype, *kinds)]).dtype
+
+
+def _among_numbers(dtype: Any, like: Any) -> Any:
+    """Return the least type of numbers for truth values beside numbers, which frames join so."""
+    plain = isinstance(like, np.dtype) and like.kind in "iuf"
+    flags = plain and isinstance(dtype, np.dtype) and dtype.kind == "b"
+    return np.dtype("u1" if like.kind == "u" else "i1") if flags else dtype
 
 
 def _with_gaps(dtype: Any) -> Any:
@@ -167,7 +198,22 @@ class Concat(FrameNode):
         kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
         if len(kinds) > 1 and not all(map(is_numeric_dtype, itertools.chain(*kinds))):
             return self._looked(grids)
+        if self._has_types_of_empty_parts:
+            return self._looked(grids)
         return self._joined(grids, self.meta.index)
+
+    @property
+    def _has_types_of_empty_parts(self) -> bool:
+        """Whether a part without rows may have a type of numbers that the others lack."""
+        lengths = [total(part.chunks[0]) for part in self.parts]
+        if self.settled or (0 not in lengths and (known(lengths) or not is_small(self))):
+            return False
+        frames = [
+            part.meta.to_frame(0) if part.meta.ndim == 1 else part.meta for part in self.parts
+        ]
+        kinds = {(label, dtype) for frame in frames for label, dtype in frame.dtypes.items()}
+        numbers_of = Counter(label for label, dtype in kinds if is_numeric_dtype(dtype))
+        return any(count > 1 for count in numbers_of.values())
 
     def _looked(self, grids: Sequence[Grid]) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*grids)
@@ -177,13 +223,23 @@ class Concat(FrameNode):
         if among_pairs and {index.nlevels for index in indexes} == {first.nlevels}:
             like, among_pairs = without_names(first), False
         labels = common_labels(indexes, like, [grid.meta.index for grid in grids])
-        return self._joined(grids, labels_of_objects(labels) if among_pairs else labels)
+        labels = labels_of_objects(labels) if among_pairs else labels
+        return (yield from self._typed(grids, labels))
+
+    def _typed(self, grids: Sequence[Grid], labels: pd.Index) -> Generator[Look, Any, Grid]:
+        """Return the rows in types that those of parts without rows decide, too."""
+        empty = [] if self.settled else [grid for grid in grids if total(grid.chunks[0]) == 0]
+        types = []
+        for grid in empty:
+            infos = yield Look((grid,))
+            types.append(meta_from_infos(grid.meta, infos))
+        return self._joined(grids, labels, tuple(types))
 
     def tile_blind(self, *grids: Grid) -> Grid:
         return self._joined(grids, self.meta.index)
 
-    def _joined(self, grids: Sequence[Grid], labels: pd.Index) -> Grid:
-        parts = [self._conformed(self._labelled(grid, labels)) for grid in grids]
+    def _joined(self, grids: Sequence[Grid], labels: pd.Index, empty: tuple[Any, ...] = ()) -> Grid:
+        parts = [self._conformed(self._labelled(grid, labels), empty) for grid in grids]
         return concatenate_grids(parts, 0, self.meta, "concat")
 
     def _labelled(self, grid: Grid, like: pd.Index) -> Grid:
@@ -195,14 +251,15 @@ class Concat(FrameNode):
         meta = grid.meta
         return map_blocks(conform_labels, grid, meta=meta, itemsize=row_bytes(meta), kwargs=kwargs)
 
-    def _conformed(self, grid: Grid) -> Grid:
+    def _conformed(self, grid: Grid, empty: tuple[Any, ...]) -> Grid:
         may_lack_gaps = bool(self._absent) and not self.settled
-        if grid.meta is self.meta and not may_lack_gaps:
+        if grid.meta is self.meta and not may_lack_gaps and not empty:
             return grid
-        alike = not may_lack_gaps and _are_alike(grid.meta, self.meta)
+        alike = not may_lack_gaps and not empty and _are_alike(grid.meta, self.meta)
         kwargs = {"like": self.meta}
         if not alike:
             kwargs |= {"own": grid.meta, "settled": self.settled, "absent": self._absent}
+            kwargs |= {"empty": empty} if empty else {}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
 
@@ -361,6 +418,7 @@ def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool 
         order = rowwise(first_places, table[places])
         table = rowwise(columns_beside, table.drop(columns=places), order)
         table = table.sort_values(["part", "place"]).drop(columns=["part", "place"])
+    table = in_type_of_joined_labels(table, parts, join)
     table = table.sort_index() if sort else table
     names = [tuple(meta.index.names) for meta in metas]
     if len(set(names)) > 1 and len(set(map(len, names))) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from marsdask.core.compilation.costs import kernel
 from ..elementwise.exemplars import (
     ExemplarsOf,
     as_scalar,
+    exemplars_of,
     join_exemplars,
     objects_of,
     with_exemplars,
@@ -45,6 +47,77 @@ def inferred_labels(rows: Any) -> Any:
     steps = (ExemplarsOf((0,)), join_exemplars, as_scalar)
     exemplars = FrameFold(np.empty((), object), None, False, "exemplars", column.node, steps)
     return rowwise(InferredLabels(cast_last_level), rows, collection_of(exemplars))
+
+
+def in_type_of_joined_labels(table: Any, parts: Sequence[Any], join: str) -> Any:
+    """Return rows joined by labels, with labels of the type that pandas gives those of the parts.
+
+    Parts without rows count, and objects by their values.
+    """
+    labels = [part.node.meta.index for part in parts]
+    if any(index.nlevels > 1 for index in labels) or not is_small(table.node):
+        return table
+    if len(kinds := {index.dtype for index in labels}) == 1 and np.dtype(object) not in kinds:
+        return table
+    columns = [rowwise(last_level, part.index) for part in parts]
+    values = [
+        collection_of(
+            FrameFold(
+                np.empty((), object),
+                None,
+                False,
+                "exemplars",
+                column.node,
+                (few_values, join_few_values, values_or_type),
+                finished=(("like", column.node.meta),),
+            )
+        )
+        for column in columns
+    ]
+    ranges = tuple(isinstance(index, pd.RangeIndex) for index in labels)
+    return rowwise(InferredLabels(cast_to_joined), table, *values, join=join, ranges=ranges)
+
+
+@kernel(scratch=0.0)
+def few_values(column: Any) -> Any:
+    """Return a value of each class of objects, or one value of another type."""
+    if column.dtype != object:
+        return column.iloc[:1]
+    values = exemplars_of(column)
+    return pd.Series(objects_of(values, len(values)), dtype=object)
+
+
+@kernel(scratch=0.0)
+def join_few_values(a: Any, b: Any) -> Any:
+    """Return exemplars of the values of two chunks."""
+    return few_values(pd.concat([a, b], ignore_index=True))
+
+
+@kernel(scratch=0.0)
+def values_or_type(values: Any, like: Any) -> Any:
+    """Return exemplars as they are passed to every chunk; without rows they are empty."""
+    return as_scalar(like if values is None else values)
+
+
+@kernel(view=True)
+def cast_to_joined(block: Any, *values: Any, join: str, ranges: tuple[bool, ...]) -> Any:
+    """Return rows with labels of the type that pandas gives joined labels of some values.
+
+    Ranges make objects with texts of no rows, which other numbers do not.
+    """
+    few = [side.item() for side in values]
+    if any(side is None for side in few):  # only the types are known
+        return block
+    indexes: list[Any] = [
+        pd.RangeIndex(len(side)) if is_range else pd.Index(side.array, dtype=side.dtype)
+        for side, is_range in zip(few, ranges, strict=True)
+    ]
+    objects = [pd.Series(0, index[~index.duplicated()]) for index in indexes]
+    labels = pd.concat(objects, axis=1, join=typed("Any", join)).index
+    index = block.index
+    if not len(index):
+        return block.set_axis(pd.Index(np.empty(0, object), dtype=labels.dtype, name=index.name))
+    return block.set_axis(with_type(index, labels.dtype))
 
 
 def _makes_objects(dtypes: Sequence[Any]) -> bool:

@@ -135,3 +135,17 @@ def test_objects_meet_numbers(name: str) -> None:
             assert result == wanted
         else:
             pd.testing.assert_frame_equal(result, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "float64", "bool", "int64"])
+def test_objects_meet_numbers_without_rows(dtype: str) -> None:
+    """The types alone decide."""
+    left = pd.DataFrame({"k": pd.Series([], dtype=object)})
+    right = pd.DataFrame({"k": pd.Series([], dtype=dtype)})
+    for sides in ((left, right), (right, left)):
+        wanted = outcome(*sides, on="k")
+        result = outcome(*map(md.DataFrame, sides), on="k")
+        if isinstance(wanted, str):
+            assert result == wanted
+        else:
+            pd.testing.assert_frame_equal(result, wanted)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, filtered, table
+from tests.dataframe.tables import equal, filtered, same, table
 from tests.strategies import HISTORIES
 
 COLUMNS = ["k", "f", "s", "u"]
@@ -279,3 +281,31 @@ def test_columns_as_attributes(value):
     equal(lazy.a, frame["sum"].add(1).rename("a"))
     with pytest.raises(AttributeError):
         lazy.other = 1
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "Int64", "float64"])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_masks_that_choose_no_row(rows, dtype):
+    """A value that the type cannot hold is refused where pandas refuses it."""
+    frame = pd.DataFrame({"a": pd.Series([1, 0, 1][:rows], dtype=dtype)})
+    masks: Any = (lambda d: d.a > 5, lambda d: np.zeros(rows, dtype=bool))[: 1 + bool(rows)]
+    for mask, value in itertools.product(masks, (0.5, 0, "x")):
+        for write in (_by_item, _by_loc):
+            same(partial(write, mask, value), md.DataFrame(frame, chunk_size=1), frame)
+            same(partial(write, mask, value, "a"), md.DataFrame(frame, chunk_size=1), frame)
+
+
+def _by_item(mask: Any, value: Any, *key: Any) -> Any:
+    """Assign to the rows of a mask of the frame, or of a column."""
+    *column, d = key
+    rows = (d[column[0]] if column else d).copy()
+    rows[mask(d)] = value
+    return rows
+
+
+def _by_loc(mask: Any, value: Any, *key: Any) -> Any:
+    """Assign to the rows of a mask by labels, in the frame or in a column."""
+    *column, d = key
+    rows = (d[column[0]] if column else d).copy()
+    rows.loc[mask(d)] = value
+    return rows

@@ -249,3 +249,43 @@ def _merged(rows: pd.DataFrame) -> Any:
     """Return the rows, of types that only values tell."""
     found: Any = md.DataFrame(rows[["a"]]).merge(md.DataFrame(rows), how="left")
     return found
+
+
+@pytest.mark.parametrize("numbers", ["float32", "int64", "Int64", "bool"])
+def test_types_of_parts_without_rows(numbers):
+    """They count where only values tell the types of the others, or their own."""
+    rows = pd.DataFrame({"a": [1.5, 2.0]})
+    others = pd.DataFrame({"a": pd.Series([1, 0], dtype=numbers)})
+    lazy = md.DataFrame(others, chunk_size=1)
+    for made in (md.DataFrame(rows), md.DataFrame(rows[:0]), md.DataFrame(rows).query("a > 9")):
+        values = made.compute()
+        made.loc[made.a > 3] = 0
+        equal(md.concat([made, lazy]), pd.concat([values, others]))
+        equal(md.concat([lazy.a, made.a]), pd.concat([others.a, values.a]))
+
+
+#: Labels of several types.
+JOINED: dict[str, Any] = {
+    "range": pd.RangeIndex(2),
+    "ints": pd.Index([1, 2]),
+    "floats": pd.Index([1.5, 2]),
+    "texts": pd.Index(["a", "b"]),
+    "objects": pd.Index(["a", 1], dtype=object),
+    "numbers as objects": pd.Index([1, 2], dtype=object),
+    "times": pd.to_datetime(["2020", "2021"]),
+}
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+@pytest.mark.parametrize("one", JOINED)
+def test_types_of_joined_labels(one, join):
+    """Labels of parts without rows count, and objects by all their values."""
+    left = pd.DataFrame({"a": [1.0, 2.0]}, JOINED[one])
+    options: dict[str, Any] = {"axis": 1, "join": join}
+    for other in set(JOINED) - {one, "times"}:
+        right = pd.DataFrame({"b": [1, 2]}, JOINED[other])
+        lazy = [md.DataFrame(side, chunk_size=1) for side in (left, right)]
+        if other != "numbers as objects":
+            wanted = pd.concat([left[:0], right], **options)
+            equal(md.concat([lazy[0][lazy[0].a > 9], lazy[1]], **options), wanted)
+        equal(md.concat([lazy[0], lazy[1][:0]], **options), pd.concat([left, right[:0]], **options))
