@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 #: Labels of the needed columns; ``None`` means all.
 Columns: TypeAlias = frozenset[Any] | None
 
+#: What a node needs of an input that it loses where few of its columns are wanted.
+UNUSED: frozenset[Any] = frozenset(["unused"])
+
 #: A comparison of a column with a constant: label, operator, value.
 Condition: TypeAlias = tuple[str, str, Any]
 
@@ -418,7 +421,11 @@ class Node(ByReference, metaclass=_NodeType):
         return (None,) * len(self.inputs)
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
-        """Return a source with only these columns (and those that it cannot omit)."""
+        """Return a node with only these columns (and those that it cannot omit).
+
+        Its inputs are those of this node but for what :meth:`requires` calls ``UNUSED``; they are
+        replaced by narrower ones afterwards.
+        """
         del columns
         return self
 

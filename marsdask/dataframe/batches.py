@@ -11,7 +11,7 @@ import pandas as pd
 
 from marsdask.core.results.stored import Stored
 
-from .elementwise.rowwise import column_at, contains_label, rowwise
+from .elementwise.rowwise import columns_at, contains_label, rowwise
 from .rows import concat, take
 
 
@@ -63,9 +63,7 @@ def columns(frame: Any) -> Iterator[tuple[Any, Any]]:
     """Iterate over pairs of label and lazy column. See pandas.DataFrame.items."""
     labels = frame.columns
     for position, label in enumerate(labels):
-        by_label = labels.is_unique  # then the other columns are not read
-        column = frame[label] if by_label else rowwise(column_at, frame, position=position)
-        yield label, column
+        yield label, columns_at(frame, position)
 
 
 def labelled_rows(frame: Any) -> Iterator[tuple[Any, pd.Series]]:

@@ -22,7 +22,7 @@ from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
 from .row_series import apply_to_rows
-from .rowwise import Unsettled, column_at, relabelled, rowwise, with_columns
+from .rowwise import Unsettled, columns_at, relabelled, rowwise, with_columns
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -356,11 +356,9 @@ def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: An
     if meta is not None or not objects:
         return user_call(frame, name, func, meta=meta, **kwargs)
     positions = [at for at in range(len(columns)) if at not in objects]
-    parts = [
-        user_call(rowwise(column_at, frame, position=at), name, func, **kwargs) for at in objects
-    ]
+    parts = [user_call(columns_at(frame, at), name, func, **kwargs) for at in objects]
     if positions:
-        parts.append(user_call(rowwise(column_at, frame, position=positions), name, func, **kwargs))
+        parts.append(user_call(columns_at(frame, positions), name, func, **kwargs))
     order = np.argsort([*objects, *positions]).tolist()
     return rowwise(side_by_side, *parts, order=order, columns=columns)
 

@@ -11,7 +11,7 @@ from marsdask.core.collection import compute
 from ..frame_node import S, dtypes_of, is_row
 from ..schemas.dtypes import OneType
 from .exemplars import as_texts, is_time
-from .rowwise import Method, column_at, relabelled, rowwise
+from .rowwise import Method, columns_at, relabelled, rowwise
 
 
 def astype(obj: S, dtype: Any, **options: Any) -> S:
@@ -74,7 +74,7 @@ def _categorical(obj: Any, dtype: Any, places: dict[int, Any], options: dict[str
         table = rowwise(relabelled, obj, columns=pd.RangeIndex(len(meta.columns)))
         result = astype(table, _by_place(meta.columns, dtype), **options)
         return rowwise(relabelled, result, columns=meta.columns)
-    distinct = compute(*(rowwise(column_at, obj, at).drop_duplicates() for at in places))
+    distinct = compute(*(columns_at(obj, at).drop_duplicates() for at in places))
     dtypes = _by_place(meta.columns, dtype) | {
         at: values.astype(places[at]).dtype for at, values in zip(places, distinct, strict=True)
     }

@@ -43,6 +43,18 @@ from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
 from ..schemas.categories import over_all_categories
 from ..schemas.samples import column, sample, with_texts, without_rows
 from ..schemas.schema import result_of
+from .needed_columns import (
+    RULES,
+    assigned,
+    chosen,
+    labels_and_columns,
+    need_of,
+    needs,
+    no_columns,
+    reindexed,
+    relabelled_columns,
+    renamed_columns,
+)
 
 #: Functions of a frame that align one value per column by label.
 ARITHMETIC = {
@@ -178,10 +190,11 @@ class Rowwise(FrameNode):
         return max((node.chunks for node in self._rows), key=lambda chunks: len(chunks[0]))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        rule = COLUMN_RULES.get(self.func)
-        if rule is None:
-            return (None,) * len(self.inputs)
-        return rule(self, wanted)
+        return need_of(self, wanted).columns
+
+    def narrowed(self, columns: frozenset[Any]) -> Node:
+        arguments = need_of(self, columns).arguments
+        return self.replaced(**arguments) if arguments else self
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         translation = translation_of(self.func)
@@ -438,6 +451,7 @@ class Member:
         return getattr(getattr(block, self.accessor), self.name)
 
 
+@needs(no_columns)
 def index_of(block: Any) -> Any:
     """Return the row labels."""
     return block.index
@@ -455,11 +469,13 @@ def to_series(block: Any, name: Any) -> Any:
     return pd.Series(block, block, block.dtype, name)
 
 
+@needs(no_columns)
 def level_values(block: Any, level: int) -> Any:
     """Return a level of the row labels as values."""
     return pd.Series(level_at(block.index, level), index=block.index)
 
 
+@needs(chosen)
 @kernel(view=True)
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
@@ -468,12 +484,26 @@ def column_of(block: Any, key: Any) -> Any:
     return block[key]
 
 
+def columns_at(obj: Any, place: Any) -> Any:
+    """Return the column at a position, or a frame of several.
+
+    By label where each column has its own: then the others are not read.
+    """
+    labels = obj.node.meta.columns
+    single = isinstance(place, int | np.integer)
+    if labels.is_unique:
+        return rowwise(column_of, obj, key=labels[place] if single else list(labels[place]))
+    position = np.arange(len(labels))[place]
+    return rowwise(column_at, obj, position=int(position) if single else position.tolist())
+
+
 @kernel(view=True)
 def column_at(block: Any, position: int | list[int]) -> Any:
     """Return the column at a position, or several: many may have one label."""
     return block.iloc[:, position]
 
 
+@needs(no_columns)
 def contains_label(block: Any, label: Any) -> Any:
     """Return, once for each row, whether any row has the label."""
     return pd.Series(label in block, index=range(len(block)), dtype=bool)
@@ -485,6 +515,7 @@ def renamed(block: Any, name: Any) -> Any:
     return block.rename(name)
 
 
+@needs(no_columns)
 @kernel(view=True)
 def labelled_as(block: Any, values: Any) -> Any:
     """Return values with the labels of a block, or as an Index for an Index."""
@@ -495,6 +526,7 @@ def labelled_as(block: Any, values: Any) -> Any:
     return pd.Series(values.array, block.index, values.dtype, values.name)
 
 
+@needs(assigned)
 @kernel(view=True)
 def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     """Return the frame with columns added or replaced."""
@@ -511,6 +543,7 @@ def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     return block
 
 
+@needs(labels_and_columns)
 @kernel(view=True)
 def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     """Return the frame with columns as row labels."""
@@ -519,14 +552,16 @@ def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     return block.set_index(key, drop=drop, append=append)
 
 
+@needs(relabelled_columns)
 @kernel(view=True)
-def relabelled(block: Any, columns: Any) -> Any:
-    """Return the frame with other column labels."""
-    block = block.copy(deep=False)
+def relabelled(block: Any, columns: Any, before: Any = None) -> Any:
+    """Return the frame, or those columns that had the labels ``before``, with other labels."""
+    block = block.copy(deep=False) if before is None else block[list(before)]
     block.columns = columns
     return block
 
 
+@needs(renamed_columns)
 @kernel(view=True)
 def with_names(block: Any, names: tuple[tuple[Any, Any], ...]) -> Any:
     """Return the frame with some columns renamed: ``names`` has pairs of old and new."""
@@ -548,40 +583,8 @@ LABELS: dict[Callable[..., Any], str] = {
 NEW_LABELS = {by_column}
 
 
-def _column_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
-    del wanted
-    key = dict(node.kwargs)["key"]
-    return (frozenset(key) if isinstance(key, list) else frozenset([key]),)
-
-
-def _with_columns_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
-    if wanted is None:
-        # A replaced column need not be read, but its position must stay.
-        return (None,) * len(node.inputs)
-    names = dict(node.kwargs)["names"]
-    return (wanted - frozenset(names), *(None for _ in node.inputs[1:]))
-
-
-def _with_names_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
-    if wanted is None:
-        return (None,)
-    new = dict(dict(node.kwargs)["names"])
-    return (frozenset(key for key in node.inputs[0].meta.columns if new.get(key, key) in wanted),)
-
-
-def _no_columns(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
-    del wanted
-    return (frozenset(),) * len(node.inputs)
-
-
-#: Which columns of its inputs an operation needs for some columns of its result.
-COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Columns, ...]]] = {
-    column_of: _column_requires,
-    index_of: _no_columns,
-    labelled_as: _no_columns,
-    with_columns: _with_columns_requires,
-    with_names: _with_names_requires,
-}
+RULES.update(dict.fromkeys(map(Method, ["add_prefix", "add_suffix"]), renamed_columns))
+RULES[Method("reindex")] = reindexed
 
 #: What is done to columns as a whole, as expressions.
 TRANSLATIONS: dict[Callable[..., Any], Translation] = {

@@ -25,7 +25,7 @@ from ..rows import as_one_chunk
 from . import exemplars
 from .apply import side_by_side
 from .operands import BROADCAST, aligned_tensor, aligned_values, array_of
-from .rowwise import InPlace, Method, column_at, rowwise
+from .rowwise import InPlace, Method, columns_at, rowwise
 
 
 @keeps_lazy("items")
@@ -171,7 +171,7 @@ def _has_its_columns(obj: Any, cond: Any, other: Any) -> bool:
 
 def _columns_of(frame: Any) -> list[Any]:
     count = len(frame.node.meta.columns)
-    return [rowwise(column_at, frame, position=at) for at in range(count)]
+    return [columns_at(frame, at) for at in range(count)]
 
 
 def _beside_each_other(columns: list[Any], labels: Any) -> Any:

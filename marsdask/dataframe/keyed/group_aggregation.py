@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Traits, kept
 
+from ..elementwise.needed_columns import labels_of
 from ..elementwise.rowwise import Method, Rowwise, column_of, with_columns
 from ..frame_node import FrameNode, dtypes_of, row_bytes
 from ..ordered.row_numbers import without_numbers
@@ -127,8 +128,7 @@ class GroupByAggregation(FrameNode):
         return upper(total(self.a.chunks[0]))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        del wanted
-        call = self.call
+        call = self.call if wanted is None else self._only(wanted)
         columns = [*call.by]
         if call.selection is not ...:
             selection = call.selection
@@ -140,6 +140,19 @@ class GroupByAggregation(FrameNode):
         elif call.method != "size":
             return (None,)
         return (frozenset(columns),)
+
+    def narrowed(self, columns: frozenset[Any]) -> Node:
+        call = self._only(columns)
+        return self if call is self.call else self.replaced(call=call)
+
+    def _only(self, wanted: frozenset[Any]) -> GroupByCall:
+        """Return the call that aggregates some columns alone, if it aggregates each of its own."""
+        call, labels = self.call, labels_of(self.a.meta)
+        simple = call.selection is ... and call.method in AGGREGATES and not call.args
+        if not simple or labels is None or call.is_whole or self._widens_together:
+            return call
+        columns = tuple(label for label in labels if label in wanted and label not in call.by)
+        return replace(call, selection=columns) if columns else call
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         (table,) = inputs

@@ -257,16 +257,13 @@ class Merge(FrameNode):
         return (self._out(*(_spread(sizes, count) for sizes in rows)),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        # Columns of one name on both sides get suffixes, so dropping one renames the other.
-        how = self.how
-        common = set(self.left.meta.columns) & set(self.right.meta.columns)
-        keys = {*(how.on or ()), *(how.left_on or ()), *(how.right_on or ())}
-        if wanted is None or not common <= set(how.on or ()):
+        if wanted is None:
             return None, None
-        return tuple(
-            frozenset(label for label in side.meta.columns if label in wanted or label in keys)
-            for side in (self.left, self.right)
-        )
+        how, sides = self.how, [frozenset(side.meta.columns) for side in self.inputs]
+        keys = {*(how.on or ()), *(how.left_on or ()), *(how.right_on or ())}
+        # Columns of one name on both sides get suffixes, so dropping one renames the other.
+        needed = wanted.union(keys, sides[0] & sides[1])
+        return tuple(labels & needed for labels in sides)
 
     def absorb(self, alone: Any) -> Node:
         del alone

@@ -15,11 +15,12 @@ from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.column_selection import columns_labelled
 from ..elementwise.exemplars import objects_of
+from ..elementwise.needed_columns import needs, no_columns
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.rowwise import (
     Method,
     NewLabels,
-    column_at,
+    columns_at,
     relabelled,
     renamed,
     rowwise,
@@ -175,6 +176,7 @@ def filter_labels(
     return rows
 
 
+@needs(no_columns)
 def matches(block: Any, like: str | None, regex: str | None) -> Any:
     """Tell of each row whether its label contains a text, or matches a pattern."""
     texts = pd.Series(block.index.astype(str), index=block.index, dtype="str")
@@ -194,7 +196,7 @@ def squeeze(obj: Any, axis: int | str | None = None) -> DataFrame | Series:
         return frame
     if number is None and obj.shape[0] == 1:
         raise NotImplementedError("squeeze() of one row is not supported; use iloc[0, 0]")
-    column: Series = rowwise(column_at, obj, 0)
+    column: Series = columns_at(obj, 0)
     return column
 
 

@@ -20,7 +20,7 @@ from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, known, numbers
 
 from ..elementwise.operands import aligned_values
-from ..elementwise.rowwise import column_at, column_of, rowwise
+from ..elementwise.rowwise import columns_at
 from ..frame_node import FrameNode, S, row_bytes
 from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order, whole_numbers
@@ -126,7 +126,7 @@ class ILoc(Generic[S]):
         key = without_ellipsis(key, obj.node.meta.ndim)
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
-            obj, key = _columns_at(obj, in_memory(columns)) if obj.ndim == 2 else obj, rows
+            obj, key = columns_at(obj, in_memory(columns)) if obj.ndim == 2 else obj, rows
         if isinstance(key, Collection) and not key.node.chunks:
             key = key.compute()
         key = key[()] if isinstance(key, np.ndarray) and not key.ndim else key
@@ -157,16 +157,6 @@ def _two_parts(obj: Any, key: tuple[Any, ...]) -> tuple[Any, Any]:
     if len(key) > obj.node.meta.ndim:
         raise IndexingError("Too many indexers")
     return key[0], key[1] if len(key) > 1 else slice(None)
-
-
-def _columns_at(frame: Any, places: Any) -> Any:
-    """Return the column at a position, or a frame of several; many may have one label."""
-    labels = frame.node.meta.columns
-    single = isinstance(places, int | np.integer)
-    if labels.is_unique:
-        return rowwise(column_of, frame, key=labels[places] if single else list(labels[places]))
-    position = np.arange(len(labels))[places]
-    return rowwise(column_at, frame, position=int(position) if single else position.tolist())
 
 
 def _row(obj: Any, at: int) -> Any:

@@ -111,7 +111,12 @@ class ResetIndex(FrameNode):
         return size.name if isinstance(size, Unknown) else str(size)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        return (wanted if self.drop else None,)
+        if self.drop or wanted is None or not isinstance(self.a.meta, pd.DataFrame):
+            return (wanted if self.drop else None,)
+        if self.options or not self.a.meta.columns.is_unique or self.a.meta.columns.nlevels > 1:
+            return (None,)
+        # Labels without a name become "index" unless there is such a column.
+        return (wanted | {"index"},)
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         (table,) = inputs

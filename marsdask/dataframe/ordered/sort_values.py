@@ -21,7 +21,7 @@ from marsdask.core.traits import Level, Ordering, Partitioning, Traits
 
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.column_selection import has_unique_labels
-from ..elementwise.rowwise import column_at, level_values, relabelled, rowwise, with_columns
+from ..elementwise.rowwise import columns_at, level_values, relabelled, rowwise, with_columns
 from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
@@ -76,7 +76,7 @@ class SortValues(FrameNode):
         return self.a.chunks
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        return (None if wanted is None or not self.by else wanted | frozenset(self.by),)
+        return (None if wanted is None or self.by is None else wanted | frozenset(self.by),)
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
         (table,) = inputs
@@ -303,7 +303,7 @@ def _sorted_by_key(
     frame = rowwise(with_columns, frame, *values, names=labels)
     rows = _sorted(frame, labels, len(labels), **how)
     if of_series:
-        return rowwise(column_at, rows, position=0).rename(obj.name)
+        return columns_at(rows, 0).rename(obj.name)
     return rowwise(relabelled, rows.iloc[:, :width], columns=obj.columns)
 
 

@@ -13,7 +13,7 @@ from pandas.api.types import infer_dtype, is_numeric_dtype, is_object_dtype
 from marsdask.core.collection import Collection
 from marsdask.core.snapshots.functions import function_name
 
-from ..elementwise.rowwise import column_at, rowwise
+from ..elementwise.rowwise import columns_at
 from ..frame_node import axis_number, is_masked
 from .column_blocks import PandasCall, by_blocks
 from .column_functions import call_with_columns
@@ -184,7 +184,7 @@ def _called(obj: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return call_with_columns(obj, "agg", func, 0, *args, **kwargs)
     member = getattr(obj, name)
     if name == "size" and not isinstance(member, int):  # only running tells the number of rows
-        rows = rowwise(column_at, obj, position=0) if obj.ndim == 2 else obj
+        rows = columns_at(obj, 0) if obj.ndim == 2 else obj
         return rows.isna().count() * (len(obj.node.meta.columns) if obj.ndim == 2 else 1)
     return member(*args, **kwargs) if callable(member) else member
 
@@ -268,7 +268,7 @@ def _put_together(
 ) -> Series | DataFrame:
     meta = frame.node.meta
     places = {label: at for at, label in enumerate(meta.columns)}
-    columns = {label: rowwise(column_at, frame, position=places[label]) for label, *_ in wanted}
+    columns = {label: columns_at(frame, places[label]) for label, *_ in wanted}
     objects = frozenset(func for func in meta if keeps and is_object_dtype(meta[func]))
     values = []
     for column, func, _ in wanted:

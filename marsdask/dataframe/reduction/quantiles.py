@@ -14,7 +14,7 @@ from marsdask.tensor.quantile.exact import Quantile
 from marsdask.tensor.quantile.methods import MIDDLE
 
 from ..elementwise.column_selection import numeric_part
-from ..elementwise.rowwise import Method, column_at, rowwise
+from ..elementwise.rowwise import Method, columns_at, rowwise
 from ..frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .column_blocks import PandasCall, by_blocks
@@ -94,7 +94,7 @@ def columns_of(obj: Any) -> list[Any]:
     meta = obj.node.meta
     if isinstance(meta, pd.Series):
         return [obj]
-    return [rowwise(column_at, obj, position=at) for at in range(len(meta.columns))]
+    return [columns_at(obj, at) for at in range(len(meta.columns))]
 
 
 def stacked(*values: Any, labels: Any, name: Any, dtype: Any) -> pd.Series:

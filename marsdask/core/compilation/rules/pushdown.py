@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph import Graph
-from ...node import Columns, Node, Predicate
+from ...node import UNUSED, Columns, Node, Predicate
 from ..plan import Plan
 
 
@@ -12,15 +12,21 @@ def project(graph: Graph, plan: Plan) -> Graph:
     del plan
     columns_of: dict[Node, Columns] = dict.fromkeys(graph.roots)
     for node in reversed(graph.nodes):
+        if node not in columns_of:
+            continue
         for child, columns in zip(node.inputs, node.requires(columns_of[node]), strict=True):
+            if columns is UNUSED:
+                continue
             earlier = columns_of.get(child, frozenset())
             columns_of[child] = None if earlier is None or columns is None else earlier | columns
-
-    def narrow(node: Node) -> Node:
-        columns = columns_of.get(node)
-        return node if columns is None else node.narrowed(columns)
-
-    return graph.map(narrow)
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        if node in columns_of:
+            columns = columns_of[node]
+            new[node] = (node if columns is None else node.narrowed(columns)).with_inputs(new)
+    if all(new[node] is node for node in new):
+        return graph
+    return Graph([new[root] for root in graph.roots])
 
 
 def push_down(graph: Graph, plan: Plan) -> Graph:
