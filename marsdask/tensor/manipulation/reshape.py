@@ -350,7 +350,9 @@ def by_blocks(node: Node, shape: Shape) -> Node:
     for group in pairs:
         first = len(before)
         before.extend((1,) * length for length in group.old[:-1])
-        before.extend(node.chunks[first + len(group.old) - 1 :][: bool(group.old)])
+        if group.old:
+            # An axis that goes has one element, in one chunk: empty ones would stay.
+            before.append(node.chunks[first + len(group.old) - 1] if group.new else (1,))
         if group.new:
             whole = before[-1] if group.old else (1,)
             after.append(whole * math.prod(group.old[:-1]))

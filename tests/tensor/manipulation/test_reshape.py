@@ -123,6 +123,13 @@ def test_orders_in_small_letters(order):
     assert_same(x.ravel(order), array.ravel(order))
 
 
+def test_an_axis_of_empty_chunks_goes():
+    """Its one element is in one of several chunks."""
+    array = np.arange(2).reshape(2, 1)
+    lazy = tensor_of(array, ((0, 1, 1), (0, 1))).reshape(2, merge_chunks=False)
+    assert_same(lazy, array.reshape(2))
+
+
 @given(data=st.data())
 def test_axes_are_merged_without_joining_chunks(data):
     """With ``merge_chunks=False`` chunks are those of dask.array, and values NumPy's."""
