@@ -289,6 +289,11 @@ def as_float(self: Any) -> float:
     return float(_single(self))
 
 
+def as_rounded(self: Any, ndigits: int | None = None) -> Any:
+    """Compute a number, and round it as NumPy's numbers are."""
+    return round(_single(self), ndigits)
+
+
 def as_complex(self: Any) -> complex:
     """Compute one element as a complex number."""
     return complex(_single(self))

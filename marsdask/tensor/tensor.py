@@ -308,6 +308,7 @@ class Tensor(Collection):
     __bool__: Final = protocols.truth
     __int__: Final = protocols.as_int
     __float__: Final = protocols.as_float
+    __round__: Final = protocols.as_rounded
     __complex__: Final = protocols.as_complex
     __index__: Final = protocols.as_index
     __format__: Final = protocols.formatted

@@ -87,3 +87,14 @@ def test_asarray_computes() -> None:
 def test_the_namespace_is_the_module() -> None:
     """The array API's way to find functions."""
     assert lazy().__array_namespace__() is mt
+
+
+def test_round():
+    """Rounds one number, as NumPy's are rounded, and no array."""
+    number = mt.tensor([1.25, 2.0]).mean()
+    wanted = np.array([1.25, 2.0]).mean()
+    assert round(number) == round(wanted)
+    assert type(round(number, 1)) is type(round(wanted, 1))
+    assert round(number, 1) == round(wanted, 1)
+    with pytest.raises(TypeError):
+        round(mt.ones(2))

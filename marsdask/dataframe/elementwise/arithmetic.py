@@ -10,6 +10,7 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
@@ -45,7 +46,8 @@ def arithmetic(name: str) -> SameKind:
         if extra or len(args) > len(PARAMETERS[1]):
             raise TypeError(f"{name}() got an unexpected keyword argument {min(extra)!r}")
         other = _operand(self, other, arguments.get("axis"))
-        plain = arguments.get("fill_value") is None and not _is_by_column(self, other, func)
+        apart = _is_by_column(self, other, func) or _is_of_objects(self, other, func)
+        plain = arguments.get("fill_value") is None and not apart
         if not plain or _is_by_row(self, other):
             kwargs = {key: value for key, value in arguments.items() if value is not None}
             return rowwise(Method(name), self, other, **kwargs)
@@ -83,3 +85,10 @@ def _is_by_column(obj: Any, other: Any, func: Any) -> bool:
     """Tell whether a comparison of a frame must align its columns, as the method does."""
     several = isinstance(other, Collection) and other.node.meta.ndim > 0
     return obj.ndim == 2 and func in COMPARISONS and (several or isinstance(other, pd.Series))
+
+
+def _is_of_objects(obj: Any, other: Any, func: Any) -> bool:
+    """Tell whether objects are compared, of which the method calls equal what is one object."""
+    if obj.ndim != 1 or func not in COMPARISONS or not isinstance(other, Collection):
+        return False
+    return any(is_object_dtype(side.node.meta) for side in (obj, other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
+from marsdask.core.node import Node
 
-from ..frame_node import dtypes_of, is_masked
+from ..frame_node import FrameNode, dtypes_of, is_masked
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
-from ..schemas.dtypes import OneType
+from ..schemas.dtypes import OneType, in_one_type
 from ..schemas.samples import sample, without_rows
-from .rowwise import Unsettled, depends_on_values, rowwise
+from .rowwise import Rowwise, Unsettled, depends_on_values, rowwise, with_columns
 
 #: Exemplars of each column, ``()`` of columns that need none.
 Exemplars = tuple[tuple[Any, ...], ...]
@@ -52,6 +53,29 @@ def constructed(block: Any, labels: tuple[Any, ...] | None = None) -> Any:
     for label in labels or ():
         block[label] = constructed(block[label])
     return block
+
+
+def keys_in_one_type(node: Node, keys: Sequence[Hashable]) -> Node:
+    """Return rows whose keys have the type of all rows, as the keys of results do.
+
+    Chunks that have no missing key would have integers, or truth values.
+    """
+    opens = isinstance(node, FrameNode) and node.types_by_rows
+    return in_one_type(node) if opens and any(_is_open(node, key) for key in keys) else node
+
+
+def _is_open(node: Any, key: Hashable) -> bool:
+    """Tell whether the rows decide the type of a column, below assignments of other columns."""
+    types = dict(zip(node.meta.columns, node.meta.dtypes, strict=True))
+    if not isinstance(types.get(key), np.dtype) or types[key].kind not in "fO":
+        return False
+    while isinstance(node, Rowwise) and node.func is with_columns:
+        names = dict(node.kwargs)["names"]
+        if key in names:
+            node = node.args[1 + names.index(key)]
+            break
+        node = node.args[0]
+    return isinstance(node, FrameNode) and node.types_by_rows
 
 
 def as_texts(func: Callable[..., Any], rows: Any, *args: Any, **kwargs: Any) -> Any:

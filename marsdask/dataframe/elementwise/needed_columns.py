@@ -13,6 +13,7 @@ from marsdask.core.node import UNUSED, Columns, Node
 from marsdask.core.snapshots.functions import function_name
 
 from ..frame_node import is_row
+from ..keyed.keys import full_labels
 from ..schemas.schema import once_a_schema
 
 if TYPE_CHECKING:
@@ -75,10 +76,9 @@ def no_columns(node: Rowwise, wanted: Columns) -> Need:
 def chosen(node: Rowwise, wanted: Columns) -> Need:
     """Need the columns that are chosen, of those that are wanted."""
     key = dict(node.kwargs)["key"]
-    if not isinstance(key, list):
-        return Need((frozenset([key]),))
-    if wanted is None or labels_of(node.meta) is None:
-        return Need((frozenset(key),))
+    if not isinstance(key, list) or wanted is None or labels_of(node.meta) is None:
+        keys = key if isinstance(key, list) else [key]
+        return Need((full_labels(node.inputs[0].meta.columns, keys),))
     fewer = [label for label in key if label in wanted]
     return Need((frozenset(fewer),), {"kwargs": (("key", fewer),)})
 
@@ -91,7 +91,8 @@ def among_columns(name: str) -> Callable[[Rowwise, Columns], Need]:
         labels = dict(node.kwargs).get(name)
         if labels is None:
             return everything(node)
-        return Need((frozenset(labels if isinstance(labels, list) else [labels]),))
+        keys = labels if isinstance(labels, list) else [labels]
+        return Need((full_labels(node.inputs[0].meta.columns, keys),))
 
     return rule
 

@@ -50,7 +50,7 @@ from .aggregation import (
     restore_order,
 )
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
-from .keys import comparable, dtype_of_key, levels, ordering_by
+from .keys import comparable, dtype_of_key, full_labels, levels, ordering_by
 from .shuffle import (
     Counts,
     casts_of,
@@ -139,7 +139,7 @@ class GroupByAggregation(FrameNode):
             columns.extend(pair[0] for _, pair in call.kwargs)
         elif call.method != "size":
             return (None,)
-        return (frozenset(columns),)
+        return (full_labels(self.a.meta.columns, columns),)
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
         call = self._only(columns)

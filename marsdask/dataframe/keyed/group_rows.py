@@ -24,7 +24,7 @@ from ..schemas.schema import types_of
 from .aggregation import GroupByCall, restore_order
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_aggregation import meta_of_groups
-from .keys import comparable, dtype_of_key, kept_labels
+from .keys import comparable, dtype_of_key, full_labels, kept_labels
 from .parts import RowPart, split_at
 from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, shuffle
 
@@ -105,7 +105,8 @@ class GroupedRows(FrameNode):
         names = self.call.selection
         if names is ...:
             return (None,)
-        return (frozenset([*self.call.by, *(names if isinstance(names, tuple) else [names])]),)
+        keys = [*self.call.by, *(names if isinstance(names, tuple) else [names])]
+        return (full_labels(self.a.meta.columns, keys),)
 
     def tile(self, a: Grid) -> Any:
         a = split_large(a)

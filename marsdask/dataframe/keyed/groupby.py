@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
 from marsdask.core.arguments import in_memory
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
@@ -20,6 +20,7 @@ from marsdask.tensor.tensor import method
 
 from ..arguments.dask_arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..arguments.pandas_arguments import check_names
+from ..elementwise.exemplars import keys_in_one_type
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise, with_columns
 from ..labels.by_position import rows_in_order
@@ -63,6 +64,11 @@ def _as_list(how: Any) -> list[Any]:
 
 def _aggregation(name: str) -> AggregationMethod:
     def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(arg, Collection) for arg in (*args, *kwargs.values())):
+            raise NotImplementedError(
+                f"groupby().{name}() of another lazy object is not supported; use apply() of a "
+                "frame that has both"
+            )
         return self._aggregate(name, *args, **kwargs)
 
     aggregate.__name__ = name
@@ -673,7 +679,8 @@ def groupby(
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index, "series": series}
     flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": is_list}
     flags["selected"] = selection is not ...
-    return GroupBy(obj.node, tuple(labels), tuple(names), selection, source, **flags)
+    rows = keys_in_one_type(obj.node, labels)
+    return GroupBy(rows, tuple(labels), tuple(names), selection, source, **flags)
 
 
 def numbered_down(block: Any, last: Any) -> Any:

@@ -19,7 +19,7 @@ from marsdask.core.public import public_call
 from marsdask.core.traits import Level
 
 from ..arguments.dask_arguments import without
-from ..elementwise.exemplars import as_scalar, exemplars_of, objects_of
+from ..elementwise.exemplars import as_scalar, exemplars_of, keys_in_one_type, objects_of
 from ..elementwise.rowwise import rowwise
 from ..frame_node import dtypes_of
 from ..ordered.row_numbers import ResetIndex
@@ -99,7 +99,10 @@ def _rows(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame
 
 
 def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
-    node: Node = Merge(sides[0].node, sides[1].node, how)
+    nodes = [side.node for side in sides]
+    keys = how.keys(*(node.meta for node in nodes))
+    left, right = (keys_in_one_type(*pair) for pair in zip(nodes, keys, strict=True))
+    node: Node = Merge(left, right, how)
     rows: DataFrame = wrap(ResetIndex(node, drop=True) if how.numbers else node)
     return _sorted_by_keys(rows, how) if sort else rows
 

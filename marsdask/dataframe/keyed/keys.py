@@ -31,6 +31,16 @@ def _dtypes(meta: Any) -> dict[Hashable, Any]:
     return dict(zip(columns, meta.dtypes, strict=True))
 
 
+def full_labels(columns: pd.Index, keys: Iterable[Hashable]) -> frozenset[Hashable]:
+    """Return the labels of the columns that keys select; a key may name the first levels."""
+    if not isinstance(columns, pd.MultiIndex):
+        return frozenset(keys)
+    places = np.arange(len(columns))
+    return frozenset(
+        label for key in keys for label in columns[np.atleast_1d(places[columns.get_loc(key)])]
+    )
+
+
 def is_comparable(dtype: Any) -> bool:
     """Tell whether sorting, hashing and grouping agree on which values are equal.
 

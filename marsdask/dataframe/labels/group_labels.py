@@ -11,12 +11,13 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from pandas.api.typing import TimeGrouper
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, total, unknown_sizes
+from marsdask.core.sizes import Chunks, known, total, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
@@ -280,13 +281,18 @@ def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
 
 
 def is_of_rows(obj: Any, by: list[Any]) -> bool:
-    """Tell whether a list holds the key of each row, as pandas decides: not labels of keys."""
+    """Tell whether a list holds the key of each row, as pandas decides: not labels of keys.
+
+    Of an unknown number of rows, several keys that all are no labels can be nothing else.
+    """
     rows = total(obj.node.chunks[0])
     meta = obj.node.meta
     labels = {*meta.index.names, *(meta.columns if meta.ndim == 2 else ())}
-    if rows != len(by) or not all(pd.api.types.is_scalar(key) for key in by):
+    if not all(pd.api.types.is_scalar(key) for key in by):
         return False
-    return not all(key in labels for key in by)
+    if not known([rows]):
+        return len(by) > 1 and not any(key in labels for key in by if key is not None)
+    return rows == len(by) and not all(key in labels for key in by)
 
 
 def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
@@ -314,8 +320,11 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
                 "Series of the same rows as the key"
             )
         return None, meta.index.name, rowwise(level_values, obj, level=0).map(key)
-    if isinstance(key, np.ndarray):
-        return None, None, aligned_values(obj, key, "Grouper and axis must be same length")
+    if isinstance(key, np.ndarray | ExtensionArray | pd.Index):
+        values = aligned_values(obj, key, "Grouper and axis must be same length")
+        return None, getattr(key, "name", None), values
+    if isinstance(key, pd.Series):
+        raise NotImplementedError("a pandas Series as a key is not supported; use md.Series(key)")
     if isinstance(key, Hashable) and key in columns:
         if obj[key].ndim > 1 and meta.columns.nlevels == 1:
             raise ValueError(f"Grouper for {key!r} not 1-dimensional")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Generic, overload
+from typing import Any, Generic, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -273,6 +273,9 @@ class Loc(Generic[S]):
                     :, obj.columns.slice_indexer(columns.start, columns.stop, columns.step)
                 ]
             return self._rows(obj, rows)
+        if isinstance(columns, tuple) and any(isinstance(item, slice | list) for item in columns):
+            places = cast("pd.MultiIndex", obj.columns).get_locs(columns)
+            return self._rows(obj.iloc[:, places.tolist()], rows)
         if isinstance(columns, list | np.ndarray | pd.Index) and _is_mask(columns):
             if len(columns) != len(obj.columns):
                 lengths = f"{len(columns)} instead of {len(obj.columns)}"

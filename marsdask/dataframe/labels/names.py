@@ -285,6 +285,7 @@ def rename(
     index: Any = None,
     columns: Any = None,
     axis: int | str | None = None,
+    level: Any = None,
     errors: str = "ignore",
 ) -> DataFrame:
     """Return the frame with other labels of columns or rows. See pandas.DataFrame.rename."""
@@ -303,17 +304,21 @@ def rename(
             raise NotImplementedError(
                 "rename(errors='raise') of row labels is not supported; use errors='ignore'"
             )
+        if level is not None:
+            raise NotImplementedError(
+                "rename(level=) of rows is not supported; use set_axis(), or reset_index() first"
+            )
         frame = _renamed_rows(frame, index)
-    return frame if columns is None else _renamed_columns(frame, columns, errors)
+    return frame if columns is None else _renamed_columns(frame, columns, errors, level)
 
 
-def _renamed_columns(frame: DataFrame, columns: Any, errors: str) -> DataFrame:
+def _renamed_columns(frame: DataFrame, columns: Any, errors: str, level: Any) -> DataFrame:
     meta = frame.node.meta
     labels = result_of(
         pd.DataFrame.rename,
-        (frame.node, columns, errors),
+        (frame.node, columns, errors, level),
         (),
-        lambda: meta.rename(columns=columns, errors=errors),
+        lambda: meta.rename(columns=columns, errors=errors, level=level),
     ).columns
     result: DataFrame
     if labels.nlevels > 1:
@@ -349,6 +354,7 @@ def drop(
     axis: int | str = 0,
     index: Any = None,
     columns: Any = None,
+    level: Any = None,
     errors: str = "raise",
 ) -> DataFrame:
     """Drop columns, or rows by their labels. See pandas.DataFrame.drop.
@@ -364,8 +370,12 @@ def drop(
         raise ValueError("Cannot specify both 'axis' and 'index'/'columns'")
     if index is None and columns is None:
         raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+    if index is not None and level is not None:
+        raise NotImplementedError(
+            "drop(level=) of rows is not supported; use a mask of index.get_level_values()"
+        )
     if columns is not None:
-        names = frame.node.meta.drop(columns=columns, errors=errors).columns
+        names = frame.node.meta.drop(columns=columns, level=level, errors=errors).columns
         frame = columns_labelled(frame, names)
     return frame if index is None else _without_rows(frame, index, errors)
 

@@ -336,6 +336,8 @@ def sort_index(
     na_position: str = "last",
     ignore_index: bool = False,
     key: Callable[[Any], Any] | None = None,
+    level: Any = None,
+    sort_remaining: bool = True,
 ) -> S:
     """Sort the rows, or the columns, by their labels. See pandas.DataFrame.sort_index.
 
@@ -344,6 +346,11 @@ def sort_index(
     _check_kind(kind)
     check_ascending(ascending)
     meta = obj.node.meta
+    if level is not None or not sort_remaining:
+        raise NotImplementedError(
+            "sort_index(level=, sort_remaining=) is not supported; use reset_index(), "
+            "sort_values() and set_index()"
+        )
     if axis_number(meta, axis) == 1:
         how: Any = {"ascending": ascending, "na_position": na_position, "key": key}
         places = pd.Series(range(len(meta.columns)), index=meta.columns)

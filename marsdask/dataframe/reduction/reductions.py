@@ -128,7 +128,10 @@ class FrameReduction(FrameNode):
             whole = np.nan if whole is pd.NA else whole
         if isinstance(whole, pd.Series):
             return interned(whole.iloc[:0]), ((len(whole),),)
-        meta = np.zeros((), np.asarray(whole).dtype)
+        dtype = self.a.meta.dtype
+        if self.recipe in {"min", "max"} and isinstance(dtype, pd.StringDtype):
+            whole = None if none else ""  # of all missing ones, pandas has a NaN
+        meta = np.zeros((), object if whole in (None, "") else np.asarray(whole).dtype)
         if meta.dtype == object:
             meta[()] = whole  # such as a time: types of later results depend on it
         return meta, ()
@@ -160,7 +163,7 @@ class FrameReduction(FrameNode):
     def tile(self, a: Grid) -> Grid:
         names = {"recipe": self.recipe, "kwargs": self.kwargs}
         sizes = (1,) * len(a)
-        func = partial_moments if RECIPES[self.recipe].map is map_moments else partial
+        func = partial_moments if self.recipe in {"var", "std", "sem"} else partial
         partials = map_blocks(func, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
         combined = tree(partials, Pairwise(CombinePartials(self.recipe)), [0])
         return blockwise(
@@ -314,11 +317,30 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     """Return counts, means and sums of squared deviations."""
     del ddof
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
+    frame = _in_doubles(frame, SHORT)
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
         squares = _squared(frame - mean).sum(skipna=skipna)
     # Distances to an infinite mean are nan, and only missing values may be skipped.
     return count, mean, squares.where(mean.abs().astype(float).lt(np.inf) | (count == 0))
+
+
+def map_error_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> Any:
+    """Return the moments of standard errors, which pandas computes of doubles for Float32, too."""
+    return map_moments(_in_doubles(frame, (pd.Float32Dtype(),)), skipna=skipna, ddof=ddof)
+
+
+def _in_doubles(frame: pd.DataFrame, dtypes: tuple[Any, ...]) -> pd.DataFrame:
+    """Return short floats as doubles: a rounded mean is far from large values that are close."""
+    short: dict[Any, Any] = {
+        at: pd.Float64Dtype() if is_masked(dtype) else float
+        for at, dtype in enumerate(frame.dtypes)
+        if dtype in dtypes
+    }
+    if not short:
+        return frame
+    wide = frame.set_axis(range(frame.shape[1]), axis=1).astype(short)
+    return wide.set_axis(frame.columns, axis=1)
 
 
 def _squared(distances: Any) -> Any:
@@ -478,7 +500,7 @@ RECIPES = {
     "max": FrameRecipe(LARGEST, join_partials, LARGEST.finish),
     "var": FrameRecipe(map_moments, merge_moments, finish_var),
     "std": FrameRecipe(map_moments, merge_moments, finish_std),
-    "sem": FrameRecipe(map_moments, merge_moments, finish_sem),
+    "sem": FrameRecipe(map_error_moments, merge_moments, finish_sem),
     "skew": FrameRecipe(map_powers, merge_powers, finish_skew),
     "kurt": FrameRecipe(map_powers, merge_powers, finish_kurt),
 }

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
-from pandas.api.extensions import no_default
+from pandas.api.extensions import ExtensionArray, no_default
 
 from marsdask.core.collection import Collection, compute
 from marsdask.core.public import public_call
@@ -113,8 +114,9 @@ def pivot_table(
 def _keys(data: DataFrame, by: Any) -> list[Any]:
     """Return the columns that are keys."""
     labels = [] if by is None else _listed(by)
-    for label in labels:
-        if not isinstance(label, Hashable) or callable(label) or isinstance(label, Collection):
+    for label in [by, *labels] if isinstance(by, np.ndarray | ExtensionArray) else labels:
+        values = isinstance(label, Collection | pd.Grouper | np.ndarray | ExtensionArray)
+        if not isinstance(label, Hashable) or callable(label) or values:
             raise NotImplementedError(
                 "pivot_table() by other keys than columns is not supported; use assign() first"
             )

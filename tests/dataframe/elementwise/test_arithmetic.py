@@ -141,3 +141,15 @@ def test_lazy_values_of_columns(name):
         wanted = getattr(frame[["k"]], name)(frame[["f", "k"]].mean())
         assert list(found.columns) == list(wanted.columns)
         equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", ["eq", "ne"])
+@pytest.mark.parametrize("step", [1, 2, 4])
+def test_objects_equal_themselves(name, step):
+    """The method calls two ``None`` equal, which the operator does not."""
+    eager: Any = pd.Series([1, None, np.nan, "a"], dtype=object)
+    other: Any = pd.Series([None, None, np.nan, "a"], dtype=object)
+    lazy: Any = md.Series(eager, chunk_size=step)
+    equal(getattr(lazy, name)(lazy), getattr(eager, name)(eager))
+    equal(getattr(lazy, name)(md.Series(other, chunk_size=step)), getattr(eager, name)(other))
+    equal(lazy == lazy, eager == eager)

@@ -407,3 +407,11 @@ def test_a_group_of_times_is_in_their_order():
     name = pd.Timestamp("2013-09-30")
     found = md.DataFrame(frame, chunk_size=2).groupby(month).get_group(name)
     equal(found, frame.groupby(month).get_group(name))
+
+
+@pytest.mark.parametrize("name", ["corr", "cov"])
+def test_pairs_with_another_object(name):
+    """A lazy object is no argument of a call of pandas in each group."""
+    lazy = md.DataFrame(pd.DataFrame({"k": [1, 1, 2], "x": [1, 2, 3]}))
+    with pytest.raises(NotImplementedError, match=r"apply\(\)"):
+        getattr(lazy.groupby("k").x, name)(lazy.x)

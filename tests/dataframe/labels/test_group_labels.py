@@ -176,6 +176,36 @@ def test_a_list_of_keys(rows):
             equal(lazy.groupby(several, **how).count(), rows.groupby(several, **how).count())
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        pd.Categorical(["q", "p", None, "p", "q"]),
+        pd.array([1, 2, None, 2, 1], dtype="Int64"),
+        pd.Index(["q", "p", None, "p", "q"], name="z"),
+        np.array(["q", "p", None, "p", "q"], dtype=object),
+    ],
+    ids=["categories", "masked", "index", "objects"],
+)
+def test_keys_in_memory(key):
+    """Arrays and indexes of pandas are keys of rows as arrays are; its series are refused."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    for by in (key, [key, "k"]):
+        equal(lazy.groupby(by).i.sum(), FRAME.groupby(by).i.sum())
+    with pytest.raises(NotImplementedError, match="use md"):
+        lazy.groupby(pd.Series(key))
+
+
+@pytest.mark.parametrize("keys", [["q", "p"], [1, None]])
+def test_a_list_of_keys_of_rows_whose_number_is_unknown(keys):
+    """Several values that are no labels are no wrong labels."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    rows = lazy[lazy.k > 0]
+    with pytest.raises(NotImplementedError, match="execute"):
+        rows.groupby(keys)
+    with pytest.raises(KeyError):
+        rows.groupby(keys[:1])
+
+
 def test_a_grouper_of_a_column():
     """Alone, its groups are in the order of their first rows unless it says otherwise."""
     lazy = md.DataFrame(FRAME, chunk_size=2)

@@ -135,3 +135,5 @@ def test_what_values_decide():
             d.rename_axis("r").sort_values("r")
     with pytest.raises(NotImplementedError, match="axis=1"):
         lazy.sort_values(0, axis=1)
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.sort_index(level=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,3 +108,16 @@ def test_labels_named_like_the_column():
     equal(lazy.nlargest(2, "f"), frame.nlargest(2, "f"))
     equal(lazy.f.value_counts(), frame.f.value_counts())
     equal(lazy.f.mode(), frame.f.mode())
+
+
+@pytest.mark.parametrize("dtype", ["str", "string"])
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_extremes_of_texts_are_texts(name, dtype):
+    """They are joined to texts, and no number is declared."""
+    eager = pd.Series(["b", None, "a"], dtype=dtype)
+    lazy = md.Series(eager, chunk_size=2)
+    value = getattr(lazy, name)()
+    assert value.dtype == object
+    assert (value + "x").compute() == getattr(eager, name)() + "x"
+    missing: Any = md.Series(pd.Series([None, None], dtype=dtype), chunk_size=1)
+    assert pd.isna(getattr(missing, name)().compute())

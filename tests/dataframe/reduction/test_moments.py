@@ -26,6 +26,25 @@ def test_equal_values_and_large_ones():
             equal(call(lazy), call(frame))
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *((name, dtype) for name in ("var", "std", "sem") for dtype in ("float16", "float32")),
+        ("sem", "Float32"),  # pandas itself rounds the other two of Float32
+    ],
+)
+def test_means_of_short_floats_are_not_rounded(name, dtype):
+    """Values that are large and close keep their spread; it has pandas's type."""
+    values = 2048 + 2 * np.arange(4) if dtype == "float16" else 1e8 + 8 * np.arange(4)
+    series = pd.Series(values, dtype=dtype, name="a")
+    frames = series.to_frame().assign(b=series), series.to_frame().assign(b=[1.5, 2, 3, 4])
+    for eager in (*frames, frames[0].set_axis(["a", "a"], axis=1)):
+        equal(getattr(md.DataFrame(eager, chunk_size=3), name)(), getattr(eager, name)())
+    found, wanted = getattr(md.Series(series, chunk_size=3), name)().compute(), series.agg(name)
+    assert type(found) is type(wanted)
+    assert found == wanted
+
+
 @pytest.mark.parametrize("name", ["skew", "kurt", "mean", "var"])
 def test_objects_that_are_no_numbers(name):
     """Texts are no numbers, also if they look like some; numbers in objects are."""

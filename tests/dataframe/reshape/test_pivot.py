@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -87,6 +88,8 @@ def test_what_is_refused():
         (ValueError, "Conflicting", lambda: lazy.pivot_table("u", "s", **a)),
         (NotImplementedError, "unstack", lambda: lazy.pivot_table("u", "k", dropna=False)),
         (NotImplementedError, "assign", lambda: lazy.pivot_table("u", lazy.k)),
+        (NotImplementedError, "assign", lambda: lazy.pivot_table("u", pd.Grouper("k"))),
+        (NotImplementedError, "assign", lambda: lazy.pivot_table("u", np.arange(len(lazy)))),
         (NotImplementedError, "crosstab", lambda: lazy[["k"]].pivot_table(index="k")),
         (NotImplementedError, "False", lambda: lazy.pivot_table("u", columns="k", margins=True)),
     ]:

@@ -236,6 +236,36 @@ def test_chosen_rows_have_the_types_of_all(name, kernels):
         equal(found, choose(ROWS[["k", "b"]].merge(OTHERS, on="k", how="left")))
 
 
+#: What makes labels of keys, or a column of them, of some of the rows.
+KEYS: dict[str, Callable[[Any], Any]] = {
+    "sums": lambda f: f.groupby("w").k.sum(),
+    "sizes of several keys": lambda f: f.groupby(["b", "w"]).size(),
+    "lists of functions": lambda f: f.groupby("w").k.agg(["sum", "max"]),
+    "assigned": lambda f: f.assign(m=f.w * 2).groupby("m").k.sum(),
+    "series": lambda f: f.k.groupby(f.w).sum(),
+    "labels": lambda f: f.set_index("w").groupby(level=0).k.sum(),
+    "counts": lambda f: f.w.value_counts(),
+    "modes": lambda f: f.w.mode(),
+    "table": lambda f: f.pivot_table("k", "w", "b", aggfunc="sum"),
+    "keys of another join": lambda f: f.merge(OTHERS if eager(f) else md.DataFrame(OTHERS), on="w"),
+}
+
+
+def eager(rows: Any) -> bool:
+    """Tell whether rows are a frame of pandas."""
+    return isinstance(rows, pd.DataFrame)
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_keys_have_the_types_of_all_rows(name):
+    """Also where no row without a key is in a chunk, and those without one are dropped."""
+    call = KEYS[name]
+    wanted = call(ROWS[["k", "b"]].merge(OTHERS, on="k", how="left"))
+    with option_context({"coalesce": False}):
+        rows = md.DataFrame(ROWS[["k", "b"]], chunk_size=1)
+        equal(call(rows.merge(md.DataFrame(OTHERS), on="k", how="left")), wanted)
+
+
 def test_rows_of_large_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     """They have the types of their chunk, since all would have to be computed before the first."""
     left = pd.DataFrame({"k": range(6), "a": 1})

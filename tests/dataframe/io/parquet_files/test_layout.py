@@ -10,6 +10,7 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
+from tests.dataframe.tables import equal
 
 VALUES = np.arange(12).reshape(6, 2)
 
@@ -91,3 +92,35 @@ def test_files_of_pandas(tmp_path: Any, columns: str) -> None:
             conditions = [(label, ">", 4)]
             found = md.read_parquet(tmp_path / "x.parquet", filters=conditions)
             assert found.compute().to_numpy().tolist() == VALUES[3:].tolist()
+
+
+LEVELS = pd.MultiIndex.from_product([["p", "q"], [0, 1]], names=["A", "B"])
+#: Programs that name the first levels of columns, of which only some are read.
+FIRST_LEVELS: dict[str, Any] = {
+    "column": lambda d: d["p"],
+    "list": lambda d: d[["q"]],
+    "column of columns": lambda d: d["q"][1],
+    "by label": lambda d: d.loc[:, "p"],
+    "by levels": lambda d: d.loc[:, pd.IndexSlice[:, 1]],
+    "filtered": lambda d: d[d["p"][0] > 0]["q"],
+    "groups": lambda d: d.groupby(("p", 0))["q"].sum(),
+    "transformed groups": lambda d: d.groupby(("p", 0))["q"].transform("sum"),
+    "rows of groups": lambda d: d.groupby(("p", 0))["q"].cumsum(),
+    "functions of groups": lambda d: d.groupby(("p", 0))["q"].apply(lambda g: g.sum()),
+    "sorted": lambda d: d.sort_values(("p", 1))["q"],
+    "renamed": lambda d: d.rename(columns={"p": "P"})["P"],
+    "renamed level": lambda d: d.rename(columns={0: "zero"}, level=1)["p"],
+    "dropped": lambda d: d.drop(columns="p"),
+    "dropped level": lambda d: d.drop(columns=0, level="B"),
+    "joined": lambda d: d["p"].merge(d["q"], on=0),
+}
+
+
+@pytest.mark.parametrize("name", FIRST_LEVELS)
+def test_first_levels_of_columns(name, tmp_path):
+    """All columns below the levels that a program names are read."""
+    eager = pd.DataFrame(np.arange(12).reshape(3, 4) % 5, columns=LEVELS)
+    eager.to_parquet(tmp_path / "levels")
+    lazy = md.read_parquet(tmp_path / "levels")
+    call = FIRST_LEVELS[name]
+    equal(call(lazy), call(eager))
