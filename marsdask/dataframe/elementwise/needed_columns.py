@@ -99,7 +99,8 @@ def among_columns(name: str) -> Callable[[Rowwise, Columns], Need]:
 
 def assigned(node: Rowwise, wanted: Columns) -> Need:
     """Need the values of the new columns that are wanted, and no column that they replace."""
-    if wanted is None:  # what is replaced need not be read, but its place must stay
+    several = isinstance(node.meta.columns, pd.MultiIndex)  # a name may be that of a first level
+    if wanted is None or several:  # what is replaced need not be read, but its place must stay
         return everything(node)
     names = dict(node.kwargs)["names"]
     frame, *values = node.args

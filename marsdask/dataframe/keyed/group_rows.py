@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import GROUPED_ROWS, SHUFFLED_ROWS, is_tight
 from marsdask.core.grids.grid import Grid, Look
@@ -204,3 +205,17 @@ def rises(values: Any) -> bool:
 def falls(values: Any) -> bool:
     """Tell whether values never rise."""
     return bool(values.is_monotonic_decreasing)
+
+
+def numbered_down(block: Any, last: Any) -> Any:
+    """Return numbers in descending order; of no rows there is no last one."""
+    return block.rsub(last) if len(block) else block
+
+
+def check_no_lazy(name: str, *args: Any) -> None:
+    """Raise if an argument of a call in each group is lazy."""
+    if any(isinstance(arg, Collection) for arg in args):
+        raise NotImplementedError(
+            f"groupby().{name}() of another lazy object is not supported; use apply() of a "
+            "frame that has both"
+        )

@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
 from marsdask.core.arguments import in_memory
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
@@ -46,7 +46,7 @@ from ..schemas.floats import narrow_floats
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, empty_result, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
-from .group_rows import GroupedRows, RowMask, falls, rises
+from .group_rows import GroupedRows, RowMask, check_no_lazy, falls, numbered_down, rises
 from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def _as_list(how: Any) -> list[Any]:
 
 def _aggregation(name: str) -> AggregationMethod:
     def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(arg, Collection) for arg in (*args, *kwargs.values())):
-            raise NotImplementedError(
-                f"groupby().{name}() of another lazy object is not supported; use apply() of a "
-                "frame that has both"
-            )
+        check_no_lazy(name, *args, *kwargs.values())
         return self._aggregate(name, *args, **kwargs)
 
     aggregate.__name__ = name
@@ -681,8 +677,3 @@ def groupby(
     flags["selected"] = selection is not ...
     rows = keys_in_one_type(obj.node, labels)
     return GroupBy(rows, tuple(labels), tuple(names), selection, source, **flags)
-
-
-def numbered_down(block: Any, last: Any) -> Any:
-    """Return numbers in descending order; of no rows there is no last one."""
-    return block.rsub(last) if len(block) else block

@@ -321,8 +321,8 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
             )
         return None, meta.index.name, rowwise(level_values, obj, level=0).map(key)
     if isinstance(key, np.ndarray | ExtensionArray | pd.Index):
-        values = aligned_values(obj, key, "Grouper and axis must be same length")
-        return None, getattr(key, "name", None), values
+        name = key.name if isinstance(key, pd.Index) else None
+        return None, name, aligned_values(obj, key, "Grouper and axis must be same length")
     if isinstance(key, pd.Series):
         raise NotImplementedError("a pandas Series as a key is not supported; use md.Series(key)")
     if isinstance(key, Hashable) and key in columns:

@@ -110,6 +110,8 @@ FIRST_LEVELS: dict[str, Any] = {
     "sorted": lambda d: d.sort_values(("p", 1))["q"],
     "renamed": lambda d: d.rename(columns={"p": "P"})["P"],
     "renamed level": lambda d: d.rename(columns={0: "zero"}, level=1)["p"],
+    "assigned": lambda d: d.assign(z=1)["p"],
+    "assigned column": lambda d: d.assign(z=1)["z"],
     "dropped": lambda d: d.drop(columns="p"),
     "dropped level": lambda d: d.drop(columns=0, level="B"),
     "joined": lambda d: d["p"].merge(d["q"], on=0),
