@@ -15,7 +15,7 @@ import pandas as pd
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
-from ..frame_node import S, axis_number, is_row
+from ..frame_node import S, axis_number, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
 from ..rows import empty_rows
 from ..schemas.dtypes import OneType
@@ -98,18 +98,41 @@ class LookUp(UserCall):
     """Looks each value up in a mapping to values of several kinds, which stay objects."""
 
     def called(self, block: Any) -> Any:
-        return super().called(block).astype(object)
+        mapping = self.args[0]
+        if isinstance(mapping, pd.Series):
+            keys, values = mapping.index, [*mapping.array]
+        else:
+            keys, values = pd.Index(mapping.keys(), tupleize_cols=False), [*mapping.values()]
+        places = block.map(pd.Series(range(len(keys)), keys), **dict(self.kwargs))
+        found = (np.nan if pd.isna(place) else values[int(place)] for place in places)
+        return pd.Series(exemplars.objects_of(found, len(block)), block.index, object, block.name)
 
 
 def _has_kinds(mapping: Any, meta: Any) -> bool:
     """Tell whether pandas finds the type of what a mapping gives in all rows."""
-    if meta.ndim > 1 or not isinstance(meta.dtype, np.dtype) or meta.dtype.kind in "mM":
+    if meta.ndim > 1 or not _has_plain_values(meta.dtype):
         return False  # arrays of pandas have rules of their own
     known = isinstance(mapping, dict | pd.Series) and not hasattr(mapping, "__missing__")
     if not known:
         return False
     values = pd.Series(mapping)
-    return values.dtype == object and bool(values.notna().any())
+    dtype, kind = meta.dtype, getattr(values.dtype, "kind", "")
+    is_text = isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
+    by_rows = values.dtype == "object" or is_text or (is_masked(dtype) and kind == "b")
+    return by_rows and bool(values.notna().any())
+
+
+def _has_plain_values(dtype: Any) -> bool:
+    plain = isinstance(dtype, np.dtype) and dtype.kind not in "mM"
+    return plain or isinstance(dtype, pd.StringDtype) or is_masked(dtype)
+
+
+def _meets_missing_keys(mapping: Any, meta: Any) -> bool:
+    """Tell whether pandas infers of all objects which of them are a missing key of a mapping."""
+    if meta.ndim > 1 or meta.dtype != object or hasattr(mapping, "__missing__"):
+        return False
+    keys = mapping if isinstance(mapping, dict) else getattr(mapping, "index", ())
+    return any(pd.api.types.is_scalar(key) and pd.isna(key) for key in keys)
 
 
 def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
@@ -165,7 +188,11 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     kind = ValueCall if by_values else LookUp if by_key else UserCall
     call = kind(name, args, tuple(kwargs.items()), without_rows(like, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
-    rows = rowwise(call, obj if node.settled or is_row(node) else OneType(node))
+    rows = obj if node.settled or is_row(node) else type(obj)(OneType(node))
+    by_missing_key = name == "map" and _meets_missing_keys(args[0], node.meta)
+    rows = (exemplars.by_values if by_missing_key else rowwise)(call, rows)
+    if by_key and not isinstance(node.meta.dtype, np.dtype):
+        return exemplars.by_values(exemplars.mapped_from, rows, dtype=node.meta.dtype)
     if by_key:
         return exemplars.by_values(exemplars.constructed, rows)
     return exemplars.by_values(exemplars.inferred, rows) if by_values else rows

@@ -78,6 +78,17 @@ def _is_open(node: Any, key: Hashable) -> bool:
     return isinstance(node, FrameNode) and node.types_by_rows
 
 
+def mapped_from(block: Any, dtype: Any) -> Any:
+    """Return objects in the type that pandas finds for what values of a type are mapped to."""
+    if is_masked(dtype) and block.isna().all() and not any(value is pd.NaT for value in block):
+        return block.astype(dtype)
+    keys: Any = pd.RangeIndex(len(block)).astype("Int64")
+    if isinstance(dtype, pd.StringDtype):
+        keys = keys.astype(str).astype(dtype)
+    mapping = pd.Series(block.to_numpy(object), keys, object)
+    return pd.Series(keys, block.index, keys.dtype, block.name).map(mapping)
+
+
 def as_texts(func: Callable[..., Any], rows: Any, *args: Any, **kwargs: Any) -> Any:
     """Return ``func``, a cast to texts: those of times all have the digits that one needs."""
     return with_exemplars(func, rows, is_time, *args, **kwargs)
@@ -287,7 +298,8 @@ class WithExemplars(FunctionWrapper, Unsettled):
 
     @property
     def by_rows(self) -> bool:
-        return depends_on_values(self.func)
+        by_rows = isinstance(self.func, Unsettled) and self.func.by_rows
+        return by_rows or depends_on_values(self.func)
 
     def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
         """Return the types that a sample of rows has."""

@@ -128,6 +128,7 @@ OF_KINDS: tuple[Any, ...] = (
     *({1: "a", "x": 7}, {1: "a", 2: 7}, {1: None, 2: "a", 3: 5}, {9: 5, 8: "a"}),
     *({1: pd.Timestamp("2020"), 7: "a"}, {1: True, 2: 2.5, 3: "b"}),
     pd.Series(["a", 2], [1, 9]),
+    *({1: pd.NaT, 2: "q"}, {1: [1], 3: "a"}, {1: True, 3: pd.NA}, {1: True}),
 )
 
 
@@ -138,6 +139,29 @@ def test_mappings_to_values_of_several_kinds(mapping, dtype):
     for values in ([3, 1, 2, 1], [4, 1, 1, 4], [4, 4, 4]):
         rows = pd.Series(values, dtype=dtype)
         for size in (1, 4):
+            equal(md.Series(rows, chunk_size=size).map(mapping), rows.map(mapping))
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "object", "Int64", "boolean", "f8"])
+@pytest.mark.parametrize("mapping", OF_KINDS, ids=str)
+def test_mappings_of_columns_with_gaps(mapping, dtype):
+    """Texts and masked values, too, have the type of the values of all rows."""
+    numbers = pd.Series([3, None, 1, 2, 1] if dtype != "boolean" else [None, True, True])
+    rows = numbers.astype(dtype)
+    if dtype in {"str", "string", "object"}:
+        rows = pd.Series(["3", None, "1", "2", "1"], dtype=dtype)
+        mapping = {str(key): value for key, value in mapping.items()}
+    for size in (1, 2, 5):
+        equal(md.Series(rows, chunk_size=size).map(mapping), rows.map(mapping))
+
+
+@pytest.mark.parametrize("values", [[np.nan, None, "a"], [None, "a"], [None, np.nan, 1], [None]])
+@pytest.mark.parametrize("key", [np.nan, None, pd.NaT, pd.NA], ids=str)
+def test_missing_keys(key, values):
+    """All objects tell which of them are the missing key."""
+    rows = pd.Series(values, dtype=object)
+    for mapping in ({"a": 1, key: 7}, pd.Series([1, 7], pd.Index(["a", key], dtype=object))):
+        for size in (1, 2, 3):
             equal(md.Series(rows, chunk_size=size).map(mapping), rows.map(mapping))
 
 
