@@ -43,6 +43,7 @@ from .labels import names
 from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
 from .labels.masks import label_in_memory, listed_key
+from .labels.progressions import as_ranges
 from .missing_names import CONVERSIONS, missing_name
 from .ordered import rank
 from .plotting import box, histogram
@@ -270,7 +271,7 @@ class DataFrame(FrameBase):
             )
         if isinstance(keys, arrays | Collection):
             keys = self._column(keys)
-        frame = self._changed(by_column, key=keys, drop=drop, append=append)
+        frame = as_ranges(self._changed(by_column, key=keys, drop=drop, append=append))
         if verify_integrity and not frame.index.is_unique.compute():
             raise ValueError("Index has duplicate keys")
         if divisions is not None:

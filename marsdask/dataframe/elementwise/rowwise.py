@@ -549,7 +549,12 @@ def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     """Return the frame with columns as row labels."""
     if isinstance(key, pd.Series):
         key = pd.Index(key.array, dtype=key.dtype, name=key.name)  # objects stay objects
-    return block.set_index(key, drop=drop, append=append)
+    rows = block.set_index(key, drop=drop, append=append)
+    if append or not isinstance(rows.index, pd.RangeIndex):
+        return rows
+    labels = key if isinstance(key, pd.Index) else block[key[0] if isinstance(key, list) else key]
+    # All rows tell whether they make a range, which a chunk may be, too.
+    return rows if labels.dtype == rows.index.dtype else rows.set_axis(pd.Index(labels))
 
 
 @needs(relabelled_columns)
