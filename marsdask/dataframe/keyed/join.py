@@ -21,7 +21,7 @@ from marsdask.core.traits import Level
 from ..arguments.dask_arguments import without
 from ..elementwise.exemplars import as_scalar, exemplars_of, keys_in_one_type, objects_of
 from ..elementwise.rowwise import rowwise
-from ..frame_node import dtypes_of
+from ..frame_node import dtypes_of, is_masked
 from ..ordered.row_numbers import ResetIndex
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
@@ -190,8 +190,9 @@ def of_one_kind(
         if is_number and right not in names and metas[1].columns.nlevels == 1:
             keys[1][at] = name = AS_OBJECTS.format(at)
             added.append((name, right))
-    options = {"names": tuple(names)}
+    options: dict[str, Any] = {"names": tuple(names)}
     left = rowwise(with_objects, sides[0], *values, added=(), **options)
+    options["gap"] = np.nan
     right = rowwise(with_objects, sides[1], *values, added=tuple(added), **options)
     if added:
         how = replace(how, right_on=tuple(keys[1]))
@@ -271,10 +272,12 @@ def with_objects(
     right: Any,
     names: tuple[Hashable, ...],
     added: tuple[tuple[str, Hashable], ...],
+    gap: Any = pd.NA,
 ) -> Any:
     """Return rows of a side with objects for the keys that pandas casts before it merges them.
 
     ``left`` and ``right`` are exemplars of the keys. pandas casts none if one side has no rows.
+    Masked numbers that are missing are ``gap``, which the right side gives the merged key.
     """
     values: list[Any] = [side.item() for side in (left, right)]
     if any(side is None for side in values):  # only the types are known
@@ -288,7 +291,18 @@ def with_objects(
             if _met(name, mine, theirs).dtype == object
         }
     block = block.assign(**{name: block[key].astype(object) for name, key in added})
-    return block.astype({name: object for name in names if name in casts and name in block})
+    columns = [name for name in names if name in casts and name in block]
+    return _as_objects(block, columns, gap)
+
+
+def _as_objects(block: Any, columns: list[Hashable], gap: Any) -> Any:
+    """Return rows with columns of objects, and an object for what is missing of masked ones."""
+    dtypes = {name: block[name].dtype for name in columns}
+    masked = [name for name, dtype in dtypes.items() if is_masked(dtype) and dtype.kind != "b"]
+    block = block.astype(dict.fromkeys(columns, object))
+    for name in masked:
+        block[name] = block[name].where(block[name].notna(), gap)
+    return block
 
 
 def _met(name: Hashable, left: Any, right: Any) -> Any:

@@ -149,3 +149,18 @@ def test_objects_meet_numbers_without_rows(dtype: str) -> None:
             assert result == wanted
         else:
             pd.testing.assert_frame_equal(result, wanted)
+
+
+@pytest.mark.parametrize("how", ["left", "right", "inner", "outer"])
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "float64"])
+def test_objects_meet_missing_numbers(dtype: str, how: str) -> None:
+    """What is missing of the right side's key is what pandas puts among the left one's objects."""
+    numbers = pd.DataFrame({"k": pd.Series([1, None], dtype=dtype), "y": [1, 2]})
+    for objects in ([1, "a"], [1, "a", None]):
+        left = pd.DataFrame({"k": pd.Series(objects, dtype=object)})
+        for sides in ((left, numbers), (numbers, left)):
+            wanted = sides[0].merge(sides[1], on="k", how=how)  # type: ignore[arg-type]
+            lazy = [md.DataFrame(side, chunk_size=1) for side in sides]
+            rows: Any = lazy[0].merge(lazy[1], on="k", how=how).compute()
+            pd.testing.assert_frame_equal(rows, wanted)
+            assert [*map(type, rows.k)] == [*map(type, wanted.k)]
