@@ -271,7 +271,7 @@ class DataFrame(FrameBase):
             )
         if isinstance(keys, arrays | Collection):
             keys = self._column(keys)
-        frame = as_ranges(self._changed(by_column, key=keys, drop=drop, append=append))
+        frame: DataFrame = as_ranges(self._changed(by_column, key=keys, drop=drop, append=append))
         if verify_integrity and not frame.index.is_unique.compute():
             raise ValueError("Index has duplicate keys")
         if divisions is not None:

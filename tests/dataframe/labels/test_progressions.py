@@ -10,7 +10,7 @@ import pytest
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal
 
-VALUES: tuple[list[int], ...] = ([], [5], [3, 4], [1, 1, 1], [4, 1, -2], [1, 2, 5, 9, 10, 11])
+VALUES: tuple[list[int], ...] = ([], [5], [3, 4], [1, 1, 1], [7, 4, 1], [1, 2, 5, 9, 10, 11])
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "int64"])
