@@ -18,7 +18,7 @@ from ..labels.index_methods import column
 from ..reduction.fold import assembled
 from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows
-from .needed_columns import needs, no_columns
+from .row_functions import no_columns, row_function
 from .rowwise import Method, NewLabels, Unsettled, rowwise
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def equals(obj: Any, other: Any) -> bool:
     return bool((matches & rowwise(rows_equal, *labels).all()).compute())
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def labels_as_columns(block: Any) -> Any:
     """Return the levels of row labels as columns."""
     return block.index.to_frame()
@@ -313,7 +313,7 @@ def _columns_at(frame: Any, key: Any, level: Any, drop_level: bool) -> Any:
     return columns
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def at_levels(block: Any, keys: tuple[Any, ...], levels: tuple[int, ...]) -> Any:
     """Tell of each row whether some levels of its label are keys."""
     pairs = zip(keys, levels, strict=True)

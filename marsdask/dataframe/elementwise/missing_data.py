@@ -15,7 +15,7 @@ from ..frame_node import S, axis_number
 from ..labels.masks import has_label
 from ..schemas.dtypes import in_one_type
 from .filter import Filter
-from .needed_columns import among_columns, needs
+from .row_functions import among_columns, row_function
 from .rowwise import relabelled, rowwise
 
 
@@ -71,7 +71,7 @@ def _rows(obj: Any, limit: dict[str, Any], subset: list[Any] | None) -> Any:
     return wrap(Filter(in_one_type(obj.node), mask.node))
 
 
-@needs(among_columns("subset"))
+@row_function(among_columns("subset"))
 def complete(block: Any, subset: Any, how: str | None = None, thresh: Any = None) -> Any:
     """Tell which rows have no missing values, have others, or have a number of these."""
     if block.ndim == 1:

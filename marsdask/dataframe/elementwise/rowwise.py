@@ -24,7 +24,6 @@ from marsdask.core.traits import Traits, kept
 
 from ..frame_node import FrameNode, SameKind, dtypes_of, is_row
 from ..keyed.keys import (
-    Carrying,
     carry_all,
     carry_column,
     carry_relabelled,
@@ -43,17 +42,17 @@ from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
 from ..schemas.categories import over_all_categories
 from ..schemas.samples import column, sample, with_texts, without_rows
 from ..schemas.schema import result_of
-from .needed_columns import (
-    RULES,
+from .row_functions import (
+    all_columns,
     assigned,
     chosen,
     labels_and_columns,
-    need_of,
-    needs,
     no_columns,
+    record_of,
     reindexed,
     relabelled_columns,
     renamed_columns,
+    row_function,
 )
 
 #: Functions of a frame that align one value per column by label.
@@ -78,7 +77,7 @@ class Rowwise(FrameNode):
 
     @property
     def label(self) -> str:
-        return LABELS.get(self.func) or function_name(self.func).strip("_")
+        return record_of(self.func).label or function_name(self.func).strip("_")
 
     @property
     def meta(self) -> Any:
@@ -153,11 +152,11 @@ class Rowwise(FrameNode):
 
     @property
     def keeps_types(self) -> bool:
-        return self.func in KEEPING
+        return record_of(self.func).keeps_types
 
     def runs_inline(self) -> bool:
         arguments = (*self.args, *(value for _, value in self.kwargs))
-        is_known = isinstance(self.func, Method | Member) or self.func in TRANSLATIONS
+        is_known = isinstance(self.func, Method | Member) or bool(translation_of(self.func))
         return is_known and not any(map(callable, arguments))
 
     @property
@@ -173,13 +172,13 @@ class Rowwise(FrameNode):
 
     @property
     def _relabels(self) -> bool:
-        return self.func in NEW_LABELS or isinstance(self.func, NewLabels)
+        return record_of(self.func).changes_labels or isinstance(self.func, NewLabels)
 
     def _carry(self, key: Hashable) -> Hashable | None:
         """Return the key of the result that has the values of a key of the first operand."""
         if isinstance(self.func, NewLabels):
             return None
-        rule = CARRYING.get(self.func)
+        rule = record_of(self.func).carry
         if rule is None:
             return comparable(self.meta, kept_labels)(key)
         below = self._rows[0].meta
@@ -190,10 +189,10 @@ class Rowwise(FrameNode):
         return max((node.chunks for node in self._rows), key=lambda chunks: len(chunks[0]))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        return need_of(self, wanted).columns
+        return record_of(self.func).columns(self, wanted).columns
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
-        arguments = need_of(self, columns).arguments
+        arguments = record_of(self.func).columns(self, columns).arguments
         return self.replaced(**arguments) if arguments else self
 
     def relation(self, inputs: Sequence[Any]) -> Table | None:
@@ -451,12 +450,13 @@ class Member:
         return getattr(getattr(block, self.accessor), self.name)
 
 
-@needs(no_columns)
+@row_function(no_columns, label="index", keeps_types=True)
 def index_of(block: Any) -> Any:
     """Return the row labels."""
     return block.index
 
 
+@row_function(all_columns, carry=carry_to_frame, translation=columns.unchanged, keeps_types=True)
 @kernel(view=True)
 def to_frame(block: Any, name: Any) -> Any:
     """Return a frame of one column."""
@@ -469,13 +469,15 @@ def to_series(block: Any, name: Any) -> Any:
     return pd.Series(block, block, block.dtype, name)
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def level_values(block: Any, level: int) -> Any:
     """Return a level of the row labels as values."""
     return pd.Series(level_at(block.index, level), index=block.index)
 
 
-@needs(chosen)
+@row_function(
+    chosen, label="getitem", carry=carry_column, translation=columns.choose, keeps_types=True
+)
 @kernel(view=True)
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
@@ -497,25 +499,29 @@ def columns_at(obj: Any, place: Any) -> Any:
     return rowwise(column_at, obj, position=int(position) if single else position.tolist())
 
 
+@row_function(all_columns, keeps_types=True)
 @kernel(view=True)
 def column_at(block: Any, position: int | list[int]) -> Any:
     """Return the column at a position, or several: many may have one label."""
     return block.iloc[:, position]
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def contains_label(block: Any, label: Any) -> Any:
     """Return, once for each row, whether any row has the label."""
     return pd.Series(label in block, index=range(len(block)), dtype=bool)
 
 
+@row_function(
+    all_columns, label="rename", carry=carry_all, translation=columns.unchanged, keeps_types=True
+)
 @kernel(view=True)
 def renamed(block: Any, name: Any) -> Any:
     """Return a column under another name."""
     return block.rename(name)
 
 
-@needs(no_columns)
+@row_function(no_columns, keeps_types=True)
 @kernel(view=True)
 def labelled_as(block: Any, values: Any) -> Any:
     """Return values with the labels of a block, or as an Index for an Index."""
@@ -526,7 +532,9 @@ def labelled_as(block: Any, values: Any) -> Any:
     return pd.Series(values.array, block.index, values.dtype, values.name)
 
 
-@needs(assigned)
+@row_function(
+    assigned, label="assign", carry=carry_unassigned, translation=columns.assign, keeps_types=True
+)
 @kernel(view=True)
 def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     """Return the frame with columns added or replaced."""
@@ -543,7 +551,13 @@ def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     return block
 
 
-@needs(labels_and_columns)
+@row_function(
+    labels_and_columns,
+    label="set_index",
+    carry=carry_to_labels,
+    translation=columns.index,
+    changes_labels=True,
+)
 @kernel(view=True)
 def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     """Return the frame with columns as row labels."""
@@ -557,7 +571,13 @@ def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     return rows if labels.dtype == rows.index.dtype else rows.set_axis(pd.Index(labels))
 
 
-@needs(relabelled_columns)
+@row_function(
+    relabelled_columns,
+    label="rename",
+    carry=carry_relabelled,
+    translation=columns.unchanged,
+    keeps_types=True,
+)
 @kernel(view=True)
 def relabelled(block: Any, columns: Any, before: Any = None) -> Any:
     """Return the frame, or those columns that had the labels ``before``, with other labels."""
@@ -566,42 +586,22 @@ def relabelled(block: Any, columns: Any, before: Any = None) -> Any:
     return block
 
 
-@needs(renamed_columns)
+@row_function(
+    renamed_columns,
+    label="rename",
+    carry=carry_renamed,
+    translation=columns.unchanged,
+    keeps_types=True,
+)
 @kernel(view=True)
 def with_names(block: Any, names: tuple[tuple[Any, Any], ...]) -> Any:
     """Return the frame with some columns renamed: ``names`` has pairs of old and new."""
     return block.rename(columns=dict(names))
 
 
-#: The user's names of operations whose kernels have other names.
-LABELS: dict[Callable[..., Any], str] = {
-    by_column: "set_index",
-    column_of: "getitem",
-    index_of: "index",
-    relabelled: "rename",
-    renamed: "rename",
-    with_names: "rename",
-    with_columns: "assign",
-}
-
-#: Functions that change the row labels.
-NEW_LABELS = {by_column}
-
-
-RULES.update(dict.fromkeys(map(Method, ["add_prefix", "add_suffix"]), renamed_columns))
-RULES[Method("reindex")] = reindexed
-
-#: What is done to columns as a whole, as expressions.
-TRANSLATIONS: dict[Callable[..., Any], Translation] = {
-    **OPERATORS,
-    by_column: columns.index,
-    column_of: columns.choose,
-    relabelled: columns.unchanged,
-    renamed: columns.unchanged,
-    to_frame: columns.unchanged,
-    with_columns: columns.assign,
-    with_names: columns.unchanged,
-}
+for _name in ("add_prefix", "add_suffix"):
+    row_function(renamed_columns)(Method(_name))
+row_function(reindexed)(Method("reindex"))
 
 
 def translation_of(func: Callable[..., Any]) -> Translation | None:
@@ -609,22 +609,4 @@ def translation_of(func: Callable[..., Any]) -> Translation | None:
     if isinstance(func, Method | Member):
         name = func.accessor, func.name
         return METHODS.get(name) or REPLACEMENTS.get(name)
-    return TRANSLATIONS.get(func)
-
-
-#: Functions that change neither values nor their types.
-KEEPING: set[Callable[..., Any]] = {
-    *(column_of, column_at, index_of, labelled_as, with_columns, with_names),
-    *(relabelled, renamed, to_frame),
-}
-
-#: The keys of a result, by function; after other functions only the row labels stay.
-CARRYING: dict[Callable[..., Any], Carrying] = {
-    by_column: carry_to_labels,
-    column_of: carry_column,
-    relabelled: carry_relabelled,
-    renamed: carry_all,
-    to_frame: carry_to_frame,
-    with_columns: carry_unassigned,
-    with_names: carry_renamed,
-}
+    return OPERATORS.get(func) or record_of(func).translation

@@ -19,7 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Traits, kept
 
-from ..elementwise.needed_columns import labels_of
+from ..elementwise.row_functions import labels_of
 from ..elementwise.rowwise import Method, Rowwise, column_of, with_columns
 from ..frame_node import FrameNode, dtypes_of, row_bytes
 from ..ordered.row_numbers import without_numbers

@@ -13,12 +13,12 @@ from pandas.api.types import is_bool_dtype, is_object_dtype
 from marsdask.core.collection import Collection
 from marsdask.core.traits import Level, SortKey
 
-from ..elementwise.needed_columns import needs, no_columns
+from ..elementwise.row_functions import no_columns, row_function
 from ..rows import level_at
 from .index_methods import is_sorted
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def has_label(block: Any, labels: Any) -> Any:
     """Tell of each row whether its label is among some."""
     return pd.Series(_are_among(block.index, labels), index=block.index)
@@ -39,13 +39,13 @@ def _are_among(index: Any, labels: Any) -> Any:
     return index.isin(labels)
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def has_first_level(block: Any, labels: Any) -> Any:
     """Tell of each row whether the first level of its label is among some."""
     return pd.Series(_are_among(level_at(block.index, 0), labels), index=block.index)
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
     """Tell of each row whether the first levels of its label are those of a key."""
     mask = np.ones(len(block), dtype=bool)
@@ -82,7 +82,7 @@ def check_label_kind(labels: Any, key: Any, *, flags: bool = False) -> None:
         raise TypeError(f"{key}: boolean values can not be used in a slice")
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def is_between(block: Any, start: Any, stop: Any) -> Any:
     """Tell of each row whether its label is between two, both included."""
     labels = block.index

@@ -15,8 +15,8 @@ from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.column_selection import columns_labelled
 from ..elementwise.exemplars import objects_of
-from ..elementwise.needed_columns import needs, no_columns
 from ..elementwise.operands import aligned_tensor, aligned_values
+from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import (
     Method,
     NewLabels,
@@ -176,7 +176,7 @@ def filter_labels(
     return rows
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def matches(block: Any, like: str | None, regex: str | None) -> Any:
     """Tell of each row whether its label contains a text, or matches a pattern."""
     texts = pd.Series(block.index.astype(str), index=block.index, dtype="str")

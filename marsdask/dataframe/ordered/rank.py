@@ -23,8 +23,8 @@ from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.column_selection import numeric_part
-from ..elementwise.needed_columns import needs, no_columns
 from ..elementwise.operands import aligned_tensor
+from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, labelled_as, renamed, rowwise, with_columns
 from ..frame_node import FrameNode, axis_number, dtypes_of
 from ..keyed.aggregation import restore_order
@@ -308,7 +308,7 @@ def positions_of(rows: Any) -> Any:
     return rowwise(ones_for, rows).cumsum() - 1
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def ones_for(block: Any) -> pd.Series:
     """Return a one for each row."""
     return pd.Series(1, block.index, dtype=np.intp)

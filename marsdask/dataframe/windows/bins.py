@@ -19,7 +19,7 @@ from marsdask.core.sizes import Chunks, unknown_sizes
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
 
-from ..elementwise.needed_columns import among_columns, needs
+from ..elementwise.row_functions import among_columns, row_function
 from ..elementwise.rowwise import rowwise
 from ..keyed.aggregation import Pairs
 from ..reduction.fold import Assembly, FrameFold
@@ -120,7 +120,7 @@ def _counted(times: Any, bounds: tuple[Any, Any], how: Options) -> Any:
     return counts
 
 
-@needs(among_columns("on"))
+@row_function(among_columns("on"))
 @kernel(scratch=3.0)
 def times_of(block: Any, on: Any) -> Any:
     """Return the times of rows."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
 
-from ..elementwise.needed_columns import needs, no_columns
+from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, rowwise
 from ..frame_node import S, axis_number, dtypes_of
 from ..labels.index_methods import is_sorted
@@ -212,7 +212,7 @@ def row_ones(block: Any) -> Any:
     return pd.Series(1.0, index=block.index)
 
 
-@needs(no_columns)
+@row_function(no_columns)
 def label_places(block: Any) -> Any:
     """Return the row labels as numbers."""
     labels = block.index

@@ -11,7 +11,7 @@ import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
 
-from ..elementwise.needed_columns import needs, no_columns
+from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..frame_node import S, axis_number
 from ..labels.index_methods import is_sorted
@@ -38,7 +38,7 @@ def _check_times(obj: Any) -> None:
         raise TypeError("Index must be DatetimeIndex")
 
 
-@needs(no_columns)
+@row_function(no_columns)
 @kernel(scratch=2.0)
 def is_chosen(block: Any, name: str, how: tuple[tuple[str, Any], ...]) -> Any:
     """Tell of each row whether an indexer of its index chooses it."""

@@ -1,8 +1,9 @@
-"""Which columns of its inputs an operation on rows needs for some columns of its result."""
+"""What is known of a function of rows besides its kernel, as which columns it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,7 +14,8 @@ from marsdask.core.node import UNUSED, Columns, Node
 from marsdask.core.snapshots.functions import function_name
 
 from ..frame_node import is_row
-from ..keyed.keys import full_labels
+from ..keyed.keys import Carrying, full_labels
+from ..relations.functions import Translation
 from ..schemas.schema import once_a_schema
 
 if TYPE_CHECKING:
@@ -22,33 +24,11 @@ if TYPE_CHECKING:
 Labels = frozenset[Any]
 
 
-#: The rule of each function that has one; others compute each column of those of its label, or
-#: are taken to need all.
-RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], Need]] = {}
-
-Func = TypeVar("Func", bound=Callable[..., Any])
-
-
 class Need(NamedTuple):
     """What some columns of a result need: columns of each input, and fewer arguments."""
 
     columns: tuple[Columns, ...]
     arguments: dict[str, Any] = {}  # noqa: RUF012  nobody changes it
-
-
-def needs(rule: Callable[[Rowwise, Columns], Need]) -> Callable[[Func], Func]:
-    """Declare which columns of its inputs a function needs for some columns of its result."""
-
-    def register(func: Func) -> Func:
-        RULES[func] = rule
-        return func
-
-    return register
-
-
-def need_of(node: Rowwise, wanted: Columns) -> Need:
-    """Return what some columns of a result, or all, need."""
-    return RULES.get(node.func, columnwise)(node, wanted)
 
 
 def labels_of(meta: Any) -> pd.Index | None:
@@ -62,8 +42,9 @@ def _is_simple(meta: Any) -> bool:
     return meta.columns.nlevels == 1 and meta.columns.is_unique
 
 
-def everything(node: Rowwise) -> Need:
+def all_columns(node: Rowwise, wanted: Columns = None) -> Need:
     """Need all columns of all inputs."""
+    del wanted
     return Need((None,) * len(node.inputs))
 
 
@@ -90,7 +71,7 @@ def among_columns(name: str) -> Callable[[Rowwise, Columns], Need]:
         del wanted
         labels = dict(node.kwargs).get(name)
         if labels is None:
-            return everything(node)
+            return all_columns(node)
         keys = labels if isinstance(labels, list) else [labels]
         return Need((full_labels(node.inputs[0].meta.columns, keys),))
 
@@ -101,7 +82,7 @@ def assigned(node: Rowwise, wanted: Columns) -> Need:
     """Need the values of the new columns that are wanted, and no column that they replace."""
     several = isinstance(node.meta.columns, pd.MultiIndex)  # a name may be that of a first level
     if wanted is None or several:  # what is replaced need not be read, but its place must stay
-        return everything(node)
+        return all_columns(node)
     names = dict(node.kwargs)["names"]
     frame, *values = node.args
     is_wanted = [name in wanted for name in names]
@@ -120,7 +101,7 @@ def renamed_columns(node: Rowwise, wanted: Columns) -> Need:
     """Need the columns that get the labels which are wanted."""
     before, after = labels_of(node.inputs[0].meta), labels_of(node.meta)
     if wanted is None or before is None or after is None or len(before) != len(after):
-        return everything(node)
+        return all_columns(node)
     pairs = zip(before, after, strict=True)
     return Need((frozenset(old for old, new in pairs if new in wanted),))
 
@@ -141,7 +122,7 @@ def labels_and_columns(node: Rowwise, wanted: Columns) -> Need:
     """Need the columns that become labels besides those that are wanted."""
     key = dict(node.kwargs)["key"]
     if wanted is None or len(node.inputs) > 1 or labels_of(node.inputs[0].meta) is None:
-        return everything(node)
+        return all_columns(node)
     if isinstance(key, pd.Series | pd.Index | np.ndarray):
         return Need((wanted,))
     return Need((wanted | frozenset(key if isinstance(key, list) else [key]),))
@@ -151,9 +132,9 @@ def reindexed(node: Rowwise, wanted: Columns) -> Need:
     """Need the columns that are wanted, if all are there: others decide the types of these."""
     labels, kwargs = labels_of(node.inputs[0].meta), dict(node.kwargs)
     if wanted is None or labels is None or set(kwargs) != {"columns"}:
-        return everything(node)
+        return all_columns(node)
     if not set(kwargs["columns"]) <= set(labels):
-        return everything(node)
+        return all_columns(node)
     fewer = [label for label in kwargs["columns"] if label in wanted]
     return Need((frozenset(fewer),), {"kwargs": (("columns", fewer),)})
 
@@ -172,7 +153,7 @@ COLUMNWISE = {
 def columnwise(node: Rowwise, wanted: Columns) -> Need:
     """Need the columns of the same labels, if nothing else is matched to columns by place."""
     if wanted is None or not _is_columnwise(node):
-        return everything(node)
+        return all_columns(node)
     columns: list[Columns] = [
         wanted if isinstance(item.meta, pd.DataFrame) else None for item in node.inputs
     ]
@@ -208,3 +189,44 @@ def _fewer(value: Any, wanted: Labels) -> Any:
     if not isinstance(value, dict):
         return value
     return {label: item for label, item in value.items() if label in wanted}
+
+
+@dataclass(frozen=True)
+class RowFunction:
+    """What is known of a function of rows besides its kernel."""
+
+    columns: Callable[[Rowwise, Columns], Need] = columnwise
+    """Which columns of its inputs it needs for some columns of its result."""
+    label: str = ""
+    """The user's name of the operation, if it is not the kernel's."""
+    carry: Carrying | None = None
+    """Which keys of the result have the values of a key; by default the row labels alone."""
+    translation: Translation | None = None
+    """How an engine computes it."""
+    keeps_types: bool = False
+    """Whether it changes neither values nor their types."""
+    changes_labels: bool = False
+    """Whether the rows get other labels."""
+
+
+#: The records of functions that have one.
+RECORDS: dict[Callable[..., Any], RowFunction] = {}
+
+Func = TypeVar("Func", bound=Callable[..., Any])
+
+
+def row_function(
+    columns: Callable[[Rowwise, Columns], Need], **facts: Any
+) -> Callable[[Func], Func]:
+    """Register what is known of a function of rows."""
+
+    def register(func: Func) -> Func:
+        RECORDS[func] = RowFunction(columns, **facts)
+        return func
+
+    return register
+
+
+def record_of(func: Callable[..., Any]) -> RowFunction:
+    """Return what is known of a function."""
+    return RECORDS.get(func, RowFunction())
