@@ -165,7 +165,7 @@ def columnwise(node: Rowwise, wanted: Columns) -> Need:
 def _is_columnwise(node: Rowwise) -> bool:
     name = function_name(node.func).strip("_")
     labels = labels_of(node.meta)
-    if name not in COLUMNWISE or labels is None:
+    if labels is None or not (name in COLUMNWISE or isinstance(node.func, np.ufunc)):
         return False
     values = (*node.args, *(value for _, value in node.kwargs))
     return all(_belongs_to_columns(value, name, labels) for value in values)

@@ -35,6 +35,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a column for all": (lambda d: d[["a", "b"]].mul(d.k, axis=0)["a"], "ak"),
     "a row for all": (lambda d: (d[["a", "b"]] - d[["a", "b"]].max())["a"], "ab"),
     "of other columns": (lambda d: (d[["a", "b"]] + d[["b", "k"]])["b"], "abk"),
+    "ufunc": (lambda d: np.sqrt(d[["a", "b"]])["b"], "b"),
     "compared": (lambda d: (d[["a", "b"]] > 1)["b"], "b"),
     "negative": (lambda d: (-d[["a", "b"]]).abs()["a"], "a"),
     "fillna": (lambda d: d.fillna({"a": 0, "c": "none"})["a"], "a"),
