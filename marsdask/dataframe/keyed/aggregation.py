@@ -131,6 +131,20 @@ class GroupByCall:
         words = _words(self.method, self.args, [value for _, value in self.kwargs])
         return {value for value in words if isinstance(value, str)}
 
+    def needs(self, labels: pd.Index) -> frozenset[Any] | None:
+        """Return which columns, of some labels, it groups by and aggregates; ``None`` for all."""
+        if self.selection is not ...:
+            columns = self.selection if isinstance(self.selection, tuple) else [self.selection]
+        elif self.args and isinstance(self.args[0], Pairs):
+            columns = [column for column, _ in self.args[0]]
+        elif self.method == "agg" and self.kwargs and not self.args:
+            columns = [pair[0] for _, pair in self.kwargs]
+        elif self.method == "size":
+            columns = []
+        else:
+            return None
+        return full_labels(labels, [*self.by, *columns])
+
     @property
     def one_row(self) -> bool:
         """Whether the result has one row for each group."""

@@ -129,17 +129,7 @@ class GroupByAggregation(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         call = self.call if wanted is None else self._only(wanted)
-        columns = [*call.by]
-        if call.selection is not ...:
-            selection = call.selection
-            columns.extend(selection if isinstance(selection, tuple) else [selection])
-        elif call.args and isinstance(call.args[0], Pairs):
-            columns.extend(column for column, _ in call.args[0])
-        elif call.method == "agg" and call.kwargs and not call.args:
-            columns.extend(pair[0] for _, pair in call.kwargs)
-        elif call.method != "size":
-            return (None,)
-        return (full_labels(self.a.meta.columns, columns),)
+        return (call.needs(self.a.meta.columns),)
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
         call = self._only(columns)

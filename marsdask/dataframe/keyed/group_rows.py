@@ -103,11 +103,7 @@ class GroupedRows(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         del wanted
-        names = self.call.selection
-        if names is ...:
-            return (None,)
-        keys = [*self.call.by, *(names if isinstance(names, tuple) else [names])]
-        return (full_labels(self.a.meta.columns, keys),)
+        return (self.call.needs(self.a.meta.columns),)
 
     def tile(self, a: Grid) -> Any:
         a = split_large(a)

@@ -103,6 +103,11 @@ class BinnedCall(GroupByCall):
 
     bins: TimeBins = TimeBins((), None)
 
+    def needs(self, labels: pd.Index) -> frozenset[Any] | None:
+        """Return which columns it groups by and aggregates, and that of the times."""
+        columns = super().needs(labels)
+        return None if columns is None else columns | {self.bins.times}
+
     def grouped(self, frame: pd.DataFrame) -> Any:
         """Return pandas's groups of a frame."""
         (key,) = self.by
