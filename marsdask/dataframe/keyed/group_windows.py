@@ -34,6 +34,12 @@ class WindowCall(GroupByCall):
     """The kind of the windows, and its options."""
 
     @property
+    def needed(self) -> frozenset[Any] | None:
+        """The columns that it groups by and aggregates, and that of the times."""
+        columns, on = super().needed, dict(self.window[1]).get("on")
+        return columns if columns is None or on is None else columns | {on}
+
+    @property
     def uses_labels(self) -> bool:
         """Whether the result depends on the row labels."""
         return True
