@@ -18,7 +18,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.tokens import token
 
 from ..rows import concat
-from .keys import dtype_of_key
+from .keys import dtype_of_key, full_labels
 from .parts import RowPart, split_at, unlabelled
 
 if TYPE_CHECKING:

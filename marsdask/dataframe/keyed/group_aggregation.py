@@ -50,7 +50,7 @@ from .aggregation import (
     restore_order,
 )
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
-from .keys import comparable, dtype_of_key, full_labels, levels, ordering_by
+from .keys import comparable, dtype_of_key, levels, ordering_by
 from .shuffle import (
     Counts,
     casts_of,

@@ -25,7 +25,7 @@ from ..schemas.schema import types_of
 from .aggregation import GroupByCall, restore_order
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_aggregation import meta_of_groups
-from .keys import comparable, dtype_of_key, full_labels, kept_labels
+from .keys import comparable, dtype_of_key, kept_labels
 from .parts import RowPart, split_at
 from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, shuffle
 

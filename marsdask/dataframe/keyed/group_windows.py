@@ -33,11 +33,15 @@ class WindowCall(GroupByCall):
     window: tuple[str, tuple[tuple[str, Any], ...]] = ("rolling", ())
     """The kind of the windows, and its options."""
 
+    def needs(self, labels: pd.Index) -> frozenset[Any] | None:
+        """Return which columns it groups by and aggregates, and that of the times."""
+        columns = super().needs(labels)
+        return columns if columns is None or self._on is None else columns | {self._on}
+
     @property
-    def needed(self) -> frozenset[Any] | None:
-        """The columns that it groups by and aggregates, and that of the times."""
-        columns, on = super().needed, dict(self.window[1]).get("on")
-        return columns if columns is None or on is None else columns | {on}
+    def _on(self) -> Any:
+        """The column of the times, if there is one."""
+        return dict(self.window[1]).get("on")
 
     @property
     def uses_labels(self) -> bool:
@@ -55,13 +59,23 @@ class WindowCall(GroupByCall):
         return self.window[0] == "resample" or super().shows_types_by_rows
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows that have keys: pandas fails with functions of windows of others."""
-        return rows.dropna(subset=list(self.by))
+        """Return the rows that have keys and times: pandas fails with functions of others."""
+        rows = rows.dropna(subset=list(self.by))
+        if self._on is not None:
+            rows[self._on] = rows[self._on].ffill().bfill()
+        return rows
 
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Group a frame, make windows and call their method."""
         kind, options = self.window
-        windows = getattr(self.grouped(frame), kind)(**dict(options))
+        selection = self.selection
+        columns = list(selection) if isinstance(selection, tuple) else [selection]
+        if self._on is None or selection is ... or self._on in columns:
+            windows = getattr(self.grouped(frame), kind)(**dict(options))
+        else:  # the columns are chosen of the windows, which need that of the times
+            groups = dataclasses.replace(self, selection=...).grouped(frame)
+            windows = getattr(groups, kind)(**dict(options))
+            windows = windows[columns if isinstance(selection, tuple) else selection]
         args = (dict(arg) if isinstance(arg, Pairs) else arg for arg in self.args)
         return getattr(windows, self.method)(*args, **dict(self.kwargs))
 
@@ -113,6 +127,18 @@ class GroupWindows(Generic[R]):
     def __init__(self, groups: GroupBy[R, Any], kind: str, options: dict[str, Any]) -> None:
         self._groups = groups
         self._window = (kind, tuple(options.items()))
+        self._check_times(options.get("on"))
+
+    def _check_times(self, on: Any) -> None:
+        """Raise pandas's error for groups of columns that lack the times."""
+        selection = self._groups._selection
+        if on is None or selection is ... or (isinstance(selection, tuple) and on in selection):
+            return
+        if self._window[0] == "resample":
+            raise KeyError(f"The grouper name {on} is not found")
+        raise ValueError(
+            f"invalid on specified as {on}, must be a column (of DataFrame), an Index or None"
+        )
 
     def __iter__(self) -> NoReturn:
         kind, _ = self._window
@@ -122,8 +148,9 @@ class GroupWindows(Generic[R]):
 
     def __getitem__(self, key: Any) -> Any:
         """Return the windows of some columns."""
-        kind, options = self._window
-        return type(self)(self._groups[key], kind, dict(options))
+        windows = object.__new__(type(self))
+        windows._groups, windows._window = self._groups[key], self._window
+        return windows
 
     def __getattr__(self, name: str) -> Any:
         options = dict(self._window[1])

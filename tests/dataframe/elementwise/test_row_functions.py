@@ -90,7 +90,10 @@ CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "groupby of rows": (lambda d: d.groupby("k").max()[["b", "c"]], "bck"),
     "groupby, keys": (lambda d: d.groupby("k", as_index=False).min()["b"], "bk"),
     "windows in groups": (lambda d: d.groupby("k").rolling("3D", on="t").b.sum(), "bkt"),
-    "bins in groups": (lambda d: d.groupby("k").resample("3D", on="t").b.sum(), "bkt"),
+    "bins in groups": (
+        lambda d: d.reset_index(drop=True).groupby("k").resample("3D", on="t").b.sum(),
+        "bkt",
+    ),
     "bins": (lambda d: d.resample("3D", on="t").b.sum(), "bt"),
     "chain": (
         lambda d: (

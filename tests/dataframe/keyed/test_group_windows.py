@@ -6,13 +6,14 @@ import warnings
 from typing import Any
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, filtered, planned, table, tables
+from tests.dataframe.tables import equal, filtered, planned, same, table, tables
 from tests.strategies import draws
 
 #: What is called of the groups of a table.
@@ -155,3 +156,32 @@ def test_numbers_in_order_of_occurrence(dropna):
         for by in ("s", ["k", "s"]):
             how = {"sort": False, "dropna": dropna}
             equal(lazy.groupby(by, **how).ngroup(), frame.groupby(by, **how).ngroup())
+
+
+ON_TIMES: dict[str, Any] = {
+    "rolling": lambda g: g.rolling("3h", on="t").sum(),
+    "a column of windows": lambda g: g.rolling("3h", on="t").a.sum(),
+    "columns of windows": lambda g: g.rolling("3h", on="t")[["a", "b"]].sum(),
+    "functions by column": lambda g: g.rolling("3h", on="t").agg({"a": "sum"}),
+    "windows of columns": lambda g: g[["a", "t"]].rolling("3h", on="t").sum(),
+    "windows of columns without times": lambda g: g[["a"]].rolling("3h", on="t").sum(),
+    "bins": lambda g: g.resample("5h", on="t").sum(),
+    "a column of bins": lambda g: g.resample("5h", on="t").a.sum(),
+    "bins of columns without times": lambda g: g[["a"]].resample("5h", on="t").sum(),
+}
+
+
+@pytest.mark.parametrize("call", ON_TIMES)
+def test_times_in_a_column(call):
+    """They are found, whichever columns are chosen of the windows."""
+    frame = pd.DataFrame(
+        {
+            "k": [0, 1, 2] * 4,
+            "a": np.arange(12) * 1.5,
+            "b": range(12),
+            "t": pd.date_range("2020", periods=12, freq="h"),
+        }
+    )
+    for chunk in (3, 12):
+        groups = md.DataFrame(frame, chunk_size=chunk).groupby("k")
+        same(ON_TIMES[call], groups, frame.groupby("k"))
