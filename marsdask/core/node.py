@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from marsdask.scheduler.base import all_dtypes, dtype_of
 from .call_site import CallSite, caller
 from .facts import Fact
 from .registry import sealed
-from .sizes import Chunks, Index, Size, Sizes, total
+from .sizes import Chunks, Index, Size, Sizes, total, upper
 from .snapshots.kinds import ByReference, is_kept
 from .snapshots.snapshot import Snapshot
 from .tokens import field_names, token, unique, values_of
@@ -51,8 +52,14 @@ MemoryOrder: TypeAlias = tuple[int, ...] | None
 #: The selection along each axis: a range, or ``None`` for all of it.
 Taken: TypeAlias = tuple[range | None, ...]
 
+#: For each axis of an input the axis of the result, ``None`` for an axis that is needed whole.
+Axes: TypeAlias = tuple[int | None, ...]
+
 #: Makes the node of a part of another node.
 PartOf: TypeAlias = "Callable[[Node, Taken], Node]"
+
+#: Makes the node of a diagonal of an operand, for a result with two last axes of given lengths.
+DiagonalOf: TypeAlias = "Callable[[Node, range, range, tuple[Size, ...]], Node]"
 
 T = TypeVar("T")
 
@@ -400,8 +407,31 @@ class Node(ByReference, metaclass=_NodeType):
         ``taken`` has a range for each axis, ``None`` for all of it; ``part`` makes the node of a
         part of an input. ``None`` if it is no cheaper to make a part than to make all.
         """
-        del taken, part
+        inner = _looped(self, taken, part)
+        return None if inner is None else part(inner, _beside_loops(self, taken))
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        """Return its elements at rows and columns as its last axis, made of those of its inputs.
+
+        ``along`` makes the node of those of an input. ``None`` as for :meth:`sliced`.
+        """
+        del rows, columns, along
         return None
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...] | None:
+        """For each input, the axes of the result that its axes go along with.
+
+        As in NumPy's generalized ufuncs: a place along a loop axis is made of the inputs' parts at
+        that place alone. ``None`` stands for an axis that is needed whole, or for no such axes.
+        """
+        return None
+
+    @property
+    def most_elements(self) -> int:
+        """The elements of the largest array among it and all that it is made of, where known."""
+        below = max((child.most_elements for child in self.inputs), default=0)
+        return max(below, math.prod(upper(size) or 0 for size in self.shape))
 
     @property
     def first_needed(self) -> int | None:
@@ -509,6 +539,40 @@ class Node(ByReference, metaclass=_NodeType):
         return _rebuild, (type(self), values)
 
 
+def _looped(node: Node, taken: Taken, part: PartOf) -> Node | None:
+    """Return the node made of parts along its loop axes, ``None`` if nothing is taken of those."""
+    if node.loop_axes is None:
+        return None
+    keys: dict[Node, Taken] = {}
+    for child, axes in zip(node.inputs, node.loop_axes, strict=True):
+        key = tuple(
+            None if axis is None else _of_operand(size, taken[axis])
+            for axis, size in zip(axes, child.shape, strict=True)
+        )
+        if keys.setdefault(child, key) != key:
+            return None
+    new = {child: part(child, key) for child, key in keys.items() if _is_part(key)}
+    return node.with_inputs(new) if new else None
+
+
+def _is_part(taken: Taken) -> bool:
+    """Tell whether something is left out, along some axis."""
+    return any(span is not None for span in taken)
+
+
+def _of_operand(size: Size, span: range | None) -> range | None:
+    """Return the part of an axis that may be one element for all."""
+    if size != 1:
+        return span
+    return range(0) if span is not None and not span else None
+
+
+def _beside_loops(node: Node, taken: Taken) -> Taken:
+    """Return what is left to take of the other axes."""
+    loops = {axis for axes in node.loop_axes or () for axis in axes}
+    return tuple(None if axis in loops else span for axis, span in enumerate(taken))
+
+
 def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
     """Return the node of values that nobody else has."""
     node: Node = type.__call__(kind, **dict(zip(field_names(kind), values, strict=True)))
@@ -531,6 +595,10 @@ class MultiOutput(Node):
     @property
     def shape(self) -> Any:
         raise NotImplementedError("several outputs have a shape each")
+
+    @property
+    def most_elements(self) -> int:
+        return max((child.most_elements for child in self.inputs), default=0)
 
     def parts(self) -> tuple[Part, ...]:
         """Return a node for each output."""
@@ -566,7 +634,16 @@ class Part(Node):
         return self.source.memory_order
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
-        source = self.source.sliced(taken, part)
+        if self.source.loop_axes is None:
+            source = self.source.sliced(taken, part)
+            return None if source is None else self.replaced(source=source)
+        source = _looped(self.source, taken, part)
+        if source is None:
+            return None
+        return part(self.replaced(source=source), _beside_loops(self.source, taken))
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        source = self.source.diagonal(rows, columns, along)
         return None if source is None else self.replaced(source=source)
 
     def tile(self, outputs: tuple[Grid, ...]) -> Grid:

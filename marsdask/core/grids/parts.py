@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..node import Node, Taken
+from ..node import Axes, Node, Taken
 from ..registry import class_of
 from ..sizes import Size, upper
 
@@ -78,7 +78,7 @@ def run_of(own: range | None) -> tuple[range | None, range | None] | None:
     return range(low, high + 1), rest
 
 
-#: Values of at most so many bytes are made whole: planning takes longer than that.
+#: Values of at most so many bytes, made of no more elements, are made whole: planning takes longer.
 SMALL = 2**20
 
 
@@ -89,7 +89,22 @@ def is_small_part(shape: Sequence[Size], source: Node) -> bool:
         return True
     count = math.prod(bounds)  # type: ignore[arg-type]
     size_of_part = math.prod(upper(size) or 0 for size in shape)
-    return count * (source.itemsize or 8) > SMALL and size_of_part * 2 <= count
+    is_small = count * (source.itemsize or 8) <= SMALL and source.most_elements <= SMALL
+    return not is_small and size_of_part * 2 <= count
+
+
+def loops_beside(core: Collection[int], ndim: int, *, kept: bool = True, first: int = 0) -> Axes:
+    """Return the axes of the result that an input's axes go along with, but for its core axes.
+
+    Those are kept in their places, or vanish. ``first`` is where the result's axes begin.
+    """
+    places = iter(range(first, first + ndim))
+    axes: list[int | None] = []
+    for axis in range(ndim):
+        is_core = axis in core
+        place = next(places) if kept or not is_core else None
+        axes.append(None if is_core else place)
+    return tuple(axes)
 
 
 def part_of(node: Node, taken: Taken) -> Node:

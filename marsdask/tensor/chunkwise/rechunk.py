@@ -15,7 +15,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import join_pieces
 from marsdask.core.grids.rechunk import recut as rechunked
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -75,6 +75,9 @@ class Rechunk(Node):
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         return part(self.a, taken)
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        return along(self.a, rows, columns, self.shape[-2:])
 
     def tile(self, a: Grid) -> Any:
         if a.chunks == self.splits:

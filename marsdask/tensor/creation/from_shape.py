@@ -18,7 +18,7 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import cut_axis
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken, lacks_detail
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken, lacks_detail
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -33,7 +33,18 @@ from ..chunks import as_shape, check_device, check_order, normalize_chunks
 from ..chunkwise.rechunk import rechunk
 from ..device import placed_on
 from ..elementwise.nodes import Elementwise, cast
-from ..kernels.array_parts import part_block, subrange
+from ..kernels.array_parts import (
+    AT,
+    along_places,
+    diagonal_ones,
+    full_block,
+    index_along,
+    indices_of,
+    lower_ones,
+    part_block,
+    subrange,
+    zeros_block,
+)
 from ..kernels.range_blocks import arange_block
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, view
@@ -96,6 +107,20 @@ class FromShape(Node):
         places = tuple(subrange(own, span) for own, span in zip(whole, ranges, strict=True))
         return self.replaced(splits=splits, whole=places)
 
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        del along
+        whole = self.whole or tuple(map(range, numbers(self.shape)))
+        if self.func in CONSTANT:
+            *lead, _, _ = self.splits
+            value = tuple(pair for pair in self.kwargs if pair[0] != "order")
+            return FromShape(self.func, self.dtype, (*lead, (len(rows),)), value, self.title)
+        if len(whole) != 2 or self.func not in AT:
+            return None
+        places = tuple(map(subrange, whole, (rows, columns)))
+        kwargs = (("func", AT[self.func]), ("kwargs", self.kwargs), ("places", places))
+        splits = normalize_chunks(None, (len(rows),), self.dtype)
+        return FromShape(along_places, self.dtype, splits, kwargs, self.title)
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         kwargs = {"dtype": self.dtype, **dict(self.kwargs)}
@@ -154,18 +179,6 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     if chunks is not None and chunk_size is not None:
         raise TypeError("chunk_size= and chunks= say the same: give one of them")
     return chunk_size if chunks is None else chunks
-
-
-def full_block(shape: Shape, starts: Shape, dtype: Any, fill_value: Any, order: Any = "C") -> Any:
-    """Make a block of one value."""
-    del starts
-    return np.full(shape, fill_value, dtype, order)
-
-
-def zeros_block(shape: Shape, starts: Shape, dtype: Any, order: Any = "C") -> Any:
-    """Return a block of zeros, whose memory is not touched before its first use."""
-    del starts
-    return np.zeros(shape, dtype, order)
 
 
 #: Functions whose blocks are alike everywhere.
@@ -379,12 +392,6 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
     return start, stop, 1 if step is None else step
 
 
-def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
-    """Make a block of a matrix with ones on one diagonal."""
-    rows, columns = shape
-    return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
-
-
 @public
 @shows(*EXTRAS)
 def eye(
@@ -410,12 +417,6 @@ def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) ->
     return eye.node(n, dtype=dtype, chunk_size=chunk_size, **extra)
 
 
-def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
-    """Make a block of a matrix with ones at and below one diagonal."""
-    rows, columns = shape
-    return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
-
-
 @public
 @shows(*EXTRAS)
 def tri(
@@ -430,20 +431,6 @@ def tri(
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     shape = (N, N if M is None else M)
     return create_node(lower_ones, shape, dtype, chunk_size, extra, "tri", k=operator.index(k))
-
-
-def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
-    """Return a block of each element's position along one axis."""
-    place = [1] * len(shape)
-    place[axis] = shape[axis]
-    run = np.arange(starts[axis], starts[axis] + shape[axis]).astype(dtype).reshape(place)
-    return np.broadcast_to(run, shape)
-
-
-def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
-    """Return a block of the stacked positions along all axes; the first axis selects the axis."""
-    first = range(starts[0], starts[0] + shape[0])
-    return np.stack([index_along(shape[1:], starts[1:], dtype, axis) for axis in first])
 
 
 @public

@@ -13,7 +13,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, MultiOutput, Node, PartOf, Taken
+from marsdask.core.node import DiagonalOf, MemoryOrder, MultiOutput, Node, PartOf, Taken
 from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks, Size, total
 
@@ -74,6 +74,16 @@ class Pointwise(Node):
             return None
         new = {leaf: part(leaf, key) for leaf, key in zip(self.leaves, own, strict=True) if key}
         return self.with_inputs(new)
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        chunks: Chunks = broadcast_chunks(*(leaf.chunks for leaf in self.leaves))
+        lengths = tuple(map(total, chunks))[-2:]
+        if any(is_sparse(leaf.meta) for leaf in self.leaves):
+            return None
+        sides = [zip(leaf.shape[::-1], lengths[::-1], strict=False) for leaf in self.leaves]
+        if any(n not in (1, length) for pairs in sides for n, length in pairs):
+            return None
+        return self.with_inputs({leaf: along(leaf, rows, columns, lengths) for leaf in self.leaves})
 
     def tile(self, *grids: Grid) -> Any:
         # Inputs have repetitions; operands are distinct.

@@ -15,7 +15,8 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.grids.parts import loops_beside
+from marsdask.core.node import Axes, MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
 from ..chunkwise.rechunk import rechunk, recut
@@ -80,6 +81,10 @@ class Transform(Node):
     @property
     def chunks(self) -> Chunks:
         return self._result(self.a.chunks)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        return (loops_beside(self.axes, len(self.a.chunks)),)
 
     @property
     def memory_order(self) -> MemoryOrder:

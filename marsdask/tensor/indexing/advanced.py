@@ -18,12 +18,13 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import MOST_POINTS, is_small_part, outer_cut, part_of
 from marsdask.core.node import MemoryOrder, Node, PartOf
 from marsdask.core.node import Taken as Cut
-from marsdask.core.sizes import Chunks, Index, Sizes, borders, known, numbers, shape_of
+from marsdask.core.sizes import Chunks, Index, Size, Sizes, borders, known, numbers, shape_of
 
 from ..chunks import regular
 from ..chunkwise.rechunk import recut, recut_as
 from ..kernels.gather import gather_points, take_along, take_points
 from ..manipulation.concatenation import Concatenate
+from ..manipulation.shape import View
 from ..memory_order import indexed
 from ..operands import empty_like_kind
 from ..sparse.blocks import is_sparse
@@ -390,6 +391,8 @@ class Take(PointSelection):
         a, count = self.a, len(self.points[0])
         if not all(known((a.shape[axis],)) for axis in self.axes):
             return None
+        if (along := self._diagonal()) is not None:
+            return recut_as(along, self.chunks)
         if count > MOST_POINTS or not is_small_part(self.shape, a):
             return None
         outer = [outer_cut(own) for own in self._settled(a.chunks)]
@@ -406,6 +409,18 @@ class Take(PointSelection):
         points = tuple(cuts[axis].local for axis in self.axes)  # type: ignore[union-attr]
         return recut_as(self.replaced(a=a, points=points), self.chunks)
 
+    def _diagonal(self) -> Node | None:
+        """Return a diagonal of the last two axes, if the source can make it alone."""
+        ndim, points = len(self.a.chunks), self.points
+        if self.axes != (ndim - 2, ndim - 1) or self.place != ndim - 2:
+            return None
+        if not all(isinstance(own, range) and own for own in points):
+            return None
+        rows, columns = points
+        if not is_small_part(self.shape, self.a):
+            return None
+        return self.a.diagonal(rows, columns, diagonal_of)
+
     def _along(self, a: Node, axis: int, run: range) -> Node | None:
         ranges = tuple(run if i == axis else None for i in range(len(a.chunks)))
         if a is self.a and a.sliced(ranges, part_of) is None:
@@ -420,6 +435,23 @@ class Take(PointSelection):
     def _look(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
         return taken(a, self._settled(a.chunks), self.axes, self.place, self.name)
+
+
+def diagonal_of(node: Node, rows: range, columns: range, lengths: tuple[Size, ...]) -> Node:
+    """Return the elements of an operand for a diagonal of the last two axes, along one axis.
+
+    ``lengths`` are those of the result's axes, which an operand may have once for all.
+    """
+    ndim = len(node.chunks)
+    if not ndim:
+        return node
+    lead: tuple[range | None, ...] = (None,) * max(0, ndim - 2)
+    if ndim == 1 or (node.shape[-2] == 1 and lengths[0] != 1):
+        row = node if ndim == 1 else View(node, (*range(ndim - 2), ndim - 1))
+        return row if row.shape[-1] == 1 else part_of(row, (*lead, columns))
+    if node.shape[-1] == 1 and lengths[1] != 1:
+        return part_of(View(node, tuple(range(ndim - 1))), (*lead, rows))
+    return Take(node, (rows, columns), (ndim - 2, ndim - 1), ndim - 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis, prefix, slice_grid
-from marsdask.core.node import MemoryOrder, Node, PartOf
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf
 from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
 
@@ -81,6 +81,18 @@ class Slice(Node):
             return None
         pairs = zip(self.taken, taken, strict=True)
         return part(self.a, tuple(_composed(own, places) for own, places in pairs))
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        *lead, _, _ = self.taken
+        # A slice of other axes is one of diagonals.
+        if any(own != EVERYTHING for own in lead):
+            return None
+        pair = []
+        for own, span in zip(self.taken[-2:], (rows, columns), strict=True):
+            if own != EVERYTHING and not isinstance(own, range):
+                return None
+            pair.append(_composed(own, span) or span)
+        return self.a.diagonal(pair[0], pair[1], along)
 
     @property
     def first_needed(self) -> int | None:

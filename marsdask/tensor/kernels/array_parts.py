@@ -1,4 +1,4 @@
-"""Blocks of some elements of an array that a function tells block by block."""
+"""Blocks of arrays that follow from positions, and their elements at some positions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,112 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 
+from .range_blocks import arange_at, arange_block, linspace_at, linspace_block
+
 Shape = tuple[int, ...]
+
+#: For each axis the positions of elements; they broadcast against each other.
+Places = tuple[Any, ...]
+
+
+def full_block(shape: Shape, starts: Shape, dtype: Any, fill_value: Any, order: Any = "C") -> Any:
+    """Make a block of one value."""
+    del starts
+    return np.full(shape, fill_value, dtype, order)
+
+
+def full_at(places: Places, dtype: Any, fill_value: Any, order: Any = "C") -> Any:
+    """Return one value for each position."""
+    return np.full(np.broadcast_shapes(*map(np.shape, places)), fill_value, dtype, order)
+
+
+def zeros_block(shape: Shape, starts: Shape, dtype: Any, order: Any = "C") -> Any:
+    """Return a block of zeros, whose memory is not touched before its first use."""
+    del starts
+    return np.zeros(shape, dtype, order)
+
+
+def zeros_at(places: Places, dtype: Any, order: Any = "C") -> Any:
+    """Return a zero for each position."""
+    return np.zeros(np.broadcast_shapes(*map(np.shape, places)), dtype, order)
+
+
+def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
+    """Make a block of a matrix with ones on one diagonal."""
+    rows, columns = shape
+    return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
+
+
+def diagonal_ones_at(places: Places, dtype: Any, k: int) -> Any:
+    """Return elements of a matrix with ones on one diagonal."""
+    rows, columns = places
+    return (columns - rows == k).astype(dtype)
+
+
+def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
+    """Make a block of a matrix with ones at and below one diagonal."""
+    rows, columns = shape
+    return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
+
+
+def lower_ones_at(places: Places, dtype: Any, k: int) -> Any:
+    """Return elements of a matrix with ones at and below one diagonal."""
+    rows, columns = places
+    return (columns - rows <= k).astype(dtype)
+
+
+def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
+    """Return a block of each element's position along one axis."""
+    place = [1] * len(shape)
+    place[axis] = shape[axis]
+    run = np.arange(starts[axis], starts[axis] + shape[axis]).astype(dtype).reshape(place)
+    return np.broadcast_to(run, shape)
+
+
+def index_at(places: Places, dtype: Any, axis: int) -> Any:
+    """Return the positions along one axis."""
+    shape = np.broadcast_shapes(*map(np.shape, places))
+    return np.broadcast_to(places[axis].astype(dtype), shape)
+
+
+def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
+    """Return a block of the stacked positions along all axes; the first axis selects the axis."""
+    first = range(starts[0], starts[0] + shape[0])
+    return np.stack([index_along(shape[1:], starts[1:], dtype, axis) for axis in first])
+
+
+def indices_at(places: Places, dtype: Any) -> Any:
+    """Return positions along the axes that the first of the positions select."""
+    first, *others = places
+    return np.choose(first, np.broadcast_arrays(*others)).astype(dtype)
+
+
+#: The functions of positions for those of blocks.
+AT: dict[Callable[..., Any], Callable[..., Any]] = {
+    full_block: full_at,
+    zeros_block: zeros_at,
+    diagonal_ones: diagonal_ones_at,
+    lower_ones: lower_ones_at,
+    index_along: index_at,
+    indices_of: indices_at,
+    arange_block: arange_at,
+    linspace_block: linspace_at,
+}
+
+
+@kernel(scratch=4.0)
+def along_places(
+    shape: Shape,
+    starts: Shape,
+    dtype: Any,
+    func: Callable[..., Any],
+    places: tuple[range, ...],
+    kwargs: tuple[tuple[str, Any], ...],
+) -> Any:
+    """Make a block of the elements at positions that advance along all axes together."""
+    (length,), (start,) = shape, starts
+    own = np.arange(start, start + length)
+    return func(tuple(span.start + span.step * own for span in places), dtype=dtype, **dict(kwargs))
 
 
 def subrange(whole: range, part: range) -> range:
@@ -32,6 +137,9 @@ def part_block(
         subrange(own, range(start, start + length))
         for own, start, length in zip(whole, starts, shape, strict=True)
     ]
+    spanned = math.prod(abs(part.step) * len(part) for part in ranges)
+    if func in AT and spanned > max(SPAN, 2 * math.prod(shape)):
+        return AT[func](np.ix_(*ranges), **kwargs)
     return _elements(func, ranges, kwargs)
 
 

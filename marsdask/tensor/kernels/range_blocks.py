@@ -42,6 +42,18 @@ def arange_block(shape: Shape, starts: Shape, dtype: Any, first: Any, second: An
     return block.astype(dtype, copy=False)
 
 
+def arange_at(places: tuple[Any, ...], dtype: Any, first: Any, second: Any) -> Any:
+    """Return the elements of a range at positions, see :func:`arange_block`."""
+    (places_along,) = places
+    kind = np.dtype(np.float32) if dtype == np.float16 else dtype
+    begin = first.astype(kind)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.subtract(second.astype(kind), begin, dtype=kind)
+        values = places_along.astype(kind) * step + begin
+    values[places_along == 1] = second
+    return values.astype(dtype, copy=False)
+
+
 @kernel(scratch=0.0, buffer=8 * COUNTED)
 def linspace_block(
     shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool
@@ -49,9 +61,31 @@ def linspace_block(
     """Return a block of ``num`` values between two ends, with or without the last one."""
     (length,), (begin,) = shape, starts
     start, stop, num = ends
+    block = _integer_range(begin, length, np.result_type(start, stop, float(num)))
+    _scale(block, ends, last)
+    if last and num > 1 and begin <= num - 1 < begin + length:
+        block[-1] = stop
+    if dtype.kind in "iu":
+        np.floor(block, out=block)
+    return block.astype(dtype, copy=False)
+
+
+def linspace_at(places: tuple[Any, ...], dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
+    """Return the values at positions between two ends, see :func:`linspace_block`."""
+    (places_along,) = places
+    start, stop, num = ends
+    values = places_along.astype(np.result_type(start, stop, float(num)))
+    _scale(values, ends, last)
+    if last and num > 1:
+        values[places_along == num - 1] = stop
+    return (np.floor(values) if dtype.kind in "iu" else values).astype(dtype, copy=False)
+
+
+def _scale(block: Any, ends: tuple[Any, Any, int], last: bool) -> None:
+    """Turn positions into the values between two ends."""
+    start, stop, num = ends
     div = num - 1 if last else num
-    kind = np.result_type(start, stop, float(num))
-    block = _integer_range(begin, length, kind)
+    kind = block.dtype
     delta = np.subtract(stop, start, dtype=kind)
     if div > 0:
         step = delta / div
@@ -62,8 +96,3 @@ def linspace_block(
     else:
         np.multiply(block, delta, out=block)
     block += start
-    if last and num > 1 and begin <= num - 1 < begin + length:
-        block[-1] = stop
-    if dtype.kind in "iu":
-        np.floor(block, out=block)
-    return block.astype(dtype, copy=False)

@@ -17,7 +17,8 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node, Part
+from marsdask.core.grids.parts import loops_beside
+from marsdask.core.node import Axes, Node, Part
 from marsdask.core.sizes import Chunks, Unknown, known_chunks, numbers, shape_text
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.creation.from_shape import eye
@@ -63,6 +64,14 @@ class Solution(Node):
     @property
     def chunks(self) -> Chunks:
         return self._result(self.a.chunks, self.b.chunks)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        ndim = len(self.a.chunks)
+        stack = loops_beside((ndim - 2, ndim - 1), ndim)
+        if self.a is self.b:
+            return stack, stack
+        return stack, loops_beside((ndim - 2,), ndim)
 
     def _result(self, a: Chunks, b: Chunks) -> Chunks:
         unknowns = a[-1] if not known_chunks((a[-1],)) else (sum(numbers(a[-1])),)

@@ -12,7 +12,8 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import MultiOutput, Node
+from marsdask.core.grids.parts import loops_beside
+from marsdask.core.node import Axes, MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, total, upper
 from marsdask.tensor.manipulation.shape import whole as uncut
 from marsdask.tensor.operands import as_node
@@ -49,6 +50,11 @@ class MatrixStackMap(MultiOutput):
     @property
     def chunks(self) -> Any:
         return self._results(self.a.chunks)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        ndim = len(self.a.chunks)
+        return (loops_beside((ndim - 2, ndim - 1), ndim),)
 
     def _results(self, chunks: Chunks) -> tuple[Chunks, ...]:
         m, n = map(total, chunks[-2:])

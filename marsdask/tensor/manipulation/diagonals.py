@@ -14,7 +14,8 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.grids.parts import loops_beside, part_of
+from marsdask.core.node import Axes, DiagonalOf, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Size, known
 
 from ..chunkwise.rechunk import recut
@@ -71,6 +72,14 @@ class TriangularPart(Node):
         inside = greater_equal.node if self.lower else less_equal.node
         mask = inside(*_places(self.shape[-2:], (rows, columns), self.k))
         return as_node(where.node(mask, inner, zeros.node((1, 1), self.meta.dtype)))
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        if is_sparse(self.a.meta) or not known(self.shape) or rows.step != columns.step:
+            return None
+        offset = columns.start - rows.start
+        if offset <= self.k if self.lower else offset >= self.k:
+            return along(self.a, rows, columns, self.shape[-2:])
+        return as_node(zeros.node((*self.shape[:-2], len(rows)), self.meta.dtype))
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
@@ -153,6 +162,14 @@ class Diag(Node):
         values = view(part(self.a, taken[:1]), [0, None])
         mask = equal.node(*_places(self.shape, taken, 0))
         return as_node(where.node(mask, values, zeros.node((1, 1), self.meta.dtype)))
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        del along
+        if rows == columns:
+            return part_of(self.a, (rows,))
+        if rows.step != columns.step:
+            return None
+        return as_node(zeros.node(len(rows), self.meta.dtype))
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
@@ -277,6 +294,11 @@ class TakeAlong(Node):
     @property
     def chunks(self) -> Chunks:
         return self.indices.chunks
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        ndim = len(self.indices.chunks)
+        return loops_beside((self.axis,), ndim), tuple(range(ndim))
 
     def tile(self, a: Grid, indices: Grid) -> Generator[Look, Any, Grid]:
         a, indices = yield from resolved(a, indices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -16,8 +16,8 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.parts import MOST_POINTS
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
+from marsdask.core.grids.parts import MOST_POINTS, part_of
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
     Index,
@@ -39,6 +39,7 @@ from ..operands import as_node, empty
 from ..signatures import shows
 from ..typing import public, view_face
 from .shape import view
+from .strides import runs_of, strided
 
 Shape = tuple[int, ...]
 
@@ -251,7 +252,10 @@ class Reshape(Node):
             if len(group.old) == len(group.new) == 1:
                 below.append(own[0][1])
             elif any(span is not None for _, span in own):
-                return self._points(taken)
+                along = _along(group, [span for _, span in own])
+                if along is None:
+                    return self._runs(taken, part) or self._points(taken)
+                below.append(along)
             else:
                 below.extend([None] * len(group.old))
             form.extend(length if span is None else len(span) for length, span in own)
@@ -259,12 +263,25 @@ class Reshape(Node):
             return None
         return self.replaced(a=part(self.a, tuple(below)), form=tuple(form))
 
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        del along
+        if len(self.a.chunks) != 1 or len(self.form) != 2 or not known(self.a.shape):
+            return None
+        width = self.form[1]
+        start, step = rows.start * width + columns.start, rows.step * width + columns.step
+        return part_of(self.a, (range(start, start + len(rows) * step, step),))
+
+    def _runs(self, taken: Taken, part: PartOf) -> Node | None:
+        """Return some elements of a vector by the few runs in which they lie."""
+        ranges = _ranges(self.form, taken)
+        if len(self.a.chunks) != 1 or not all(ranges):
+            return None
+        runs = runs_of(self.a, strided(self.form, ranges), part)
+        return None if runs is None else Reshape(runs, tuple(map(len, ranges)))
+
     def _points(self, taken: Taken) -> Node | None:
         """Return some elements by their positions in the source, if they are not too many."""
-        ranges = [
-            range(length) if span is None else span
-            for length, span in zip(self.form, taken, strict=True)
-        ]
+        ranges = _ranges(self.form, taken)
         shape = tuple(map(len, ranges))
         if not 0 < math.prod(shape) <= MOST_POINTS or math.prod(self.form) >= LARGEST:
             return None
@@ -285,6 +302,19 @@ class Reshape(Node):
 
     def _settled(self, a: Grid) -> Grid:
         return reshape_grid(a, settle(shape_of(a.chunks), self.form))
+
+
+def _ranges(shape: Shape, taken: Sequence[range | None]) -> list[range]:
+    """Return what is taken of each axis."""
+    return [range(n) if span is None else span for n, span in zip(shape, taken, strict=True)]
+
+
+def _along(group: Group, taken: Sequence[range | None]) -> range | None:
+    """Return what is taken of an axis that became several, if it is one range."""
+    ranges = _ranges(group.new, taken)
+    if len(group.old) != 1 or not all(ranges):
+        return None
+    return strided(group.new, ranges).as_range
 
 
 @dataclass(frozen=True, eq=False)

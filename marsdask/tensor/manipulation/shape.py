@@ -15,7 +15,7 @@ from marsdask.core.grids.align import broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import cut_axis
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers, shape_text
 
 from ..chunks import as_shape, normalize_chunks
@@ -68,6 +68,14 @@ class View(Node):
             else:
                 below[axis] = span
         return part(self.replaced(a=part(self.a, tuple(below))), tuple(beside))
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        ndim, last = len(self.a.chunks), self.axes[-2:]
+        if None in last or {*last} != {ndim - 2, ndim - 1}:
+            return None
+        pair = (rows, columns) if last[0] == ndim - 2 else (columns, rows)
+        inner = along(self.a, *pair, self.a.shape[-2:])
+        return View(inner, (*self.axes[:-2], ndim - 2))
 
     def tile(self, a: Grid) -> Any:
         return view_grid(a, self.axes)
@@ -268,6 +276,12 @@ class Broadcast(Node):
             None if sizes else span for sizes, span in zip(self.splits, taken, strict=True)
         )
         return self.replaced(a=part(self.a, below[self._offset :]), splits=splits)
+
+    def diagonal(self, rows: range, columns: range, along: DiagonalOf) -> Node | None:
+        inner = along(self.a, rows, columns, self.shape[-2:])
+        has_axis = bool(inner.chunks) and inner.shape[-1] == len(rows)
+        sizes = () if has_axis else normalize_chunks(None, (len(rows),), self.meta.dtype)[0]
+        return self.replaced(a=inner, splits=(*self.splits[:-2], sizes))
 
     def tile(self, a: Grid) -> Any:
         chunks = self._result(a.chunks)

@@ -23,8 +23,9 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, numbers, shape_of, total
 from marsdask.scheduler.base import ChunkInfo
 
@@ -99,6 +100,12 @@ class Quantile(Node):
     @property
     def chunks(self) -> Chunks:
         return self._result_chunks(self.a.chunks)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        ndim = self.a.meta.ndim
+        loops = loops_beside(self.axes, ndim, kept=self.keepdims, first=self.qs.ndim)
+        return (loops,) * len(self.inputs)
 
     def _result_chunks(self, chunks: Chunks) -> Chunks:
         splits = tuple(
@@ -190,6 +197,14 @@ class QuantileByTensor(Node):
     def chunks(self) -> Chunks:
         sample = self._of(np.zeros((), self.q.meta.dtype))
         return (*((total(sizes),) for sizes in self.q.chunks), *sample.chunks)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        lead = len(self.q.chunks)
+        if self.a is self.q:
+            return ((None,) * lead,) * 2
+        loops = loops_beside(self.axes, self.a.meta.ndim, kept=self.keepdims, first=lead)
+        return (loops, (None,) * lead)
 
     def tile(self, *given: Grid) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*given)

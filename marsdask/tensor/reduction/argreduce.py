@@ -14,8 +14,9 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import CornerAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
+from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Index, shape_of
 
 from ..indexing.assignment import into
@@ -74,6 +75,10 @@ class ArgReduction(Node):
     @property
     def chunks(self) -> Chunks:
         return self._reduced(self.a.chunks)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        return (loops_beside(self._axes, self.a.meta.ndim, kept=self.keepdims),)
 
     def _reduced(self, chunks: Chunks) -> Chunks:
         splits = tuple((1,) if a in self._axes else sizes for a, sizes in enumerate(chunks))

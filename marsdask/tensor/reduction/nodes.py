@@ -12,8 +12,9 @@ import numpy as np
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import MemoryOrder, MultiOutput, Node
+from marsdask.core.node import Axes, MemoryOrder, MultiOutput, Node
 from marsdask.core.sizes import Chunks, total, upper
 
 from ..chunkwise.rechunk import rechunk_views
@@ -184,6 +185,12 @@ class Reduction(ReductionBase):
     @property
     def chunks(self) -> Chunks:
         return self.spec.reduced(self._source)
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        ndim = len(self._source)
+        loops = loops_beside(self.spec.axis, ndim, kept=self.spec.keepdims)
+        return tuple(loops[ndim - len(node.chunks) :] for node in self.inputs)
 
     @property
     def memory_order(self) -> MemoryOrder:

@@ -13,7 +13,8 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.grids.parts import loops_beside
+from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Sizes, borders, known, numbers
 
 from ..chunkwise.rechunk import recut
@@ -54,6 +55,10 @@ class Segments(Node):
     def chunks(self) -> Chunks:
         _, groups = cut_runs(numbers(self.a.chunks[self.axis]), self.starts)
         return self._along(self.a.chunks, tuple(map(len, groups)))
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        return (loops_beside((self.axis,), len(self.a.chunks)),)
 
     def _along(self, chunks: Chunks, sizes: Sizes) -> Chunks:
         return (*chunks[: self.axis], sizes, *chunks[self.axis + 1 :])

@@ -25,10 +25,11 @@ from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Look, ResultKeys
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.select import Select
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import Axes, MemoryOrder, Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
@@ -77,6 +78,10 @@ class Sort(Node):
     @property
     def memory_order(self) -> MemoryOrder:
         return None if self.indices else self.a.memory_order
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        return (loops_beside((self.axis,), len(self.a.chunks)),)
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         if a.numblocks[self.axis] == 1:

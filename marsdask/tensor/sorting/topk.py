@@ -21,8 +21,9 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
+from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Unknown, upper
 
 from ..elementwise.nodes import native
@@ -66,6 +67,10 @@ class TopK(Node):
         most = self.k if bound is None else min(self.k, bound)
         size = Unknown(self.name, -1, most) if isinstance(length, Unknown) else most
         return (*self.a.chunks[: self.axis], (size,), *self.a.chunks[self.axis + 1 :])
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        return (loops_beside((self.axis,), len(self.a.chunks)),)
 
     def tile(self, a: Grid) -> Any:
         if self.indices:

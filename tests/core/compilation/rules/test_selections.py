@@ -33,6 +33,29 @@ def assigned(tensor, key, value):
     return tensor
 
 
+def lines():
+    """Return ten numbers in each of very many lines."""
+    return mt.arange(N).reshape(-1, 10)
+
+
+def square():
+    """Return a matrix that is huge along both axes."""
+    return mt.arange(N).reshape(B, B)
+
+
+def wide():
+    """Return a thousand huge lines."""
+    return mt.arange(N).reshape(1000, -1)
+
+
+def matrices():
+    """Return very many matrices."""
+    return mt.broadcast_to(mt.eye(3) * 2, (N, 3, 3))
+
+
+#: The sum of the first numbers of a thousand huge lines.
+FIRST_COLUMN = N // 1000 * 999 * 500
+
 #: Programs, and what NumPy says of arrays so small that it can tell.
 PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "arange": (lambda: mt.arange(10 * N)[::N], np.arange(10) * N),
@@ -150,6 +173,57 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "convolve": (lambda: mt.convolve(mt.arange(N), [1, 2, 3])[:4], [0, 1, 4, 10]),
     "convolve-end": (lambda: mt.convolve(mt.ones(N), [1, 2, 3])[-1:-4:-1], [3, 5, 6]),
     "correlate": (lambda: mt.correlate(mt.arange(N), [1, 2, 3])[5:8], [38, 44, 50]),
+    "sum-of-rows": (
+        lambda: square().sum(axis=1)[5:7],
+        [B * B * i + B * (B - 1) // 2 for i in (5, 6)],
+    ),
+    "sum-of-columns": (
+        lambda: wide().sum(axis=0)[5:7],
+        [FIRST_COLUMN + 5000, FIRST_COLUMN + 6000],
+    ),
+    "sum-of-blocks": (lambda: mt.ones((3, N, 3)).sum(axis=(0, 2), keepdims=True)[0, 5], [9]),
+    "sum-of-few": (lambda: mt.ones((300, B)).sum(axis=1)[5:7], [B, B]),
+    "columns-of-reshaped": (lambda: wide()[:, 5:7].sum(0).sum(), 2 * FIRST_COLUMN + 11000),
+    "trace": (lambda: mt.trace(mt.eye(B)), B),
+    "trace-offset": (lambda: mt.trace(mt.ones((B, B)), offset=5), B - 5),
+    "trace-stack": (lambda: mt.trace(mt.ones((N, 3, 3)), axis1=1, axis2=2)[5:7], [3, 3]),
+    "trace-reshaped": (lambda: mt.trace(square()) // (B + 1), B * (B - 1) // 2),
+    "trace-part": (lambda: mt.trace((mt.ones((B, B)).T * 2)[5:, 5:]), 2 * (B - 5)),
+    "trace-triangle": (lambda: mt.trace(mt.tril(mt.ones((B, B)), -1)), 0),
+    "trace-broadcast": (lambda: mt.trace(mt.arange(B) + mt.arange(B)[:, None]), B * (B - 1)),
+    "trace-diag": (lambda: mt.trace(mt.diag(mt.arange(B))), B * (B - 1) // 2),
+    "mean": (lambda: lines().mean(axis=1)[5:7], [54.5, 64.5]),
+    "mean-from-each": (
+        lambda: (lines() - lines().mean(axis=1, keepdims=True))[5, 3:5],
+        [-1.5, -0.5],
+    ),
+    "std": (lambda: lines().std(axis=1)[5:7], np.std(np.ones((2, 1)) * np.arange(10), axis=1)),
+    "nanmax": (lambda: mt.nanmax(lines(), axis=1)[5:7], [59, 69]),
+    "argmax": (lambda: lines().argmax(axis=1)[[5, -1]], [9, 9]),
+    "argmin-of-columns": (lambda: wide().argmin(axis=0)[5:7], [0, 0]),
+    "median": (lambda: mt.median(lines(), axis=1)[5:7], [54.5, 64.5]),
+    "quantile": (lambda: mt.quantile(lines(), [0, 1], axis=1)[1, 5:7], [59, 69]),
+    "nanquantile": (lambda: mt.nanquantile(lines(), 1.0, axis=1)[5:7], [59, 69]),
+    "average": (lambda: mt.average(lines(), axis=1, weights=np.eye(10)[3])[5:7], [53, 63]),
+    "sort": (lambda: mt.sort(-lines(), axis=1)[5:7, 0], [-59, -69]),
+    "argsort-of-columns": (lambda: mt.argsort(-wide(), axis=0)[:2, 5], [999, 998]),
+    "partition": (lambda: mt.partition(-lines(), 0, axis=1)[5:7, 0], [-59, -69]),
+    "topk": (lambda: mt.topk(lines(), 2, axis=1)[5:7], [[59, 58], [69, 68]]),
+    "reduceat": (lambda: mt.add.reduceat(lines(), [0, 9], axis=1)[5:7, 1], [59, 69]),
+    "take_along_axis": (
+        lambda: mt.take_along_axis(lines(), mt.ones((N // 10, 1), int), 1)[5:7],
+        [[51], [61]],
+    ),
+    "fft": (lambda: mt.fft.fft(lines(), axis=1)[5:7, 0], [545, 645]),
+    "irfft": (lambda: mt.fft.irfft(mt.ones((N, 3)), axis=1)[5:7, 0], [1, 1]),
+    "fft2": (lambda: mt.fft.fft2(matrices())[5:7, 0, 0], [6, 6]),
+    "inv": (lambda: mt.linalg.inv(matrices())[5:7, 0, 0], [0.5, 0.5]),
+    "svd": (lambda: mt.linalg.svd(matrices())[1][5:7], [[2, 2, 2]] * 2),
+    "solve": (
+        lambda: mt.linalg.solve(matrices(), mt.ones((N, 3, 1)))[5:7, 0],
+        [[0.5], [0.5]],
+    ),
+    "norm": (lambda: mt.linalg.norm(matrices(), ord=2, axis=(1, 2))[5:7], [2, 2]),
     "view": (lambda: mt.arange(N).view("i4")[5:10], [0, 3, 0, 4, 0]),
     "view-wide": (lambda: mt.ones(N, "i4").view("i8")[5:8:2], [2**32 + 1] * 2),
 }
