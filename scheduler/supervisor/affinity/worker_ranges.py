@@ -36,14 +36,15 @@ class Ranges(Generic[H]):
 
     def __init__(self, workers: Iterable[H]) -> None:
         self._workers = sorted(workers, key=operator.attrgetter("host"))
-        self._ends = [*itertools.accumulate(worker.nthreads for worker in self._workers)]
+        ends = [*itertools.accumulate(worker.nthreads for worker in self._workers)]
+        self._ends = [end / ends[-1] for end in ends]
 
     def __len__(self) -> int:
         return len(self._workers)
 
     def home(self, affinity: float) -> H:
         """Return the worker in whose range an affinity from 0 to 1 is."""
-        position = bisect_right(self._ends, affinity * self._ends[-1])
+        position = bisect_right(self._ends, affinity)
         return self._workers[min(position, len(self._workers) - 1)]
 
 

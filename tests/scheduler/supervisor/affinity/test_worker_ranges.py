@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from marsdask.scheduler.supervisor.affinity.worker_ranges import QueuedSources, Ranges
@@ -38,6 +38,9 @@ WORKERS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 8)), min_siz
 
 
 @given(WORKERS)
+@example(  # where a rounded share of all threads is less than the end of a range
+    [("c", 7), ("b", 1), ("c", 6), ("b", 4), ("a", 4), ("b", 7), ("c", 8), ("b", 7)]
+)
 def test_workers_have_sources_by_their_threads(described):
     """Each has as many sources for each thread, and a host's sources are neighbours."""
     workers = [HomeStub(host, nthreads) for host, nthreads in described]
