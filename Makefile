@@ -17,14 +17,23 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-fast test-long test-oldest conformance compat estimators chaos chaos-mutants fuzz kube lint format bench docs clean
+.PHONY: quickstart test test-slow test-fast test-long test-oldest conformance compat estimators chaos chaos-mutants fuzz kube lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
 	$(BIN)/python examples/quickstart.py
 
+# A sixth of the time for one test in eighty: faults at random, Kubernetes from end to end,
+# long chains, and the suites of others. make test-slow runs these alone.
+SLOW := tests/chaos tests/compat/test_compare.py tests/conformance/test_chains.py \
+  tests/deploy/kubedl/test_cluster.py tests/deploy/kubernetes/test_cluster.py tests/kube \
+  tests/learn/test_estimator_checks.py
+
 test: lint
-	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(SLOW:%=--ignore=%)
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(SLOW)
 
 # Hypothesis draws anew, and more than ten times as much.
 test-long: lint
