@@ -23,6 +23,9 @@ from .rowwise import Rowwise, Unsettled, depends_on_values, rowwise, with_column
 #: Exemplars of each column, ``()`` of columns that need none.
 Exemplars = tuple[tuple[Any, ...], ...]
 
+#: The classes of points of time and of durations, and of missing ones.
+TIMES = (pd.Timestamp, pd.Timedelta, type(pd.NaT))
+
 #: The ticks of a second, by the unit of times.
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -342,8 +345,9 @@ def _extended(block: Any, columns: Exemplars, count: int) -> Any:
 
 def _with_values(column: Any, values: tuple[Any, ...]) -> Any:
     dtype = column.dtype
-    if column.isna().all() and not (is_time(dtype) or isinstance(dtype, pd.CategoricalDtype)):
-        dtype = np.dtype(object)  # what is missing has another type in a chunk of its own
+    are_times = is_time(dtype) and all(isinstance(value, TIMES) for value in values)
+    if not are_times and not isinstance(dtype, pd.CategoricalDtype):
+        dtype = np.dtype(object)  # a chunk of its own may have been taken for another type
     behind = pd.Series(objects_of(values, len(values)), dtype=dtype)
     extended = pd.concat([column.astype(dtype), behind], ignore_index=True)
     extended.name = column.name

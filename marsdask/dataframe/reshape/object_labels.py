@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.scheduler.base import dtypes_of
 
 from ..elementwise.exemplars import (
     ExemplarsOf,
@@ -164,9 +165,12 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     reset: Any = row_numbers.reset_index
     rows = reset(obj, level, drop=drop, **options)
     labels = obj.node.meta.index
-    if drop or labels.nlevels > 1 or labels.dtype != object or not is_small(obj.node):
+    if drop or np.dtype(object) not in (dtypes_of(labels) or ()) or not is_small(obj.node):
         return rows
-    return with_exemplars(first_inferred, rows, is_object_dtype)
+    if labels.nlevels == 1:
+        return with_exemplars(first_inferred, rows, is_object_dtype)
+    count = len(rows.node.meta.columns) - (obj.ndim == 1 or len(obj.node.meta.columns))
+    return with_exemplars(levels_inferred, rows, is_object_dtype, count=count)
 
 
 @kernel(scratch=1.0)
@@ -174,6 +178,21 @@ def first_inferred(block: Any) -> Any:
     """Return rows whose first column, of objects, has the type that pandas infers."""
     block = block.copy(deep=False)
     block.isetitem(0, inferred_values(block.iloc[:, 0]))
+    return block
+
+
+@kernel(scratch=1.0)
+def levels_inferred(block: Any, count: int) -> Any:
+    """Return rows whose first columns, of objects, have the types of the values that are there."""
+    block = block.copy(deep=False)
+    for at in range(count):
+        column = block.iloc[:, at]
+        if column.dtype != object:
+            continue
+        rows = column.notna().to_numpy()
+        values = pd.Series(inferred_values(column[rows]).array)
+        places = np.where(rows, rows.cumsum() - 1, -1)
+        block.isetitem(at, values.reindex(places).set_axis(block.index))
     return block
 
 
