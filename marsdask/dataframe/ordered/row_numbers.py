@@ -19,10 +19,11 @@ from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
-from ..elementwise.rowwise import Method, NewLabels, rowwise
+from ..elementwise.rowwise import NewLabels, rowwise
 from ..frame_node import FrameNode, S
 from ..keyed.keys import comparable, numbered_rows
 from ..relations.relation import Table
+from ..rows import level_at
 from ..schemas.schema import types_of
 
 if TYPE_CHECKING:
@@ -192,9 +193,23 @@ def number_rows(
     old = block.index
     block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
     block.index = numbers_of(labels, first, len(block))
-    if not drop and old.nlevels == 1 and old.dtype == object:
-        block.isetitem(0, pd.Series(old.array, block.index, dtype=object))  # see numbers_in
-    return block
+    return block if drop else with_objects(block, old, range(old.nlevels))
+
+
+@kernel(scratch=0.0)
+def reset_levels(block: Any, level: list[int], drop: bool, **options: Any) -> Any:
+    """Return rows whose labels lack some levels, which become columns unless they are dropped."""
+    rows = block.reset_index(level=level, drop=drop, **options)
+    return rows if drop else with_objects(rows, block.index, sorted({*level}))
+
+
+def with_objects(rows: Any, labels: pd.Index, levels: Sequence[int]) -> Any:
+    """Return rows whose first columns are levels of labels: objects stay, which a chunk hides."""
+    for at, level in enumerate(levels):
+        values = level_at(labels, level)
+        if values.dtype == object:
+            rows.isetitem(at, pd.Series(values.array, rows.index, dtype=object))
+    return rows
 
 
 @overload
@@ -212,9 +227,9 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     labels = obj.node.meta.index
     levels = level if isinstance(level, list | tuple | range) else [level]
     # Without ``level`` nothing is looked up: numbers may be the names of other levels.
-    if level is not None and len({*map(labels._get_level_number, levels)}) < labels.nlevels:
-        method = Method("reset_index")
-        return rowwise(NewLabels(method), obj, level=list(levels), drop=drop, **options)
+    numbers = [] if level is None else [*map(labels._get_level_number, levels)]
+    if level is not None and len({*numbers}) < labels.nlevels:
+        return rowwise(NewLabels(reset_levels), obj, level=numbers, drop=drop, **options)
     return wrap(ResetIndex(obj.node, drop, tuple(options.items())))
 
 

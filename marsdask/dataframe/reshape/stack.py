@@ -21,15 +21,23 @@ from ..elementwise.rowwise import NewLabels, Rowwise, rowwise
 from ..frame_node import row_bytes
 from ..keyed.group_aggregation import GroupByAggregation
 from ..keyed.shuffle import shuffle
+from ..keyed.unique import DropDuplicates
+from ..labels.by_position import ListedRows
+from ..labels.loc import ChosenLabels
 from ..ordered.positions import Positions
 from ..ordered.sort_values import SortValues
+from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import concat as joined
 from ..rows import level_at, levels_in
+from ..schemas.dtypes import OneType, is_small
 from ..schemas.floats import NarrowFloats
 from ..schemas.samples import row
 from .concat import concat
 from .flat_map import flat_map
+
+#: Operations that choose rows, or change their types, and keep the levels of their labels.
+CHOICES = (ChosenLabels, DropDuplicates, Filter, ListedRows, NarrowFloats, OneType, Positions)
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -296,26 +304,47 @@ def _are_sorted_groups(node: Node) -> bool:
 
 
 def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] | None:
-    """Return the labels of levels in the order in which unsorted groups occur, if rows are some.
+    """Return the labels of levels in the order that pandas gives them, ``None`` if it sorts all.
 
-    pandas keeps this order of a level when groups are filtered, or sorted by their values.
+    Levels of unsorted groups are in the order in which these occur. Chosen rows keep the order of
+    a level if they have all its labels, else these are in the order in which they occur.
     """
-    while _keeps_levels(node):
-        node = node.inputs[0]
-    if not isinstance(node, GroupByAggregation) or node.call.sort:
-        return None
-    if node.meta.index.nlevels != len(levels):
+    base = node
+    while _keeps_levels(base):
+        base = base.inputs[0]
+    if base.meta.index.nlevels != len(levels):
         return None  # the values of rows add levels
+    is_unsorted = isinstance(base, GroupByAggregation) and not base.call.sort
+    if base is node or not is_small(base) or _has_categories(base.meta.index):
+        return _labels_of(base, levels) if is_unsorted else None
+    labels, chosen = _labels_of(base, levels), _labels_of(node, levels)
+    lacking = [not every.isin(some).all() for every, some in zip(labels, chosen, strict=True)]
+    if not is_unsorted and not any(lacking):
+        return None
+    triples = zip(labels, chosen, lacking, strict=True)
+    orders = ((some if lacks else every, lacks) for every, some, lacks in triples)
+    return tuple(
+        labels if lacks or is_unsorted else labels.sort_values() for labels, lacks in orders
+    )
+
+
+def _labels_of(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...]:
+    """Compute the labels of levels of rows, each in the order in which they occur."""
     flat = rowwise(NewLabels(flattened), collection_of(node), order=tuple(levels))
     labels = flat[list(range(len(levels)))].drop_duplicates().compute()
     return tuple(pd.Index(labels[at].drop_duplicates()) for at in labels.columns)
 
 
+def _has_categories(index: pd.MultiIndex) -> bool:
+    return any(isinstance(dtype, pd.CategoricalDtype) for dtype in index.dtypes)
+
+
 def _keeps_levels(node: Node) -> bool:
     if isinstance(node, Rowwise):
-        return not isinstance(node.func, NewLabels)
-    by_values = isinstance(node, SortValues) and node.by != ()
-    return by_values or isinstance(node, NarrowFloats | Filter | Positions)
+        return not isinstance(node.func, NewLabels) and node.inputs[0].meta.index.nlevels > 1
+    if isinstance(node, FrameFold):
+        return node.title in {"nlargest", "nsmallest"}
+    return isinstance(node, CHOICES) or (isinstance(node, SortValues) and node.by != ())
 
 
 def _columns(

@@ -59,6 +59,10 @@ MIXED: dict[str, Any] = {
 CALLS: dict[str, Any] = {
     "reset_index": lambda d: d.reset_index(),
     "reset_index of a column": lambda d: d.k.reset_index(name="v"),
+    "reset_index of levels": lambda d: d.set_index("o", append=True).reset_index(names=["n", "m"]),
+    "reset_index of a level": lambda d: (
+        d.rename_axis("n").set_index("k", append=True).reset_index("n")
+    ),
     "rename": lambda d: d.rename(index={1: "one"}),
     "rename to numbers": lambda d: d.k.rename({"a": 5}),
     "rename by a function": lambda d: d.rename(index=str),

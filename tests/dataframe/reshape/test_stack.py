@@ -136,3 +136,32 @@ def test_unsorted_groups_keep_their_order(mode):
     with planned(mode):
         for program in UNSORTED.values():
             equal(program(md.DataFrame(frame, chunk_size=2)), program(frame))
+
+
+CHOICES: dict[str, Any] = {
+    "list": lambda x: x.loc[[2, 0]],
+    "pairs": lambda x: x.loc[[(2, "c"), (0, "a")]],
+    "mask": lambda x: x[x.v > 1],
+    "all": lambda x: x[x.v > 0],
+    "first": lambda x: x.head(3),
+    "places": lambda x: x.iloc[[2, 0]],
+    "sorted": lambda x: x.sort_values("v", ascending=False)[:3],
+    "largest": lambda x: x.nlargest(2, "v"),
+    "missing": lambda x: x.mask(x.v == 2).dropna(),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_chosen_rows_order_levels_by_their_labels(choice):
+    """A level is in the order of its labels if chosen rows have all of them, else in theirs."""
+    frame = pd.DataFrame({"k": [2, 1, 0, 1], "j": [*"cbaa"], "v": [1.0, 2, 3, 4]})
+    programs: tuple[Any, ...] = (
+        lambda x: x.set_index(["k", "j"]),
+        lambda x: x.groupby(["k", "j"]).sum(),
+        lambda x: x.groupby(["k", "j"], sort=False).sum(),
+    )
+    for program in programs:
+        for level in (0, 1):
+            wanted = CHOICES[choice](program(frame)).unstack(level)
+            lazy = program(md.DataFrame(frame, chunk_size=1))
+            equal(CHOICES[choice](lazy).unstack(level), wanted)
