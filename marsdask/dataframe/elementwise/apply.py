@@ -181,6 +181,7 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         like = call.called(node.meta)  # pandas has types of its own for no rows
     else:
         like = _guessed(call, node.meta)
+        _check_categories(like, name)
     by_values = meta is None and _tells_nothing(like, node.meta) and callable(args[0])
     by_key = meta is None and name == "map" and _has_kinds(args[0], node.meta)
     if by_key and isinstance(like, pd.Series):
@@ -196,6 +197,17 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     if by_key:
         return exemplars.by_values(exemplars.constructed, rows)
     return exemplars.by_values(exemplars.inferred, rows) if by_values else rows
+
+
+def _check_categories(like: Any, name: str) -> None:
+    """Raise for categories that no type can be found for, such as lists."""
+    if isinstance(like, pd.Series) and isinstance(like.dtype, pd.CategoricalDtype):
+        try:
+            hash(like.dtype)
+        except (TypeError, ValueError) as error:
+            raise NotImplementedError(
+                f"{name}() of categories to lists is not supported; use astype(object) first"
+            ) from error
 
 
 def _tells_nothing(found: Any, meta: Any) -> bool:

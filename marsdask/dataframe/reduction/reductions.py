@@ -188,7 +188,7 @@ def one_row(meta: Any) -> Any:
             columns[position] = column(dtype)[:1]  # those of integers cannot be missing
         else:
             columns[position] = pd.Series([1 if plain else None], dtype=dtype)
-    row = pd.DataFrame(columns)
+    row = pd.DataFrame(columns, index=pd.RangeIndex(1))  # without columns, too
     row.columns = frame.columns
     return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row  # type: ignore[call-overload]
 

@@ -25,6 +25,8 @@ def choose(operation: Operation) -> Table | None:
     if labels is None or labels.nlevels > 1 or not labels.is_unique:
         return None
     names = key if isinstance(key, list) else [key]
+    if not names:
+        return None  # without a column no engine counts rows
     columns = tuple(table.columns[labels.get_loc(name)] for name in names)
     return Table(table.relation, columns, table.labels)
 

@@ -117,6 +117,8 @@ def test_no_functions(functions):
 
 def test_chunks_that_are_of_another_form_are_refused():
     """Columns that no sample showed."""
+    with pytest.raises(NotImplementedError, match="categories to lists"):
+        md.Series(pd.Series(["a", "b"], dtype="category")).apply(lambda value: [value])
     lazy = md.DataFrame({"k": [1, 2, 3]}, chunk_size=1)
     wide = lazy.apply(lambda r: pd.Series({"a" if r.k < 3 else "z": 1}), axis=1)
     with pytest.raises(ValueError, match="meta="):

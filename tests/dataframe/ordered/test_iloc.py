@@ -169,3 +169,17 @@ def test_tuples_among_labels():
     lazy = md.Series(pd.Series([2.0, 1.0], labels), chunk_size=1)
     assert lazy.idxmin().compute() == ("b", 2)
     assert lazy.index.min().compute() == ("a", 1)
+
+
+def test_rows_without_columns():
+    """They are counted and have labels; the row of one has no values."""
+    frame = pd.DataFrame({"n": [1, 2, 3]}, [*"abc"])
+    calls: tuple[Any, ...] = (
+        lambda d: d[[]].iloc[1],
+        lambda d: d[[]].loc["b"],
+        lambda d: d[[]].head(1),
+        lambda d: d.drop(columns="n").reset_index(drop=True).head(2),
+        lambda d: d[:0].transpose().loc["n"],
+    )
+    for call in calls:
+        equal(call(md.DataFrame(frame, chunk_size=2)), call(frame))
