@@ -33,7 +33,7 @@ from .elementwise.rowwise import (
 )
 from .elementwise.values import cells_where
 from .frame_base import FrameBase
-from .frame_node import is_array
+from .frame_node import PlainValues, is_array
 from .io import arrow, conversions, parquet, sql, text, whole_files
 from .io import json as json_files
 from .keyed import unique, value_counts
@@ -58,6 +58,13 @@ if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
     from .series import Series
+
+
+#: Pandas's message for keys that are no labels of columns, a template for their type.
+NO_KEYS = (
+    'The parameter "keys" may be a column key, one-dimensional array, or a list containing only '
+    "valid column keys and one-dimensional arrays.. Received column of type {}"
+)
 
 
 @ignore_arguments(IGNORED)
@@ -261,7 +268,10 @@ class DataFrame(FrameBase):
         The order of the rows stays as in pandas. ``sort=True`` sorts them by their labels, as Dask
         does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
         """
-        arrays = np.ndarray | pd.Index | ExtensionArray
+        arrays = np.ndarray | pd.Index
+        for key in keys if isinstance(keys, list) else [keys]:
+            if isinstance(key, ExtensionArray | PlainValues):
+                raise TypeError(NO_KEYS.format(type(key)))
         if isinstance(keys, list) and len(keys) == 1 and isinstance(keys[0], arrays | list):
             keys = self._column(keys[0])
         if isinstance(keys, list) and any(isinstance(key, arrays | Collection) for key in keys):

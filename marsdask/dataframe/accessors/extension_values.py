@@ -26,6 +26,7 @@ from ..frame_node import PlainValues
 from ..keyed.unique import drop_duplicates
 from ..labels import index_methods as methods
 from ..missing_names import missing_name
+from ..ordered.row_numbers import reset_index
 from ..tensors import in_utc, to_tensor
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 #: What an array of categories tells of these.
 OF_CATEGORIES = frozenset({"categories", "codes", "ordered"})
+
+#: The logical operators of two values.
+LOGICAL = frozenset({"__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__"})
 
 #: What to use instead of another name of pandas's arrays.
 CONVERSIONS = "compute() for pandas's array, or md.Series() of the values"
@@ -144,12 +148,31 @@ def of_series(name: str) -> Callable[..., Tensor | ExtensionValues]:
 def operation(name: str) -> Callable[..., Tensor | ExtensionValues]:
     """Return an operator; that of values of NumPy's types gives an array of pandas, too."""
 
-    def call(self: Any, other: Any) -> Any:
-        result = getattr(_as_series(self), name)(_as_series(other))
+    def call(self: Any, *others: Any) -> Any:
+        if any(isinstance(other, Rows) and not isinstance(other, PlainValues) for other in others):
+            return NotImplemented  # rows have labels, and an operator that takes values
         numbers = isinstance(self.node.meta.array, NumpyExtensionArray)
+        if numbers and name in LOGICAL:
+            return NotImplemented  # pandas's arrays of NumPy's types have none of these
+        if name == "__neg__" and self.dtype.kind == "b":
+            raise TypeError("the boolean negative, `-`, is not supported; use `~`")
+        sides = [self, *others]
+        if any(isinstance(other, ExtensionValues) for other in others):
+            sides = _beside(*sides)
+        result = getattr(_as_series(sides[0]), name)(*sides[1:])
         return ExtensionValues(result) if numbers else array_of(result)
 
     return _documented(call, name)
+
+
+def _beside(one: ExtensionValues, other: ExtensionValues) -> list[Any]:
+    """Return two runs of values as series whose labels are their numbers."""
+    sizes = one.size, other.size
+    if sizes[0] != sizes[1] and not any(map(np.isnan, sizes)):
+        raise ValueError(
+            f"operands could not be broadcast together with shapes ({sizes[0]},) ({sizes[1]},)"
+        )
+    return [reset_index(_as_series(values), drop=True) for values in (one, other)]
 
 
 def _documented(call: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -181,6 +204,10 @@ class ExtensionValues(PlainValues, Rows):
     __slots__ = ()
 
     def __init__(self, data: Any, session: Session | None = None) -> None:
+        if not isinstance(data, Node) and data.node.meta.dtype == np.float16:
+            raise NotImplementedError(
+                "pandas's array of float16 is not supported; use to_tensor(), or astype() first"
+            )
         super().__init__(data if isinstance(data, Node) else _labels(data).node, session)
 
     @classmethod
@@ -259,6 +286,16 @@ class ExtensionValues(PlainValues, Rows):
     unique: Final = own_values("drop_duplicates")
 
     __hash__ = None  # type: ignore[assignment]
+    __abs__ = operation("__abs__")
+    __invert__ = operation("__invert__")
+    __neg__ = operation("__neg__")
+    __pos__ = operation("__pos__")
+    __and__ = operation("__and__")
+    __rand__ = operation("__rand__")
+    __or__ = operation("__or__")
+    __ror__ = operation("__ror__")
+    __xor__ = operation("__xor__")
+    __rxor__ = operation("__rxor__")
     __eq__ = operation("__eq__")  # type: ignore[assignment]
     __ne__ = operation("__ne__")  # type: ignore[assignment]
     __lt__ = operation("__lt__")

@@ -199,3 +199,47 @@ def test_operators(values, operands):
         for text in (f"v {sign} x", f"x {sign} v"):
             reference, ours = (eval(text, {}, of) for of in names)  # noqa: S307
             pd.testing.assert_extension_array_equal(ours.compute(), reference)
+
+
+ARITHMETIC: dict[str, Any] = {
+    "sum": lambda a, b: a + b,
+    "equal": lambda a, b: a == b,
+    "less": lambda a, b: a < b,
+    "and": lambda a, b: a & b,
+    "negative": lambda a, b: -a,
+    "not": lambda a, b: ~a,
+    "difference": lambda a, b: a - b,
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "dates", "str", "int", "categories"])
+def test_values_meet_values_by_position(kind, name):
+    """Labels do not matter, nor how the values are cut."""
+    one, other = KINDS[kind], KINDS[kind].iloc[::-1]
+    lazy: Any = [md.Series(one, chunk_size=2), md.Series(other, chunk_size=1)]
+    try:
+        wanted = ARITHMETIC[name](one.array, other.array)
+    except TypeError:
+        with pytest.raises(TypeError):
+            ARITHMETIC[name](lazy[0].array, lazy[1].array).compute()
+        return
+    same(ARITHMETIC[name](lazy[0].array, lazy[1].array).compute(), wanted)
+    present: Any = [side[side.notna()] for side in (one, lazy[0])]
+    wanted, found = (ARITHMETIC[name](side.array, side.array) for side in present)
+    same(found.compute(), wanted)
+
+
+def test_values_that_pandas_refuses():
+    """Other lengths, keys of rows, and short floats, which no labels of pandas have."""
+    lazy: Any = md.Series(pd.Series([1, None, 2], dtype="Int64"))
+    with pytest.raises(ValueError, match="broadcast"):
+        lazy.array + lazy[:2].array
+    frame: Any = md.DataFrame({"a": [1, 2, 3]})
+    for keys in (lazy.array, lazy.compute().array):
+        with pytest.raises(TypeError, match="keys"):
+            frame.set_index(keys)
+    with pytest.raises(NotImplementedError, match="to_tensor"):
+        md.Series(pd.Series([1.5], dtype="float16")).array  # noqa: B018
+    total = lazy.array + md.Series([0.5, 1, 2])
+    equal(total, lazy.compute().array + pd.Series([0.5, 1, 2]))
