@@ -94,6 +94,13 @@ def test_files_of_pandas(tmp_path: Any, columns: str) -> None:
             assert found.compute().to_numpy().tolist() == VALUES[3:].tolist()
 
 
+def with_column(rows: Any) -> Any:
+    """Return rows with another column."""
+    rows = rows.copy()
+    rows["z", 9] = 1
+    return rows
+
+
 LEVELS = pd.MultiIndex.from_product([["p", "q"], [0, 1]], names=["A", "B"])
 #: Programs that name the first levels of columns, of which only some are read.
 FIRST_LEVELS: dict[str, Any] = {
@@ -110,8 +117,8 @@ FIRST_LEVELS: dict[str, Any] = {
     "sorted": lambda d: d.sort_values(("p", 1))["q"],
     "renamed": lambda d: d.rename(columns={"p": "P"})["P"],
     "renamed level": lambda d: d.rename(columns={0: "zero"}, level=1)["p"],
-    "assigned": lambda d: d.assign(z=1)["p"],
-    "assigned column": lambda d: d.assign(z=1)["z"],
+    "beside another": lambda d: with_column(d)["p"],
+    "another": lambda d: with_column(d)["z"],
     "dropped": lambda d: d.drop(columns="p"),
     "dropped level": lambda d: d.drop(columns=0, level="B"),
     "joined": lambda d: d["p"].merge(d["q"], on=0),
