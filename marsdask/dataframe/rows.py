@@ -172,11 +172,19 @@ def with_type(rows: Any, dtype: Any) -> Any:
         dtype, pd.CategoricalDtype
     )
     if not is_categorical or dtype.categories is None:
-        return rows.astype(dtype)
+        return rows.astype(_holding_gaps(rows, dtype))
     if same_type(rows.dtype, dtype):
         return rows
     of_rows: Any = rows if isinstance(rows, pd.Index) else rows.cat
     return of_rows.set_categories(dtype.categories, ordered=dtype.ordered)
+
+
+def _holding_gaps(rows: Any, dtype: Any) -> Any:
+    """Return a type that holds missing categories too, where the categories have the type."""
+    of_numbers = isinstance(dtype, np.dtype) and dtype.kind in "iub"
+    if not of_numbers or not isinstance(rows.dtype, pd.CategoricalDtype) or not rows.hasnans:
+        return dtype
+    return np.dtype(object if dtype.kind == "b" else float)
 
 
 def same_types(some: Sequence[Any], others: Sequence[Any]) -> bool:

@@ -94,6 +94,24 @@ class ValueCall(UserCall):
 
 
 @dataclass(frozen=True, eq=False)
+class RowCall(UserCall):
+    """A call of a user's function with each row, whose results stay objects."""
+
+    def called(self, block: Any) -> Any:
+        func, *args = self.args
+        results = []
+
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            results.append(func(*args, **kwargs))
+            return results[-1]
+
+        frame = apply_to_rows(block, kept, *args, **dict(self.kwargs))
+        if not isinstance(frame, pd.Series) or len(results) != len(block):
+            return frame
+        return pd.Series(exemplars.objects_of(results, len(block)), block.index, object)
+
+
+@dataclass(frozen=True, eq=False)
 class LookUp(UserCall):
     """Looks each value up in a mapping to values of several kinds, which stay objects."""
 
@@ -184,9 +202,11 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         _check_categories(like, name)
     by_values = meta is None and _tells_nothing(like, node.meta) and callable(args[0])
     by_key = meta is None and name == "map" and _has_kinds(args[0], node.meta)
-    if by_key and isinstance(like, pd.Series):
+    guess = without_rows(like, node.meta)
+    by_rows = meta is None and _tells_values(call, like, node.meta)
+    if by_rows or (by_key and isinstance(like, pd.Series)):
         like = like.astype(object)
-    kind = ValueCall if by_values else LookUp if by_key else UserCall
+    kind = ValueCall if by_values else LookUp if by_key else RowCall if by_rows else UserCall
     call = kind(name, args, tuple(kwargs.items()), without_rows(like, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
     rows = obj if node.settled or is_row(node) else type(obj)(OneType(node))
@@ -196,6 +216,8 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         return exemplars.by_values(exemplars.mapped_from, rows, dtype=node.meta.dtype)
     if by_key:
         return exemplars.by_values(exemplars.constructed, rows)
+    if by_rows:
+        return exemplars.by_values(exemplars.Listed(guess), rows)
     return exemplars.by_values(exemplars.inferred, rows) if by_values else rows
 
 
@@ -215,6 +237,23 @@ def _tells_nothing(found: Any, meta: Any) -> bool:
     if not isinstance(found, pd.Series) or not isinstance(meta, pd.Series):
         return False
     return found.dtype == object and (meta.dtype == object or bool(found.isna().all()))
+
+
+def _tells_values(call: UserCall, found: Any, meta: Any) -> bool:
+    """Tell whether results of rows are values of a type that all of them decide."""
+    options = dict(call.kwargs)
+    by_row = call.name == "apply" and meta.ndim == 2 and options.get("axis") == 1
+    if not by_row or options["raw"] or options["result_type"] is not None:
+        return False
+    if not isinstance(found, pd.Series):
+        return False
+    dtypes = {*meta.dtypes, found.dtype}
+    return np.dtype(object) in dtypes or any(map(has_na, dtypes))
+
+
+def has_na(dtype: Any) -> bool:
+    """Tell whether the missing value of a type is NA."""
+    return is_masked(dtype) or getattr(dtype, "na_value", None) is pd.NA
 
 
 #: Values of several kinds, for columns of objects.

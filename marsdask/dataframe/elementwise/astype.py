@@ -10,7 +10,7 @@ from marsdask.core.collection import compute
 
 from ..frame_node import S, dtypes_of, is_row
 from ..schemas.dtypes import OneType
-from .exemplars import as_texts, is_time
+from .exemplars import as_texts, tells_texts
 from .rowwise import Method, columns_at, relabelled, rowwise
 
 
@@ -29,17 +29,17 @@ def astype(obj: S, dtype: Any, **options: Any) -> S:
     if is_row(node):
         return result
     dtypes = dtypes_of(result.node.meta)
-    if _writes_times(dtypes_of(node.meta), dtypes):
+    if _writes_texts(dtypes_of(node.meta), dtypes):
         result = as_texts(Method("astype"), obj, dtype, **options)
     elif not node.settled and any(map(_tells_types, dtypes)):
         result = rowwise(Method("astype"), OneType(node), dtype, **options)
     return result
 
 
-def _writes_times(given: list[Any], wanted: list[Any]) -> bool:
-    """Tell whether a cast makes texts of times, whose digits depend on all of them."""
+def _writes_texts(given: list[Any], wanted: list[Any]) -> bool:
+    """Tell whether a cast makes texts of times or categories, which depend on all of them."""
     return any(
-        is_time(old) and isinstance(new, pd.StringDtype)
+        tells_texts(old) and isinstance(new, pd.StringDtype)
         for old, new in zip(given, wanted, strict=True)
     )
 

@@ -48,6 +48,22 @@ def inferred(block: Any) -> Any:
     return block.map(itself)
 
 
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Returns objects in the type that a series of a list of them has; declares that of a guess."""
+
+    like: Any
+
+    @property
+    def __name__(self) -> str:
+        return "listed"
+
+    def __call__(self, block: Any) -> Any:
+        if not len(block):
+            return self.like.set_axis(block.index)
+        return pd.Series(block.tolist(), block.index, name=block.name)
+
+
 def constructed(block: Any, labels: tuple[Any, ...] | None = None) -> Any:
     """Return objects, or columns of them, in the types that new objects of pandas have."""
     if block.ndim == 1:
@@ -94,7 +110,7 @@ def mapped_from(block: Any, dtype: Any) -> Any:
 
 def as_texts(func: Callable[..., Any], rows: Any, *args: Any, **kwargs: Any) -> Any:
     """Return ``func``, a cast to texts: those of times all have the digits that one needs."""
-    return with_exemplars(func, rows, is_time, *args, **kwargs)
+    return with_exemplars(func, rows, tells_texts, *args, **kwargs)
 
 
 def with_exemplars(
@@ -182,6 +198,13 @@ class Chosen(FunctionWrapper, Unsettled):
 
 def _tells_no_kind(dtype: Any) -> bool:
     return isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_object_dtype(dtype)
+
+
+def tells_texts(dtype: Any) -> bool:
+    """Tell whether other rows decide the text of a value: of times, and of numbers with gaps."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        return dtype.categories is None or dtype.categories.dtype.kind != "O"
+    return is_time(dtype)
 
 
 def is_time(dtype: Any) -> bool:

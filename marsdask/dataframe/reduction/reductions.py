@@ -317,7 +317,7 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     """Return counts, means and sums of squared deviations."""
     del ddof
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
-    frame = _in_doubles(frame, SHORT)
+    frame = _of_numbers(_in_doubles(frame, SHORT))
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
         squares = _squared(frame - mean).sum(skipna=skipna)
@@ -328,6 +328,15 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
 def map_error_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return the moments of standard errors, which pandas computes of doubles for Float32, too."""
     return map_moments(_in_doubles(frame, (pd.Float32Dtype(),)), skipna=skipna, ddof=ddof)
+
+
+def _of_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return objects without Python's other numbers, which have no difference to a float."""
+    frame = frame.copy(deep=False)
+    for at, dtype in enumerate(frame.dtypes):
+        if is_object_dtype(dtype):
+            frame.isetitem(at, frame.iloc[:, at].map(_as_number).astype(object))
+    return frame
 
 
 def _in_doubles(frame: pd.DataFrame, dtypes: tuple[Any, ...]) -> pd.DataFrame:

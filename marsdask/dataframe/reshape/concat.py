@@ -151,10 +151,10 @@ class Concat(FrameNode):
 
     def _joined_types(self, gaps: tuple[bool, ...]) -> Any:
         metas: list[Any] = [part.meta for part in self.parts]
-        if not any(gaps):
+        if not any(gaps) and not any(map(_has_complex, metas)):
             return _with_levels_of(metas, pd.concat(metas))
         rows = [
-            row(meta) if len(meta.columns) or gap else meta
+            row(meta) if meta.ndim == 1 or len(meta.columns) or gap else meta
             for meta, gap in zip(metas, gaps, strict=True)
         ]
         return without_rows(pd.concat(rows), _with_levels_of(metas, pd.concat(metas)))
@@ -262,6 +262,12 @@ class Concat(FrameNode):
             kwargs |= {"empty": empty} if empty else {}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
+
+
+def _has_complex(meta: Any) -> bool:
+    """Tell whether numbers are complex: without rows, pandas joins them to others as objects."""
+    dtypes = meta.dtypes if meta.ndim == 2 else [meta.dtype]
+    return any(getattr(dtype, "kind", "") == "c" for dtype in dtypes)
 
 
 def _with_levels_of(metas: Sequence[Any], found: Any) -> Any:

@@ -43,6 +43,11 @@ class _Frozen:
     _mgr: Any
     _attrs: Any
     copy: Any
+    _ordinary: Any
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return an ordinary object: accessors of pandas make results by the type of their rows."""
+        return cls._ordinary(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # pandas consolidates blocks when it reads them: the types stay.
@@ -92,6 +97,8 @@ class _Frozen:
 class FrozenFrame(_Frozen, _Frame):
     """A frame that refuses writes."""
 
+    _ordinary = _Frame
+
     @property
     def _constructor(self) -> Any:
         return pd.DataFrame
@@ -107,6 +114,8 @@ class FrozenFrame(_Frozen, _Frame):
 
 class FrozenSeries(_Frozen, _Series):
     """A series that refuses writes."""
+
+    _ordinary = _Series
 
     @property
     def _constructor(self) -> Any:

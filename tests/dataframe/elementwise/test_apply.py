@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,39 @@ def test_missing_keys(key, values):
     for mapping in ({"a": 1, key: 7}, pd.Series([1, 7], pd.Index(["a", key], dtype=object))):
         for size in (1, 2, 3):
             equal(md.Series(rows, chunk_size=size).map(mapping), rows.map(mapping))
+
+
+#: Columns whose values in a row are not those of an array of numbers.
+OF_ROWS: dict[str, Any] = {
+    "masked": pd.Series([3, None, 2], dtype="Int64"),
+    "truth": pd.Series([True, None, False], dtype="boolean"),
+    "arrow": pd.Series([1.5, None, 2], dtype="double[pyarrow]"),
+    "numbers": pd.Series([1, 2.5, None], dtype=object),
+    "kinds": pd.Series([1, "a", None], dtype=object),
+    "lists": pd.Series([[1], None, []], dtype=object),
+    "missing": pd.Series([None, None, None], dtype=object),
+    "texts": pd.Series(["a", None, "b"]),
+}
+#: Functions of a row.
+OF_A_ROW: dict[str, Callable[[Any], Any]] = {
+    "value": lambda r: r.a,
+    "other": lambda r: r.k,
+    "text": lambda r: str(r.a),
+    "chosen": lambda r: r.a if r.k > 1 else None,
+    "nothing": lambda r: None,
+}
+
+
+@pytest.mark.parametrize("func", OF_A_ROW)
+@pytest.mark.parametrize("column", OF_ROWS)
+def test_results_of_rows(column, func):
+    """What is missing stays what it is, and the type is that of the results of all rows."""
+    rows = OF_ROWS[column].to_frame("a").assign(k=[1, 2, 1])
+    for size in (1, 2, 3):
+        found = md.DataFrame(rows, chunk_size=size).apply(OF_A_ROW[func], axis=1).compute()
+        wanted = rows.apply(OF_A_ROW[func], axis=1)
+        pd.testing.assert_series_equal(found, wanted)
+        assert [*map(type, found)] == [*map(type, wanted)]
 
 
 def test_dicts_with_defaults():

@@ -53,6 +53,19 @@ def test_what_follows(both):
         equal(md.get_dummies(mine.c), pd.get_dummies(theirs.c))
 
 
+@pytest.mark.parametrize("dtype", ["str", "string"])
+@pytest.mark.parametrize(
+    "values", [[3, None, 1], [3, 1, 1], [2.0, None, 1.5], [True, None, False]], ids=str
+)
+def test_texts_of_categories(values, dtype):
+    """Whole numbers are written as floats if a value is missing in any chunk."""
+    series = pd.Series(pd.Categorical(values))
+    for size in (1, 2, 3):
+        lazy = md.Series(series, chunk_size=size)
+        equal(lazy.astype(dtype), series.astype(dtype))
+        equal(lazy.to_frame("a").astype({"a": dtype}), series.to_frame("a").astype({"a": dtype}))
+
+
 def test_values_that_cannot_be_sorted():
     """Their categories are in order of occurrence."""
     series = pd.Series(["x", 2, None, (1, 2), 2, "a"], dtype=object)

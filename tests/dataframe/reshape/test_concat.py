@@ -73,6 +73,7 @@ COLUMNS = {
     "m": pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
     "e": pd.DataFrame({"a": pd.Series([], dtype="f8")}),
     "o": pd.DataFrame({"z": [1, 2]}),
+    "j": pd.DataFrame({"a": [1j, 2]}),
 }
 
 
@@ -91,6 +92,16 @@ def test_columns_of_other_types(one):
         md.concat([integers, floats]).head(2).astype(str),
         pd.concat([COLUMNS["i"].a, COLUMNS["f"].a]).head(2).astype(str),
     )
+
+
+def test_missing_categories_that_are_numbers():
+    """Beside numbers they are floats, as in pandas."""
+    for values in ([3, None], [3, 4], [None, None]):
+        series = pd.Series(pd.Categorical(values, [3, 4]), name="a")
+        lazy = md.Series(series, chunk_size=1)
+        for other in (COLUMNS["i"].a, COLUMNS["f"].a):
+            equal(md.concat([lazy, md.Series(other)]), pd.concat([series, other]))
+            equal(md.concat([md.Series(other), lazy]), pd.concat([other, series]))
 
 
 BELOW: list[dict[str, Any]] = [

@@ -132,6 +132,8 @@ def test_pandas_makes_ordinary_objects_of_it() -> None:
     with pytest.raises(TypeError, match="schema is shared"):
         again["z"] = 1
     assert frozen(meta) is meta
+    times = frozen(pd.Series([], dtype="timestamp[ns][pyarrow]"))
+    assert type(times.dt.year) is pd.Series  # which pandas makes by the type of its rows
 
 
 @pytest.mark.parametrize("written", ["parquet", "csv"])
