@@ -335,7 +335,7 @@ def _of_numbers(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy(deep=False)
     for at, dtype in enumerate(frame.dtypes):
         if is_object_dtype(dtype):
-            frame.isetitem(at, frame.iloc[:, at].map(_as_number).astype(object))
+            frame.isetitem(at, frame.iloc[:, at].map(_as_number).astype(object).array)
     return frame
 
 
