@@ -253,7 +253,9 @@ def _tells_values(call: UserCall, found: Any, meta: Any) -> bool:
 
 def has_na(dtype: Any) -> bool:
     """Tell whether the missing value of a type is NA."""
-    return is_masked(dtype) or getattr(dtype, "na_value", None) is pd.NA
+    if isinstance(dtype, pd.StringDtype):
+        return dtype.na_value is pd.NA
+    return is_masked(dtype) or isinstance(dtype, pd.ArrowDtype)
 
 
 #: Values of several kinds, for columns of objects.
