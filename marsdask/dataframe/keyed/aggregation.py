@@ -356,7 +356,9 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     groups = _group(frame, plan)
     return _flat(
         {
-            f"p{slot}": _partial(groups, groups[f"p{slot}"], how)
+            f"p{slot}": _still_objects(
+                _partial(groups, groups[f"p{slot}"], how), frame[f"p{slot}"], how
+            )
             for slot, (_, how, _) in enumerate(plan.slots)
         },
         plan,
@@ -394,6 +396,15 @@ def _as_long(column: pd.Series) -> pd.Series:
 WIDER = {"floatsum": _as_floats, "sum": _as_long, "prod": _as_long}
 
 
+#: What gives one of the values, or a value of their type.
+OF_VALUES = {"min", "max", "first", "last", "sum", "prod"}
+
+
+def _still_objects(found: Any, values: Any, how: str) -> Any:
+    """Return what is made of objects as objects: the rows of a group decide no type."""
+    return found.astype(object) if values.dtype == object and how in OF_VALUES else found
+
+
 def _partial(grouped: Any, column: Any, how: str) -> Any:
     if how == "size":
         return grouped.size()
@@ -425,9 +436,11 @@ def combine_by_key(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
         if combine not in MOMENTS:
+            partial = frame[f"p{slot}"]
             total = getattr(groups[f"p{slot}"], combine)()
+            total = _still_objects(total, partial, combine)
             is_number = combine in {"sum", "prod"}
-            values[f"p{slot}"] = _and_nan(total, frame[f"p{slot}"], groups) if is_number else total
+            values[f"p{slot}"] = _and_nan(total, partial, groups) if is_number else total
         elif combine == "count":
             labels = [f"p{plan.slots.index((column, item, item))}" for item in MOMENTS]
             values.update(_moments(frame[labels], groups))
@@ -481,12 +494,13 @@ def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> A
     levels = [pd.Index(frame[key], name=key) for key in keys]
     index = levels[0] if len(keys) == 1 else pd.MultiIndex.from_arrays(levels, names=keys)
     frame = frame.set_axis(index, axis=0)
-    columns = [
-        AGGREGATES[name].finish(
-            *(frame[label] for label in plan.labels_of(column, name)), ddof=plan.ddof
-        )
-        for column, name in plan.specs
-    ]
+    columns, one_by_one = [], like.ndim == 1 or not plan.together
+    for column, name in plan.specs:
+        parts = (frame[label] for label in plan.labels_of(column, name))
+        values = AGGREGATES[name].finish(*parts, ddof=plan.ddof)
+        if one_by_one and values.dtype == object and name in {"min", "max"}:
+            values = pd.Series(values.to_numpy(), values.index)  # texts are str again
+        columns.append(values)
     return _frame_like(columns, frame.index, like, together=plan.together)
 
 
@@ -507,13 +521,6 @@ def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together:
         (column,) = columns
         return fitted(column, like.dtype).set_axis(index).rename(like.name)
     values, types = list(columns), list(like.dtypes)
-    # Columns of objects stay objects where all of them are aggregated alike.
-    values = [
-        series.astype(object)
-        if dtype == "object" and (together or isinstance(series.dtype, pd.StringDtype))
-        else series
-        for series, dtype in zip(values, types, strict=True)
-    ]
     results = list(map(fitted, values, types))
     # pandas sums all columns of one type of NumPy together.
     long = {

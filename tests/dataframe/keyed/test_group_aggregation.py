@@ -19,7 +19,7 @@ from marsdask.dataframe.keyed.aggregation import (
     groups_of,
 )
 from marsdask.dataframe.keyed.group_aggregation import kernels_of
-from tests.dataframe.tables import equal, planned, table, tables
+from tests.dataframe.tables import equal, planned, same, table, tables
 
 MODES = pytest.mark.parametrize("mode", ["shuffled", "tight"])
 FEW = settings(max_examples=3)
@@ -325,3 +325,37 @@ def test_types_have_no_rows_of_categories(name):
         several, all_of_them = md.concat([found, found]), pd.concat([wanted, wanted])
         windows = several.groupby(several).rolling(1).sum()
         equal(windows, all_of_them.groupby(all_of_them).rolling(1).sum())
+
+
+OBJECTS = pd.DataFrame(
+    {
+        "k": [1, 0, 1, 2],
+        "b": pd.Series([True, False, True, False], dtype=object),
+        "s": pd.Series(["x", "y", None, "w"], dtype=object),
+        "m": pd.Series([1, "a", None, 2.5], dtype=object),
+    }
+)
+
+
+@pytest.mark.parametrize("name", ["min", "max", "first", "last", "sum", "count"])
+@pytest.mark.parametrize("form", ["frame", "series", "each", "list"])
+def test_types_of_objects(form: str, name: str) -> None:
+    """No chunk decides the type: pandas makes texts of the extremes of a series, of all groups."""
+    calls: dict[str, Any] = {
+        "frame": lambda g: getattr(g[["b", "s"]], name)(),
+        "series": lambda g: getattr(g.s, name)(),
+        "each": lambda g: g.agg({"b": name, "s": name}),
+        "list": lambda g: g[["b", "s"]].agg([name]),
+    }
+    for chunk in (1, 2, 4):
+        groups = md.DataFrame(OBJECTS, chunk_size=chunk).groupby("k")
+        same(calls[form], groups, OBJECTS.groupby("k"))
+
+
+@pytest.mark.parametrize("name", ["min", "max", "first", "last"])
+def test_types_that_rows_without_a_match_would_have(name: str) -> None:
+    """Truth values of a left join stay what they are if all rows have a match."""
+    frame = pd.DataFrame({"k": [1, 0, 1, 2], "b": [True, False, True, False]}, [3, 1, 0, 2])
+    lazy = md.DataFrame(frame, chunk_size=1)
+    joined = frame.join(frame.add_suffix("_j"))
+    same(lambda d: getattr(d.groupby("k"), name)(), lazy.join(lazy.add_suffix("_j")), joined)
