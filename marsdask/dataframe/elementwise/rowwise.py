@@ -40,7 +40,7 @@ from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
 from ..schemas.categories import over_all_categories
-from ..schemas.samples import column, sample, with_texts, without_rows
+from ..schemas.samples import column, sample, with_replaced, without_rows
 from ..schemas.schema import result_of
 from .row_functions import (
     all_columns,
@@ -116,7 +116,7 @@ class Rowwise(FrameNode):
             return found  # these types have a missing value
         samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
         if function_name(self.func) == "replace":
-            samples[0] = with_texts(samples[0], dict(self.kwargs).get("to_replace"))
+            samples[0] = with_replaced(samples[0], dict(self.kwargs).get("to_replace"))
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the call with the values warns

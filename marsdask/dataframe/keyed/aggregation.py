@@ -85,7 +85,7 @@ class GroupByMethod(Protocol):
 OF_LABELS = {"apply", "idxmax", "idxmin", "nlargest", "nsmallest", "take"}
 #: Methods whose types only rows tell.
 BY_SAMPLE = {*("describe", "kurt", "nlargest", "nsmallest", "skew"), "shift", "diff", "pct_change"}
-BY_SAMPLE |= {"corr", "cov", "ohlc", "take"}
+BY_SAMPLE |= {"corr", "cov", "ohlc", "take", "unique"}
 #: Methods that take objects for numbers.
 OF_NUMBERS = {"kurt", "skew"}
 #: Methods that may return several rows for a group, labelled by more than its key.

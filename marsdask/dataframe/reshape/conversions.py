@@ -51,13 +51,25 @@ class Conversion(Unsettled):
 
     def general(self, found: Any, *metas: Any, **kwargs: Any) -> Any:
         """Return the types to announce: numbers that texts tell may be floats."""
-        del kwargs
-        if self.name != "to_numeric" or metas[0].dtype.kind in "iufcb":
+        if self.name != "to_numeric":
+            return in_usual_unit(found, metas[0], kwargs)
+        if metas[0].dtype.kind in "iufcb":
             return found
         dtypes = {"Int64": "Float64", "int64[pyarrow]": "double[pyarrow]"}
         if isinstance(found.dtype, np.dtype):
             return found.astype(float)
         return found.astype(dtypes.get(str(found.dtype), found.dtype))
+
+
+def in_usual_unit(found: Any, meta: Any, options: dict[str, Any]) -> Any:
+    """Return times in the unit that most values have, which that of no rows is not."""
+    are_times = isinstance(found, pd.Series) and found.dtype.kind in "mM"
+    kind = meta.dtype.kind if isinstance(meta, pd.Series) else "M"
+    if not are_times or kind in "mM":
+        return found
+    is_count = kind in "iu" and "format" not in options
+    counts = kind == "f" or (is_count and options.get("unit") in {None, "ns"})
+    return found.dt.as_unit("ns" if counts else "us")
 
 
 def with_zone(block: Any, tz: Any, **options: Any) -> Any:

@@ -19,17 +19,34 @@ def sample(meta: Any) -> Any:
     return column(meta.dtype).rename(meta.name)
 
 
-def with_texts(rows: Any, replaced: Any) -> Any:
-    """Return a sample whose columns of text also have the texts that are to be replaced."""
+def with_replaced(rows: Any, replaced: Any) -> Any:
+    """Return a sample whose columns also have the texts and numbers that are to be replaced."""
     groups = [*replaced, *replaced.values()] if isinstance(replaced, dict) else [replaced]
     lists = [group if pd.api.types.is_list_like(group) else [group] for group in groups]
-    texts = [value for values in lists for value in values if isinstance(value, str)]
+    every = [value for values in lists for value in values]
     frame = rows.to_frame() if rows.ndim == 1 else rows
-    longer = pd.concat([frame, frame.iloc[[0] * len(texts)]])
+    longer = pd.concat([frame, frame.iloc[[0] * len(every)]])
     for at, dtype in enumerate(frame.dtypes):
-        if isinstance(dtype, pd.StringDtype):
-            longer.isetitem(at, pd.Series([*frame.iloc[:, at], *texts], longer.index, dtype))
+        column = frame.iloc[:, at]
+        values = [value if _holds(dtype, value) else column.iloc[0] for value in every]
+        if isinstance(dtype, pd.StringDtype) or _is_number(dtype):
+            longer.isetitem(at, pd.Series([*column, *values], longer.index, dtype))
     return longer.iloc[:, 0].rename(rows.name) if rows.ndim == 1 else longer
+
+
+def _is_number(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+
+
+def _holds(dtype: Any, value: Any) -> bool:
+    """Tell whether a text or a number is a value of a type."""
+    if isinstance(dtype, pd.StringDtype):
+        return isinstance(value, str)
+    if not _is_number(dtype) or not isinstance(value, int | float | np.number):
+        return False
+    with np.errstate(all="ignore"):
+        number = np.asarray(value)
+        return not isinstance(value, complex) and bool(number.astype(dtype) == number)
 
 
 def column(dtype: Any) -> Any:

@@ -409,6 +409,12 @@ def test_a_group_of_times_is_in_their_order():
     equal(found, frame.groupby(month).get_group(name))
 
 
+def test_distinct_values_are_declared_as_objects():
+    """Each group has an array."""
+    lazy = md.DataFrame(pd.DataFrame({"k": [1, 1, 2], "x": [1, 2, 3]})).groupby("k").x.unique()
+    assert lazy.dtype == lazy.compute().dtype == object
+
+
 @pytest.mark.parametrize("name", ["corr", "cov"])
 def test_pairs_with_another_object(name):
     """A lazy object is no argument of a call of pandas in each group."""

@@ -117,6 +117,30 @@ def test_texts_of_times(format):
         both(lambda xd, d: xd.to_datetime(d, format=format, utc=True), values, dtype=object)
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "options"),
+    [
+        ("to_datetime", ["2020-01-01", None], {}),
+        ("to_datetime", ["01/02/2020", None], {"format": "%d/%m/%Y"}),
+        ("to_datetime", ["2020-01-01", "x"], {"errors": "coerce", "utc": True}),
+        ("to_datetime", [1, 2], {}),
+        ("to_datetime", [1, 2], {"unit": "s"}),
+        ("to_datetime", [1.5, None], {"unit": "D"}),
+        ("to_timedelta", ["1D", None], {}),
+        ("to_timedelta", [1, 2], {}),
+        ("to_timedelta", [1, 2], {"unit": "h"}),
+        ("to_timedelta", [1.5, None], {"unit": "h"}),
+    ],
+    ids=str,
+)
+def test_units_are_declared(name, values, options):
+    """Before anything runs, the unit is that of the times, not that of no rows."""
+    wanted = getattr(pd, name)(pd.Series(values), **options)
+    lazy = getattr(md, name)(md.Series(pd.Series(values), chunk_size=1), **options)
+    assert lazy.dtype == wanted.dtype
+    equal(lazy, wanted)
+
+
 #: What has no chunks yet: texts, numbers, times, lists, arrays, labels and rows.
 VALUES: list[Any] = [
     *("2020", 1, 1.5, None, True, pd.Timestamp("2020"), np.datetime64("2020"), np.float32(2)),

@@ -41,6 +41,10 @@ BY_VALUES: dict[str, Callable[[Any], Any]] = {
     "len of objects": lambda d: d.o.str.len(),
     "find": lambda d: d.o.str.find("b"),
     "contains": lambda d: d.o.str.contains("b"),
+    "replaced by a fraction": lambda d: d.i.replace(1, 1.5),
+    "replaced by a text": lambda d: d.u.replace([3, 5], "a"),
+    "replaced by nothing": lambda d: d.i.replace({1: None}),
+    "replaced by nan": lambda d: d.u.replace(3, np.nan),
 }
 
 
