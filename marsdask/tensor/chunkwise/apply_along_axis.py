@@ -64,12 +64,12 @@ def apply_along_axis(
         dtype = sample.dtype if dtype is None else dtype
         shape = sample.shape if shape is None else shape
     lengths = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    chunks = node.chunks
-    return map_blocks.node(
+    ndim = len(node.chunks)
+    lines = map_blocks.node(
         each_line,
         node,
         dtype=dtype,
-        chunks=(*chunks[:axis], *((size,) for size in lengths), *chunks[axis + 1 :]),
+        chunks=((None,) * axis + tuple((n,) for n in lengths) + (None,) * (ndim - 1 - axis)),
         drop_axis=axis,
         new_axis=range(axis, axis + len(lengths)),
         of=func1d,
@@ -78,6 +78,7 @@ def apply_along_axis(
         args=args,
         options=kwargs,
     )
+    return lines.replaced(of_lines=True)
 
 
 @public

@@ -17,6 +17,7 @@ from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
+from marsdask.core.node import Axes as LoopAxes
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 from marsdask.core.snapshots.functions import function_label
@@ -111,6 +112,8 @@ class MapBlocks(Node):
     """Whether arrays that are cut in other ways are cut alike first, rather than taken as are."""
     checks: bool = True
     """Whether results of other sizes than ``out_sizes`` are refused."""
+    of_lines: bool = False
+    """Whether the function treats each line along the dropped axes alone."""
     title: str | None = None
     """What the tasks are called, if not by the function's name."""
 
@@ -128,6 +131,13 @@ class MapBlocks(Node):
     def chunks(self) -> Chunks:
         cuts = [node.chunks for node in self.arrays]
         return self._out_chunks(broadcast_chunks(*cuts) if self.aligns else most_chunks(cuts))
+
+    @property
+    def loop_axes(self) -> tuple[LoopAxes, ...] | None:
+        if not self.of_lines:
+            return None
+        (node,) = self.arrays
+        return (tuple(self._axes(len(node.chunks))),)
 
     def _out_chunks(self, chunks: Chunks) -> Chunks:
         splits = [sizes for axis, sizes in enumerate(chunks) if axis not in self.dropped]

@@ -13,6 +13,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 
+from ..chunks import normalize_chunks
 from ..elementwise.ufuncs import apply, logical_not, not_equal
 from ..indexing.boolean import nonzero
 from ..indexing.getitem import getitem
@@ -20,8 +21,9 @@ from ..manipulation.join import concatenate, stack
 from ..manipulation.shape import broadcast_arrays, transpose
 from ..operands import as_node
 from ..typing import public, public_view
-from .from_shape import arange, ones, tri
+from .from_shape import FromShape, arange, ones, tri
 from .ranges import linspace
+from .triangles import LONGEST_SIDE, Triangle, triangle_places
 
 if TYPE_CHECKING:
     pass
@@ -75,17 +77,36 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 def tril_indices(n: int, k: int = 0, m: int | None = None, chunks: Any = None) -> tuple[Node, ...]:
     """Return the positions of a lower triangle. See numpy.tril_indices.
 
-    Their number is unknown until executed.
+    With ``chunks`` of the matrix, as in Dask, their number is unknown until executed.
     """
+    if chunks is None:
+        return _of_triangle(n, m, k, lower=True)
     return nonzero.node(tri.node(n, m, k, dtype=bool, chunk_size=chunks))
+
+
+def _of_triangle(n: Any, m: Any, k: Any, *, lower: bool) -> tuple[Node, ...]:
+    rows = max(0, operator.index(n))
+    columns = rows if m is None else max(0, operator.index(m))
+    if max(rows, columns) > LONGEST_SIDE:
+        raise ValueError("Maximum allowed dimension exceeded")
+    triangle = Triangle(rows, columns, operator.index(k), lower)
+    kind: np.dtype[Any] = np.dtype(np.intp)
+    splits = normalize_chunks(None, (triangle.count,), kind)
+    title = "tril_indices" if lower else "triu_indices"
+    return ExecutableTuple(
+        FromShape(triangle_places, kind, splits, (("axis", axis), ("triangle", triangle)), title)
+        for axis in range(2)
+    )
 
 
 @public
 def triu_indices(n: int, k: int = 0, m: int | None = None, chunks: Any = None) -> tuple[Node, ...]:
     """Return the positions of an upper triangle. See numpy.triu_indices.
 
-    Their number is unknown until executed.
+    With ``chunks`` of the matrix, as in Dask, their number is unknown until executed.
     """
+    if chunks is None:
+        return _of_triangle(n, m, k, lower=False)
     return nonzero.node(logical_not.node(tri.node(n, m, k - 1, dtype=bool, chunk_size=chunks)))
 
 

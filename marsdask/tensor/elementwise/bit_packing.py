@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 
-from ..chunkwise.map_blocks import map_blocks
+from ..chunkwise.axis_ratios import AxisRatio
 from ..chunkwise.rechunk import rechunk
 from ..indexing.getitem import getitem
 from ..manipulation.join import concatenate, length
@@ -20,6 +20,8 @@ from ..manipulation.shape import normalize_axis
 from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
+
+_BYTES: Final = np.dtype(np.uint8)
 
 
 def _along(a: Any, axis: int | None) -> tuple[Any, int]:
@@ -33,17 +35,12 @@ def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Node:
     """Return eight bits as a byte. See numpy.packbits."""
     tensor, axis = _along(a, axis)
     np.packbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # checks types
-    count = length(tensor.node, axis)
+    length(tensor.node, axis)  # waits for it
     sizes = tensor.chunks[axis]
     if any(size % 8 for size in sizes[:-1]):
         step = max(8, int(max(sizes)) // 8 * 8)
         tensor = rechunk(tensor, {axis: step})
-    chunks = list(tensor.chunks)
-    chunks[axis] = tuple(-(-size // 8) for size in chunks[axis])
-    assert sum(chunks[axis]) == -(-count // 8)
-    return map_blocks.node(
-        np.packbits, tensor, axis=axis, bitorder=bitorder, dtype=np.uint8, chunks=tuple(chunks)
-    )
+    return AxisRatio(np.packbits, tensor.node, axis, 8, 1, _BYTES, (("bitorder", bitorder),))
 
 
 def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> ResultSpec:
@@ -64,11 +61,7 @@ def unpackbits(
     tensor, axis = _along(a, axis)
     np.unpackbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # checks types
     whole = length(tensor.node, axis) * 8
-    chunks = list(tensor.chunks)
-    chunks[axis] = tuple(size * 8 for size in chunks[axis])
-    bits = map_blocks.node(
-        np.unpackbits, tensor, axis=axis, bitorder=bitorder, dtype=np.uint8, chunks=tuple(chunks)
-    )
+    bits = AxisRatio(np.unpackbits, tensor.node, axis, 1, 8, _BYTES, (("bitorder", bitorder),))
     if count is None:
         return bits
     if -count > whole:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,8 @@ from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node
+from marsdask.core.grids.parts import MOST_POINTS, MOST_RUNS, run_of
+from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,
     Index,
@@ -33,16 +35,19 @@ from marsdask.core.sizes import (
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.ufuncs import astype
+from marsdask.tensor.indexing.advanced import Take
 from marsdask.tensor.indexing.assignment import into
 from marsdask.tensor.linalg import inv
+from marsdask.tensor.manipulation.concatenation import Concatenate
 from marsdask.tensor.manipulation.join import concatenate
-from marsdask.tensor.manipulation.shape import whole
+from marsdask.tensor.manipulation.shape import View, whole
 from marsdask.tensor.operands import as_node, empty
 from marsdask.tensor.reduction.covariance import cov
 from marsdask.tensor.reduction.reductions import all as all_true
 from marsdask.tensor.reduction.reductions import var
 
-from ..elementwise.ufuncs import equal
+from ..creation.from_shape import zeros
+from ..elementwise.ufuncs import equal, where
 from ..manipulation.diagonals import diagonal
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import transpose
@@ -82,6 +87,10 @@ class Distances(Node):
         if not all(map(known, rows)):
             return rows
         return small_blocks(rows)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        first, second = taken
+        return self.replaced(a=part(self.a, (first, None)), b=part(self.b, (second, None)))
 
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
         by_node = dict(zip(self.inputs, grids, strict=True))
@@ -242,6 +251,26 @@ class CondensedDistances(Node):
         sizes = numbers(self.a.chunks[0])
         return (_condensed(sum(sizes), _bands(sum(sizes), sizes)),)
 
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        (own,) = taken
+        rows = self.a.shape[0]
+        if own is None or not isinstance(rows, int) or (run := run_of(own)) is None:
+            return None
+        span, rest = run
+        assert span is not None
+        pairs_by_row = list(itertools.islice(row_spans(span, rows), MOST_RUNS + 1))
+        if len(pairs_by_row) > MOST_RUNS:
+            return None
+        lines = tuple(
+            View(self._between(part(self.a, (range(row, row + 1), None)), others, part), (1,))
+            for row, others in pairs_by_row
+        )
+        return part(Concatenate(lines, 0, self.meta.dtype), (rest,))
+
+    def _between(self, row: Node, others: range, part: PartOf) -> Node:
+        b = part(self.a, (others, None))
+        return Distances(row, b, self.extras, self.metric, self.names, self.kwargs)
+
     def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
         by_node = dict(zip(self.inputs, grids, strict=True))
         a, *extras = yield from resolved(*(by_node[node] for node in self.inputs))
@@ -254,6 +283,21 @@ class CondensedDistances(Node):
             (_condensed(sum(sizes), bands),),
             self.meta,
         )
+
+
+def row_spans(span: range, n: int) -> Iterator[tuple[int, range]]:
+    """Yield the rows of condensed distances at positions, and the rows from which each is."""
+    begin = span.start
+    # Before row i there are i * (2 * n - i - 1) / 2 positions.
+    row = (2 * n - 1 - math.isqrt((2 * n - 1) ** 2 - 8 * begin)) // 2
+    while row * (2 * n - row - 1) // 2 > begin:
+        row -= 1
+    while begin < span.stop:
+        first = row * (2 * n - row - 1) // 2
+        stop = min(span.stop, first + n - 1 - row)
+        if begin < stop:
+            yield row, range(begin - first + row + 1, stop - first + row + 1)
+        begin, row = max(begin, stop), row + 1
 
 
 def _bands(n: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -329,6 +373,18 @@ class SquareForm(Node):
     @property
     def chunks(self) -> Chunks:
         return (self.bands, self.bands)
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        del part
+        ranges = [range(self.side) if span is None else span for span in taken]
+        shape = tuple(map(len, ranges))
+        if not 0 < math.prod(shape) <= MOST_POINTS:
+            return None
+        rows, columns = np.ix_(*ranges)
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        places = np.where(low == high, 0, low * self.side - low * (low + 3) // 2 + high - 1)
+        values = reshape.node(Take(self.a, (places.ravel(),), (0,), 0), shape)
+        return as_node(where.node(rows != columns, values, zeros.node((), self.meta.dtype)))
 
     def tile(self, a: Grid) -> Grid:
         a = recut(a, (_condensed(self.side, self.bands),))

@@ -18,6 +18,7 @@ from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
 from marsdask.core.graph import Graph
 from marsdask.core.node import MultiOutput
 from marsdask.tensor.lib.stride_tricks import sliding_window_view
+from marsdask.tensor.spatial.distance import cdist, pdist, squareform
 
 #: Twice or thrice each of these axes is far more than any machine has memory for.
 B = 10**6
@@ -46,6 +47,11 @@ def square():
 def wide():
     """Return a thousand huge lines."""
     return mt.arange(N).reshape(1000, -1)
+
+
+def points():
+    """Return very many points of a line."""
+    return mt.arange(B).reshape(-1, 1) * 1.0
 
 
 def matrices():
@@ -224,6 +230,18 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
         [[0.5], [0.5]],
     ),
     "norm": (lambda: mt.linalg.norm(matrices(), ord=2, axis=(1, 2))[5:7], [2, 2]),
+    "unpackbits": (lambda: mt.unpackbits(mt.full(N, 5, "u1"))[5:8], [1, 0, 1]),
+    "unpackbits-axis": (lambda: mt.unpackbits(mt.ones((N, 2), "u1"), axis=1)[5:7, 7], [1, 1]),
+    "packbits": (lambda: mt.packbits(mt.arange(N) % 2)[5:7], [85, 85]),
+    "apply_along_axis": (lambda: mt.apply_along_axis(np.sum, 1, lines())[5:7], [545, 645]),
+    "triu_indices": (lambda: mt.triu_indices(B)[0][[0, B - 1, B, -1]], [0, 0, 1, B - 1]),
+    "tril_indices": (lambda: mt.tril_indices(B)[1][:4], [0, 0, 1, 0]),
+    "triu_indices_from": (lambda: mt.triu_indices_from(square(), 1)[1][:2], [1, 2]),
+    "cdist": (lambda: cdist(points(), points())[5:7, 5], [0, 1]),
+    "pdist": (lambda: pdist(points())[5:7], [6, 7]),
+    "pdist-rows": (lambda: pdist(points())[B - 2 : B], [B - 1, 1]),
+    "pdist-end": (lambda: pdist(points())[:-4:-1], [1, 2, 1]),
+    "squareform": (lambda: squareform(mt.arange(B * (B - 1) // 2))[1, :4], [0, 0, B - 1, B]),
     "view": (lambda: mt.arange(N).view("i4")[5:10], [0, 3, 0, 4, 0]),
     "view-wide": (lambda: mt.ones(N, "i4").view("i8")[5:8:2], [2**32 + 1] * 2),
 }
