@@ -434,6 +434,11 @@ class Node(ByReference, metaclass=_NodeType):
         return max(below, math.prod(upper(size) or 0 for size in self.shape))
 
     @property
+    def searched(self) -> Node | None:
+        """The sorted vector of which it reads the chunks that hold few values, and no others."""
+        return None
+
+    @property
     def first_needed(self) -> int | None:
         """How many first elements of its input suffice, where only a look tells where they are."""
         return None

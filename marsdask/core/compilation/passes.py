@@ -13,6 +13,7 @@ from .rules.first_chunks import cut_first_chunks
 from .rules.node_fusion import fuse, join
 from .rules.pushdown import project, push_down
 from .rules.relations import relate
+from .rules.searched_chunks import cut_searched_chunks
 from .rules.selections import push_selections
 from .rules.simplification import skip_no_ops, skip_rechunks
 from .verification import verify_graph, verify_rewriting
@@ -34,7 +35,7 @@ PIPELINE = (
     Phase("project", (project,)),
     Phase("relate", (relate,)),
     Phase("push down", (push_down,)),
-    Phase("coalesce", (coalesce, cut_first_chunks)),
+    Phase("coalesce", (coalesce, cut_first_chunks, cut_searched_chunks)),
     Phase("fuse", (join, fuse)),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -10,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
-from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.grid import Grid, Look, Ref
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.select import chosen
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Unknown, known, shape_text
+from marsdask.core.node import Axes, Node
+from marsdask.core.sizes import Chunks, Unknown, known, numbers, shape_text, upper
 
 from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import broadcast_map
@@ -26,6 +30,10 @@ from ..manipulation.shape import view
 from ..operands import as_node, empty
 from ..sparse.blocks import is_sparse
 from ..typing import public
+
+#: So many values are searched one by one, in more than so many chunks.
+FEW_VALUES = 64
+FEW_CHUNKS = 16
 
 
 def places_in(block: Any, values: Any, side: Any) -> Any:
@@ -57,7 +65,63 @@ class SearchSorted(Node):
     def chunks(self) -> Chunks:
         return ((1,), *self.values.chunks)
 
-    def tile(self, a: Grid, values: Grid) -> Grid:
+    @property
+    def searched(self) -> Node | None:
+        bounds = [upper(size) for size in self.values.shape]
+        if None in bounds or self.a is self.values:
+            return None
+        return self.a if math.prod(bounds) <= FEW_VALUES else None  # type: ignore[arg-type]
+
+    @property
+    def loop_axes(self) -> tuple[Axes, ...]:
+        return (None,), tuple(range(1, len(self.values.chunks) + 1))
+
+    def tile(self, a: Grid, values: Grid | None = None) -> Any:
+        values = a if values is None else values  # equal operands are one input
+        if self.searched is None or len(a) <= FEW_CHUNKS:
+            return self._counted(a, values)
+        return self._searched(a, values)
+
+    def tile_blind(self, a: Grid, values: Grid | None = None) -> Grid:
+        return self._counted(a, a if values is None else values)
+
+    def _searched(self, a: Grid, values: Grid) -> Generator[Look, Any, Grid]:
+        """Find the chunks that hold the values by their first elements, and count in those."""
+        a, values = yield from resolved(a, values)
+        infos = yield Look((values,))
+        if any(info.sample is None for info in infos):
+            return self._counted(a, values)
+        wanted = np.concatenate([info.sample.reshape(-1) for info in infos])
+        sizes = np.array(numbers(a.chunks[0]), np.int64)
+        chunks = np.flatnonzero(sizes)
+        if not len(chunks) or not len(wanted):
+            return self._counted(a, values)
+        places = np.unique(chunks[(yield from self._chunks_of(a, chunks, wanted))])
+        before = np.append(0, sizes.cumsum())[places]
+        stops = sizes[places].cumsum()
+        found = self._counted(chosen(a, [tuple(places.tolist())]), values)
+        options = {"stops": stops, "shifts": before - stops + sizes[places]}
+        return map_blocks(moved_places, found, meta=self.meta, kwargs=options)
+
+    def _chunks_of(self, a: Grid, chunks: Any, wanted: Any) -> Generator[Look, Any, Any]:
+        """Return for each value which of the chunks is the last that begins before it, or 0."""
+        firsts = map_blocks(first_element, a, chunks=((1,) * len(a),), meta=a.meta, cheap=True)
+        low = np.zeros(len(wanted), np.intp)
+        high = np.full(len(wanted), len(chunks))
+        while np.any(low < high):
+            middle = (low + high) // 2
+            asked = np.unique(middle[low < high])
+            infos = yield Look(tuple(Ref(firsts, (int(chunks[i]),)) for i in asked))
+            begins = dict(zip(asked.tolist(), (info.sample for info in infos), strict=True))
+            for i in np.flatnonzero(low < high):
+                at = int(middle[i])
+                if np.searchsorted(begins[at], wanted[i], side=self.side):  # type: ignore[call-overload]
+                    low[i] = at + 1
+                else:
+                    high[i] = at
+        return np.maximum(low - 1, 0)
+
+    def _counted(self, a: Grid, values: Grid) -> Grid:
         own = tuple(range(1, values.ndim + 1))
         counts = blockwise(
             places_in,
@@ -67,6 +131,17 @@ class SearchSorted(Node):
             kwargs={"side": self.side},
         )
         return tree(counts, Pairwise(np.add), (0,))
+
+
+@kernel(view=True)
+def first_element(block: Any) -> Any:
+    """Return the first element of a block, if it has one."""
+    return block[:1]
+
+
+def moved_places(places: Any, stops: Any, shifts: Any) -> Any:
+    """Return positions in all chunks for those in some of them, which end at ``stops``."""
+    return places + shifts[np.minimum(stops.searchsorted(places), len(stops) - 1)]
 
 
 @public

@@ -94,3 +94,16 @@ def test_bins_of_sparse_tensors(bins, right):
     assert found.issparse() == (np.digitize(0, bins, right) == 0)
     np.testing.assert_array_equal(found.todense().compute(), expected)
     assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("values", [3, [3, 0, 9, -1], [[4], [4]], [], [np.nan, 2.5]])
+@pytest.mark.parametrize("chunk_size", [1, 2, 100])
+def test_few_values_in_many_chunks(side, values, chunk_size):
+    """Only the chunks that hold them are read to the end."""
+    a = np.sort(np.array([0, 0, 1, 2, 2, 2, 2, 3, 3, 4, 5, 5, 5, 6, 7, 8, 8, 8, 8.5, 9, np.nan]))
+    lazy = mt.tensor(a, chunk_size=chunk_size)
+    found = mt.searchsorted(lazy, values, side=side)
+    np.testing.assert_array_equal(found.compute(), np.searchsorted(a, values, side))
+    filtered = mt.searchsorted(lazy[lazy != 2], values, side=side)
+    np.testing.assert_array_equal(filtered.compute(), np.searchsorted(a[a != 2], values, side))
