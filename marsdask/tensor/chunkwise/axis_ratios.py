@@ -52,10 +52,9 @@ class AxisRatio(Node):
         below: list[range | None] = [*taken]
         beside: list[range | None] = [None] * len(taken)
         if (own := taken[self.axis]) is not None:
-            run = run_of(own)
-            if run is None or run[0] is None or run[1] is None:
+            span, rest = run_of(own) or (None, None)
+            if span is None or rest is None:
                 return None
-            span, rest = run
             first = span.start // self.many
             length = numbers(self.a.shape)[self.axis]
             stop = min(length, -(-span.stop // self.many) * self.few)

@@ -91,7 +91,7 @@ def _of_triangle(n: Any, m: Any, k: Any, *, lower: bool) -> tuple[Node, ...]:
         raise ValueError("Maximum allowed dimension exceeded")
     triangle = Triangle(rows, columns, operator.index(k), lower)
     kind: np.dtype[Any] = np.dtype(np.intp)
-    splits = normalize_chunks(None, (triangle.count,), kind)
+    splits = normalize_chunks(None, (triangle.size,), kind)
     title = "tril_indices" if lower else "triu_indices"
     return ExecutableTuple(
         FromShape(triangle_places, kind, splits, (("axis", axis), ("triangle", triangle)), title)

@@ -47,7 +47,7 @@ class Triangle(NamedTuple):
         return rows * self.first + (change if self.lower else -change)
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """How many elements there are."""
         slanted = int(self.until(self.slanted))
         if self.lower:

@@ -17,8 +17,8 @@ def test_places_of_all_elements(lower):
     for n, m, k in itertools.product(range(5), range(5), range(-6, 7)):
         triangle = Triangle(n, m, k, lower)
         expected = reference(n, k, m)
-        assert triangle.count == len(expected[0]), (n, m, k)
-        np.testing.assert_array_equal(triangle.places(np.arange(triangle.count)), expected)
+        assert triangle.size == len(expected[0]), (n, m, k)
+        np.testing.assert_array_equal(triangle.places(np.arange(triangle.size)), expected)
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -27,7 +27,7 @@ def test_places_of_huge_triangles(lower, k):
     """Roots of large numbers are rounded, positions are not."""
     n = 10**9
     triangle = Triangle(n, n, k, lower)
-    order = np.arange(1001) * ((triangle.count - 2) // 1000)
+    order = np.arange(1001) * ((triangle.size - 2) // 1000)
     rows, columns = triangle.places(order)
     assert np.all(columns <= rows + k if lower else columns >= rows + k)
     assert np.all((rows >= 0) & (rows < n) & (columns >= 0) & (columns < n))
