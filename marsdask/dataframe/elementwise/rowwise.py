@@ -160,18 +160,20 @@ class Rowwise(FrameNode):
         return is_known and not any(map(callable, arguments))
 
     @property
-    def _rows(self) -> tuple[Node, ...]:
+    def row_operands(self) -> tuple[Node, ...]:
+        """The inputs that have its rows."""
         return tuple(node for node in self.inputs if not is_row(node)) or self.inputs
 
     @property
     def traits(self) -> Traits:
         """The rows are those of the operands, unless the function changes the labels."""
-        below = self._rows[0].traits
-        traits = below.of(self.name) if self._relabels else below
+        below = self.row_operands[0].traits
+        traits = below.of(self.name) if self.relabels else below
         return traits.carried(self._carry)
 
     @property
-    def _relabels(self) -> bool:
+    def relabels(self) -> bool:
+        """Whether the labels of the result are others."""
         return record_of(self.func).changes_labels or isinstance(self.func, NewLabels)
 
     def _carry(self, key: Hashable) -> Hashable | None:
@@ -181,12 +183,12 @@ class Rowwise(FrameNode):
         rule = record_of(self.func).carry
         if rule is None:
             return comparable(self.meta, kept_labels)(key)
-        below = self._rows[0].meta
+        below = self.row_operands[0].meta
         return comparable(self.meta, lambda old: rule(below, old, dict(self.kwargs)))(key)
 
     @property
     def chunks(self) -> Chunks:
-        return max((node.chunks for node in self._rows), key=lambda chunks: len(chunks[0]))
+        return max((node.chunks for node in self.row_operands), key=lambda chunks: len(chunks[0]))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return record_of(self.func).columns(self, wanted).columns
@@ -210,12 +212,18 @@ class Rowwise(FrameNode):
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         """Return the function of some rows; types that other rows decide stay those of all."""
-        if taken[0] is None or not self.settled or any(n.chunks != self.chunks for n in self._rows):
+        if (
+            taken[0] is None
+            or not self.settled
+            or any(n.chunks != self.chunks for n in self.row_operands)
+        ):
             return None
-        return self.with_inputs({node: part(node, taken) for node in self._rows})
+        return self.with_inputs({node: part(node, taken) for node in self.row_operands})
 
     def tile(self, *grids: Grid) -> Any:
-        rows = [grid for grid, node in zip(grids, self.inputs, strict=True) if node in self._rows]
+        rows = [
+            grid for grid, node in zip(grids, self.inputs, strict=True) if node in self.row_operands
+        ]
         if len({grid.chunks for grid in rows}) == 1:
             return self._map(grids, rows)
         return self._tile(grids, rows)
@@ -226,7 +234,7 @@ class Rowwise(FrameNode):
         return self._map(tuple(new.get(grid.name, grid) for grid in grids), list(blocks))
 
     def _map(self, grids: tuple[Grid, ...], rows: list[Grid]) -> Grid:
-        whole = [node not in self._rows for node in self.inputs]
+        whole = [node not in self.row_operands for node in self.inputs]
         sources = tuple(
             as_one_chunk(grid) if alone else grid for grid, alone in zip(grids, whole, strict=True)
         )

@@ -16,7 +16,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_methods
-from marsdask.core.sizes import Chunks, total, unknown_sizes
+from marsdask.core.sizes import Chunks, unknown_sizes
 
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import NewLabels, rowwise
@@ -40,6 +40,7 @@ from .masks import (
     listed_key,
     slice_bounds,
 )
+from .numbered_rows import between_labels, near_labels, numbers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +206,8 @@ def rows_of_labels(
     else:
         # Of rows and columns at once, the types depend on whether any row is left out.
         mask = has_label_or_first if "columns" in options else has_label
-        rows = obj[rowwise(mask, obj, labels=index)]
+        near = obj if "columns" in options else near_labels(obj, index)
+        rows = near[rowwise(mask, near, labels=index)]
     how = tuple(sorted(options.items()))
     result: S = type(obj)(ChosenLabels(in_one_type(rows.node), index, with_gaps, how, spreads))
     return result
@@ -318,14 +320,6 @@ def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
     return parts[0], parts[1] if len(parts) > 1 else slice(None)
 
 
-def _numbers(obj: Any) -> pd.RangeIndex | None:
-    """Return the labels of rows that are known to be numbered from 0: they tell positions."""
-    rows = total(obj.node.chunks[0])
-    if not isinstance(rows, int) or not isinstance(obj.node.meta.index, pd.RangeIndex):
-        return None
-    return pd.RangeIndex(rows) if obj.node.alignment == f"range:{rows}" else None
-
-
 def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:
     """Return the positions of integers among numbers, ``None`` unless all are there."""
     if numbers is None or pd.Index(labels).dtype.kind not in "iu":
@@ -338,12 +332,14 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
     if isinstance(key, Collection | pd.Series):
         return obj[key]
     check_label_kind(obj.node.meta.index, key, flags=flags)
-    numbers = _numbers(obj)
+    numbers = numbers_of(obj.node)
     if isinstance(key, slice):
         if key == slice(None):
             return copy(obj)
         if numbers is not None:
             return obj.iloc[numbers.slice_indexer(key.start, key.stop, key.step)]
+        if key.step is None or key.step == 1:
+            obj = between_labels(obj, key.start, key.stop)
         return rows_between(obj, key)
     if isinstance(key, list | np.ndarray | pd.Index):
         if _is_mask(key):
@@ -357,7 +353,7 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
         return rows_of_time(obj, key)
     if isinstance(key, str) and isinstance(obj.node.meta.index, pd.PeriodIndex):
         return rows_of_period(obj, key)
-    return rows_of_label(obj, key)
+    return rows_of_label(near_labels(obj, [key]), key)
 
 
 #: What is no label of one row or column.

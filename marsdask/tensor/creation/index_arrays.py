@@ -23,7 +23,7 @@ from ..operands import as_node
 from ..typing import public, public_view
 from .from_shape import FromShape, arange, ones, tri
 from .ranges import linspace
-from .triangles import LONGEST_SIDE, Triangle, triangle_places
+from .triangles import LONGEST_SIDE, TriangleShape, triangle_places
 
 if TYPE_CHECKING:
     pass
@@ -89,7 +89,7 @@ def _of_triangle(n: Any, m: Any, k: Any, *, lower: bool) -> tuple[Node, ...]:
     columns = rows if m is None else max(0, operator.index(m))
     if max(rows, columns) > LONGEST_SIDE:
         raise ValueError("Maximum allowed dimension exceeded")
-    triangle = Triangle(rows, columns, operator.index(k), lower)
+    triangle = TriangleShape(rows, columns, operator.index(k), lower)
     kind: np.dtype[Any] = np.dtype(np.intp)
     splits = normalize_chunks(None, (triangle.size,), kind)
     title = "tril_indices" if lower else "triu_indices"

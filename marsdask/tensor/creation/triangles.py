@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 LONGEST_SIDE = 2**30
 
 
-class Triangle(NamedTuple):
+class TriangleShape(NamedTuple):
     """The part of ``n`` rows and ``m`` columns at and above (or below) a diagonal, row by row."""
 
     n: int
@@ -85,7 +85,9 @@ class Triangle(NamedTuple):
 
 
 @kernel(scratch=8.0)
-def triangle_places(shape: Shape, starts: Shape, dtype: Any, triangle: Triangle, axis: int) -> Any:
+def triangle_places(
+    shape: Shape, starts: Shape, dtype: Any, triangle: TriangleShape, axis: int
+) -> Any:
     """Return the positions along an axis of a block of a triangle's elements."""
     order = np.arange(starts[0], starts[0] + shape[0])
     return triangle.places(order)[axis].astype(dtype, copy=False)

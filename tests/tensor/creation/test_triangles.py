@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from marsdask.tensor.creation.triangles import Triangle
+from marsdask.tensor.creation.triangles import TriangleShape
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -15,7 +15,7 @@ def test_places_of_all_elements(lower):
     """They are NumPy's, for every shape and diagonal."""
     reference = np.tril_indices if lower else np.triu_indices
     for n, m, k in itertools.product(range(5), range(5), range(-6, 7)):
-        triangle = Triangle(n, m, k, lower)
+        triangle = TriangleShape(n, m, k, lower)
         expected = reference(n, k, m)
         assert triangle.size == len(expected[0]), (n, m, k)
         np.testing.assert_array_equal(triangle.places(np.arange(triangle.size)), expected)
@@ -26,7 +26,7 @@ def test_places_of_all_elements(lower):
 def test_places_of_huge_triangles(lower, k):
     """Roots of large numbers are rounded, positions are not."""
     n = 10**9
-    triangle = Triangle(n, n, k, lower)
+    triangle = TriangleShape(n, n, k, lower)
     order = np.arange(1001) * ((triangle.size - 2) // 1000)
     rows, columns = triangle.places(order)
     assert np.all(columns <= rows + k if lower else columns >= rows + k)

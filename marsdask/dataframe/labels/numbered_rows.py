@@ -1,0 +1,74 @@
+"""Rows of labels that number the rows, below filters too: labels tell positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.grids.parts import MOST_APART
+from marsdask.core.node import Node
+from marsdask.core.sizes import total
+
+from ..elementwise.filter import Filter
+from ..elementwise.rowwise import Rowwise
+from ..frame_node import S
+from ..ordered.positions import sliced_rows
+
+
+def numbers_of(node: Node) -> pd.RangeIndex | None:
+    """Return the labels of rows that are known to be numbered from 0."""
+    rows = total(node.chunks[0]) if node.chunks else None
+    if not isinstance(rows, int) or not isinstance(node.meta.index, pd.RangeIndex):
+        return None
+    return pd.RangeIndex(rows) if node.alignment == f"range:{rows}" else None
+
+
+def near_labels(obj: S, labels: Any) -> S:
+    """Return the rows from the first to the last of some integers, if they are filtered numbers.
+
+    Other rows, and all of other labels, may remain.
+    """
+    index = pd.Index(labels)
+    if isinstance(index.dtype, np.dtype) and index.dtype.kind == "f":
+        index = index[index % 1 == 0].astype(np.int64)
+    elif all(isinstance(label, str) for label in index):
+        index = index[:0]
+    if len(labels) and not len(index):  # fractions and texts are no numbers
+        return between_labels(obj, 0, -1)
+    if index.dtype.kind not in "iu" or not len(index) or index.nlevels > 1:
+        return obj
+    first, last = int(index.min()), int(index.max())
+    if last - first >= MOST_APART * len(index):
+        return obj
+    return between_labels(obj, first, last)
+
+
+def between_labels(obj: S, first: Any, last: Any) -> S:
+    """Return the rows of labels between two integers, both included, as :func:`near_labels`."""
+    if not all(bound is None or _is_integer(bound) for bound in (first, last)):
+        return obj
+    node = _between(obj.node, first, last)
+    return obj if node is None else type(obj)(node)
+
+
+def _is_integer(label: Any) -> bool:
+    return isinstance(label, int | np.integer) and not isinstance(label, bool)
+
+
+def _between(node: Node, first: int | None, last: int | None) -> Node | None:
+    numbers = numbers_of(node)
+    if numbers is not None:
+        start = 0 if first is None else min(max(0, first), len(numbers))
+        stop = len(numbers) if last is None else min(max(start, last + 1), len(numbers))
+        return sliced_rows(node, (range(start, stop),))
+    sources: tuple[Node, ...] = ()
+    if isinstance(node, Filter):
+        sources = (node.a, node.mask)
+    elif isinstance(node, Rowwise) and node.settled and not node.relabels:
+        sources = node.row_operands
+    parts = {source: _between(source, first, last) for source in sources}
+    if not parts or None in parts.values():
+        return None
+    return node.with_inputs(parts)  # type: ignore[arg-type]
