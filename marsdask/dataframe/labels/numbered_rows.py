@@ -50,7 +50,10 @@ def between_labels(obj: S, first: Any, last: Any) -> S:
     if not all(bound is None or _is_integer(bound) for bound in (first, last)):
         return obj
     node = _between(obj.node, first, last)
-    return obj if node is None else type(obj)(node)
+    if node is None:
+        return obj
+    near: S = type(obj)(node)
+    return near
 
 
 def _is_integer(label: Any) -> bool:
