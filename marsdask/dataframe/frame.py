@@ -272,8 +272,11 @@ class DataFrame(FrameBase):
         for key in keys if isinstance(keys, list) else [keys]:
             if isinstance(key, ExtensionArray | PlainValues):
                 raise TypeError(NO_KEYS.format(type(key)))
-        if isinstance(keys, list) and len(keys) == 1 and isinstance(keys[0], arrays | list):
+        if isinstance(keys, list) and len(keys) == 1 and isinstance(keys[0], arrays):
+            keys = keys[0]
+        elif isinstance(keys, list) and len(keys) == 1 and isinstance(keys[0], list):
             keys = self._column(keys[0])
+        index = None if append else keys
         if isinstance(keys, list) and any(isinstance(key, arrays | Collection) for key in keys):
             raise NotImplementedError(
                 "set_index() by a list with arrays or lazy rows is not supported; use assign() "
@@ -281,7 +284,8 @@ class DataFrame(FrameBase):
             )
         if isinstance(keys, arrays | Collection):
             keys = self._column(keys)
-        frame: DataFrame = as_ranges(self._changed(by_column, key=keys, drop=drop, append=append))
+        rows = self._changed(by_column, key=keys, drop=drop, append=append)
+        frame: DataFrame = names.in_frequency(as_ranges(rows), index)
         if verify_integrity and not frame.index.is_unique.compute():
             raise ValueError("Index has duplicate keys")
         if divisions is not None:

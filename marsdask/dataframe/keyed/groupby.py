@@ -495,6 +495,7 @@ class GroupBy(Generic[R, C]):
         check_names("ewm", options, pd.api.typing.DataFrameGroupBy.ewm)
         if options.get("times") is not None:
             raise NotImplementedError("ewm(times=) is not supported; use apply() of the groups")
+        pd.Series(dtype=float).ewm(com, **options)  # raises at once
         return GroupEwm(self, "ewm", {"com": com, **options})
 
     def resample(self, rule: Any, **options: Any) -> GroupBins[R]:

@@ -220,13 +220,29 @@ def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S
         return rows
     if is_array(labels):
         labels = aligned_tensor(_first(obj), labels, complaint).rename(None)
+    index = labels
     if not isinstance(labels, Collection):
         name = labels.name if isinstance(labels, pd.Index) else None
         if not isinstance(labels, list | np.ndarray | ExtensionArray):
-            labels = pd.Index(labels)
+            index = labels = pd.Index(labels)
         labels = aligned_values(_first(obj), labels, complaint).rename(name)
-    rows = rowwise(NewLabels(with_labels), obj, labels)
+    rows = in_frequency(rowwise(NewLabels(with_labels), obj, labels), index)
     return rows
+
+
+def in_frequency(rows: Any, labels: Any) -> Any:
+    """Return rows whose labels are times in memory with the frequency of these, if any."""
+    is_index = isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex)
+    if not is_index or labels.freq is None:
+        return rows
+    return rowwise(NewLabels(with_frequency), rows, freq=labels.freq)
+
+
+@kernel(view=True)
+def with_frequency(block: Any, freq: Any) -> Any:
+    """Return rows whose labels are times of a frequency."""
+    labels = block.index
+    return block.set_axis(type(labels)(labels, freq=freq))
 
 
 def _first(obj: Any) -> Any:

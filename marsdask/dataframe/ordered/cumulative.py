@@ -139,10 +139,17 @@ def cumulative(name: str) -> SameKind:
     """Return the scan of that name as a method."""
 
     def call(
-        self: Any, axis: Any = 0, skipna: bool = True, dtype: Any = None, out: Any = None
+        self: Any,
+        axis: Any = 0,
+        skipna: bool = True,
+        dtype: Any = None,
+        out: Any = None,
+        **options: Any,
     ) -> Any:
         how = {key: arg for key, arg in {"dtype": dtype, "out": out}.items() if arg is not None}
-        getattr(self.node.meta, name)(axis, skipna, **how)  # raises at once
+        getattr(self.node.meta, name)(axis, skipna=skipna, **how, **options)  # raises at once
+        if options.get("numeric_only") and self.ndim == 2:
+            self = self[list(self.node.meta.select_dtypes(["number", "bool", "boolean"]).columns)]
         if axis not in ROWS:
             return rowwise(Method(name), self, axis=1, skipna=skipna)
         if not all(map(_is_number, dtypes_of(self.node.meta))):

@@ -244,7 +244,6 @@ def sort_values(
     """
     _check_kind(kind)
     check_ascending(ascending)
-    check_boolean("ignore_index", ignore_index)
     if axis_number(obj.node.meta, axis) == 1:
         raise NotImplementedError(
             "sort_values(axis=1) is not supported; use df[labels] with columns in their order"

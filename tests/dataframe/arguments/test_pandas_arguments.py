@@ -135,3 +135,43 @@ def test_unknown_names(kind: str, name: str) -> None:
     """A name that nobody knows is refused, whatever else is given."""
     with pytest.raises((TypeError, NotImplementedError)):
         call(kind, name, nonsense=1)
+
+
+#: Methods whose results are not the same each time, or that keep their own copies of arguments.
+RANDOM = {"insert", "sample", "update"}
+#: Methods that refuse what pandas takes for a flag: a list has none for each level.
+REFUSED = {
+    *(("DataFrame", "sort_index"), ("Series", "sort_index")),
+    *(("Index", "max"), ("Index", "min"), ("Index", "sort_values")),
+}
+#: The methods with flags, and those.
+FLAGS = [
+    (kind, name, flag.name)
+    for kind, name in METHODS
+    for flag in inspect.signature(getattr(type(OBJECTS[kind][0]), name)).parameters.values()
+    if isinstance(flag.default, bool) and flag.name != "inplace" and name not in RANDOM
+]
+
+
+def outcome_of(kind: str, name: str, side: int, **kwargs: Any) -> type[Exception] | None:
+    """Return the class of the error that a method raises for some arguments, if any."""
+    try:
+        result = getattr(OBJECTS[kind][side], name)(*arguments_of(kind, name), **kwargs)
+        if side and callable(getattr(result, "compute", None)):
+            result.compute()
+    except Exception as error:  # noqa: BLE001  # whatever it is
+        return type(error)
+    return None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kind", "name", "flag"), FLAGS)
+def test_flags_that_are_no_booleans(kind: str, name: str, flag: str) -> None:
+    """They are refused where pandas refuses them, and taken for booleans elsewhere."""
+    if outcome_of(kind, name, 0) is not None or (kind, name) in REFUSED:
+        return
+    values: tuple[Any, ...] = ("x", [], 1)
+    for value in values:
+        ours = outcome_of(kind, name, 1, **{flag: value})
+        unsupported = ours is not None and issubclass(ours, NotImplementedError)
+        assert unsupported or ours == outcome_of(kind, name, 0, **{flag: value}), value

@@ -311,3 +311,15 @@ def test_inserted_labels_have_all_levels():
         frame.insert(1, "q", 5)
         frame.insert(0, ("a", "z"), frame[("b", "x")])
     equal(lazy, wanted)
+
+
+@pytest.mark.parametrize("step", ["D", "h", "2h"])
+def test_labels_keep_their_frequency(step):
+    """Times in memory that become labels keep the frequency that pandas's have."""
+    frame = pd.DataFrame({"a": [1, 2, 3]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    dates = pd.date_range("2024", periods=4, freq=step)
+    for labels in (dates[1:], dates[:3], pd.timedelta_range("1D", periods=3, freq=step)):
+        for name in ("set_axis", "set_index"):
+            found = getattr(lazy, name)(labels).compute().index
+            assert found.freq == getattr(frame, name)(labels).index.freq == labels.freq

@@ -79,3 +79,13 @@ def test_scans(scan, name):
         equal(getattr(lazy, scan)(), scanned)
         frame = getattr(md.DataFrame(KINDS[[name]], chunk_size=2), scan)()
         equal(frame, getattr(KINDS[[name]], scan)())
+
+
+@pytest.mark.parametrize("scan", ["cummax", "cummin", "cumsum", "cumprod"])
+def test_scans_of_numbers_only(scan):
+    """Other columns are left out."""
+    frame = pd.DataFrame({"a": [3, 1, 2], "s": ["x", "y", "z"], "f": [1.5, None, 2]})
+    for axis in (0, 1):
+        wanted = getattr(frame, scan)(axis=axis, numeric_only=True)
+        lazy = md.DataFrame(frame, chunk_size=1)
+        equal(getattr(lazy, scan)(axis=axis, numeric_only=True), wanted)
