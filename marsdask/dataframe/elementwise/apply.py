@@ -262,7 +262,21 @@ def has_na(dtype: Any) -> bool:
 KINDS: tuple[Any, ...] = ("a", 1, 2.5)
 
 
+def _guessed_columns(call: UserCall, meta: pd.DataFrame) -> Any:
+    """Return the results of a row; other values are tried where that of a column is missing."""
+    found = _tried(call, row(meta))
+    if not isinstance(found, pd.DataFrame) or found.shape[1] != meta.shape[1]:
+        return found
+    for at, dtype in enumerate(meta.dtypes):
+        if dtype != "object" and found.iloc[:, at].isna().all():
+            values = _guessed(call, meta.iloc[:, at])
+            found.isetitem(at, pd.Series(values.array[:1], found.index))
+    return found
+
+
 def _guessed(call: UserCall, meta: Any) -> Any:
+    if meta.ndim == 2 and call.name == "map" and callable(call.args[0]):
+        return _guessed_columns(call, meta)
     if isinstance(meta, pd.DataFrame) or not callable(call.args[0]):
         return _tried(
             call, row(meta) if meta.ndim > 1 else column(meta.dtype)[:1].rename(meta.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -199,6 +200,21 @@ def test_results_of_rows(column, func):
         wanted = rows.apply(OF_A_ROW[func], axis=1)
         pd.testing.assert_series_equal(found, wanted)
         assert [*map(type, found)] == [*map(type, wanted)]
+
+
+@pytest.mark.parametrize("value", [None, np.nan])
+def test_values_of_frames_without_results(value):
+    """The type is that of the other results, also in a chunk without any."""
+    rows = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1.0, 2.0], "s": ["a", "b", "c"]})
+    for size in (1, 2, 3):
+        lazy = md.DataFrame(rows, chunk_size=size)
+        for missing in (1, 0.5, "a"):
+            func = functools.partial(_without, missing, value)
+            equal(lazy.map(func), rows.map(func))
+
+
+def _without(missing: Any, value: Any, item: Any) -> Any:
+    return value if item == missing else item
 
 
 def test_dicts_with_defaults():
