@@ -270,7 +270,7 @@ def _guessed_columns(call: UserCall, meta: pd.DataFrame) -> Any:
     for at, dtype in enumerate(meta.dtypes):
         if dtype != "object" and found.iloc[:, at].isna().all():
             values = _guessed(call, meta.iloc[:, at])
-            found.isetitem(at, pd.Series(values.array[:1], found.index))
+            found.isetitem(at, values.array[:1])
     return found
 
 
