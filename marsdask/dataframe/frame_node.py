@@ -73,6 +73,13 @@ def is_masked(dtype: Any) -> bool:
     return issubclass(dtype.construct_array_type(), IntegerArray | FloatingArray | BooleanArray)
 
 
+def has_na(dtype: Any) -> bool:
+    """Tell whether the missing value of a type is NA."""
+    if isinstance(dtype, pd.StringDtype):
+        return dtype.na_value is pd.NA
+    return is_masked(dtype) or isinstance(dtype, pd.ArrowDtype)
+
+
 def _index_bytes(index: pd.Index) -> float:
     return 0.0 if isinstance(index, pd.RangeIndex) else row_bytes(index)
 

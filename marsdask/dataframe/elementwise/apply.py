@@ -15,7 +15,7 @@ import pandas as pd
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
-from ..frame_node import S, axis_number, is_masked, is_row
+from ..frame_node import S, axis_number, has_na, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
 from ..rows import empty_rows
 from ..schemas.dtypes import OneType
@@ -249,13 +249,6 @@ def _tells_values(call: UserCall, found: Any, meta: Any) -> bool:
         return False
     dtypes = {*meta.dtypes, found.dtype}
     return np.dtype(object) in dtypes or any(map(has_na, dtypes))
-
-
-def has_na(dtype: Any) -> bool:
-    """Tell whether the missing value of a type is NA."""
-    if isinstance(dtype, pd.StringDtype):
-        return dtype.na_value is pd.NA
-    return is_masked(dtype) or isinstance(dtype, pd.ArrowDtype)
 
 
 #: Values of several kinds, for columns of objects.
