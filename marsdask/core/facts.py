@@ -48,6 +48,9 @@ class Fact:
     def __get__(self, node: Any, owner: type | None = None) -> Any:
         if node is None:
             return self
+        if getattr(type(node), self.name) is not self:
+            # A base class's, which the node's own asks for: counted and kept with that one.
+            return self.compute(node)
         if _PENDING.depth >= _DEPTH:
             raise _TooDeepError(node, self)
         return self._settled(node) if _PENDING.depth else self._first(node)
@@ -58,9 +61,7 @@ class Fact:
             value = self.compute(node)
         finally:
             _PENDING.depth -= 1
-        # Properties that call their base class's property are excluded.
-        if getattr(type(node), self.name) is self:
-            vars(node)[self.name] = value
+        vars(node)[self.name] = value
         return value
 
     def _first(self, node: Any) -> Any:

@@ -56,6 +56,19 @@ class Shouting(Link):
         return -super().depth
 
 
+@dataclass(frozen=True, eq=False)
+class Deep(Link):
+    """A link of which only the property of its base class asks the link below."""
+
+    @property
+    def depth(self) -> int:
+        return int(super().depth)
+
+    @property
+    def meta(self) -> Any:
+        return self.depth
+
+
 def chain(length: int) -> Link:
     """Return the end of a chain, none of whose links was asked anything but its name."""
     link = Link(None, 0)
@@ -132,3 +145,14 @@ def test_nodes_spell_facts_as_properties() -> None:
         ]
     assert found == []
     assert isinstance(vars(Node)["meta"], Fact)
+
+
+@pytest.mark.parametrize("length", range(15, 45))
+def test_properties_of_base_classes_end_however_deep(length: int) -> None:
+    """What is too deep below one of them is computed first, and kept."""
+    link: Link = Deep(None, -1)
+    for number in range(length):
+        link = Deep(link, number)
+    ASKED.clear()
+    assert link.meta == length
+    assert ASKED["depth"] < 3 * length
