@@ -468,6 +468,14 @@ class TakeByTensor(PointSelection):
     def chunks(self) -> Chunks:
         return self._cut(self.a.chunks, self.points[0].chunks[0])
 
+    def sliced(self, taken: Cut, part: PartOf) -> Node | None:
+        ranges = iter([*taken[: self.place], *taken[self.place + 1 :]])
+        below = tuple(
+            None if axis in self.axes else next(ranges) for axis in range(len(self.a.chunks))
+        )
+        points = tuple(part(own, (taken[self.place],)) for own in self.points)
+        return self.replaced(a=part(self.a, below), points=points)
+
     def tile(self, a: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
         if any(grid.chunks != points[0].chunks for grid in points):
             points = yield from resolved(*points)

@@ -242,6 +242,11 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "pdist-rows": (lambda: pdist(points())[B - 2 : B], [B - 1, 1]),
     "pdist-end": (lambda: pdist(points())[:-4:-1], [1, 2, 1]),
     "squareform": (lambda: squareform(mt.arange(B * (B - 1) // 2))[1, :4], [0, 0, B - 1, B]),
+    "take-by-tensor": (lambda: mt.arange(B)[mt.arange(N) // 2][5:7], [2, 3]),
+    "take-by-tensor-lines": (
+        lambda: mt.arange(3 * B, chunk_size=B).reshape(3, B)[mt.arange(N) % 3][5:7, 1],
+        [2 * B + 1, 1],
+    ),
     "view": (lambda: mt.arange(N).view("i4")[5:10], [0, 3, 0, 4, 0]),
     "view-wide": (lambda: mt.ones(N, "i4").view("i8")[5:8:2], [2**32 + 1] * 2),
 }
