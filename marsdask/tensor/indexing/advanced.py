@@ -351,6 +351,11 @@ class PointSelection(Node):
     def meta(self) -> Any:
         return empty_like_kind(self.a.meta, self.a.meta.dtype, len(self.chunks))
 
+    def _below(self, taken: Cut) -> Cut:
+        """Return what is taken of the source beside its axes of points."""
+        others = iter([*taken[: self.place], *taken[self.place + 1 :]])
+        return tuple(None if i in self.axes else next(others) for i in range(len(self.a.chunks)))
+
     def _cut(self, chunks: Chunks, sizes: Sizes) -> Chunks:
         splits = [size for axis, size in enumerate(chunks) if axis not in self.axes]
         return (*splits[: self.place], sizes, *splits[self.place :])
@@ -375,10 +380,7 @@ class Take(PointSelection):
         return settle(self.points, self.axes, lengths)
 
     def sliced(self, taken: Cut, part: PartOf) -> Node | None:
-        ranges = iter([*taken[: self.place], *taken[self.place + 1 :]])
-        below = tuple(
-            None if axis in self.axes else next(ranges) for axis in range(len(self.a.chunks))
-        )
+        below = self._below(taken)
         along = taken[self.place]
         points = self.points
         if along is not None:
@@ -469,10 +471,7 @@ class TakeByTensor(PointSelection):
         return self._cut(self.a.chunks, self.points[0].chunks[0])
 
     def sliced(self, taken: Cut, part: PartOf) -> Node | None:
-        ranges = iter([*taken[: self.place], *taken[self.place + 1 :]])
-        below = tuple(
-            None if axis in self.axes else next(ranges) for axis in range(len(self.a.chunks))
-        )
+        below = self._below(taken)
         points = tuple(part(own, (taken[self.place],)) for own in self.points)
         return self.replaced(a=part(self.a, below), points=points)
 
