@@ -380,14 +380,13 @@ class Take(PointSelection):
         return settle(self.points, self.axes, lengths)
 
     def sliced(self, taken: Cut, part: PartOf) -> Node | None:
-        below = self._below(taken)
         along = taken[self.place]
         points = self.points
         if along is not None:
             stop = along.stop if along.stop >= 0 else None
             where = slice(along.start, stop, along.step) if along else slice(0)
             points = tuple(own[where] for own in points)
-        return self.replaced(a=part(self.a, below), points=points)
+        return self.replaced(a=part(self.a, self._below(taken)), points=points)
 
     def pushed_down(self) -> Node | None:
         a, count = self.a, len(self.points[0])
@@ -419,9 +418,8 @@ class Take(PointSelection):
         if not all(isinstance(own, range) and own for own in points):
             return None
         rows, columns = points
-        if not is_small_part(self.shape, self.a):
-            return None
-        return self.a.diagonal(rows, columns, diagonal_of)
+        is_part = is_small_part(self.shape, self.a)
+        return self.a.diagonal(rows, columns, diagonal_of) if is_part else None
 
     def _along(self, a: Node, axis: int, run: range) -> Node | None:
         ranges = tuple(run if i == axis else None for i in range(len(a.chunks)))
@@ -471,9 +469,8 @@ class TakeByTensor(PointSelection):
         return self._cut(self.a.chunks, self.points[0].chunks[0])
 
     def sliced(self, taken: Cut, part: PartOf) -> Node | None:
-        below = self._below(taken)
         points = tuple(part(own, (taken[self.place],)) for own in self.points)
-        return self.replaced(a=part(self.a, below), points=points)
+        return self.replaced(a=part(self.a, self._below(taken)), points=points)
 
     def tile(self, a: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
         if any(grid.chunks != points[0].chunks for grid in points):
