@@ -149,7 +149,9 @@ def _meets_missing_keys(mapping: Any, meta: Any) -> bool:
     """Tell whether pandas infers of all objects which of them are a missing key of a mapping."""
     if meta.ndim > 1 or meta.dtype != object or hasattr(mapping, "__missing__"):
         return False
-    keys = mapping if isinstance(mapping, dict) else getattr(mapping, "index", ())
+    if not isinstance(mapping, dict | pd.Series):  # types have methods of any name
+        return False
+    keys = mapping if isinstance(mapping, dict) else mapping.index
     return any(pd.api.types.is_scalar(key) and pd.isna(key) for key in keys)
 
 

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,6 +15,10 @@ import pandas as pd
 from marsdask.core.public import public_call
 
 from ..batches import batches
+from ..elementwise.exemplars import as_texts
+from ..elementwise.rowwise import Method, level_values, relabelled, rowwise
+from ..frame_node import dtypes_of
+from ..rows import level_at
 from .csv import read_csv
 from .files import Storage, located, storage_of
 from .pandas_readers import is_buffer, read_buffer
@@ -40,6 +45,55 @@ def to_csv_file(
         options["encoding"] = _unmarked(options.get("encoding"))
     mode = "wb" if isinstance(target, io.BytesIO) else "w"
     block.to_csv(target, header=header if first else False, mode=mode, **options)
+
+
+def _times_as_texts(obj: Any, options: Mapping[str, Any]) -> Any:
+    """Return rows whose times are texts with the digits that one of all needs, as pandas writes."""
+    if len(obj.node.chunks[0]) == 1:
+        return obj
+    has_times = partial(_is_of_kind, "mM" if options.get("date_format") is None else "m")
+    obj = _columns_as_texts(obj, has_times)
+    if not options.get("index", True):
+        return obj
+    labels = obj.node.meta.index
+    levels = labels.dtypes if labels.nlevels > 1 else [labels.dtype]
+    places = tuple(place for place, dtype in enumerate(levels) if has_times(dtype))
+    values = [rowwise(level_values, obj, level=place) for place in places]
+    texts = [as_texts(Method("astype"), level, "str") for level in values]
+    return rowwise(_labelled, obj, *texts, places=places) if texts else obj
+
+
+def _is_of_kind(kinds: str, dtype: Any) -> bool:
+    """Tell whether values, or the categories that they are of, have a type of some kinds."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        return dtype.categories is not None and dtype.categories.dtype.kind in kinds
+    return dtype.kind in kinds
+
+
+def _columns_as_texts(obj: Any, has_times: Callable[[Any], bool]) -> Any:
+    """Return rows whose columns of times are texts."""
+    dtypes = dtypes_of(obj.node.meta)
+    places = [place for place, dtype in enumerate(dtypes) if has_times(dtype)]
+    if not places:
+        return obj
+    if obj.ndim == 1:
+        return as_texts(Method("astype"), obj, "str")
+    columns = obj.node.meta.columns
+    numbered = rowwise(relabelled, obj, columns=pd.RangeIndex(len(columns)))
+    texts = as_texts(Method("astype"), numbered, dict.fromkeys(places, "str"))
+    return rowwise(relabelled, texts, columns=columns)
+
+
+def _labelled(block: Any, *texts: Any, places: tuple[int, ...]) -> Any:
+    """Return rows of whose labels some levels are texts."""
+    new = dict(zip(places, texts, strict=True))
+    levels = [
+        new[place].array if place in new else level_at(block.index, place)
+        for place in range(block.index.nlevels)
+    ]
+    if len(levels) == 1:
+        return block.set_axis(pd.Index(levels[0], name=block.index.name))
+    return block.set_axis(pd.MultiIndex.from_arrays(levels, names=block.index.names))
 
 
 def _unmarked(encoding: str | None) -> str | None:
@@ -112,6 +166,7 @@ def to_csv(
     if path is None:
         text: str = obj.compute().to_csv(sep=sep, **options)
         return text
+    obj = _times_as_texts(obj, options)
     if hasattr(path, "write"):
         for number, block in enumerate(batches(obj)):
             to_csv_file(block, path, first=not number, sep=sep, **options)

@@ -102,3 +102,33 @@ def test_encodings(tmp_path: Any, encoding: str) -> None:
     buffer = io.BytesIO()
     lazy.to_csv(buffer, encoding=encoding)
     assert buffer.getvalue() == frame.to_csv().encode(encoding)
+
+
+TIMES = pd.date_range("2024-01-30", periods=5, freq="12h")
+#: Rows whose times are texts of other digits if some of them are written alone.
+WITH_TIMES: dict[str, pd.DataFrame] = {
+    "times": pd.DataFrame({"t": TIMES, "v": range(5)}),
+    "days": pd.DataFrame({"t": TIMES.normalize(), "v": range(5)}),
+    "parts of seconds": pd.DataFrame({"t": [*TIMES[:2], pd.NaT, TIMES[3] + pd.Timedelta("1us")]}),
+    "labels": pd.DataFrame({"v": range(5)}, TIMES),
+    "two levels": pd.DataFrame({"v": range(5), "t": TIMES, "n": range(5)}).set_index(["t", "n"]),
+    "durations": pd.DataFrame({"t": TIMES - TIMES[0]}),
+    "categories": pd.DataFrame({"t": pd.Categorical(TIMES)}),
+    "columns of one label": pd.DataFrame(
+        {0: TIMES, 1: range(5)},
+    ).set_axis(["a", "a"], axis=1),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"index": False}, {"date_format": "%Y-%j"}], ids=str)
+@pytest.mark.parametrize("name", WITH_TIMES)
+def test_times_have_the_digits_that_one_of_all_needs(tmp_path, name, options):
+    """Chunks of midnights alone are not written as days beside others."""
+    frame = WITH_TIMES[name]
+    path = tmp_path / "times.csv"
+    for chunk in (1, 2, 5):
+        md.DataFrame(frame, chunk_size=chunk).to_csv(path, **options)
+        assert path.read_text() == frame.to_csv(**options)
+    series, lazy = frame.iloc[:, 0], md.DataFrame(frame, chunk_size=1).iloc[:, 0]
+    lazy.to_csv(path, **options)
+    assert path.read_text() == series.to_csv(**options)
