@@ -149,10 +149,10 @@ def _meets_missing_keys(mapping: Any, meta: Any) -> bool:
     """Tell whether pandas infers of all objects which of them are a missing key of a mapping."""
     if meta.ndim > 1 or meta.dtype != object or hasattr(mapping, "__missing__"):
         return False
-    if not isinstance(mapping, dict | pd.Series):  # types have methods of any name
-        return False
-    keys = mapping if isinstance(mapping, dict) else mapping.index
-    return any(pd.api.types.is_scalar(key) and pd.isna(key) for key in keys)
+    keys: Any = mapping.index if isinstance(mapping, pd.Series) else mapping
+    return isinstance(mapping, dict | pd.Series) and any(
+        pd.api.types.is_scalar(key) and pd.isna(key) for key in keys
+    )
 
 
 def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:

@@ -224,3 +224,10 @@ def test_dicts_with_defaults():
         for action in (None, "ignore"):
             found = md.Series(rows, chunk_size=2).map(mapping, na_action=action)
             equal(found, rows.map(mapping.copy(), na_action=action))
+
+
+@pytest.mark.parametrize("func", [str, str.upper, repr, len], ids=repr)
+def test_types_are_functions_too(func):
+    """They have methods whose names are those of attributes of mappings."""
+    rows = pd.Series(["a", "bc", "d"], dtype=object)
+    equal(md.Series(rows, chunk_size=2).map(func), rows.map(func))
