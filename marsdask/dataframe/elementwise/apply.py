@@ -150,9 +150,8 @@ def _meets_missing_keys(mapping: Any, meta: Any) -> bool:
     if meta.ndim > 1 or meta.dtype != object or hasattr(mapping, "__missing__"):
         return False
     keys: Any = mapping.index if isinstance(mapping, pd.Series) else mapping
-    return isinstance(mapping, dict | pd.Series) and any(
-        pd.api.types.is_scalar(key) and pd.isna(key) for key in keys
-    )
+    is_mapping = isinstance(mapping, dict | pd.Series)
+    return is_mapping and any(pd.api.types.is_scalar(key) and pd.isna(key) for key in keys)
 
 
 def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
@@ -439,8 +438,7 @@ def map_values(
 
 def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: Any) -> Any:
     """Map a frame: of objects, pandas finds the type of a column in all its values."""
-    columns = frame.node.meta.columns
-    types = frame.node.meta.dtypes
+    columns, types = frame.node.meta.columns, frame.node.meta.dtypes
     objects = [at for at in range(len(columns)) if types.iloc[at] == np.dtype(object)]
     if meta is not None or not objects:
         return user_call(frame, name, func, meta=meta, **kwargs)
