@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from typing import cast as typed
 
@@ -139,15 +139,30 @@ class Concat(FrameNode):
     """The rows of several objects, one object after the other."""
 
     parts: tuple[Node, ...]
+    counts: tuple[Any, ...] | None = None
+    """How many rows each part counts as, where that is not as many as it is known to have."""
 
     @property
     def meta(self) -> Any:
-        # Rows without columns are gaps in those of the others.
-        gaps = tuple(
-            part.meta.ndim == 2 and not len(part.meta.columns) and total(part.chunks[0]) != 0
-            for part in self.parts
-        )
+        gaps = self._gaps
         return result_of(Concat, (self.parts, gaps), (), lambda: self._joined_types(gaps))
+
+    @property
+    def _gaps(self) -> tuple[bool, ...]:
+        """Which parts are rows without columns, which are gaps in those of the others."""
+        counts = self.counts or [total(part.chunks[0]) for part in self.parts]
+        pairs = zip(self.parts, counts, strict=True)
+        return tuple(_lacks_columns(part.meta) and count != 0 for part, count in pairs)
+
+    @property
+    def settled(self) -> bool:
+        return not self._has_rows_by_values and super().settled
+
+    @property
+    def _has_rows_by_values(self) -> bool:
+        """Whether only values tell if a part without columns has rows, and so if there are gaps."""
+        bare = [total(part.chunks[0]) for part in self.parts if _lacks_columns(part.meta)]
+        return self.counts is None and 0 < len(bare) < len(self.parts) and not known(bare)
 
     def _joined_types(self, gaps: tuple[bool, ...]) -> Any:
         metas: list[Any] = [part.meta for part in self.parts]
@@ -161,9 +176,11 @@ class Concat(FrameNode):
 
     @property
     def _absent(self) -> frozenset[Any]:
-        """The columns that some part with columns lacks."""
+        """The columns that some part lacks, if it has columns or rows."""
         if self.meta.ndim == 1:
             return frozenset()
+        if any(self._gaps) and not self._has_rows_by_values:
+            return frozenset(self.meta.columns)
         labels = [frozenset(part.meta.columns) for part in self.parts if len(part.meta.columns)]
         every = frozenset(self.meta.columns)
         return every - every.intersection(*labels)
@@ -194,6 +211,19 @@ class Concat(FrameNode):
         return self.replaced(parts=tuple(runs))
 
     def tile(self, *grids: Grid) -> Grid | Generator[Look, Any, Grid]:
+        return self._counted(grids) if self._has_rows_by_values else self._tile(grids)
+
+    def _counted(self, grids: Sequence[Grid]) -> Generator[Look, Any, Grid]:
+        """Return the rows in the types that the lengths of parts without columns decide."""
+        bare = yield from resolved(*(grid for grid in grids if _lacks_columns(grid.meta)))
+        rest = iter(bare)
+        grids = [next(rest) if _lacks_columns(grid.meta) else grid for grid in grids]
+        counted = replace(self, counts=tuple(total(grid.chunks[0]) for grid in grids))
+        tiled = counted._tile(grids)
+        grid = tiled if isinstance(tiled, Grid) else (yield from tiled)
+        return replace(grid, meta=None)  # its types are not those that are declared
+
+    def _tile(self, grids: Sequence[Grid]) -> Grid | Generator[Look, Any, Grid]:
         # Labels of other types are objects, unless parts have no rows: these do not count.
         kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
         if len(kinds) > 1 and not all(map(is_numeric_dtype, itertools.chain(*kinds))):
@@ -262,6 +292,10 @@ class Concat(FrameNode):
             kwargs |= {"empty": empty} if empty else {}
         rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
+
+
+def _lacks_columns(meta: Any) -> bool:
+    return meta.ndim == 2 and not len(meta.columns)
 
 
 def _has_complex(meta: Any) -> bool:
@@ -385,7 +419,9 @@ def _below(
             rowwise(NewLabels(keyed), part, key=key, names=names)
             for key, part in zip(keys, parts, strict=True)
         ]
-    result = wrap(Concat(tuple(part.node for part in parts)))
+    # Below keys a part without rows counts, too.
+    counts = None if keys is None and names is None else (1,) * len(parts)
+    result = wrap(Concat(tuple(part.node for part in parts), counts))
     same = keys is not None and len({alignment(part.node) for part in given}) == 1
     if not ignore_index and not same:  # pandas keeps equal labels below keys
         result = with_inferred_labels(result, given)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, filtered, planned, table, tables
 
 
@@ -242,6 +243,24 @@ def test_rows_without_columns():
             lazy = md.concat([md.DataFrame(rows, chunk_size=1), md.DataFrame(frame)][order])
             assert lazy.dtypes.equals(wanted.dtypes)
             equal(lazy, wanted)
+
+
+@pytest.mark.parametrize("kernels", ["pandas", "polars"])
+@pytest.mark.parametrize("least", [0, 9])
+def test_rows_without_columns_that_are_filtered(least, kernels):
+    """Whether there are any decides the types of the others, also of a few rows of these."""
+    frame = pd.DataFrame({"k": [1, 2], "b": [True, False], "m": pd.array([1, None])})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    for order in (slice(None), slice(None, None, -1)):
+        wanted = pd.concat([frame[frame.k > least][[]], frame][order])
+        with option_context({"dataframe.kernels": kernels, "coalesce": False}):
+            found = md.concat([lazy[lazy.k > least][[]], lazy][order])
+            equal(found, wanted)
+            equal(found[found.k > 0], wanted[wanted.k > 0])
+            equal(found.groupby("k").head(1), wanted.groupby("k").head(1))
+        keys = {"keys": ["x", "y"]}
+        wanted = pd.concat([frame[frame.k > least][[]], frame][order], **keys)
+        equal(md.concat([lazy[lazy.k > least][[]], lazy][order], **keys), wanted)
 
 
 @pytest.mark.parametrize("column", ["i", "b", "f", "m", "s"])
