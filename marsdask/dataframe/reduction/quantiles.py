@@ -56,10 +56,13 @@ def column_quantile_of_all(
     return column_quantile(block, q, axis, method=method, **options)
 
 
-def selected(column: Any, q: Any, method: str, *, skipna: bool = True) -> Any:
-    """Return quantiles of a column as a tensor."""
+def selected(
+    column: Any, q: Any, method: str, *, skipna: bool = True, present: bool = False
+) -> Any:
+    """Return quantiles of a column as a tensor; all values are known to be ``present``, or not."""
     dtype = column.node.meta.dtype
-    if is_masked(dtype) or (dtype.kind in "iu" and not column.node.settled):  # values may miss
+    may_miss = not present and dtype.kind in "iu" and not column.node.settled
+    if is_masked(dtype) or may_miss:
         column = rowwise(Method("astype"), column, dtype="float64")
     values = to_tensor(column).node
     return collection_of(ColumnQuantile(values, np.asarray(q, float), (0,), method, False, skipna))
@@ -146,7 +149,7 @@ def _quantiles(column: Any, q: Any, interpolation: str) -> Any:
     counts = [column.count(), column.isna().sum()]
     like = one_row(meta).quantile(shares, interpolation=interpolation)
     how = {"dtype": meta.dtype, "shares": tuple(shares), "interpolation": interpolation}
-    parts = [selected(values, shares, interpolation), *counts]
+    parts = [selected(values, shares, interpolation, present=True), *counts]
     return assembled(masked_quantiles, parts, like, title="quantile", typed=False, **how)
 
 

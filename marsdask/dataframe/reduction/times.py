@@ -11,10 +11,11 @@ import pandas as pd
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.rowwise import rowwise
 from ..frame_node import axis_number
+from ..schemas.dtypes import OneType, is_small
 from . import quantiles
 from .aggregate import scalar_of
 from .fold import assembled
-from .reductions import reduction
+from .reductions import collection_of, reduction
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -36,8 +37,9 @@ def mean(obj: Any, axis: Any = 0, **options: Any) -> Series | Tensor:
     if extra := set(options) - {"skipna", "numeric_only"}:
         raise TypeError(f"mean() got an unexpected keyword argument {extra.pop()!r}")
     check_boolean("skipna", options.get("skipna", True), none=False)
-    start, apart = _from_start(obj)
-    return _time(obj, start, apart.mean(), axis, **options)
+    series = _in_one_unit(obj)
+    start, apart = _from_start(series)
+    return _time(series, start, apart.mean(), axis, **options)
 
 
 def median(
@@ -50,8 +52,9 @@ def median(
     check_boolean("skipna", skipna, none=False)
     if not _kind(obj.node.meta):
         return quantiles.median(obj, axis, skipna=skipna, numeric_only=numeric_only)
-    start, apart = _from_start(obj)
-    return _time(obj, start, apart.median(), axis, skipna=skipna, numeric_only=numeric_only)
+    series = _in_one_unit(obj)
+    start, apart = _from_start(series)
+    return _time(series, start, apart.median(), axis, skipna=skipna, numeric_only=numeric_only)
 
 
 def quantile(series: Series, q: Any = 0.5, interpolation: str = "linear") -> Series | Tensor:
@@ -59,6 +62,7 @@ def quantile(series: Series, q: Any = 0.5, interpolation: str = "linear") -> Ser
     meta = series.node.meta
     if not _kind(meta):
         return quantiles.quantile_of(series, q, interpolation)
+    series = _in_one_unit(series)
     # Not from the earliest one on: floats of the same size round as pandas's do.
     apart = rowwise(as_integers, series.dropna())
     start = apart.min() * 0
@@ -69,9 +73,10 @@ def quantile(series: Series, q: Any = 0.5, interpolation: str = "linear") -> Ser
     how: Any = {"index": like.index, "name": meta.name, "dtype": meta.dtype}
     rows: Series = assembled(
         as_times,
-        [start, quantiles.selected(apart, q, interpolation)],
+        [start, quantiles.selected(apart, q, interpolation), *_in_unit(series)],
         like,
         title="quantile",
+        typed=series.node.settled,
         **how,
     )
     return rows
@@ -81,6 +86,19 @@ def _kind(meta: Any) -> str:
     """Return the kind of a column of times: ``"M"``, ``"m"`` or none."""
     kind = getattr(getattr(meta, "dtype", None), "kind", "O")
     return kind if kind in ("m", "M") else ""
+
+
+def _in_one_unit(series: Any) -> Any:
+    """Return times in one unit: the one of all rows, or that is declared if these are many."""
+    node = series.node
+    if node.settled:
+        return series
+    return collection_of(OneType(node)) if is_small(node) else series.astype(node.meta.dtype)
+
+
+def _in_unit(series: Any) -> list[Any]:
+    """Return the first row, if only values tell the type of all."""
+    return [] if series.node.settled else [series.head(1)]
 
 
 def _from_start(series: Any) -> tuple[Any, Any]:
@@ -114,22 +132,31 @@ def _time(
         axis_number(meta, axis)
     if numeric_only:
         raise TypeError("Series.median does not allow numeric_only=True with non-numeric dtypes.")
-    parts = [start, apart] if skipna else [start, apart, series.isna().any()]
+    gaps: Any = [] if skipna else [series.isna().any()]
+    parts = [start, apart, *_in_unit(series), *gaps]
     like = pd.Series([0]).astype(meta.dtype).iloc[0]
-    result: Tensor = assembled(as_time, parts, like, title="mean", dtype=meta.dtype)
+    how = {"dtype": meta.dtype, "skipna": skipna, "typed": series.node.settled}
+    result: Tensor = assembled(as_time, parts, like, title="mean", **how)
     return result
 
 
-def as_time(start: Any, apart: Any, gaps: Any = False, *, dtype: Any) -> Any:
-    """Return the time that is ``apart`` from the earliest one; none if that is missing."""
-    return pd.NaT if gaps else as_times(start, [scalar_of(apart)], dtype=dtype).iloc[0]
+def as_time(start: Any, apart: Any, *rest: Any, dtype: Any, skipna: bool) -> Any:
+    """Return the time that is ``apart`` from the earliest one; none if that is missing.
+
+    The ``rest`` is the first row, if only values tell the type, and whether a time is missing.
+    """
+    if not skipna and rest[-1]:
+        return pd.NaT
+    first = rest if skipna else rest[:-1]
+    return as_times(start, [scalar_of(apart)], *first, dtype=dtype).iloc[0]
 
 
 def as_times(
-    start: Any, apart: Any, *, dtype: Any, index: Any = None, name: Any = None
+    start: Any, apart: Any, first: Any = None, *, dtype: Any, index: Any = None, name: Any = None
 ) -> pd.Series:
-    """Return the times that are ``apart`` from the earliest one."""
+    """Return the times that are ``apart`` from the earliest one, in the type of ``first``."""
     values = [_added(start, float(duration)) for duration in apart]
+    dtype = dtype if first is None else first.dtype
     return pd.Series(values, index, dtype="Int64", name=name).astype(dtype)
 
 

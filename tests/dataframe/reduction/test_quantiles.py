@@ -80,6 +80,14 @@ def test_numbers_that_may_be_missing():
     equal(lazy.groupby("f").ngroup().quantile([0.5]), frame.groupby("f").ngroup().quantile([0.5]))
 
 
+def test_masked_numbers_of_unknown_types():
+    """Quantiles of what may be another type until it is computed, without a gap."""
+    column = pd.Series([2**62 + 1, 7, 7], dtype="UInt64")
+    wanted, lazy = column.mode(dropna=False), md.Series(column, chunk_size=1).mode(dropna=False)
+    for q in (0.5, [0.3, 1.0]):
+        equal(lazy.quantile(q, interpolation="lower"), wanted.quantile(q, interpolation="lower"))
+
+
 def test_methods_and_types():
     """Of tables, objects and periods there are none."""
     frame = table(5)[["k", "u"]]

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal
 
 TEXTS = ["1969-12-30 00:00:00.000001", "1970-01-05", "1970-01-02", None, "1970-01-02"]
@@ -36,6 +37,21 @@ def test_times(kind):
             equal(lazy.quantile(q, interpolation=how), series.quantile(q, interpolation=how))
     if kind != "apart":
         equal(lazy.describe(), series.describe())
+
+
+@pytest.mark.parametrize("kernels", ["pandas", "polars"])
+@pytest.mark.parametrize("days", [[3.0, 1.0, None], [1.0, 1.5, 3.0], [None]])
+def test_units_that_values_tell(days, kernels):
+    """Whole days are in microseconds, others in nanoseconds."""
+    numbers = pd.Series(days, dtype=float)
+    series: Any = pd.to_datetime(numbers, unit="D")
+    with option_context({"coalesce": False, "dataframe.kernels": kernels}):
+        lazy = md.to_datetime(md.Series(numbers, chunk_size=1), unit="D")
+        for skipna in (True, False):
+            equal(lazy.mean(skipna=skipna), series.mean(skipna=skipna))
+            equal(lazy.median(skipna=skipna), series.median(skipna=skipna))
+        for q in (0.3, [0.9, 0.3]):
+            equal(lazy.quantile(q), series.quantile(q))
 
 
 def test_refused_at_the_call():

@@ -258,9 +258,8 @@ def test_rows_without_columns_that_are_filtered(least, kernels):
             equal(found, wanted)
             equal(found[found.k > 0], wanted[wanted.k > 0])
             equal(found.groupby("k").head(1), wanted.groupby("k").head(1))
-        keys = {"keys": ["x", "y"]}
-        wanted = pd.concat([frame[frame.k > least][[]], frame][order], **keys)
-        equal(md.concat([lazy[lazy.k > least][[]], lazy][order], **keys), wanted)
+        wanted = pd.concat([frame[frame.k > least][[]], frame][order], keys=["x", "y"])
+        equal(md.concat([lazy[lazy.k > least][[]], lazy][order], keys=["x", "y"]), wanted)
 
 
 @pytest.mark.parametrize("column", ["i", "b", "f", "m", "s"])
