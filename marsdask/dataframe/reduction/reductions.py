@@ -131,7 +131,8 @@ class FrameReduction(FrameNode):
         dtype = self.a.meta.dtype
         if self.recipe in {"min", "max"} and isinstance(dtype, pd.StringDtype):
             whole = None if none else ""  # of all missing ones, pandas has a NaN
-        meta = np.zeros((), object if whole in (None, "") else np.asarray(whole).dtype)
+        no_text = whole is None or (isinstance(whole, str) and not whole)
+        meta = np.zeros((), object if no_text else np.asarray(whole).dtype)
         if meta.dtype == object:
             meta[()] = whole  # such as a time: types of later results depend on it
         return meta, ()

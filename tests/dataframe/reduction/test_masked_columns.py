@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal
+from tests.dataframe.tables import equal, same
 from tests.strategies import draws
 
 DTYPES = ["Int64", "Int8", "UInt16", "Float64", "boolean"]
@@ -102,3 +102,13 @@ def test_types_of_scalars(dtype: Any) -> None:
         found = getattr(md.Series(column, chunk_size=2), name)().compute()
         assert np.asarray(found).dtype == np.asarray(wanted).dtype, name
         np.testing.assert_allclose(float(found), float(wanted), rtol=2e-3)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean"])
+@pytest.mark.parametrize("name", ["var", "std", "sem", "mean", "median", "min", "max", "sum"])
+def test_no_rows(name: str, dtype: str) -> None:
+    """Of none pandas has NA, which is neither true nor false."""
+    frame = pd.DataFrame({"f": np.zeros(0), "m": pd.array([], dtype=dtype)})
+    lazy = md.DataFrame(frame)
+    same(lambda d: d.agg([name]), lazy, frame)
+    same(lambda d: getattr(d.m, name)(), lazy, frame)
