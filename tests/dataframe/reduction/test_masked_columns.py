@@ -108,7 +108,7 @@ def test_types_of_scalars(dtype: Any) -> None:
 @pytest.mark.parametrize("name", ["var", "std", "sem", "mean", "median", "min", "max", "sum"])
 def test_no_rows(name: str, dtype: str) -> None:
     """Of none pandas has NA, which is neither true nor false."""
-    frame = pd.DataFrame({"f": np.zeros(0), "m": pd.array([], dtype=dtype)})
+    frame = pd.DataFrame({"f": np.zeros(0), "m": pd.Series([0]).astype(dtype)[:0]})
     lazy = md.DataFrame(frame)
     same(lambda d: d.agg([name]), lazy, frame)
     same(lambda d: getattr(d.m, name)(), lazy, frame)
