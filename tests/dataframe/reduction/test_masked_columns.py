@@ -106,7 +106,7 @@ def test_types_of_scalars(dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean"])
 @pytest.mark.parametrize("name", ["var", "std", "sem", "mean", "median", "min", "max", "sum"])
-def test_no_rows(name: str, dtype: str) -> None:
+def test_no_rows(name: str, dtype: Any) -> None:
     """Of none pandas has NA, which is neither true nor false."""
     frame = pd.DataFrame({"f": np.zeros(0), "m": pd.Series([0]).astype(dtype)[:0]})
     lazy = md.DataFrame(frame)
