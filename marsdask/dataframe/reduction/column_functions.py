@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.sizes import total
 
+from ..rows import empty_rows
 from ..schemas.samples import labels_like, sample
 from .fold import Assembly
 from .reductions import collection_of
@@ -20,9 +23,10 @@ def call_with_columns(
 ) -> Any:
     """Return what a method of pandas makes of all rows with a function of whole columns.
 
-    A call with a few made-up rows shows the type of the result, unless ``meta`` does.
+    A call with a few made-up rows, or with none of none, shows the type of the result, unless
+    ``meta`` does.
     """
-    like = meta if meta is not None else _guessed(obj.node.meta, name, func, args, kwargs)
+    like = meta if meta is not None else _guessed(obj.node, name, func, args, kwargs)
     by_column = isinstance(like, pd.Series) and obj.ndim == 2
     rows = len(like) if by_column and meta is None else None
     if isinstance(like, pd.DataFrame | pd.Series):
@@ -32,15 +36,20 @@ def call_with_columns(
         if like.dtype == object:
             like[()] = value
     how = {"name": name, "func": func, "args": args, "kwargs": tuple(kwargs.items())}
-    node = Assembly(like, rows, by_column, name, (obj.node,), called, tuple(how.items()))
+    options = tuple(how.items())
+    node = Assembly(like, rows, by_column, name, (obj.node,), called, options, typed=False)
     return collection_of(node)
 
 
-def _guessed(meta: Any, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _guessed(node: Any, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    meta = node.meta
     rows = sample(meta)
     rows = rows.set_axis(labels_like(meta.index), axis=0)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if total(node.chunks[0]) == 0:
+            with suppress(Exception):  # which is raised when it runs
+                return getattr(empty_rows(meta), name)(func, *args, **kwargs)
         try:
             return getattr(rows, name)(func, *args, **kwargs)
         except Exception:  # noqa: BLE001 - of missing or infinite values, which may not be there

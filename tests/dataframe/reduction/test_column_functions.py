@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,3 +55,24 @@ def test_types_are_shown_or_declared():
     equal(lazy.apply(last, meta=pd.Series(dtype="i8")), frame.apply(last))
     assert lazy.apply(lambda x: x.max()).dtype == np.dtype("i8")
     assert lazy.u.agg(lambda x: x.max()).shape == ()
+
+
+def test_types_of_no_rows():
+    """Are those that the function gives for none, where these are known to be none."""
+    frame = table(6)[["k"]][:0]
+    equal(md.DataFrame(frame).apply(np.sum), frame.apply(np.sum))
+    distinct: Any = md.DataFrame(frame).apply(np.sum)
+    wanted: Any = frame.apply(np.sum)
+    np.testing.assert_array_equal(distinct.unique().compute(), wanted.unique(), strict=True)
+
+
+def test_types_that_values_tell():
+    """A function may give another type for all rows than for a few that are made up."""
+    frame = table(6)[["k"]]
+
+    def half(column):
+        return len(column) / 4 if len(column) > 5 else 0
+
+    lazy: Any = md.DataFrame(frame, chunk_size=2).apply(half)
+    values: Any = frame.apply(half)
+    equal(lazy.quantile(0.5), values.quantile(0.5))
