@@ -13,13 +13,14 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.sizes import total
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import rowwise
-from ..frame_node import axis_number, row_bytes
+from ..frame_node import axis_number, dtypes_of, row_bytes
 from ..rows import concat
 from ..schemas.samples import labels_like, sample
 from .fold import FrameFold
@@ -257,6 +258,12 @@ def finish_extremes(rows: Any, *, none: Any, n: int, keep: str, by: Any, name: s
 
 def _most(obj: Any, name: str, n: int, by: tuple[Any, ...] | None, **options: Any) -> Any:
     meta = obj.node.meta
+    columns = meta if by is None else meta[[label for label in by if label in meta]]
+    if not obj.node.settled and any(map(is_object_dtype, dtypes_of(columns))):
+        raise NotImplementedError(
+            f"{name}() of objects that may be numbers is not supported; use execute() or astype() "
+            "before"
+        )
     like = getattr(meta, name)(n, **options)  # raises pandas's errors
     choice = MostPlaces(name, n, options["keep"], by)
     finished = {"n": n, "keep": options["keep"], "by": by}

@@ -101,6 +101,19 @@ def test_positions_of_extremes(name, values, skipna):
     same(lambda x: getattr(x, name)(skipna=skipna), md.Series(series, chunk_size=2), series)
 
 
+def test_objects_whose_type_only_values_tell():
+    """They are numbers if they are computed, of which there are extremes."""
+    series: Any = pd.Series([0.5, False], dtype=object)
+    wanted: Any = series.str.zfill(3)
+    lazy: Any = md.Series(series, chunk_size=1).str.zfill(3)
+    for call in (lambda x: x.nsmallest(1), lambda x: x.to_frame("a").nlargest(1, "a")):
+        with pytest.raises(NotImplementedError, match="execute"):
+            call(lazy)
+    equal(lazy.execute().nsmallest(1), wanted.nsmallest(1))
+    with pytest.raises(TypeError, match="nsmallest"):
+        md.Series(series).nsmallest(1)
+
+
 def test_labels_named_like_the_column():
     """Their level is no column."""
     frame = pd.DataFrame({"f": [3.0, 1.0, 2.0]}, index=pd.Index([5, 6, 7], name="f"))
