@@ -385,10 +385,13 @@ def _with_keys(node: Node, keys: Sequence[Hashable]) -> Node:
     return node
 
 
-def in_doubles(node: Node, call: GroupByCall) -> tuple[Node, Narrowing | None]:
+def in_doubles(
+    node: Node, call: GroupByCall, *, bins: bool = False
+) -> tuple[Node, Narrowing | None]:
     """Return rows with floats of fewer bits as doubles, and how results become short again.
 
-    pandas adds up short floats in 64 bits, and returns a type that all groups decide together.
+    pandas adds up short floats in 64 bits, and returns a type that all groups decide together; of
+    ``bins`` means stay long.
     """
     meta: pd.DataFrame = node.meta
     short = once_a_schema(_short_columns, meta)
@@ -407,7 +410,12 @@ def in_doubles(node: Node, call: GroupByCall) -> tuple[Node, Narrowing | None]:
     names = tuple(name if label in columns else None for label, name in pairs)
     sources = tuple(label for label, _ in pairs)
     groups = (call.by, call.sort, call.dropna)
-    return rows, Narrowing(tuple(dtypes_of(like)), names, sources, how.is_one_sum, *groups)
+    dtypes = tuple(dtypes_of(like))
+    if bins and len(call.by) == 1:
+        pairs = tuple(zip(dtypes, names, strict=True))
+        dtypes = tuple(np.dtype(float) if name == "mean" else dtype for dtype, name in pairs)
+        names = tuple(None if name == "mean" else name for name in names)
+    return rows, Narrowing(dtypes, names, sources, how.is_one_sum, *groups)
 
 
 def _short_columns(meta: pd.DataFrame) -> list[Any]:

@@ -204,12 +204,13 @@ class GroupBy(Generic[R, C]):
     def _of_all_groups(self, call: GroupByCall) -> Any:
         node = self._in_order()._node if needs_order(call, self._node.meta) else self._node
 
+        empty, *bounds = self._flags["empty"]
+
         def aggregate(call: GroupByCall) -> Any:
-            wide, narrowing = in_doubles(node, call)
+            wide, narrowing = in_doubles(node, call, bins=isinstance(empty, TimeBins))
             result = GroupByAggregation(wide, call)
             return _lazy(result if narrowing is None else narrow_floats(result, wide, narrowing))
 
-        empty, *bounds = self._flags["empty"]
         if empty is None or isinstance(call, WindowCall):
             return aggregate(call)
         return result_of_call(self._node, call, empty, bounds, aggregate)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Protocol, Self
 from typing import cast as typed
 
+import numpy as np
 import pandas as pd
 from pandas.api.typing import Resampler as PandasResampler
 
@@ -149,7 +150,7 @@ class Resampler(Generic[S]):
         functions = args[:1] or tuple(options.values()) if name == "agg" else ()
         in_order = name in BY_ORDER or any(method in str(functions) for method in BY_ORDER)
         rows, labels, bounds = self._labelled(in_order=in_order)
-        groups = groupby(rows, labels)
+        groups = groupby(in_doubles(rows) if "mean" in (name, *args) else rows, labels)
         result: Any = getattr(groups, name)(*args, **options)
         fill = EMPTY.get(name)
         fill = None if options.get("min_count", 0) > 0 else fill
@@ -391,6 +392,15 @@ def _flat(func: Any) -> list[Any]:
     if isinstance(func, list | tuple | dict):
         return [inner for item in several for inner in _flat(item)]
     return [func]
+
+
+def in_doubles(rows: Any) -> Any:
+    """Return rows with short floats as doubles: of bins of times pandas returns such means."""
+    meta = rows.node.meta
+    short = [dtype in (np.float16, np.float32) for dtype in dtypes_of(meta)]
+    if not any(short) or (meta.ndim == 2 and not meta.columns.is_unique):
+        return rows
+    return rows.astype("f8" if meta.ndim == 1 else dict.fromkeys(meta.columns[short], "f8"))
 
 
 def _fills(func: Any, meta: Any) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, filtered, table, tables
+from tests.dataframe.tables import equal, filtered, same, table, tables
 from tests.strategies import HISTORIES, chunkings, draws
 
 NAMES = ["sum", "mean", "count", "min", "max", "var", "first", "last", "median", "nunique", "prod"]
@@ -167,3 +167,16 @@ def test_refusals():
         lazy.resample("D")["none"]
     with pytest.raises(ValueError, match="Upsampling"):
         lazy.resample("D", on="t").ffill()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+@pytest.mark.parametrize("name", ["mean", "sum", "std", "max"])
+def test_short_floats(name: str, dtype: Any) -> None:
+    """Means of bins are doubles in pandas, also where those of groups are short again."""
+    times = pd.DatetimeIndex(["1970-01-09", "1970-01-05", "1969-12-31", "1970-03-06"])
+    frame = pd.DataFrame({"t": times, "u": pd.Series([5, 6, 8, 3], dtype=dtype)})
+    for chunk in (1, 4):
+        lazy = md.DataFrame(frame, chunk_size=chunk)
+        same(lambda d: getattr(d.resample("MS", on="t").u, name)(), lazy, frame)
+        same(lambda d: d.resample("MS", on="t")[["u"]].agg(name), lazy, frame)
+        same(lambda d: getattr(d.groupby(pd.Grouper(key="t", freq="MS")).u, name)(), lazy, frame)
