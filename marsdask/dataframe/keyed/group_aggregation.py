@@ -412,8 +412,8 @@ def in_doubles(
     groups = (call.by, call.sort, call.dropna)
     dtypes = tuple(dtypes_of(like))
     if bins and len(call.by) == 1:
-        pairs = tuple(zip(dtypes, names, strict=True))
-        dtypes = tuple(np.dtype(float) if name == "mean" else dtype for dtype, name in pairs)
+        types = zip(dtypes, names, strict=True)
+        dtypes = tuple(np.dtype(float) if name == "mean" else dtype for dtype, name in types)
         names = tuple(None if name == "mean" else name for name in names)
     return rows, Narrowing(dtypes, names, sources, how.is_one_sum, *groups)
 
