@@ -589,7 +589,7 @@ def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
 @kernel(view=True)
 def relabelled(block: Any, columns: Any, before: Any = None) -> Any:
     """Return the frame, or those columns that had the labels ``before``, with other labels."""
-    block = block.copy(deep=False) if before is None else block[list(before)]
+    block = block.copy(deep=False) if before is None else column_of(block, list(before))
     block.columns = columns
     return block
 

@@ -131,3 +131,18 @@ def test_columns(name: str, folder: Path) -> None:
     lazy = call(md.read_parquet(folder))
     assert columns_read(lazy) == set(columns)
     equal(lazy, call(FRAME))
+
+
+def test_truth_values_as_labels() -> None:
+    """They are no mask: not where columns are chosen, nor where those get other labels."""
+    frame = pd.DataFrame([[1, 2.5], [3, 4.5]], columns=[False, True])
+    lazy = md.DataFrame(frame, chunk_size=1)
+    calls: list[Any] = [
+        lambda d: d.loc[:, [False, True]],
+        lambda d: d.set_axis(["x", "y"], axis=1)["y"],
+        lambda d: (d + 1).set_axis(["x", "y"], axis=1)[["y"]],
+        lambda d: d.assign(z=d[True])[[True, "z"]],
+        lambda d: d.add_prefix("x")[["xTrue"]],
+    ]
+    for call in calls:
+        equal(call(lazy), call(frame))
