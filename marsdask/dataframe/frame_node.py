@@ -119,6 +119,11 @@ class FrameNode(Node):
         """
         return any(isinstance(child, FrameNode) and child.types_by_rows for child in self.inputs)
 
+    @property
+    def common_keys(self) -> frozenset[Any]:
+        """The columns that a join made of both sides: their type does not depend on matches."""
+        return frozenset()
+
     def incomplete_in(self, wanted: Columns) -> bool:
         if wanted is None or not isinstance(self.meta, pd.DataFrame):
             return self.incomplete

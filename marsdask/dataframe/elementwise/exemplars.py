@@ -94,7 +94,9 @@ def _is_open(node: Any, key: Hashable) -> bool:
             node = node.args[1 + names.index(key)]
             break
         node = node.args[0]
-    return isinstance(node, FrameNode) and node.types_by_rows
+    if not isinstance(node, FrameNode) or key in node.common_keys:
+        return False
+    return node.types_by_rows
 
 
 def mapped_from(block: Any, dtype: Any) -> Any:

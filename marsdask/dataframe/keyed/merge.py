@@ -245,6 +245,13 @@ class Merge(FrameNode):
         return dtypes_of(meta) != dtypes_of(self.meta)
 
     @property
+    def common_keys(self) -> frozenset[Any]:
+        if super().types_by_rows:
+            return frozenset()
+        left, right = (set(zip(n.meta.columns, n.meta.dtypes, strict=True)) for n in self.inputs)
+        return frozenset(key for key, _ in left & right if key in (self.how.on or ()))
+
+    @property
     def chunks(self) -> Chunks:
         left, right = self.left.chunks[0], self.right.chunks[0]
         shape, count = self._told.beforehand(len(left), len(right))

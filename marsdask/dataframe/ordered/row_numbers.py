@@ -80,6 +80,10 @@ class ResetIndex(FrameNode):
         return True
 
     @property
+    def common_keys(self) -> frozenset[Any]:
+        return self.a.common_keys if isinstance(self.a, FrameNode) else frozenset()
+
+    @property
     def chunks(self) -> Chunks:
         return self.a.chunks
 
