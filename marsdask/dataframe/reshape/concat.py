@@ -193,7 +193,9 @@ class Concat(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         if wanted is None or not isinstance(self.meta, pd.DataFrame):
             return (None,) * len(self.parts)
-        return tuple(wanted & frozenset(part.meta.columns) for part in self.parts)
+        # A part without columns has a say in no type: one that has some keeps one.
+        columns = [part.meta.columns for part in self.parts]
+        return tuple(wanted.intersection(own) or frozenset(own[:1]) for own in columns)
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         (rows,) = taken

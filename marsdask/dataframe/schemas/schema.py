@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable
 from dataclasses import is_dataclass
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary, ref
 
@@ -65,7 +66,8 @@ def once_a_schema(func: Callable[[Any], T], meta: Any) -> T:
     number = id(meta)
     entry = _FACTS.get(number)
     if entry is None or entry[0]() is not meta:
-        entry = _FACTS[number] = ref(meta, lambda _: _FACTS.pop(number, None)), {}
+        forget = partial(_FACTS.pop, number, None)
+        entry = _FACTS[number] = ref(meta, lambda _: forget()), {}
     facts = entry[1]
     if func not in facts:
         facts[func] = func(meta)

@@ -146,3 +146,16 @@ def test_truth_values_as_labels() -> None:
     ]
     for call in calls:
         equal(call(lazy), call(frame))
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+def test_parts_of_which_no_column_is_wanted_have_labels(join: Any) -> None:
+    """They decide the type of all labels as if their columns were wanted."""
+    texts = pd.DataFrame({"a": [1, 2]}, pd.Index(["x", "y"]))
+    numbers = pd.DataFrame({"b": [3, 4], "c": [5, 6]}, pd.Index([1, 2]))
+    parts = [md.DataFrame(frame, chunk_size=1) for frame in (texts, numbers)]
+    wanted = pd.concat([texts, numbers[["b", "c"]]], join=join)
+    found = md.concat([parts[0], parts[1][["b", "c"]]], join=join)
+    equal(found, wanted)
+    if join == "outer":
+        equal(found["a"], wanted["a"])
