@@ -39,7 +39,10 @@ def labels_of(meta: Any) -> pd.Index | None:
 def _is_simple(meta: Any) -> bool:
     if not isinstance(meta, pd.DataFrame):
         return False
-    return meta.columns.nlevels == 1 and meta.columns.is_unique
+    columns = meta.columns
+    # Of truth values pandas takes a list for a mask in places.
+    has_masks = columns.dtype.kind in "bO" and any(isinstance(c, bool | np.bool_) for c in columns)
+    return columns.nlevels == 1 and columns.is_unique and not has_masks
 
 
 def all_columns(node: Rowwise, wanted: Columns = None) -> Need:

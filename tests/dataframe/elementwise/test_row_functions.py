@@ -143,6 +143,7 @@ def test_truth_values_as_labels() -> None:
         lambda d: (d + 1).set_axis(["x", "y"], axis=1)[["y"]],
         lambda d: d.assign(z=d[True])[[True, "z"]],
         lambda d: d.add_prefix("x")[["xTrue"]],
+        lambda d: d.groupby(False).first()[True],
     ]
     for call in calls:
         equal(call(lazy), call(frame))
