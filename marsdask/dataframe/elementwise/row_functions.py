@@ -142,11 +142,17 @@ def reindexed(node: Rowwise, wanted: Columns) -> Need:
     return Need((frozenset(fewer),), {"kwargs": (("columns", fewer),)})
 
 
+#: Functions of a frame that align one value per column by label.
+ARITHMETIC = {
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "divmod", "div"),
+    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rdiv"),
+    *("lt", "le", "gt", "ge", "eq", "ne"),
+}
+
 #: Methods and operators whose columns are those of their operands, each computed of its own.
 COLUMNWISE = {
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "div"),
-    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rdiv"),
-    *("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor"),
+    *ARITHMETIC,
+    *("and", "or", "xor"),
     *("abs", "neg", "pos", "invert", "round", "clip", "astype", "convert_dtypes", "infer_objects"),
     *("isna", "isnull", "notna", "notnull", "fillna", "isin", "where", "mask", "replace"),
     *("rename_axis",),
@@ -157,6 +163,8 @@ def columnwise(node: Rowwise, wanted: Columns) -> Need:
     """Need the columns of the same labels, if nothing else is matched to columns by place."""
     if wanted is None or not _is_columnwise(node):
         return all_columns(node)
+    # pandas has no value for each of no columns, as in isin().
+    wanted = wanted or frozenset(node.meta.columns[:1])
     columns: list[Columns] = [
         wanted if isinstance(item.meta, pd.DataFrame) else None for item in node.inputs
     ]
@@ -212,6 +220,9 @@ class RowFunction:
     """Whether the rows get other labels."""
 
 
+#: What is assumed of other functions.
+OTHER = RowFunction()
+
 #: The records of functions that have one.
 RECORDS: dict[Callable[..., Any], RowFunction] = {}
 
@@ -232,4 +243,4 @@ def row_function(
 
 def record_of(func: Callable[..., Any]) -> RowFunction:
     """Return what is known of a function."""
-    return RECORDS.get(func, RowFunction())
+    return RECORDS.get(func, OTHER)

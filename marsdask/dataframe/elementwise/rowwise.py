@@ -43,6 +43,7 @@ from ..schemas.categories import over_all_categories
 from ..schemas.samples import column, sample, with_replaced, without_rows
 from ..schemas.schema import result_of
 from .row_functions import (
+    ARITHMETIC,
     all_columns,
     assigned,
     chosen,
@@ -54,13 +55,6 @@ from .row_functions import (
     renamed_columns,
     row_function,
 )
-
-#: Functions of a frame that align one value per column by label.
-ARITHMETIC = {
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "divmod", "div"),
-    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rdiv"),
-    *("lt", "le", "gt", "ge", "eq", "ne"),
-}
 
 
 @dataclass(frozen=True, eq=False)
