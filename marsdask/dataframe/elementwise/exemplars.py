@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from marsdask.core.collection import compute
 from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.node import Node
 
@@ -18,7 +19,7 @@ from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..schemas.dtypes import OneType, in_one_type
 from ..schemas.samples import sample, without_rows
-from .rowwise import Rowwise, Unsettled, depends_on_values, rowwise, with_columns
+from .rowwise import Method, Rowwise, Unsettled, depends_on_values, rowwise, with_columns
 
 #: Exemplars of each column, ``()`` of columns that need none.
 Exemplars = tuple[tuple[Any, ...], ...]
@@ -113,6 +114,25 @@ def mapped_from(block: Any, dtype: Any) -> Any:
 def as_texts(func: Callable[..., Any], rows: Any, *args: Any, **kwargs: Any) -> Any:
     """Return ``func``, a cast to texts: those of times all have the digits that one needs."""
     return with_exemplars(func, rows, tells_texts, *args, **kwargs)
+
+
+def texts_of_all(columns: Sequence[Any]) -> list[Any]:
+    """Return casts to texts of columns, with the digits that one of all values needs.
+
+    Computes the exemplars of the columns at the call: rows that are written are not kept until all
+    are known.
+    """
+    steps = (ExemplarsOf((0,)), join_exemplars, as_scalar)
+    folds = [
+        FrameFold(np.empty((), object), None, False, "exemplars", column.node, steps)
+        for column in columns
+    ]
+    values = compute(*map(collection_of, folds))
+    func = WithExemplars(Method("astype"))
+    return [
+        rowwise(func, column, value if isinstance(value, np.ndarray) else as_scalar(value), "str")
+        for column, value in zip(columns, values, strict=True)
+    ]
 
 
 def with_exemplars(

@@ -15,8 +15,8 @@ import pandas as pd
 from marsdask.core.public import public_call
 
 from ..batches import batches
-from ..elementwise.exemplars import as_texts
-from ..elementwise.rowwise import Method, level_values, relabelled, rowwise
+from ..elementwise.exemplars import texts_of_all
+from ..elementwise.rowwise import columns_at, level_values, relabelled, rowwise, with_columns
 from ..frame_node import dtypes_of
 from ..rows import level_at
 from .csv import read_csv
@@ -58,9 +58,10 @@ def _times_as_texts(obj: Any, options: Mapping[str, Any]) -> Any:
     labels = obj.node.meta.index
     levels = labels.dtypes if labels.nlevels > 1 else [labels.dtype]
     places = tuple(place for place, dtype in enumerate(levels) if has_times(dtype))
-    values = [rowwise(level_values, obj, level=place) for place in places]
-    texts = [as_texts(Method("astype"), level, "str") for level in values]
-    return rowwise(_labelled, obj, *texts, places=places) if texts else obj
+    if not places:
+        return obj
+    texts = texts_of_all([rowwise(level_values, obj, level=place) for place in places])
+    return rowwise(_labelled, obj, *texts, places=places)
 
 
 def _is_of_kind(kinds: str, dtype: Any) -> bool:
@@ -77,11 +78,12 @@ def _columns_as_texts(obj: Any, has_times: Callable[[Any], bool]) -> Any:
     if not places:
         return obj
     if obj.ndim == 1:
-        return as_texts(Method("astype"), obj, "str")
+        return texts_of_all([obj])[0]
     columns = obj.node.meta.columns
     numbered = rowwise(relabelled, obj, columns=pd.RangeIndex(len(columns)))
-    texts = as_texts(Method("astype"), numbered, dict.fromkeys(places, "str"))
-    return rowwise(relabelled, texts, columns=columns)
+    texts = texts_of_all([columns_at(numbered, place) for place in places])
+    written = rowwise(with_columns, numbered, *texts, names=tuple(places))
+    return rowwise(relabelled, written, columns=columns)
 
 
 def _labelled(block: Any, *texts: Any, places: tuple[int, ...]) -> Any:
@@ -138,7 +140,8 @@ def to_csv(
     A path with ``*`` has a file for each chunk, in place of ``*`` its number. So has a folder, or a
     path without a suffix, as in Dask: ``000000.part`` and so on. Other paths are one file, of
     the chunks one after the other. No file has its name before all are complete. Returns a frame of
-    the paths and their numbers of rows; without a path the text, and ``None`` for a buffer.
+    the paths and their numbers of rows; without a path the text, and ``None`` for a buffer. Times
+    of several chunks are computed at the call: all have the digits that one of them needs.
 
     Parameters
     ----------

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.graph import Graph
+from marsdask.dataframe.reduction.fold import FrameFold
 from tests.dataframe import one_mode
 from tests.dataframe.tables import equal, table
 
@@ -132,3 +134,9 @@ def test_times_have_the_digits_that_one_of_all_needs(tmp_path, name, options):
     series, lazy = frame.iloc[:, 0], md.DataFrame(frame, chunk_size=1).iloc[:, 0]
     lazy.to_csv(path, **options)
     assert path.read_text() == series.to_csv(**options)
+
+
+def test_rows_are_not_kept_until_all_times_are_known(tmp_path):
+    """What is written depends on no look at all rows: each chunk is written and let go."""
+    written = md.DataFrame(WITH_TIMES["times"], chunk_size=1).to_csv(tmp_path / "*", compute=False)
+    assert not any(isinstance(node, FrameFold) for node in Graph([written.node]).nodes)
