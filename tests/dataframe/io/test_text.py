@@ -138,5 +138,6 @@ def test_times_have_the_digits_that_one_of_all_needs(tmp_path, name, options):
 
 def test_rows_are_not_kept_until_all_times_are_known(tmp_path):
     """What is written depends on no look at all rows: each chunk is written and let go."""
-    written = md.DataFrame(WITH_TIMES["times"], chunk_size=1).to_csv(tmp_path / "*", compute=False)
+    lazy = md.DataFrame(WITH_TIMES["times"], chunk_size=1)
+    written: Any = lazy.to_csv(tmp_path / "*", compute=False)
     assert not any(isinstance(node, FrameFold) for node in Graph([written.node]).nodes)
