@@ -31,6 +31,7 @@ from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
 from ..schemas.dtypes import (
     common_labels,
+    common_levels,
     common_meta,
     is_small,
     labels_of_objects,
@@ -228,7 +229,8 @@ class Concat(FrameNode):
     def _tile(self, grids: Sequence[Grid]) -> Grid | Generator[Look, Any, Grid]:
         # Labels of other types are objects, unless parts have no rows: these do not count.
         kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
-        if len(kinds) > 1 and not all(map(is_numeric_dtype, itertools.chain(*kinds))):
+        alike = len({*map(len, kinds)}) == 1
+        if len(kinds) > 1 and not (alike and all(map(is_numeric_dtype, itertools.chain(*kinds)))):
             return self._looked(grids)
         if self._has_types_of_empty_parts:
             return self._looked(grids)
@@ -249,12 +251,13 @@ class Concat(FrameNode):
 
     def _looked(self, grids: Sequence[Grid]) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*grids)
-        indexes = [grid.meta.index for grid in grids if total(grid.chunks[0])]
+        parts = [(grid.meta.index, total(grid.chunks[0])) for grid in grids]
+        filled = [(index, rows) for index, rows in parts if rows]
         first, like = grids[0].meta.index, self.meta.index
         among_pairs = like.nlevels < first.nlevels
-        if among_pairs and {index.nlevels for index in indexes} == {first.nlevels}:
-            like, among_pairs = without_names(first), False
-        labels = common_labels(indexes, like, [grid.meta.index for grid in grids])
+        if among_pairs and {index.nlevels for index, _ in filled} == {first.nlevels}:
+            like, parts = without_names(first), filled
+        labels = (common_levels if like.nlevels > 1 else common_labels)(parts, like)
         labels = labels_of_objects(labels) if among_pairs else labels
         return (yield from self._typed(grids, labels))
 
@@ -311,7 +314,7 @@ def _with_levels_of(metas: Sequence[Any], found: Any) -> Any:
     labels = [meta.index for meta in metas]
     if found.index.nlevels == 1 or len({dtypes_of(one) for one in labels}) == 1:
         return found
-    return found.set_axis(common_labels(labels, found.index, labels), axis=0)
+    return found.set_axis(common_levels([(index, 1) for index in labels], found.index), axis=0)
 
 
 def columns_beside(*blocks: Any, **options: Any) -> Any:

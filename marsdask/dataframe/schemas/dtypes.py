@@ -62,26 +62,38 @@ def common_meta(blocks: Sequence[Any]) -> Any:
     return _concat_types(first, dtypes) if _fit(first, dtypes) else first
 
 
-def common_labels(
-    filled: Sequence[pd.Index], like: pd.Index, every: Sequence[pd.Index]
-) -> pd.Index:
-    """Return ``like`` with the types that joining filled indexes gives; pandas infers objects.
+def common_labels(parts: Sequence[tuple[pd.Index, Any]], like: pd.Index) -> pd.Index:
+    """Return ``like`` with the types that joining indexes gives; pandas infers objects.
 
     Indexes without rows count where all are numbers, or all have the same categories.
     """
-    types = [dtypes_of(index) or () for index in filled]
+    types = [dtypes_of(index) or () for index, rows in parts if rows]
     if not types or any(len(own) != like.nlevels for own in types):
         return like
     common = tuple(map(_common_of_objects, zip(*types, strict=True)))
     objects = (np.dtype(object),) * len(common)
-    whole = [dtypes_of(labels) if labels.nlevels == len(common) else objects for labels in every]
+    whole = [dtypes_of(index) if index.nlevels == len(common) else objects for index, _ in parts]
     return _empty_labels(like, tuple(map(_of_every, common, zip(*whole, strict=True))))
 
 
+def common_levels(parts: Sequence[tuple[pd.Index, Any]], like: pd.Index) -> pd.Index:
+    """Return ``like`` with the types that joining levels gives: objects count if there are any."""
+    types = [[(dtype, rows) for dtype in dtypes_of(index) or ()] for index, rows in parts]
+    levels = list(zip(*types, strict=False))[: like.nlevels]
+    counted = [
+        [dtype for dtype, rows in level if rows or dtype != object] or [np.dtype(object)]
+        for level in levels
+    ]
+    return _empty_labels(like, tuple(map(_common_of_objects, counted)))
+
+
 def labels_of_objects(labels: pd.Index) -> pd.Index:
-    """Return labels of the type that pandas infers of values which were put among pairs."""
-    values = _values(labels.dtype).to_numpy(object)
-    return pd.Index([], pd.Index(values).dtype, name=labels.name)
+    """Return labels of the types that pandas infers of values which were put among pairs."""
+    values = [_values(dtype).to_numpy(object) for dtype in dtypes_of(labels) or ()]
+    if labels.nlevels > 1:
+        pair = pd.MultiIndex.from_tuples([tuple(level[0] for level in values)])
+        return _empty_labels(labels, dtypes_of(pair) or ())
+    return pd.Index([], pd.Index(values[0]).dtype, name=labels.name)
 
 
 def _common_of_objects(dtypes: Sequence[Any]) -> Any:

@@ -171,7 +171,9 @@ LABELS: dict[str, pd.Index] = {
     "gaps": pd.Index(["x", None], dtype="str"),
     "times": pd.DatetimeIndex(["2020-01-01", "2021-01-01"], name="t"),
     "pairs": pd.MultiIndex.from_tuples([(1, "x"), (2, "y")], names=["a", "b"]),
-    "other pairs": pd.MultiIndex.from_tuples([(0.5, "z"), (1.5, "y")], names=["a", "c"]),
+    "other pairs": pd.MultiIndex.from_arrays(
+        [pd.Index([0.5, 1.5], dtype="float32"), ["z", "y"]], names=["a", "c"]
+    ),
     "categories": pd.CategoricalIndex(["x", "y"], name="s"),
     "in another order": pd.CategoricalIndex(["x", "y"], ["y", "x"]),
     "other categories": pd.CategoricalIndex(["y", "z"], name="s"),
@@ -196,6 +198,16 @@ def test_labels_of_other_types(above):
         if len(a) and len(b):
             equal(lazy.head(1), wanted.head(1))
             equal(lazy.tail(1), wanted.tail(1))
+
+
+@pytest.mark.parametrize("above", ["pairs", "other pairs", "no pairs"])
+def test_levels_without_rows(above):
+    """Levels of parts without rows count, unless they are objects."""
+    times = pd.MultiIndex.from_arrays([pd.DatetimeIndex([]), pd.Index([], dtype="int64")])
+    both = [pd.DataFrame({"v": range(len(one))}, one) for one in (LABELS[above], times)]
+    for order in (slice(None), slice(None, None, -1)):
+        lazy = [md.DataFrame(frame, chunk_size=1) for frame in both[order]]
+        equal(md.concat(lazy), pd.concat(both[order]))
 
 
 @pytest.mark.parametrize("below", ["floats", "no floats", "numbers"])
