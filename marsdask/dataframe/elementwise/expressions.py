@@ -127,7 +127,8 @@ class Evaluation:
             # Of labels with the same text, as 1 and "1", the last one counts, as in pandas.
             label = next((item for item in self.frame.columns[::-1] if str(item) == name), name)
         labels = self.frame.node.meta.index
-        if label in self.frame.columns:
+        # Of columns with several levels, a name is no key of the first one, as in pandas.
+        if label in self.frame.columns.to_flat_index():
             column = self.frame[label]
             self.repeated |= column.ndim == 2
             return column

@@ -157,3 +157,19 @@ def test_labels_and_times_in_expressions():
     lazy = md.DataFrame(table(9), chunk_size=4).set_index(["k", "s"]).rename_axis(index=names)
     for text in ("k > 0 and ilevel_1 == 'a'", "ilevel_1 != 'a'", "t < 19700104", "u > 2 and k < 2"):
         equal(lazy.query(text), frame.query(text))
+
+
+@pytest.mark.parametrize("text", ["k + 1", "k > 1", "m + 1", "`('k', 'b')` > 2", "u * 2"])
+def test_columns_of_several_levels(text):
+    """A name is no key of the first level of columns, but one of row labels may have it."""
+    columns = pd.MultiIndex.from_tuples([("k", "a"), ("k", "b"), ("m", "a")])
+    index = pd.MultiIndex.from_tuples([(1, 5.0), (2, 6.0)], names=["k", "u"])
+    frame = pd.DataFrame([[1, 2, 3], [2, 3, 4]], index, columns)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    try:
+        wanted = frame.eval(text)
+    except pd.errors.UndefinedVariableError as error:
+        with pytest.raises(type(error)):
+            lazy.eval(text)
+    else:
+        equal(lazy.eval(text), wanted)
