@@ -28,15 +28,22 @@ from tests.fuzzing.templates import HISTORIES, TEMPLATES, WORDS, WRITES
 #: What only running tells, so that ours executes before: types, numbers of rows, and (as the
 #: documents say of squeeze()) which axes have length one.
 TOLD_BY_VALUES = {"x.dtype", "x.dtypes", "x.size", "np.squeeze(x)"}
-#: What pandas raises only if there are rows, and ours whenever types tell.
+#: For these pandas has types and errors of its own without rows, and ours if it is known that there
+#: are none: functions are not called then, and no label is set.
+TOLD_BY_NO_ROWS = (".map(", ".apply(", ".combine(", ".loc[:")
+#: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
+#: tell.
 OF_NO_ROWS = (
     "You are trying to merge on",
     "window must be an integer",
     "cannot interpolate with",
     "Cannot perform reduction 'quantile' with",
     "numpy boolean subtract",
+    "Cannot aggregate non-numeric type: str",
     "unsupported operand type(s) for &",
 )
+#: What pandas raises of some types in place of TypeError, depending on the order of the labels.
+BY_ORDER = "MultiIndex has no single backing array"
 #: How far sums of 32 bits may be from those in another order, of quarters up to thousands.
 CLOSE = 1e-5
 #: How often a line is drawn anew that the reference refuses.
@@ -210,6 +217,9 @@ class DrawnProgram:
 
     def step(self) -> str:
         """Run one more line on both sides; return how they differ."""
+        if ".describe()" in self.lines[-1] and not len(self.reference["x"]):
+            self.ends = True  # only running tells that pandas describes no groups otherwise
+            return ""
         chance = self.rng.random()
         kind = kind_of(self.reference["x"])
         if chance < 0.12:
@@ -233,6 +243,8 @@ class DrawnProgram:
         """Give the value a past, such as files that it was written to and read from."""
         if kind != "frame" and history in ON_BOTH_SIDES - {"copy"}:
             return ""
+        if history == "parquet" and self.reference["x"].columns.dtype == bool:
+            return ""  # pandas reads False as True
         line = HISTORIES[history]
         self.lines.append(line)
         paths = (str(self.folder / f"{side}-{len(self.lines)}.{history}") for side in "ab")
@@ -248,7 +260,7 @@ class DrawnProgram:
         except SyntaxError:
             code = None
         try:
-            if line in TOLD_BY_VALUES and hasattr(names["x"], "execute"):
+            if self._tells_by_values(line) and hasattr(names["x"], "execute"):
                 names["x"].execute()
             if code is None:
                 exec(line, names)  # noqa: S102 - drawn from the templates
@@ -258,6 +270,12 @@ class DrawnProgram:
         except Exception as error:  # noqa: BLE001 - whatever it is
             return error
         return {**names, "values": values}
+
+    def _tells_by_values(self, line: str) -> bool:
+        x = self.reference["x"]
+        has_rows = kind_of(x) == "array" or len(x) > 0
+        calls = any(call in line for call in TOLD_BY_NO_ROWS)
+        return line in TOLD_BY_VALUES or (calls and not has_rows)
 
     def _is_by_values(self, error: Exception) -> bool:
         """Tell whether ours refuses what pandas takes only because of the values.
@@ -280,6 +298,7 @@ class DrawnProgram:
             if not isinstance(found, Exception):
                 return f"no error; the reference raises {type(wanted).__name__}: {wanted}"
             same = isinstance(found, type(wanted)) or isinstance(wanted, type(found))
+            same = same or BY_ORDER in str(wanted)
             return "" if same else f"{found!r}, the reference raises {wanted!r}"
         if isinstance(found, Exception):
             if self._is_by_values(found):
