@@ -11,7 +11,6 @@ from dask.base import is_dask_collection, tokenize
 from . import config, session
 from .core.collection import Collection, ExecutableTuple, execute, fetch, fetch_log
 from .core.config import get_option, option_context, options, set_option
-from .core.dask.verbs import compute, optimize, persist, visualize
 from .core.registry import register_package
 from .core.session import (
     Session,
@@ -20,6 +19,7 @@ from .core.session import (
     new_session,
     stop_server,
 )
+from .dask_verbs import compute, optimize, persist, visualize
 from .scheduler.get import limited_by
 
 # Dask's verbs, which run plain graphs, are to keep the limits of sessions, too.

@@ -18,7 +18,7 @@ from dask.distributed import Client, LocalCluster, futures_of
 import marsdask.dataframe as md
 import marsdask.scheduler as schedulers
 import marsdask.tensor as mt
-from marsdask.core.dask.layer import MarsLayer
+from marsdask.core.protocol.layer import MarsLayer
 from marsdask.core.session import new_session, stop_server
 from tests.core.recording import recording_session
 

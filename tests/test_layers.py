@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
+from tests.layer_exceptions import IN_CIRCLES, UNDECLARED, WRAPS
 from tests.lazy_imports import LAZY_IMPORTS, LAZY_PACKAGES
 from tests.source import ROOT, files, module_name, title, tree
 
@@ -68,21 +71,26 @@ DASK_USERS = {
     "marsdask/core/compilation/lowering.py": "makes dask.task_spec Tasks",
     "marsdask/tensor/chunks.py": "reads sizes such as '128MiB' as Dask does",
     "marsdask/tensor/creation/from_data.py": "reads under locks that can be pickled",
-    "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
+    "marsdask/core/snapshots/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/dask/source.py": "takes in the tasks of Dask's graphs",
     "marsdask/core/dask/context.py": "asks Dask where it computes",
     "marsdask/core/config.py": "reads sizes such as '128MiB' as Dask does",
     "marsdask/core/collection.py": "implements the Dask collection protocol",
-    "marsdask/core/dask/layer.py": "is the lazy Layer, and what the protocol's methods return",
-    "marsdask/core/dask/verbs.py": "hands Dask's verbs on where they are not ours",
+    "marsdask/core/protocol/finalization.py": "is what Dask calls with the results of a graph",
+    "marsdask/core/protocol/layer.py": "is the lazy Layer",
     "marsdask/core/dask/single_value.py": "takes in the values of Delayed, bags and Futures",
     "marsdask/compat/contrib/dask/converter.py": "takes Dask's collections",
     "marsdask/compat/contrib/dask/scheduler.py": "runs Dask's graphs",
     "marsdask/compat/xarray.py": "chooses the chunks of files as xarray has it of Dask",
     "marsdask/core/display/explain.py": "says bytes as Dask does",
+    "marsdask/core/arguments.py": "computes lazy scalars of Dask",
+    "marsdask/core/compilation/memory.py": "says bytes as Dask does",
+    "marsdask/dataframe/display.py": "says bytes as Dask does",
+    "marsdask/dataframe/relations/choice.py": "says bytes as Dask does",
+    "marsdask/dataframe/relations/estimates.py": "says bytes as Dask does",
     "marsdask/dataframe/io/dask_frames.py": "makes dask.dataframes of frames and frames of those",
     "marsdask/tensor/io/dask_arrays.py": "makes dask.arrays of tensors and tensors of dask.arrays",
-    "marsdask/tensor/blocks.py": "draws chunks as Dask does",
+    "marsdask/tensor/blocks.py": "draws chunks and says bytes as Dask does",
     "marsdask/tensor/io/hdf5_files.py": "takes Dask's lock that travels",
     "marsdask/tensor/io/store.py": "takes Dask's delayed targets, and its lock that travels",
     "marsdask/deploy/kubernetes/in_pod/events.py": "hears what distributed's scheduler records",
@@ -90,6 +98,7 @@ DASK_USERS = {
 
 #: Who knows Dask at the top: the drop-in for `import dask` hands Dask's own functions on.
 DASK_DROP_IN = {
+    "marsdask/dask_verbs.py": "hands Dask's verbs on where they are not ours",
     "marsdask/__init__.py": "offers Dask's verbs beside Mars's",
     "marsdask/config.py": "offers Dask's configuration beside Mars's options",
 }
@@ -111,119 +120,6 @@ AT_RUN_TIME = {
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
     "marsdask/core/snapshots/functions.py": {"sys.modules": "tells if a name finds a function"},
     "marsdask/tensor/__init__.py": {"import_module": "loads its packages when they are asked for"},
-}
-
-#: Calls of ``wrap`` that operations still make, by file. Their number only falls: an
-#: operation returns nodes, of which ``public`` makes collections.
-WRAPS = {
-    "marsdask/dataframe/io/arrow.py": 1,
-    "marsdask/dataframe/collection.py": 1,
-    "marsdask/dataframe/reshape/concat.py": 1,
-    "marsdask/dataframe/create.py": 3,
-    "marsdask/dataframe/elementwise/missing_data.py": 1,
-    "marsdask/dataframe/elementwise/rowwise.py": 1,
-    "marsdask/dataframe/io/csv.py": 1,
-    "marsdask/dataframe/io/dask_frames.py": 1,
-    "marsdask/dataframe/io/parquet.py": 1,
-    "marsdask/dataframe/keyed/groupby.py": 1,
-    "marsdask/dataframe/reshape/ranges.py": 1,
-    "marsdask/dataframe/keyed/join.py": 1,
-    "marsdask/dataframe/keyed/unique.py": 1,
-    "marsdask/dataframe/ordered/iloc.py": 3,
-    "marsdask/dataframe/ordered/row_numbers.py": 1,
-    "marsdask/dataframe/ordered/rows_at_once.py": 1,
-    "marsdask/dataframe/ordered/shift.py": 1,
-    "marsdask/dataframe/ordered/sort_values.py": 1,
-    "marsdask/dataframe/reduction/reductions.py": 1,
-    "marsdask/dataframe/ordered/cumulative.py": 1,
-    "marsdask/dataframe/tensors.py": 1,
-    "marsdask/learn/cluster/kmeans.py": 2,
-    "marsdask/learn/cluster/seeding.py": 4,
-    "marsdask/learn/decomposition/pca.py": 3,
-    "marsdask/learn/preprocessing/scaler.py": 2,
-    "marsdask/learn/rows.py": 1,
-    "marsdask/tensor/chunkwise/apply_along_axis.py": 2,
-    "marsdask/tensor/chunkwise/blockwise.py": 1,
-    "marsdask/tensor/chunkwise/coarsen.py": 1,
-    "marsdask/tensor/chunkwise/gufunc.py": 1,
-    "marsdask/tensor/chunkwise/map_blocks.py": 1,
-    "marsdask/tensor/chunkwise/overlap.py": 1,
-    "marsdask/tensor/creation/index_arrays.py": 2,
-    "marsdask/tensor/dask_names.py": 1,
-    "marsdask/tensor/elementwise/bit_packing.py": 1,
-    "marsdask/tensor/elementwise/convolution.py": 1,
-    "marsdask/tensor/elementwise/polynomials.py": 3,
-    "marsdask/tensor/indexing/choose.py": 1,
-    "marsdask/tensor/indexing/inplace.py": 6,
-    "marsdask/tensor/indexing/iteration.py": 1,
-    "marsdask/tensor/manipulation/views.py": 1,
-    "marsdask/tensor/io/hdf5_files.py": 1,
-    "marsdask/tensor/io/npy_files.py": 3,
-    "marsdask/tensor/io/savetxt.py": 2,
-    "marsdask/tensor/io/store.py": 3,
-    "marsdask/tensor/io/tiledb_arrays.py": 1,
-    "marsdask/tensor/io/zarr_arrays.py": 2,
-    "marsdask/tensor/linalg/multi_dot.py": 2,
-    "marsdask/tensor/ma/__init__.py": 3,
-    "marsdask/tensor/ma/masked_tensor.py": 9,
-    "marsdask/tensor/ma/reductions.py": 3,
-    "marsdask/tensor/manipulation/dimensions.py": 2,
-    "marsdask/tensor/protocols.py": 1,
-    "marsdask/tensor/random/state.py": 4,
-    "marsdask/tensor/reduction/array_equiv.py": 2,
-    "marsdask/tensor/reduction/covariance.py": 1,
-    "marsdask/tensor/reduction/deviations.py": 2,
-    "marsdask/tensor/sorting/lexsort.py": 1,
-    "marsdask/tensor/stats/ks_test.py": 1,
-    "marsdask/tensor/stats/rankdata.py": 1,
-    "marsdask/tensor/stats/sample.py": 2,
-    "marsdask/tensor/stats/variance.py": 2,
-}
-
-#: Attributes that objects are asked for although no class declares them: others' objects have
-#: them, or functions and errors that we marked. Of ours a class or a Protocol says what it has.
-UNDECLARED = {
-    "fget": "properties of classes of users",
-    "get_params": "estimators",
-    "_make": "named tuples",
-    "_fields": "named tuples",
-    "_meta": "Dask's frames",
-    "_repr_html_": "what notebooks show",
-    "_sklearn_output_config": "scikit-learn's estimators",
-    "initial_seed": "generators of torch, which is not imported",
-    "base": "arrays that may be views",
-    "begin": "engines of SQLAlchemy",
-    "begin_nested": "connections of SQLAlchemy",
-    "categories": "pandas's categorical types",
-    "chunks": "stored arrays of several libraries",
-    "client": "Dask's futures",
-    "coords": "sparse arrays",
-    "copy": "values of any kind",
-    "cost": "kernels that were declared",
-    "dtype": "arrays of any library",
-    "dtypes": "frames",
-    "expr": "Dask's expressions",
-    "func": "functions made of ufuncs",
-    "iloc": "frames",
-    "index": "frames and their labels",
-    "itemsize": "pandas's types",
-    "key": "Dask's futures",
-    "kind": "pandas's types",
-    "marsdask_explained": "errors",
-    "marsdask_grid": "errors",
-    "n_samples_seen_": "fitted estimators",
-    "nout": "ufuncs and other functions",
-    "read": "files",
-    "setflags": "values of any kind",
-    "shape": "arrays of any library, collections that have one",
-    "shards": "stored arrays",
-    "store": "stored arrays",
-    "store_path": "stored arrays",
-    "strides": "arrays of any library",
-    "token_name": "whatever is in a token",
-    "values": "frames, or arrays already",
-    "write": "files",
-    "tls_server_name": "configurations of newer releases of kubernetes",
 }
 
 
@@ -301,6 +197,36 @@ def test_imports_point_down() -> None:
         if theirs not in BELOW[mine]:
             broken.append(f"{title(path)}:{found.line}: {mine} imports {found.module}")
     assert not broken, "\n".join(broken)
+
+
+def units_in_circles(package: str) -> set[str]:
+    """Return the folders and modules directly in a package that import themselves at last."""
+    depth = package.count(".") + 1
+    below: dict[str, set[str]] = {}
+    for path, found in all_imports():
+        names = [name.split(".") for name in (module_name(path), found.module)]
+        if found.local or any(".".join(name[:depth]) != package for name in names):
+            continue
+        mine, theirs = (name[depth] if len(name) > depth else "__init__" for name in names)
+        if mine != theirs:
+            below.setdefault(mine, set()).add(theirs)
+    return {unit for unit in below if unit in _reached(unit, below)}
+
+
+def _reached(unit: str, below: dict[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    pending = [unit]
+    while pending:
+        new = below.get(pending.pop(), set()) - reached
+        reached |= new
+        pending += new
+    return reached
+
+
+@pytest.mark.parametrize("package", IN_CIRCLES)
+def test_folders_are_layers(package: str) -> None:
+    """Folders and modules of a package import those below them, except for the known circles."""
+    assert len(units_in_circles(package)) == IN_CIRCLES[package]
 
 
 #: The chapters of NumPy's that cut and choose: grids of any family are cut and chosen by core.

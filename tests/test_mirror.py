@@ -13,10 +13,10 @@ from tests.source import ROOT, files, title
 #: and servers by the clusters of tests/cluster.
 ELSEWHERE = {
     "tests/test_drop_in.py": ("marsdask/config", "marsdask/session"),
-    "tests/test_dask_protocol.py": ("marsdask/core/dask/verbs",),
+    "tests/test_dask_protocol.py": ("marsdask/core/protocol/finalization", "marsdask/dask_verbs"),
     "tests/core/compilation/test_memory.py": (
-        "marsdask/core/compilation/costs",
-        "marsdask/core/compilation/plan",
+        "marsdask/core/machine/costs",
+        "marsdask/core/machine/plan",
     ),
     "tests/cluster/jobs/test_jobs.py": (
         "marsdask/core/compilation/serialization",
@@ -47,8 +47,17 @@ ELSEWHERE = {
         "scheduler/worker_client",
     ),
     "tests/remote/test_task_log.py": ("marsdask/remote/fetched_log",),
-    "tests/core/test_session.py": ("marsdask/core/errors", "marsdask/core/call_site"),
-    "tests/core/results/test_stored.py": ("marsdask/core/results/source_node",),
+    "tests/core/test_session.py": (
+        "marsdask/core/call_site",
+        "marsdask/core/compilation/held_value",
+        "marsdask/core/compilation/failures",
+        "marsdask/core/errors",
+    ),
+    "tests/core/protocol/test_layer.py": ("marsdask/core/compilation/static_graph",),
+    "tests/core/results/test_stored.py": (
+        "marsdask/core/results/layout",
+        "marsdask/core/source_node",
+    ),
     "tests/core/compilation/test_tiling.py": (
         "marsdask/core/grids/blockwise",
         "marsdask/core/grids/grid",

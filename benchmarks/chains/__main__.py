@@ -14,9 +14,9 @@ from typing import Any
 
 import dask
 
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 
 from .arrays import ARRAYS
 from .family import DASK, OURS, Family, Vocabulary

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from marsdask.core.compilation.sizing import PANEL
 from marsdask.core.config import options
+from marsdask.core.machine.sizing import PANEL
 from marsdask.tensor.linalg.contraction import SHARED_EVENLY
 
 MIB = 2**20

@@ -8,10 +8,10 @@ from functools import cache, lru_cache
 from inspect import signature
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import dask.base
 import numpy as np
 
-from .collection import Collection
-from .dask.verbs import compute
+from .collection import Collection, compute
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -215,8 +215,11 @@ def _with_parts(item: Any, old: list[Any], new: list[Any]) -> Any:
 
 def _computed(scalars: dict[int, Any]) -> dict[int, Any]:
     """Return the values of lazy scalars, ours and Dask's."""
-    values = compute(*scalars.values(), traverse=False)
-    return {at: _unboxed(value) for at, value in zip(scalars, values, strict=True)}
+    ours = {at: item for at, item in scalars.items() if isinstance(item, Collection)}
+    theirs = {at: item for at, item in scalars.items() if at not in ours}
+    values = dict(zip(ours, compute(*ours.values()), strict=True)) if ours else {}
+    values |= zip(theirs, dask.base.compute(*theirs.values(), traverse=False), strict=True)
+    return {at: _unboxed(value) for at, value in values.items()}
 
 
 def _unboxed(value: Any) -> Any:

@@ -17,19 +17,8 @@ from marsdask.scheduler.base import ChunkInfo
 from marsdask.scheduler.get import get as dask_get
 
 from .compilation.memory import too_large_to_fetch
+from .compilation.static_graph import check_static, is_part
 from .config import options
-from .dask.layer import (
-    MergeLayers,
-    check_static,
-    finalize,
-    finalize_several,
-    graph_of,
-    hold_futures,
-    is_part,
-    nested_keys,
-    rebuild,
-    rebuild_several,
-)
 from .dask.source import FromDask
 from .display.edge_items import fetch_edge_items
 from .display.explain import explain, visualize
@@ -39,6 +28,8 @@ from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
 from .mars_session import check_hints
 from .node import Node, Taken
+from .protocol.finalization import finalize, finalize_several, rebuild, rebuild_several
+from .protocol.layer import MergeLayers, graph_of, hold_futures, nested_keys
 from .registry import class_of, register_collection
 from .results.computed_value import Known
 from .results.stored import InMemoryBlocks, Stored

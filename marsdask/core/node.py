@@ -21,16 +21,16 @@ from .registry import sealed
 from .sizes import Chunks, Index, Size, Sizes, total, upper
 from .snapshots.kinds import ByReference, is_kept
 from .snapshots.snapshot import Snapshot
-from .tokens import field_names, token, unique, values_of
+from .snapshots.tokens import field_names, token, unique, values_of
 from .traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from .compilation.plan import Plan
     from .files.places import Place
     from .graph import Graph
     from .grids.grid import Grid, Look
+    from .machine.plan import Plan
     from .results.stored import InMemoryBlocks
     from .session import Session
 

@@ -20,7 +20,8 @@ from marsdask.scheduler.base import Callback, Done, HasBounds, Scheduler, Stage
 from marsdask.scheduler.callbacks import observing
 from marsdask.scheduler.errors import FORKED, SchedulerClosed, did_you_mean
 
-from .compilation.plan import Plan
+from .compilation.failures import explain_failure
+from .compilation.held_value import held_by
 from .compilation.rules.simplification import substitute
 from .compilation.serialization import SerializedCompilation, can_be_sent, written_at
 from .compilation.tiling import Compilation
@@ -28,13 +29,14 @@ from .config import get_option, options
 from .dask.context import ambient
 from .dask.source import FromDask
 from .display.progress import progress_bar
-from .errors import SessionClosed, explain_failure
+from .errors import SessionClosed
 from .graph import Graph
+from .machine.plan import Plan
 from .mars_session import MarsSession, check_backend
 from .node import Node
 from .registry import package
 from .results.execution import Execution, Monitor, RunningHandle
-from .results.stored import Result, Stored, held_by, store
+from .results.stored import Result, Stored, store
 
 #: Whether the calling thread is inside of ``execute``: lines run there are not user code.
 executing: ContextVar[bool] = ContextVar("executing", default=False)

@@ -8,8 +8,9 @@ from html import escape
 from typing import Any
 
 import pandas as pd
+from dask.utils import format_bytes
 
-from marsdask.core.display.notebook import card, format_bytes, number, quantity
+from marsdask.core.display.notebook import card, number, quantity
 
 from .frame_node import row_bytes
 

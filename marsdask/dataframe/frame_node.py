@@ -18,7 +18,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node, PartOf, Planner, Taken, lacks_detail
 from marsdask.core.results.stored import InMemoryBlocks
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, total
-from marsdask.core.tokens import foreign, register_token, token
+from marsdask.core.snapshots.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 from marsdask.scheduler.base import all_dtypes
 

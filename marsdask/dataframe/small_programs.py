@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from marsdask.core.compilation.costs import cost_of
-from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Blockwise, same
 from marsdask.core.grids.grid import Grid, Ref
 from marsdask.core.grids.ownership import CopiedBlocks, owned
+from marsdask.core.machine.costs import cost_of
+from marsdask.core.machine.plan import Plan, current_plan
 from marsdask.core.node import Node
 from marsdask.core.results.stored import InMemoryBlocks, Stored
 from marsdask.core.session import Session, is_watched

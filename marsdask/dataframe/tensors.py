@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.operands import as_node

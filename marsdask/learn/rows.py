@@ -19,13 +19,13 @@ from marsdask.core.collection import (
     register_collection,
     wrap,
 )
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, lacks_detail
 from marsdask.core.sizes import Chunks, Index, numbers, shape_of
 from marsdask.core.snapshots.functions import function_name

@@ -12,12 +12,12 @@ import pandas as pd
 from sklearn.utils.validation import validate_data
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.traits import Traits

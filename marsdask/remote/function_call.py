@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from marsdask.core.compilation.costs import Cost
+from marsdask.core.machine.costs import Cost
 from marsdask.core.session import Session, session_on, task_session
 from marsdask.core.snapshots.functions import function_name
 from marsdask.scheduler.inprocess.worker_process import dumps

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.dask.source import DaskGraph, FromDask
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Rule
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.registry import class_of
-from marsdask.core.results.source_node import SourceNode
 from marsdask.core.results.stored import InMemoryBlocks, Resident, Stored
 from marsdask.core.sizes import Chunks, Index
+from marsdask.core.source_node import SourceNode
 from marsdask.scheduler.base import HoldsFutures
 from marsdask.scheduler.worker_client import future_of
 

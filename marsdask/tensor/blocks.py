@@ -9,12 +9,13 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from dask.utils import format_bytes
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
-from marsdask.core.display.notebook import card, format_bytes, picture
+from marsdask.core.display.notebook import card, picture
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder
 from marsdask.core.sizes import Index, known_or_nan
 from marsdask.scheduler.base import ChunkInfo

@@ -9,8 +9,8 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.collection import compute as compute_ours
-from marsdask.core.dask.layer import MergeLayers
 from marsdask.core.node import Node
+from marsdask.core.protocol.layer import MergeLayers
 
 from .elementwise.ufuncs import astype
 from .io.dask_arrays import is_dask_array

@@ -20,7 +20,7 @@ from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.registry import class_of, register_collection
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.snapshots.snapshot import frozen_copy, is_frozen, with_own_cells
-from marsdask.core.tokens import register_token, token
+from marsdask.core.snapshots.tokens import register_token, token
 
 from .chunks import normalize_chunks, regular
 from .io.dask_arrays import dask_node, is_dask_array

@@ -21,7 +21,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import MultiOutput, Node, Part
 from marsdask.core.sizes import Chunks, Sizes, Unknown, UnknownShapeError, known, total
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 
 from .chunkwise.rechunk import recut
 from .operands import as_node, empty

@@ -22,8 +22,8 @@ from benchmarks.placement.traces import (
     panelled_matmul,
     tree_reduction,
 )
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Done
 from marsdask.scheduler.dask import combined_machine
 

@@ -21,8 +21,8 @@ from benchmarks.chains.arrays import ARRAYS
 from benchmarks.chains.family import OURS, Family, Vocabulary
 from benchmarks.chains.shapes import SHAPES
 from benchmarks.chains.tables import TABLES
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Stage
 from marsdask.scheduler.inprocess.inline import InlineScheduler
 

@@ -15,9 +15,9 @@ from dask.task_spec import Task
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.config import option_context
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import ChunkInfo, Done, Stage, describe
 from marsdask.tensor.linalg import blocked_lu
 from tests.core.toys import order

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from marsdask.core.compilation import sizing
-from marsdask.core.compilation.plan import Plan
+from marsdask.core.machine import sizing
+from marsdask.core.machine.plan import Plan
 from tests.strategies import chunkings
 
 #: What decides between one task and a shuffle, and values at which small tables are shuffled.

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import marsdask
 import marsdask.dataframe as md
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import option_context
+from marsdask.core.machine.costs import kernel
 from marsdask.core.session import Session
 from marsdask.dataframe import small_programs
 from marsdask.dataframe.frame_node import SameRows

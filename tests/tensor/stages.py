@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Stage
 
 

@@ -13,9 +13,9 @@ from ..grids.grid import Grid, Ref
 from ..grids.ownership import CopiedBlocks, may_be_views
 from ..grids.select import Select
 from ..grids.shuffle import ShuffleMerge
+from ..machine.costs import cost_of
 from ..sizes import Index
 from ..snapshots.functions import function_name
-from .costs import cost_of
 
 
 class Step(NamedTuple):

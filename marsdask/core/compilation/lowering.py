@@ -17,8 +17,8 @@ from ..grids.blockwise import Blockwise, pick, same
 from ..grids.grid import Grid, Ref, ResultKeys
 from ..grids.ownership import CopiedBlocks
 from ..grids.select import Select
+from ..machine.costs import cost_of
 from ..sizes import Index
-from .costs import cost_of
 from .fusion import Fusion, Leaf, Template, leaf_ref
 from .memory import Projection, fitting, project_cell, project_template, refuse
 

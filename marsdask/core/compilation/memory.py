@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dask.utils import format_bytes
+
 from marsdask.scheduler.base import Hint, dtype_of
 
-from ..display.notebook import format_bytes
 from ..errors import MemoryBudgetError, ResultsTooLarge
 from ..grids.blockwise import Blockwise, pick
 from ..grids.grid import Call, Grid, Ref, ResultKeys
 from ..grids.ownership import may_be_views
 from ..grids.select import Select
+from ..machine.costs import cost_of
+from ..machine.plan import Plan
 from ..node import MultiOutput, Node
 from ..sizes import Index, known_chunks, numbers, upper
-from .costs import cost_of
 from .fusion import Template
-from .plan import Plan
 
 #: The share of the budget that a suggested chunk size fills: buffers do not shrink with it.
 ROOM = 0.75

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..graph import Graph
-from .plan import Plan
+from ..machine.plan import Plan
 from .rules.coalescing import coalesce
 from .rules.first_chunks import cut_first_chunks
 from .rules.node_fusion import fuse, join

@@ -9,11 +9,11 @@ from marsdask.scheduler.base import Done, Stage
 
 from ..config import option_context, options
 from ..dask.source import FromDask
-from ..errors import explain_failure
 from ..graph import Graph, pack, unpack
+from ..machine.plan import Plan
 from ..node import Node
 from ..results.stored import Stored
-from .plan import Plan
+from .failures import explain_failure
 from .tiling import Compilation, Infos
 
 

@@ -15,34 +15,22 @@ from ..grids.grid import Grid, Look, Ref, current_node
 from ..grids.incomplete_types import is_typed, must_look, over_found_types, with_found_types
 from ..grids.logical import as_shown
 from ..grids.ownership import owned
+from ..machine.plan import Plan, current_plan
 from ..node import Node
 from ..registry import class_of
-from ..sizes import Chunks, Index, Size, Unknown
-from ..traits import Partitioning
+from ..results.layout import Layout
+from ..sizes import Chunks, Size, Unknown
 from .batches import Batch, Batches
 from .frontier import Frontier
 from .lowering import Lowering, Tasks, lower_again, lowered
 from .memory import check_looking, check_results
 from .passes import run_passes
-from .plan import Plan, current_plan
 from .rules.coalescing import shown
 from .rules.simplification import substitute
 from .stage_results import StageResults
 from .verification import StageSpecification, verify_tiling
 
 Infos = Mapping[Any, ChunkInfo]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The position of the chunks of a computed root."""
-
-    chunks: Chunks
-    keys: Mapping[Index, Any]
-    nbytes: Mapping[Index, int]
-    meta: Any
-    """The meta with the types that the chunks were found to have."""
-    partitioning: Partitioning | None = None
 
 
 @dataclass

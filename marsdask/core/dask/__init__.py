@@ -1,1 +1,1 @@
-"""Dask's protocol: Dask graphs as sources, and nodes in Dask graphs."""
+"""Dask's graphs and scheduler settings, as sources of ours."""

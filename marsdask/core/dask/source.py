@@ -18,8 +18,8 @@ from marsdask.scheduler.dask_graph import materialize, to_tasks
 from marsdask.scheduler.errors import ResultLost
 
 from ..grids.grid import Grid, Rule
-from ..results.source_node import SourceNode
 from ..sizes import Chunks, Index
+from ..source_node import SourceNode
 from .context import active_client
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dask.utils import format_bytes
 
@@ -13,12 +13,14 @@ from marsdask.scheduler.base import Stage
 
 from ..compilation.passes import phases_of
 from ..compilation.rules.relations import choices_of, relate
-from ..dask.layer import static_grids, static_tasks
+from ..compilation.static_graph import static_grids, static_tasks
 from ..graph import Graph
 from ..grids.grid import Grid
 from ..node import MultiOutput, Node
-from ..session import Session
 from ..sizes import Chunks, known_or_nan
+
+if TYPE_CHECKING:
+    from ..session import Session
 
 #: At most this many removed nodes, and added nodes, are listed for each phase.
 TOLD = 8

@@ -74,12 +74,3 @@ def _borders(sizes: Sizes, pixels: int) -> list[float]:
     ends = list(itertools.accumulate(lengths))
     step = -(-len(ends) // MOST_LINES)
     return [round(pixels * end / max(1, ends[-1]), 1) for end in ends[step - 1 : -1 : step]]
-
-
-def format_bytes(nbytes: float) -> str:
-    """Return a number of bytes in the unit that leaves one to three digits before the point."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if nbytes < 1024 or unit == "TiB":
-            break
-        nbytes /= 1024
-    return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.2f} {unit}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..compilation.costs import kernel
+from ..machine.costs import kernel
 from ..sizes import Chunks, Index
 from ..snapshots.functions import function_name
 from .grid import Call, Grid, Ref, Rule

@@ -15,7 +15,7 @@ from marsdask.scheduler.base import dtype_of
 from ..node import Node, among_fields
 from ..sizes import Chunks, Index, upper
 from ..snapshots.kinds import ByReference
-from ..tokens import token, values_of
+from ..snapshots.tokens import token, values_of
 from ..traits import Partitioning
 
 #: The node being tiled, so that errors of a chunk can name its operation.

@@ -17,7 +17,7 @@ from ..graph import Graph
 from ..node import MemoryOrder, MultiOutput, Node, is_categorical
 from ..registry import class_of
 from ..sizes import Chunks
-from ..tokens import token
+from ..snapshots.tokens import token
 from ..traits import Traits
 from .grid import Grid, Look
 from .logical import in_chunks

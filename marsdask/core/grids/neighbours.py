@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..compilation.costs import FunctionWrapper
+from ..machine.costs import FunctionWrapper
 from ..sizes import Index, Sizes, borders, known, numbers, upper
 from .blockwise import blockwise
 from .chunk_positions import ChunkAt

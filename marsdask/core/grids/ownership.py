@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..compilation.costs import Cost, cost_of, kernel
+from ..machine.costs import Cost, cost_of, kernel
 from ..snapshots.functions import function_name
 from .blockwise import Blockwise, map_blocks
 from .grid import Grid

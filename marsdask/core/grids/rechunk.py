@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..compilation.costs import kernel
 from ..config import options
+from ..machine.costs import kernel
 from ..sizes import Chunks, Index, Sizes, Unknown, borders, known_chunks, merge_sizes, numbers
 from .blockwise import Via, blockwise
 from .grid import Call, Grid, Ref, Rule

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..compilation.costs import cost_of
+from ..machine.costs import cost_of
 from ..sizes import Index, Sizes
 from .blockwise import Axes, ByKernel, blockwise
 from .grid import Call, Grid, Ref

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar
 
-from ..compilation.costs import Cost, cost_of
-from ..compilation.sizing import group_size
 from ..config import options
+from ..machine.costs import Cost, cost_of
+from ..machine.sizing import group_size
 from ..sizes import Chunks, Index, Sizes, total, unknown_sizes, upper
 from .blockwise import ByKernel
 from .grid import Call, Grid, Ref

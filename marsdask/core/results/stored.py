@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from marsdask.scheduler.base import HoldsFutures, dtypes_of
 
-from ..compilation.lowering import lower
-from ..compilation.tiling import Layout
 from ..dask.source import DaskGraph, FromDask
 from ..grids.blockwise import Blockwise, same
 from ..grids.grid import Grid, HeldGrid, ResultKeys
 from ..node import Node
-from ..registry import class_of
 from ..sizes import Chunks, Index, known
+from ..source_node import SourceNode
 from ..traits import Traits
-from .source_node import SourceNode
+from .layout import Layout
 
 if TYPE_CHECKING:
     from marsdask.scheduler.base import Scheduler
@@ -113,19 +111,6 @@ def store(node: Node, result: Result) -> Stored:
     )
     object.__setattr__(result_node, "origin", node.origin)
     return result_node
-
-
-def held_by(scheduler: Scheduler, node: Node, little: InMemoryBlocks) -> Stored:
-    """Let a scheduler hold the value of a node, which needed no tasks: its only chunk."""
-    grid = little.tile()
-    tasks, hints, _ = lower(list(grid.refs()))
-    key = grid.key((0,))
-    scheduler.submit(tasks, (key,), hints=hints).wait()
-    (info,) = scheduler.info((key,))
-    meta = class_of(node.meta)._settled(node.meta, [info])
-    return store(
-        node, Result(scheduler, Layout(grid.chunks, {(0,): key}, {(0,): info.nbytes}, meta))
-    )
 
 
 def _has_types_of(found: Any, declared: Any) -> bool:

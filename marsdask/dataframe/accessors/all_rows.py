@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection, compute
-from marsdask.core.compilation.costs import FunctionWrapper, kernel
+from marsdask.core.machine.costs import FunctionWrapper, kernel
 
 from ..elementwise.exemplars import by_values, with_one_nan
 from ..elementwise.operands import aligned_tensor, aligned_values

@@ -11,8 +11,8 @@ from pandas.api.extensions import ExtensionDtype
 from pandas.arrays import NumpyExtensionArray
 
 from marsdask.core.collection import Collection
-from marsdask.core.dask.layer import rebuild
 from marsdask.core.node import Node
+from marsdask.core.protocol.finalization import rebuild
 from marsdask.core.public import public_call, public_methods, returns_itself
 from marsdask.core.registry import class_of
 from marsdask.core.sizes import Index as Position

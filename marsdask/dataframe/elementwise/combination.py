@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype
 
 from marsdask.core.collection import Collection, rebind
-from marsdask.core.compilation.costs import FunctionWrapper, kernel
+from marsdask.core.machine.costs import FunctionWrapper, kernel
 
 from ..frame_node import S, axis_number, dtypes_of, is_masked, is_row
 from ..labels.index_methods import column

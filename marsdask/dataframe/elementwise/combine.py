@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
 from ..frame_node import is_array

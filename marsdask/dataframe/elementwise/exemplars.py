@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import compute
-from marsdask.core.compilation.costs import FunctionWrapper, kernel
+from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Node
 
 from ..frame_node import FrameNode, dtypes_of, is_masked

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Condition, Node, Predicate
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode

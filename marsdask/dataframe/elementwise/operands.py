@@ -13,9 +13,9 @@ from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
-from marsdask.core.compilation.costs import Cost, kernel, register_cost
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import Cost, kernel, register_cost
 from marsdask.core.node import Node
 from marsdask.core.public import returns_itself
 from marsdask.core.sizes import Chunks, known, numbers, total

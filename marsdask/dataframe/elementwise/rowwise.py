@@ -14,9 +14,9 @@ import pandas as pd
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 from marsdask.core.snapshots.functions import function_name

@@ -12,9 +12,9 @@ from pandas.api.types import is_bool_dtype
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 

@@ -17,17 +17,17 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import FunctionWrapper
-from marsdask.core.compilation.sizing import TEXT_BLOCK
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.files.stamps import Stamp
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import FunctionWrapper
+from marsdask.core.machine.sizing import TEXT_BLOCK
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Index, unknown_sizes
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode

@@ -12,8 +12,9 @@ from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.dask.layer import check_static, graph_of, key_of
+from marsdask.core.compilation.static_graph import check_static
 from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
+from marsdask.core.protocol.layer import graph_of, key_of
 from marsdask.core.public import public_call, returns_itself
 from marsdask.core.sizes import unknown_sizes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
-from marsdask.core.compilation.sizing import TEXT_BLOCK
+from marsdask.core.machine.sizing import TEXT_BLOCK
 from marsdask.core.public import public_call
 
 from ..rows import empty_rows

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.sizing import LARGEST_BLOCK
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.sizing import LARGEST_BLOCK
 from marsdask.core.node import Condition, Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of
 

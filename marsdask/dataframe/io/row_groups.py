@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.sizing import LARGEST_BLOCK
+from marsdask.core.machine.sizing import LARGEST_BLOCK
 from marsdask.core.node import Condition
 from marsdask.core.sizes import Index, Sizes, numbers
 

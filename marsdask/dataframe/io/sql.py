@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.sizing import LARGEST_BLOCK
+from marsdask.core.machine.sizing import LARGEST_BLOCK
 from marsdask.core.public import public_call
 
 from ..batches import batches

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.tokens import token
+from marsdask.core.machine.costs import kernel
+from marsdask.core.snapshots.tokens import token
 
 from ..rows import concat
 from .keys import dtype_of_key, full_labels

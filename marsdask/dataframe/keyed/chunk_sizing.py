@@ -9,11 +9,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import has_budget, is_tight, part_bytes, part_count
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import with_sizes
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import has_budget, is_tight, part_bytes, part_count
 from marsdask.core.sizes import Index, Size, Unknown, known_chunks, total, upper
 from marsdask.scheduler.base import describe
 

@@ -11,10 +11,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.sizing import GROUPED_ROWS, SHUFFLED_ROWS, TREE_ROWS, is_tight
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
+from marsdask.core.machine.sizing import GROUPED_ROWS, SHUFFLED_ROWS, TREE_ROWS, is_tight
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Traits, kept

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import GROUPED_ROWS, SHUFFLED_ROWS, is_tight
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import GROUPED_ROWS, SHUFFLED_ROWS, is_tight
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
 from marsdask.core.traits import Traits

@@ -10,10 +10,10 @@ from typing import Any, cast
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits

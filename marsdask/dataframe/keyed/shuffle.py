@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 

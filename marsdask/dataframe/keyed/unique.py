@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import is_tight, part_count
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import is_tight, part_count
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits

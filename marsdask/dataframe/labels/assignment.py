@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection, rebind
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of

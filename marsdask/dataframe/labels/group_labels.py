@@ -15,7 +15,7 @@ from pandas.api.extensions import ExtensionArray
 from pandas.api.typing import TimeGrouper
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, known, total, unknown_sizes
 from marsdask.core.traits import Traits

@@ -12,7 +12,7 @@ from pandas.api.extensions import no_default
 from pandas.api.types import is_object_dtype
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.traits import Level, SortKey
 
 from ..create import series_from_tensor

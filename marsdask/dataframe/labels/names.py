@@ -11,7 +11,7 @@ from pandas.api.extensions import ExtensionArray, no_default
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from ..elementwise.column_selection import columns_labelled
 from ..elementwise.exemplars import objects_of

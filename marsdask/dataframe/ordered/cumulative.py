@@ -13,9 +13,9 @@ import pandas as pd
 import marsdask.tensor as mt
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
+from marsdask.core.machine.costs import kernel
 
 from ..elementwise.rowwise import Method, rowwise
 from ..frame_node import SameKind, SameRows, dtypes_of, is_masked

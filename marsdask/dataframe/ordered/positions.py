@@ -6,7 +6,6 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid, Look
@@ -14,6 +13,7 @@ from marsdask.core.grids.lengths import first_chunks, resolved
 from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.scan import scan
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
 from marsdask.core.traits import Traits

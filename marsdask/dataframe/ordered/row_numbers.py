@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 import pandas as pd
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt, StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept

@@ -11,10 +11,10 @@ import pandas as pd
 from pandas.api.types import is_float, is_integer, is_list_like
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
+from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise

@@ -11,10 +11,10 @@ import pandas as pd
 from pandas.api.types import is_integer
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Ordering, Partitioning, Traits

@@ -14,10 +14,10 @@ import pandas as pd
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, unknown_sizes

@@ -19,10 +19,10 @@ import pandas as pd
 from pandas.api.types import is_object_dtype
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total
 

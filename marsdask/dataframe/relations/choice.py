@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from marsdask.core.compilation.plan import Plan
-from marsdask.core.display.notebook import format_bytes
+from dask.utils import format_bytes
+
+from marsdask.core.machine.plan import Plan
 
 from .estimates import Estimates
 

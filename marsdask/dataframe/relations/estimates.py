@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from marsdask.core.display.notebook import format_bytes
+from dask.utils import format_bytes
 
 from .expression import Column, Expression, FunctionCall, kind_of
 from .query import terms_of, width_of
@@ -190,7 +190,11 @@ def described(estimates: Estimates) -> list[str]:
             relation = relation.a
         rows = estimates.of(relation)
         again = relation.token_name in names
-        note = " again" if again else f", about {rows.count:,.0f} rows, {format_bytes(rows.nbytes)}"
+        note = (
+            " again"
+            if again
+            else f", about {rows.count:,.0f} rows, {format_bytes(int(rows.nbytes))}"
+        )
         lines.append(f"{'  ' * depth}{type(relation).__name__}{_detail(relation)}{note}")
         if not again:
             names.add(relation.token_name)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from marsdask.core.tokens import token, values_of
+from marsdask.core.snapshots.tokens import token, values_of
 
 #: Larger expressions stay with pandas: what names and runs them walks the whole tree.
 LARGEST = 200

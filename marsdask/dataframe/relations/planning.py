@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.config import options
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.core.node import Node
-from marsdask.core.results.source_node import SourceNode
 from marsdask.core.sizes import known, total, upper
+from marsdask.core.source_node import SourceNode
 
 from . import aggregates
 from .choice import EngineChoice, choose, forbidden, is_little

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from marsdask.core.compilation.costs import Cost
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import Cost
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, known, total, unknown_sizes, upper
 from marsdask.core.traits import Traits

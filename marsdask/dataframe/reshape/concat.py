@@ -14,11 +14,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import concatenate_grids, cut_axis
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, known, numbers, total

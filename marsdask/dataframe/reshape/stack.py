@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
 from marsdask.core.traits import Traits

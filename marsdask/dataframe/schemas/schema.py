@@ -14,7 +14,7 @@ import pandas as pd
 
 from marsdask.core.node import Node
 from marsdask.core.registry import register_seal, sealed
-from marsdask.core.tokens import values_of
+from marsdask.core.snapshots.tokens import values_of
 
 from .frozen import frozen
 

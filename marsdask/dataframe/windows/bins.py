@@ -13,10 +13,10 @@ from pandas.api.typing import TimeGrouper
 from pandas.tseries.frequencies import to_offset
 from pandas.tseries.offsets import Tick
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, unknown_sizes
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 
 from ..elementwise.row_functions import among_columns, row_function

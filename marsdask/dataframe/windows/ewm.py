@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.typing import ExponentialMovingWindow as PandasWindow
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 

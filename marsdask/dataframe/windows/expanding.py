@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import Expanding as PandasExpanding
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 

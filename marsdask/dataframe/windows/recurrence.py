@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from marsdask.core.compilation.costs import FunctionWrapper
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
+from marsdask.core.machine.costs import FunctionWrapper
 
 from ..frame_node import SameRows
 

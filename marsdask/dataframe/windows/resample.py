@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import Resampler as PandasResampler
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_methods
 from marsdask.core.traits import Level, SortKey
 

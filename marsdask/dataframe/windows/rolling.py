@@ -11,7 +11,7 @@ from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer
 from pandas.api.typing import Rolling as PandasRolling
 from pandas.tseries.frequencies import to_offset
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, NewLabels, rowwise

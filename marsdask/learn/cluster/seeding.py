@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from marsdask.core.collection import collect, execute, wrap
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.rows import Fold, Value, add, fold, rowwise

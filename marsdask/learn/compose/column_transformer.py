@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection, collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import numbers
 from marsdask.dataframe.reshape.concat import concat
 from marsdask.learn.base import RowsEstimator, is_lazy

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn import datasets
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.rows import RowMap
 from marsdask.tensor import Tensor

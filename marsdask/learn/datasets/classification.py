@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.random import sample_without_replacement
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.rows import RowMap
 from marsdask.tensor.creation.from_shape import arange

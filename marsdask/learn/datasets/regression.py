@@ -9,7 +9,7 @@ import scipy.linalg
 from sklearn import datasets
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Sizes

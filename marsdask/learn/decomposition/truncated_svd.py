@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import decomposition
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator

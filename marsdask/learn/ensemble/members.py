@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import clone
 
 from marsdask.core.collection import collect, compute
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
 from marsdask.learn.rows import Value

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 #: The most pairs that are counted by position; more are sorted.
 COUNTED = 2**16

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import metrics
 from sklearn.utils import check_array
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.learn.moments import Moments, merge_counted, merge_squares, squares
 from marsdask.learn.rows import fold, tiles
 

@@ -11,7 +11,7 @@ from sklearn import naive_bayes
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_array
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.learn.base import RowsEstimator
 from marsdask.learn.lazy import is_lazy

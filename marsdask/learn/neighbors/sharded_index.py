@@ -11,13 +11,13 @@ from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.base import clone
 
-from marsdask.core.compilation.costs import Cost, kernel
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import Cost, kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
 from marsdask.learn.metrics.pairwise.blocks import MatrixOfRows, whole_rows

@@ -10,7 +10,7 @@ from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.fitted_values import plain

@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.batches import check_some
 from marsdask.learn.moments import refuse

@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import collect, compute
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy

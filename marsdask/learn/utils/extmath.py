@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.utils import extmath
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.rows import RowMap, as_rows

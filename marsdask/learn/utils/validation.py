@@ -10,7 +10,7 @@ import sklearn.utils
 from sklearn.exceptions import DataConversionWarning
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.model_selection.samples import of_known_length

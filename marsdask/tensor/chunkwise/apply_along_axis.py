@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import collect, wrap
-from marsdask.core.compilation.costs import Cost
+from marsdask.core.machine.costs import Cost
 from marsdask.core.node import Node
 from marsdask.core.snapshots.functions import function_name
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import Cost
 from marsdask.core.grids.align import common_sizes, is_one
 from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.machine.costs import Cost
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import Cost, cost_of
 from marsdask.core.dask.single_value import foreign_value
+from marsdask.core.machine.costs import Cost, cost_of
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, shape_text
 from marsdask.core.snapshots.functions import function_name

@@ -22,7 +22,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, shape_text
 from marsdask.core.snapshots.kinds import ByReference
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 from marsdask.tensor.chunkwise.rechunk import rechunk
 
 from ..chunks import check_device, check_order, normalize_chunks

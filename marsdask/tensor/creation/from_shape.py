@@ -12,12 +12,12 @@ import numpy as np
 
 from marsdask.core.arguments import listed, plain_values
 from marsdask.core.collection import Collection, ExecutableTuple
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import cut_axis
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken, lacks_detail
 from marsdask.core.sizes import (
     Chunks,

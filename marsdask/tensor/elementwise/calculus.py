@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, collect
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.tensor.elementwise.ufuncs import where
 from marsdask.tensor.indexing.getitem import getitem

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import run_of
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, known
 

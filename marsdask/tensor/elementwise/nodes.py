@@ -9,10 +9,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import DiagonalOf, MemoryOrder, MultiOutput, Node, PartOf, Taken
 from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks, Size, total

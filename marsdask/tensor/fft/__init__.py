@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from marsdask.core.arguments import listed
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, MemoryOrder, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 

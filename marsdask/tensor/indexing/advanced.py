@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import MOST_POINTS, is_small_part, outer_cut, part_of
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node, PartOf
 from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, borders, known, numbers, shape_of

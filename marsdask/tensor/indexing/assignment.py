@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, rebind
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import is_one
 from marsdask.core.grids.blockwise import Axes, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import AxisCut, cut_axis
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node, PartOf
 from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.sizes import (
     Chunks,
@@ -31,7 +31,7 @@ from marsdask.core.sizes import (
     unknown_sizes,
     upper,
 )
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 
 from ..chunks import regular
 from ..chunkwise.rechunk import recut

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
 

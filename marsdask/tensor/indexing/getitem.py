@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, borders, numbers
 

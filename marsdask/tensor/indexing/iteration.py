@@ -17,7 +17,7 @@ from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session
 from marsdask.core.sizes import Chunks, borders, known, numbers
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 
 from ..blocks import assemble
 from ..manipulation.shape import view_grid

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import is_one
 from marsdask.core.grids.blockwise import Axes, blockwise, pick, same
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import AxisCut
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Index, Sizes, borders, numbers, shape_of
 

@@ -18,7 +18,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Unknown, known, numbers, shape_of, shape_text
-from marsdask.core.tokens import token
+from marsdask.core.snapshots.tokens import token
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import typed_by_types

@@ -11,9 +11,10 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.collection import Collection
-from marsdask.core.dask.layer import MarsLayer, check_static, graph_of, key_of
+from marsdask.core.compilation.static_graph import check_static
 from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
 from marsdask.core.node import Node
+from marsdask.core.protocol.layer import MarsLayer, graph_of, key_of
 from marsdask.core.registry import package
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known_or_nan
 

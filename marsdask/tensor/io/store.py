@@ -13,13 +13,13 @@ from dask.delayed import Delayed
 from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, execute, wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.files.places import Place, of_the_call, overlap
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.session import ensure_session
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_text

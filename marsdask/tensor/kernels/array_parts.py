@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from .range_blocks import arange_at, arange_block, linspace_at, linspace_block
 

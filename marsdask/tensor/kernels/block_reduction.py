@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from ..sparse.blocks import is_sparse
 from .block_views import border_parts

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from .duck_arrays import is_foreign, new_array
 from .lazy_block import LazyBlock, Tile

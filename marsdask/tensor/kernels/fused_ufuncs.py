@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.tokens import token
+from marsdask.core.machine.costs import kernel
+from marsdask.core.snapshots.tokens import token
 
 from .block_views import border_parts
 from .duck_arrays import is_foreign

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from ..sparse.blocks import is_sparse
 from ..sparse.selection import take_stored

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import Cost, register_cost
+from marsdask.core.machine.costs import Cost, register_cost
 
 register_cost(np.ufunc, Cost(scratch=0.0))
 register_cost(np.squeeze, Cost(scratch=0.0, view=True))

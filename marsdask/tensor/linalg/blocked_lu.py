@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import SMALL_MATRIX
 from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import SMALL_MATRIX
 from marsdask.core.node import Node
 from marsdask.core.sizes import Index, Sizes, borders, known_chunks, numbers, shape_of
 from marsdask.tensor.chunks import regular

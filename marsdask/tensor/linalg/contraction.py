@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.plan import current_plan
-from marsdask.core.compilation.sizing import panel_bytes
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Axes, blockwise, same
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.plan import current_plan
+from marsdask.core.machine.sizing import panel_bytes
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,

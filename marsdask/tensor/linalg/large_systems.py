@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, borders, numbers
 from marsdask.tensor.chunkwise.rechunk import recut

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, Node, Part
 from marsdask.core.sizes import Chunks, Unknown, known_chunks, numbers, shape_text
 from marsdask.tensor.chunkwise.rechunk import recut

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, total, upper
 from marsdask.tensor.manipulation.shape import whole as uncut

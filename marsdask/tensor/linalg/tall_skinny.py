@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.sizing import SMALL_MATRIX
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, gather, tree
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.sizing import SMALL_MATRIX
 from marsdask.core.node import MultiOutput, Node, Part
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size

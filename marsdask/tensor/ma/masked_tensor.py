@@ -17,10 +17,10 @@ from typing import cast as typed
 import numpy as np
 
 from marsdask.core.collection import Collection, collect, rebind, register_collection, wrap
-from marsdask.core.compilation.costs import Cost
 from marsdask.core.config import options
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import Cost
 from marsdask.core.node import MemoryOrder, Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Index

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.parts import MOST_POINTS
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, borders, numbers
 

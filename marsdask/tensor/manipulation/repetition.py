@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.arguments import listed
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.parts import MOST_POINTS
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import MOST_POINTS, part_of
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import cut_axis
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers, shape_text
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, collect, rebind, wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.parts import run_of
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers
 

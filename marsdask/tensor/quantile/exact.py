@@ -18,13 +18,13 @@ from typing import Any, Final
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, numbers, shape_of, total
 from marsdask.scheduler.base import ChunkInfo

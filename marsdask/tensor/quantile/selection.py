@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 from ..sorting.sort import sample_positions
 from .methods import between

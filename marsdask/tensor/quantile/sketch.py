@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 

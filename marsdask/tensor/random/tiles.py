@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import Bounds, BoundsAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import run_of
 from marsdask.core.grids.select import cut_axis
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import CornerAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Index, shape_of
 

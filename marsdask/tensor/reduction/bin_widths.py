@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Unknown, known
 from marsdask.tensor.indexing.getitem import getitem

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import Cost
 from marsdask.core.config import options
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid
 from marsdask.core.grids.tree import PartialReduce, combine_groups, tree
+from marsdask.core.machine.costs import Cost
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 from marsdask.core.snapshots.functions import function_name

@@ -9,7 +9,7 @@ import numpy as np
 
 from marsdask.core.arguments import listed
 from marsdask.core.collection import Collection, ExecutableTuple
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, known
 

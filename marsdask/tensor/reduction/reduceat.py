@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Sizes, borders, known, numbers
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.grids.select import chosen, concatenate_grids
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.ownership import private
 from marsdask.core.grids.scan import scan as scan_chunks
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.snapshots.functions import function_name

@@ -11,7 +11,7 @@ import numpy as np
 from marsdask.core.collection import Writes
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import known
-from marsdask.core.tokens import values_of
+from marsdask.core.snapshots.tokens import values_of
 
 from ..chunkwise.map_blocks import MapBlocks
 from ..chunkwise.rechunk import whole_along

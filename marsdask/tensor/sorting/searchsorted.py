@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look, Ref
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import chosen
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Unknown, known, numbers, shape_text, upper
 

@@ -18,9 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
-from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.plan import current_plan
-from marsdask.core.compilation.sizing import block_bytes, part_bytes
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Look, ResultKeys
@@ -29,6 +26,9 @@ from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.select import Select
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
+from marsdask.core.machine.plan import current_plan
+from marsdask.core.machine.sizing import block_bytes, part_bytes
 from marsdask.core.node import Axes, MemoryOrder, Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
-from marsdask.core.compilation.costs import Cost, kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import StartAt
@@ -23,6 +22,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import Cost, kernel
 from marsdask.core.node import Axes, Node
 from marsdask.core.sizes import Chunks, Unknown, upper
 

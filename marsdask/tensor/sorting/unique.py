@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SpanAt
@@ -24,6 +23,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import MultiOutput, Node, Part, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers, unknown_sizes, upper
 

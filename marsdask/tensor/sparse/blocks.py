@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 
 
 def is_sparse(block: Any) -> bool:

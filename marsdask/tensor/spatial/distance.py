@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import MOST_POINTS, MOST_RUNS, run_of
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import (
     Chunks,

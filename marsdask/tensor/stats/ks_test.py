@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.tensor.elementwise.ufuncs import equal, greater_equal, not_equal, subtract

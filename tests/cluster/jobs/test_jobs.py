@@ -19,10 +19,10 @@ from distributed import Client
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.serialization import SerializedCompilation, can_be_sent
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.remote import job as remote
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.supervisor import jobs

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Done, describe
 from marsdask.scheduler.inprocess.evaluate import evaluate
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.core.compilation import fusion
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.lowering import lower
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise, same
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.costs import kernel
 from tests.core.toys import total_of
 from tests.strategies import draws
 

@@ -15,15 +15,15 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.core import collection as collection_module
 from marsdask.core import session as session_module
-from marsdask.core.compilation.costs import Cost, cost_of, kernel, register_cost
 from marsdask.core.compilation.lowering import lower
-from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge, SpillFull
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, HeldGrid, Ref, ResultKeys
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import Pairwise, gather, tree
+from marsdask.core.machine.costs import Cost, cost_of, kernel, register_cost
+from marsdask.core.machine.plan import Plan, current_plan
 from marsdask.core.sizes import Index
 from marsdask.scheduler.base import Hint
 

@@ -6,9 +6,9 @@ import pytest
 
 import marsdask.tensor as mt
 from marsdask.core.compilation.passes import PIPELINE, Phase, phases_of, run_passes
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.verification import SpecificationError
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from tests.core.toys import Numbers, Scaled, Total
 
 

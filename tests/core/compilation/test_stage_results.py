@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.stage_results import StageResults
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.config import option_context
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Ref
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.plan import Plan
 from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.core.sizes import Chunks

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Look, Ref
 from marsdask.core.grids.tree import gather
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Stage
 from tests.core.toys import ByRemainder, Looked, Numbers, Scaled, Total, run, scaled, weighted
 

@@ -17,7 +17,6 @@ import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.compilation import lowering
 from marsdask.core.compilation.passes import Phase, phases_of
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.compilation.verification import (
     SpecificationError,
@@ -29,6 +28,7 @@ from marsdask.core.compilation.verification import (
 from marsdask.core.graph import Graph
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.plan import Plan
 from marsdask.core.node import Node, Part
 from marsdask.scheduler.base import Hint
 from tests.core.toys import Numbers, Scaled, Total

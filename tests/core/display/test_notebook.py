@@ -7,16 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from marsdask.core.display.notebook import card, format_bytes, picture, quantity
+from marsdask.core.display.notebook import card, picture, quantity
 from marsdask.core.sizes import unknown_sizes
-
-
-@pytest.mark.parametrize(
-    ("nbytes", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (2**50, "1024.00 TiB")]
-)
-def test_bytes_are_readable(nbytes, text):
-    """In the unit that fits."""
-    assert format_bytes(nbytes) == text
 
 
 def drawn(chunks: Any) -> Any:

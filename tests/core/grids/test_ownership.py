@@ -9,8 +9,8 @@ import pytest
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.core.compilation.costs import Cost, cost_of, kernel
 from marsdask.core.grids.ownership import CopiedBlocks, private
+from marsdask.core.machine.costs import Cost, cost_of, kernel
 from marsdask.tensor.scan.user_scan import cumreduction
 
 #: Functions that only look at an array in another way.

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import Pairwise, combine_groups, sizes_at_most, tree
+from marsdask.core.machine.plan import Plan, current_plan
 from marsdask.core.sizes import Unknown, upper
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 import marsdask.dataframe as md
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.machine.plan import Plan
 from marsdask.dataframe.elementwise.filter import conditions_in
 from marsdask.scheduler.base import Stage
 from tests.dataframe.tables import equal, filtered, table, tables

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.pushdown import project
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.dataframe.io.parquet import ReadParquet
 from tests.dataframe.tables import equal
 

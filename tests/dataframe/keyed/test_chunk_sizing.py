@@ -11,8 +11,8 @@ import pytest
 
 import marsdask
 import marsdask.dataframe as md
-from marsdask.core.compilation.sizing import part_bytes
 from marsdask.core.config import option_context
+from marsdask.core.machine.sizing import part_bytes
 from marsdask.core.session import Session
 from marsdask.dataframe.keyed.chunk_sizing import MeasuredGrid, repartition
 from tests.core.compilation.test_stage_results import Watching

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from marsdask.core.compilation.costs import cost_of
+from marsdask.core.machine.costs import cost_of
 from marsdask.dataframe.keyed.aggregation import (
     aggregate_groups,
     count_distinct,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from marsdask.core.compilation.passes import run_passes
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.core.traits import VALUES, Level, SortKey, Traits
 from marsdask.dataframe.keyed.unique import DropDuplicates
 from marsdask.dataframe.ordered.sort_values import SortValues

@@ -12,10 +12,10 @@ import pytest
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.compilation.passes import run_passes
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.config import option_context
 from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.core.sizes import numbers, total
 from tests.dataframe.tables import equal
 

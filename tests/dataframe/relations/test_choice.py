@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import marsdask.dataframe as md
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.relations import choices_of
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.dataframe.relations.choice import choose, forbidden
 from tests.dataframe.tables import table
 

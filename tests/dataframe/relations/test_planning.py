@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import marsdask
 import marsdask.dataframe as md
 from marsdask.core.compilation.passes import run_passes
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.dataframe.relations.polars_kernels import engine as polars_engine
 from marsdask.dataframe.relations.query import Query
 from tests.dataframe.tables import equal

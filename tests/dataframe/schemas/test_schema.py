@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.compilation.verification import SpecificationError, verify_graph
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.dataframe.elementwise.rowwise import Rowwise
 from marsdask.dataframe.keyed.aggregation import GroupByCall
 from marsdask.dataframe.schemas import schema

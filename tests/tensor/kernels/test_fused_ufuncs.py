@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.node_fusion import fuse
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Stage
 from marsdask.tensor.elementwise.nodes import LONGEST, FusedUfuncs, Pointwise
 from marsdask.tensor.kernels.fused_ufuncs import (

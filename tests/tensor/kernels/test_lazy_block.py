@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.config import option_context
+from marsdask.core.machine.plan import Plan
 from marsdask.scheduler.base import Stage
 from marsdask.tensor.kernels.lazy_block import LazyBlock, as_block
 from tests.strategies import assert_same

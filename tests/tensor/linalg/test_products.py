@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.config import option_context
+from marsdask.core.machine.plan import Plan, current_plan
 from marsdask.tensor.operands import as_node
 from tests import grid_pairs
 from tests.strategies import chunkings

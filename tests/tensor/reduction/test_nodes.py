@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask import compute
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.node_fusion import join
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.core.node import Part
 from marsdask.tensor.reduction.nodes import Reduction, Reductions, shared_reductions
 from marsdask.tensor.reduction.reductions import mean, std, var

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import marsdask
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
-from marsdask.core.compilation.plan import Plan, current_plan
-from marsdask.core.compilation.sizing import PART_BLOCKS
+from marsdask.core.machine.plan import Plan, current_plan
+from marsdask.core.machine.sizing import PART_BLOCKS
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sorting.sort import Pivots, part_count, parts
 from tests import grid_pairs

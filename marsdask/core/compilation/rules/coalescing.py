@@ -6,11 +6,11 @@ import math
 from collections.abc import Collection, Mapping
 
 from ...graph import Graph
+from ...machine.plan import Plan
+from ...machine.sizing import LARGEST_BLOCK, SMALLEST_BLOCK
 from ...node import MultiOutput, Node
-from ...results.source_node import SourceNode
 from ...sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
-from ..plan import Plan
-from ..sizing import LARGEST_BLOCK, SMALLEST_BLOCK
+from ...source_node import SourceNode
 
 
 def coalesce(graph: Graph, plan: Plan) -> Graph:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...graph import Graph
+from ...machine.plan import Plan
 from ...node import Node
 from ...sizes import Sizes, numbers, upper
-from ..plan import Plan
 from .coalescing import regridded, shown
 
 #: Larger chunks are cut; planning smaller ones takes as long as running them.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ...graph import Graph
+from ...machine.plan import Plan
 from ...node import Node
-from ..plan import Plan
 
 
 def join(graph: Graph, plan: Plan) -> Graph:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...graph import Graph
+from ...machine.plan import Plan
 from ...node import UNUSED, Columns, Node, Predicate
-from ..plan import Plan
 
 
 def project(graph: Graph, plan: Plan) -> Graph:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...graph import Graph
+from ...machine.plan import Plan
 from ...node import Planner
-from ..plan import Plan
 
 
 def relate(graph: Graph, plan: Plan) -> Graph:

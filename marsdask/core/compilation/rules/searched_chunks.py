@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...graph import Graph
+from ...machine.plan import Plan
 from ...node import Node
 from ...sizes import Sizes, known, numbers
-from ..plan import Plan
 from .coalescing import regridded, shown
 from .first_chunks import LARGE
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...graph import Graph
+from ...machine.plan import Plan
 from ...node import Node
-from ..plan import Plan
 
 
 def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:

@@ -12,9 +12,9 @@ from joblib import register_parallel_backend
 from joblib.parallel import ParallelBackendBase, parallel_config
 
 from marsdask.core.collection import compute
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.session import Session, ensure_session
 from marsdask.learn.rows import Value

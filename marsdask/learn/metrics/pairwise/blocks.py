@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import CornerAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, known, numbers
 from marsdask.core.snapshots.functions import function_name

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import pairwise
 from sklearn.utils import check_array
 
-from marsdask.core.compilation.costs import kernel
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public
 from marsdask.core.sizes import numbers

@@ -11,12 +11,12 @@ from sklearn import metrics
 from sklearn.neighbors import NearestNeighbors
 
 from marsdask.core.collection import collect
-from marsdask.core.compilation.costs import Cost, kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, tree
+from marsdask.core.machine.costs import Cost, kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks

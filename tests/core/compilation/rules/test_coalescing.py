@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask import new_session
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.coalescing import coalesce, shown
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.core.sizes import merge_sizes, numbers
 from marsdask.scheduler.base import Stage
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.node_fusion import fuse, join
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.core.node import MultiOutput, Node, Part
 from tests.core.toys import Numbers, Scaled, Total
 

@@ -6,8 +6,8 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.compilation.passes import run_passes
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from marsdask.dataframe.io.csv import ReadCsv
 from marsdask.dataframe.io.parquet import ReadParquet
 from tests.dataframe.tables import equal, table

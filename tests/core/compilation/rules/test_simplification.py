@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import marsdask.tensor as mt
 from marsdask.core.compilation.passes import run_passes
-from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.simplification import substitute
 from marsdask.core.graph import Graph
+from marsdask.core.machine.plan import Plan
 from tests.core.toys import Numbers, Scaled, Total
 
 

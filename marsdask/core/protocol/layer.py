@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
-from dask.task_spec import DataNode, GraphNode
+from dask.task_spec import GraphNode
 
 from marsdask.scheduler.base import KEPT, HoldsFutures, Scheduler
 
-from ..compilation.lowering import Hints, Tasks, lower
+from ..compilation.lowering import Hints, Tasks
 from ..compilation.memory import is_kept
-from ..compilation.plan import Plan
-from ..compilation.tiling import Compilation
+from ..compilation.static_graph import self_contained, static_grids, tasks_of
+from ..dask.context import active_client, current_client
+from ..dask.source import FromDask, KeysOf, client_of
 from ..graph import Graph, Packed, pack, unpack
-from ..grids.blockwise import Blockwise, same
-from ..grids.grid import Grid, ResultKeys, Rule
-from ..grids.logical import as_shown
-from ..grids.select import Select
-from ..node import MemoryOrder, Node
-from ..registry import class_of
-from ..results.stored import BlockAt, Stored
+from ..grids.grid import Grid
+from ..node import Node
+from ..results.stored import Stored
 from ..session import get_default_session
-from ..sizes import Chunks, Index
-from .context import active_client, current_client
-from .source import DaskGraph, DaskKeys, FromDask, KeysOf, client_of
+from ..sizes import Index
 
 
 class MarsLayer(Layer):
@@ -65,7 +59,7 @@ class MarsLayer(Layer):
 
     @cached_property
     def _expanded(self) -> tuple[Tasks, Hints]:
-        return _tasks_of(self._grids, self.names)
+        return tasks_of(self._grids, self.names)
 
     @cached_property
     def _grids(self) -> list[Grid]:
@@ -107,7 +101,7 @@ class MarsLayer(Layer):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Who reads it may be of another cluster.
-        roots = Graph(self.roots).map(_self_contained).roots
+        roots = Graph(self.roots).map(self_contained).roots
         return _layer, (pack(roots), self.names, self.wishes)
 
 
@@ -136,134 +130,6 @@ class Sizes:
 
 def _layer(packed: Packed, names: Sequence[str], wishes: dict[str, Any]) -> MarsLayer:
     return MarsLayer(unpack(packed), names, wishes)
-
-
-class _Static(Compilation):
-    """A compilation that runs no tasks, so tilings cannot request chunks."""
-
-    blind = True
-
-    def tile_roots(self) -> list[Grid]:
-        """Return the grid of each root.
-
-        Raise ``NotImplementedError`` if a tiling depends on data.
-        """
-        self._begin(self.plan)
-        self._tile_all()
-        for node in self._paused:
-            raise NotImplementedError(
-                f"a Dask graph of {node.label}, whose tasks depend on data, is not supported; use "
-                "execute() first, or compute() of marsdask"
-            )
-        return [self._tiled[root] for root in self.graph.roots]
-
-
-def static_grids(roots: Sequence[Node]) -> list[Grid]:
-    """Return the grids of nodes by their static tiling, in their logical chunks."""
-    whole = Graph(roots).map(_self_contained)
-    grids = _Static(whole.roots, plan=Plan(coalesce=False)).tile_roots()
-    return [_logical(root, grid) for root, grid in zip(roots, grids, strict=True)]
-
-
-def check_static(node: Node) -> None:
-    """Raise ``NotImplementedError`` if the node has no Dask graph before it has been executed."""
-    (grid,) = _Static([node], plan=Plan(coalesce=False)).tile_roots()
-    _logical(node, grid)
-
-
-def is_part(node: Node) -> bool:
-    """Tell whether the node only selects parts of results: views of held chunks."""
-    try:
-        stack = _Static([node], plan=Plan(coalesce=False)).tile_roots()
-    except NotImplementedError:
-        return False
-    has_results = False
-    while stack:
-        rule = stack.pop().rule
-        if isinstance(rule, Select) or (
-            isinstance(rule, Blockwise) and rule.cheap and rule.sources
-        ):
-            stack.extend(rule.sources)
-        elif isinstance(rule, ResultKeys) or _has_values(rule):
-            has_results = True
-        else:
-            return False
-    return has_results
-
-
-def _has_values(rule: Rule) -> bool:
-    """Tell whether a rule gives values that a pickled result has brought, or refers to."""
-    if isinstance(rule, Blockwise):
-        return isinstance(rule.varying, BlockAt)
-    if not isinstance(rule, DaskKeys):
-        return False
-    futures = rule.graph.futures
-    return all(key in futures for key in rule.keys.values())
-
-
-def _self_contained(node: Node) -> Node:
-    return node.embedded() if isinstance(node, Stored) else node
-
-
-def _logical(node: Node, grid: Grid) -> Grid:
-    grid = as_shown(node, grid)
-    if grid.numblocks != tuple(map(len, node.chunks)):
-        raise NotImplementedError(
-            f"a Dask graph of {node.label}, whose chunks depend on data, is not supported; use "
-            "execute() first"
-        )
-    return grid
-
-
-def static_tasks(roots: Sequence[Node], names: Sequence[str] | None = None) -> tuple[Tasks, Hints]:
-    """Return the tasks for the keys of ``roots``; adopted keys are only referred to.
-
-    ``names`` are the first parts of the keys, by default the nodes' own.
-    """
-    return _tasks_of(static_grids(roots), names or [root.name for root in roots])
-
-
-def _tasks_of(grids: Sequence[Grid], names: Sequence[str]) -> tuple[Tasks, Hints]:
-    targets = []
-    inner = _below(grids)
-    for name, grid in zip(names, grids, strict=True):
-        renamed_grid = _with_name(grid, name, alias=grid.name in inner)
-        inner.add(grid.name)
-        targets.extend(renamed_grid.refs())
-    tasks, hints, _ = lower(targets, adopt=False)
-    return tasks, hints
-
-
-@dataclass(frozen=True, eq=False)
-class NamedGrid(Grid):
-    """A grid whose keys have the name of the user's node."""
-
-    known_as: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.known_as
-
-
-def _with_name(grid: Grid, name: str, *, alias: bool) -> Grid:
-    rule = grid.rule
-    if alias or isinstance(rule, ResultKeys | DaskKeys):
-        rule = Blockwise(same, (grid,), (tuple(range(grid.ndim)),))
-    return NamedGrid(
-        rule, grid.chunks, grid.meta, grid.itemsize, grid.node, grid.partitioning, name
-    )
-
-
-def _below(grids: Iterable[Grid]) -> set[str]:
-    """Return the names of the grids' ancestors."""
-    names: set[str] = set()
-    stack = [source for grid in grids for source in grid.rule.inputs]
-    while stack:
-        grid = stack.pop()
-        if grid.name not in names:
-            names.add(grid.name)
-            stack.extend(grid.rule.inputs)
-    return names
 
 
 def key_of(node: Node, index: Index) -> Any:
@@ -394,73 +260,3 @@ def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
             visited.add(name)
             stack.extend(graph.dependencies[name])
     return False
-
-
-def finalize_several(
-    results: Any, parts: Sequence[tuple[Any, ...]], make: Any, known: Mapping[int, Any]
-) -> Any:
-    """Put the computed chunks of a tuple of collections together, in their places."""
-    values = [finalize(own, *part) for own, part in zip(results, parts, strict=True)]
-    return (make or tuple)(_between(values, known))
-
-
-def rebuild_several(
-    graph: Mapping[Any, Any],
-    parts: Sequence[tuple[Any, ...]],
-    make: Callable[[Any], Any],
-    known: Mapping[int, Any],
-    *,
-    rename: Mapping[str, str] | None = None,
-) -> Any:
-    """Return the tuple of collections over a graph that has their keys."""
-    return make(_between([rebuild(graph, *part, rename=rename) for part in parts], known))
-
-
-def _between(values: list[Any], known: Mapping[int, Any]) -> list[Any]:
-    """Return the values with the known items at their positions."""
-    for position in sorted(known):
-        values.insert(position, known[position])
-    return values
-
-
-def finalize(results: Any, kind: Any, meta: Any, ndim: int, order: MemoryOrder = None) -> Any:
-    """Concatenate the computed chunks of a collection, for ``__dask_postcompute__``."""
-    blocks: dict[Index, Any] = {}
-    if ndim == 0:
-        blocks[()] = results[0]
-    else:
-        _collect(results, (), ndim, blocks)
-    how = {} if order is None else {"order": order}
-    return kind._assemble(blocks, meta, owned=False, **how)
-
-
-def _collect(results: Any, prefix: Index, ndim: int, blocks: dict[Index, Any]) -> None:
-    for position, item in enumerate(results):
-        index = (*prefix, position)
-        if len(index) == ndim:
-            blocks[index] = item
-        else:
-            _collect(item, index, ndim, blocks)
-
-
-def rebuild(
-    graph: Mapping[Any, Any],
-    name: str,
-    meta: Any,
-    chunks: Chunks,
-    order: MemoryOrder = None,
-    *,
-    rename: Mapping[str, str] | None = None,
-) -> Any:
-    """Return the collection over a graph with its keys, for ``__dask_postpersist__``."""
-    if not isinstance(graph, HighLevelGraph):
-        graph = {key: _entry(key, value) for key, value in graph.items()}
-    name = (rename or {}).get(name, name)
-    node = FromDask(name, meta, chunks, DaskGraph(graph), KeysOf(name), given_order=order)
-    return class_of(meta)(node)
-
-
-def _entry(key: Any, value: Any) -> Any:
-    """Distinguish results from references, so that no result is taken for a task."""
-    is_graph = isinstance(value, GraphNode) or hasattr(value, "client")
-    return value if is_graph else DataNode(key, value)

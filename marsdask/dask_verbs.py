@@ -8,8 +8,8 @@ from typing import Any, Final
 import dask.base
 from dask.delayed import Delayed
 
-from .. import collection as ours
-from ..collection import Collection, ExecutableTuple
+from .core import collection as ours
+from .core.collection import Collection, ExecutableTuple
 
 
 def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:

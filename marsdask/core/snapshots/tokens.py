@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from dask.base import tokenize
 
-from .snapshots.functions import captured, import_path
-from .snapshots.kinds import IMMUTABLE
-from .snapshots.records import captures_state, keeps_record
+from .functions import captured, import_path
+from .kinds import IMMUTABLE
+from .records import captures_state, keeps_record
 
 #: A tuple at least this long is tokenised by its runs, so that regular grids are cheap to name.
 _LONG = 32

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from marsdask.core.compilation import sizing
-from marsdask.core.compilation.plan import Plan, current_plan
+from marsdask.core.machine import sizing
+from marsdask.core.machine.plan import Plan, current_plan
 
 
 @contextmanager

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.core import tokens
 from marsdask.core.sizes import unknown_sizes
-from marsdask.core.tokens import token
+from marsdask.core.snapshots import tokens
+from marsdask.core.snapshots.tokens import token
 
 atoms = st.one_of(
     st.integers(), st.booleans(), st.none(), st.text(), st.binary(), st.floats(allow_nan=False)
@@ -105,7 +105,9 @@ def test_what_cannot_be_named_is_unique():
 def test_tokens_are_the_same_in_another_process():
     """Hash randomisation and the order of sets have no part in them."""
     code = (
-        "import operator; from marsdask.core.tokens import token; print(token({'a': operator.add}))"
+        "import operator\n"
+        "from marsdask.core.snapshots.tokens import token\n"
+        "print(token({'a': operator.add}))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == token({"a": operator.add})

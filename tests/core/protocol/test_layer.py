@@ -7,16 +7,15 @@ import pickle
 import pytest
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
-from marsdask.core.dask.layer import (
+from marsdask.core.compilation.static_graph import check_static, static_tasks
+from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
+from marsdask.core.protocol.layer import (
     MarsLayer,
     MergeLayers,
-    check_static,
     graph_of,
     key_of,
     nested_keys,
-    static_tasks,
 )
-from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
 from tests.core.toys import Looked, Numbers, Scaled, Total
 
 

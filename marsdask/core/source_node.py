@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..node import MemoryOrder, Node
-from ..sizes import Chunks
-from ..traits import Partitioning, Traits
+from .node import MemoryOrder, Node
+from .sizes import Chunks
+from .traits import Partitioning, Traits
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""Dask's collection protocol: our nodes in its graphs, and its results as collections."""
