@@ -24,10 +24,10 @@ quickstart: $(STAMP)
 	$(BIN)/python examples/quickstart.py
 
 # A sixth of the time for one test in eighty: faults at random, Kubernetes from end to end,
-# long chains, and the suites of others. make test-slow runs these alone.
+# long chains, reported programs in every mode, and the suites of others. make test-slow runs these alone.
 SLOW := tests/chaos tests/compat/test_compare.py tests/conformance/test_chains.py \
   tests/deploy/kubedl/test_cluster.py tests/deploy/kubernetes/test_cluster.py tests/kube \
-  tests/learn/test_estimator_checks.py
+  tests/learn/test_estimator_checks.py tests/reports/test_modes.py tests/reports/test_sessions.py
 
 test: lint
 	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(SLOW:%=--ignore=%)
