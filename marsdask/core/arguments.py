@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from functools import cache, lru_cache
 from inspect import signature
@@ -15,8 +16,10 @@ from .collection import Collection, compute
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: What can be read only once, or changes with the dict that it shows.
-_READ_ONCE = (Iterator, KeysView, ValuesView, ItemsView)
+_VIEWS = (KeysView, ValuesView, ItemsView)
+_EITHER = (Iterator, *_VIEWS)
+#: What can be read only once, or changes: with the dict that it shows, or at both of its ends.
+_READ_ONCE = (*_EITHER, deque)
 
 
 def plain_arguments(
@@ -45,7 +48,8 @@ PLANNED = {
 }
 #: The same for arguments that may be rows in other functions.
 PLANNED_BY = {
-    **{name: {"func"} for name in ("agg", "aggregate", "aggregate_column")},
+    **{name: {"func"} for name in ("agg", "aggregate", "aggregate_column", "apply_rows")},
+    **{name: {"func"} for name in ("apply_values", "transform")},
     "sort_values": {"by"},
     "pivot_table": {"values"},
     "pivot": {"index", "values"},
@@ -60,25 +64,106 @@ PLANNED_BY = {
 _OTHER_COLUMNS = {"crosstab", "pivot_table", "rename", "rename_series"}
 
 
+_ARITHMETIC = [
+    f"{reflected}{name}"
+    for name in ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow")
+    for reflected in ("", "r")
+]
+#: Arguments of functions of pandas that are no iterators, with the errors for these. Elsewhere
+#: iterators are lists, also where pandas takes them for no rows because it reads them twice.
+NO_ITERATORS: dict[str, dict[str, type[Exception]]] = {
+    **{key: {"other": TypeError} for key in [*_ARITHMETIC, "lt", "le", "gt", "ge"]},
+    **{key: {"subset": TypeError} for key in ("drop_duplicates", "duplicated")},
+    **{key: {"func": TypeError} for key in ("aggregate", "transform")},
+    "__setitem__": {"value": TypeError},
+    **{key: {"labels": TypeError} for key in ("cut", "qcut")},
+    "get_dummies": {"prefix": TypeError},
+    "insert": {"value": TypeError},
+    "replace": {"to_replace": TypeError, "value": TypeError},
+}
+#: The same for views of dicts, too.
+NO_VIEWS: dict[str, dict[str, type[Exception]]] = {
+    **{key: {"level": KeyError} for key in ("stack", "unstack", "unstack_series")},
+    **{key: {"by": KeyError, "ascending": ValueError} for key in ("sort_index", "sort_values")},
+    **{key: {"arg": ValueError} for key in ("to_numeric", "to_timedelta")},
+    "delete": {"loc": TypeError},
+    "describe": {"percentiles": TypeError},
+    "droplevel": {"level": KeyError},
+    "explode": {"column": ValueError},
+    "groupby": {"by": TypeError, "level": TypeError},
+    "join": {"on": ValueError},
+    "mask": {"cond": TypeError},
+    "merge": {"on": KeyError, "left_on": ValueError, "right_on": ValueError},
+    "merge_asof": {"by": TypeError},
+    "qcut": {"q": TypeError},
+    "quantile": {"q": TypeError},
+    "reset_index": {"level": KeyError, "names": ValueError},
+    "row_counts": {"subset": TypeError},
+    "take": {"indices": TypeError},
+    "to_datetime": {"arg": TypeError},
+    "where": {"cond": ValueError},
+}
+
+
+def check_iterators(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise the reference's error for an iterator where it takes lists."""
+    name = func.__name__
+    for refused, kinds in ((NO_ITERATORS.get(name), (Iterator,)), (NO_VIEWS.get(name), _EITHER)):
+        for key, error in refused.items() if refused else ():
+            at = _places(func).get(key, len(args))
+            item = kwargs[key] if key in kwargs else args[at] if at < len(args) else None
+            if isinstance(item, kinds):
+                raise error(f"{name}({key}=) is a {type(item).__name__}; use list() of it")
+
+
+@cache
+def _places(func: Any) -> dict[str, int]:
+    """Return the positions of a function's arguments."""
+    return {name: at for at, name in enumerate(signature(func).parameters)}
+
+
 def planned_in_memory(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call with lazy labels and settings computed, as lists."""
     arguments = (*args[1:], *kwargs.values())
-    if not any(isinstance(item, Collection) or type(item) is dict for item in arguments):
+    if not any(isinstance(item, Collection | set | frozenset | dict) for item in arguments) and (
+        not any(hasattr(type(item), "tolist") for item in arguments)
+    ):
         return args, kwargs
-    names, places = _planned(func)
-    args = tuple(in_memory(item) if at in places else item for at, item in enumerate(args))
-    return args, {key: in_memory(item) if key in names else item for key, item in kwargs.items()}
+    names = _planned(func)
+    keys = (*_places(func), *[""] * len(args))
+    args = tuple(
+        _plain_item(key, item) if at and key in names else item
+        for at, (key, item) in enumerate(zip(keys, args, strict=False))
+    )
+    return args, {
+        key: _plain_item(key, item) if key in names else item for key, item in kwargs.items()
+    }
 
 
 @cache
-def _planned(func: Any) -> tuple[set[str], set[int]]:
-    """Return the names of a function's arguments that are needed to plan, and their positions."""
+def _planned(func: Any) -> set[str]:
+    """Return the names of a function's arguments that are needed to plan."""
     name = func.__name__
-    names = PLANNED_BY.get(name, set()) | (set() if name in _OTHER_COLUMNS else PLANNED)
-    own = list(signature(func).parameters)
-    return names, {at for at, key in enumerate(own) if at and key in names}
+    return PLANNED_BY.get(name, set()) | (set() if name in _OTHER_COLUMNS else PLANNED)
+
+
+#: Arguments of several functions or labels, in whatever holds them.
+_SEVERAL = {"func", "subset"}
+
+
+def _plain_item(name: str, item: Any) -> Any:
+    return listed_names(in_memory(item)) if name in _SEVERAL else in_memory(item)
+
+
+def listed_names(item: Any) -> Any:
+    """Return a list of the functions or labels in a set or an array; other objects as they are."""
+    if type(item) is dict:
+        return {key: listed_names(value) for key, value in item.items()}
+    is_array = hasattr(type(item), "tolist") and not hasattr(item, "to_dict")
+    several = is_array and np.ndim(item) == 1
+    return list(item) if several or isinstance(item, set | frozenset) else item
 
 
 def in_memory(item: Any) -> Any:

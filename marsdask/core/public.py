@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from .arguments import kept_lazy, plain_arguments, planned_in_memory
+from .arguments import check_iterators, kept_lazy, plain_arguments, planned_in_memory
 from .collection import Collection, Writes, collect, composing, execute, executes_at_once
 from .config import options
 from .display.suggestions import suggest
@@ -225,6 +225,7 @@ def _plain(func: F, given: Callable[[tuple[Any, ...]], Iterable[Any]], *, scalar
 
     @wraps(func)
     def face(*args: Any, **kwargs: Any) -> Any:
+        check_iterators(func, args, kwargs)
         if not items_stay:
             owner, rest = args[:owners], args[owners:]
             rest, kwargs = plain_arguments(rest, kwargs, scalars_stay=scalars_stay)

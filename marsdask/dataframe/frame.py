@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from marsdask.core.arguments import keeps_lazy
+from marsdask.core.arguments import keeps_lazy, plain_values
 from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
@@ -253,6 +253,7 @@ class DataFrame(FrameBase):
             return aligned_tensor(self, value, complaint)
         return value
 
+    @keeps_lazy("items")
     def set_index(
         self,
         keys: Any,
@@ -268,6 +269,7 @@ class DataFrame(FrameBase):
         The order of the rows stays as in pandas. ``sort=True`` sorts them by their labels, as Dask
         does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
         """
+        keys = [list(keys)] if isinstance(keys, Iterator) else plain_values(keys)
         arrays = np.ndarray | pd.Index
         for key in keys if isinstance(keys, list) else [keys]:
             if isinstance(key, ExtensionArray | PlainValues):

@@ -287,8 +287,8 @@ class Index(Rows):
     infer_objects: Final = methods.through_column("infer_objects")
     map: Final = method(methods.map_labels)
     repeat: Final = methods.through_column("repeat")
-    sort_values: Final = methods.through_column("sort_values")
-    take: Final = methods.through_column("take")
+    sort_values: Final = method(methods.sort_values)
+    take: Final = method(methods.take)
     unique: Final = methods.through_column("drop_duplicates")
 
     all: Final = methods.of_column("all")

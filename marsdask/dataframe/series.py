@@ -23,7 +23,8 @@ from .arguments.pandas_arguments import check_no_axes, checked_arguments
 from .create import make_series
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
-from .elementwise.rowwise import method_of, rowwise, to_frame
+from .elementwise.rowwise import rowwise, to_frame
+from .elementwise.values import between
 from .frame_base import FrameBase
 from .io import arrow, conversions, sql, text
 from .io import json as json_files
@@ -282,7 +283,7 @@ class Series(FrameBase):
     repeat: Final = method(repeat)
     factorize: Final = method(factorize_series)
     unstack: Final = method(unstack_series)
-    between: Final = method_of("between")
+    between: Final = method(between)
     duplicated: Final = method(unique.duplicated_values)
     filter: Final = method(names.filter_labels)
     hist: Final = method(histogram.hist_values)

@@ -92,7 +92,7 @@ def check_names(name: str, given: Collection[str], model: Any) -> None:
 RETURNING = {"bfill", "clip", "ffill", "fillna", "interpolate", "mask", "replace", "where"}
 
 
-def _returns_itself(name: str, obj: Any, index: Any = None, *_: Any, **__: Any) -> bool:
+def _returns_itself(name: str, obj: Any, /, index: Any = None, *_: Any, **__: Any) -> bool:
     """Tell whether a method returns the object: rename does if it is given a name."""
     if name == "rename" and type(obj).__name__ == "Series":
         return not (callable(index) or is_dict_like(index))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection
 from marsdask.core.machine.costs import kernel
@@ -23,7 +22,7 @@ from ..schemas.samples import column, sample, without_rows
 from . import exemplars
 from .apply import UserCall, user_call, without_values
 from .combination import Converted, rows_equal
-from .operands import aligned_tensor, aligned_values
+from .operands import ROW_VALUES, aligned_tensor, aligned_values
 from .rowwise import Method, rowwise
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _beside(series: Series, value: Any) -> Any:
     if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
         return value
     _check_lazy(value, "case_when")
-    if isinstance(value, list | np.ndarray | ExtensionArray | pd.Index):
+    if isinstance(value, ROW_VALUES | pd.Index):
         return aligned_values(series, value, "Array conditional must be same shape as self")
     return value
 

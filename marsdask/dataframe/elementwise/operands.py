@@ -99,6 +99,10 @@ def aligned_values(
     return rowwise(labelled_as, obj, node)
 
 
+#: What holds a value for each row, or for each column, without labels to align by.
+ROW_VALUES: Any = list | tuple | range | np.ndarray | ExtensionArray
+
+
 def array_of(values: Any) -> np.ndarray[Any, Any]:
     """Return the array that pandas makes of a list: missing values among texts stay missing.
 
@@ -139,7 +143,7 @@ def operand(obj: Any, other: Any) -> Any:
         check_kinds(obj.node, other.node)
     if is_array(other):
         return _tensor_operand(obj, other)
-    if isinstance(other, list | tuple | np.ndarray | ExtensionArray):
+    if isinstance(other, ROW_VALUES):
         return _array_operand(obj, other)
     return other
 

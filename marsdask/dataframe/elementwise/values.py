@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray, no_default
+from pandas.api.extensions import no_default
 from pandas.api.types import is_bool_dtype
 
 from marsdask.core.arguments import keeps_lazy
@@ -24,7 +24,7 @@ from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from . import exemplars
 from .apply import side_by_side
-from .operands import BROADCAST, aligned_tensor, aligned_values, array_of
+from .operands import BROADCAST, ROW_VALUES, aligned_tensor, aligned_values, array_of, operand
 from .rowwise import InPlace, Method, columns_at, rowwise
 
 
@@ -143,7 +143,7 @@ def _chosen(method: Method, obj: Any, cond: Any, other: Any, options: dict[str, 
     name = method.name
     if options.pop("level", None) is not None:
         raise NotImplementedError(f"{name}(level=) is not supported; use reset_index()")
-    if obj.ndim == 2 and isinstance(other, list | tuple) and np.ndim(other) == 1:
+    if obj.ndim == 2 and isinstance(other, list | tuple | range) and np.ndim(other) == 1:
         options["axis"], other = 1, _of_columns(obj, other)
     elif other is not no_default:
         other = _beside(obj, other, name)
@@ -221,8 +221,8 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
         if len(value.node.chunks) != obj.ndim:
             raise ValueError(complaint)
         return aligned_tensor(obj, value, complaint)
-    if isinstance(value, list | np.ndarray | ExtensionArray):
-        if np.ndim(value) != obj.ndim:  # type: ignore[arg-type]
+    if isinstance(value, ROW_VALUES | pd.Index):
+        if np.ndim(value) != obj.ndim:
             raise ValueError(complaint)
         return aligned_values(obj, array_of(value) if obj.ndim == 1 else value, complaint)
     return value
@@ -253,6 +253,14 @@ def clip(
     method = by_scalar if scalar else method_in("clip", inplace=inplace)
     result: S = rowwise(method, obj, **bounds, **how)
     return result
+
+
+@keeps_lazy("arguments")
+def between(series: S, left: Any, right: Any, inclusive: str = "both") -> S:
+    """Tell which values lie between two bounds. See pandas.Series.between."""
+    ends = {"left": operand(series, left), "right": operand(series, right)}
+    inside: S = rowwise(Method("between"), series, **ends, inclusive=inclusive)
+    return inside
 
 
 def _clipped(series: Any, bounds: dict[str, Any]) -> Any:
@@ -297,9 +305,9 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
         )
     if is_array(bound) and by_row:
         return aligned_tensor(obj, bound, BROADCAST)
-    if not isinstance(bound, list | tuple | np.ndarray | ExtensionArray):
+    if not isinstance(bound, ROW_VALUES | pd.Index):
         return bound
-    if np.ndim(bound) == 2:  # type: ignore[arg-type]
+    if np.ndim(bound) == 2:
         return aligned_values(obj, bound, BROADCAST)
     if not by_row:
         return bound

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
-from marsdask.core.arguments import in_memory
+from marsdask.core.arguments import in_memory, listed_names
 from marsdask.core.collection import wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
@@ -141,7 +141,7 @@ class GroupBy(Generic[R, C]):
     @overload
     def __getitem__(self, key: Hashable) -> GroupBy[C, C]: ...
     def __getitem__(self, key: Any) -> GroupBy[Any, Any]:
-        key = in_memory(key)
+        key = listed_names(in_memory(key))
         if self._flags["selected"]:
             raise IndexError(f"Column(s) {self._selection} already selected")
         if isinstance(key, tuple) and len(key) > 1 and self._node.meta.columns.nlevels == 1:

@@ -115,6 +115,8 @@ def of_column(name: str) -> Callable[..., Tensor]:
     """Return the method of a column of that name, whose values are an array."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if name in {"max", "min"} and "skipna" in kwargs:
+            kwargs["skipna"] = bool(kwargs["skipna"])  # as pandas takes it here
         result = getattr(column(self), name)(*args, **kwargs)
         return to_tensor(result) if result.node.chunks else result
 
@@ -143,6 +145,32 @@ def of_times(name: str) -> Callable[..., Index]:
     call.__name__ = name
     call.__doc__ = f"Return other labels for those of times. See pandas.DatetimeIndex.{name}."
     return typed("Callable[..., Index]", call)
+
+
+def sort_values(
+    index: Index,
+    *,
+    return_indexer: bool = False,
+    ascending: Any = True,
+    na_position: str = "last",
+    key: Callable[[Any], Any] | None = None,
+) -> Index | tuple[Index, Tensor]:
+    """Sort the labels. See pandas.Index.sort_values.
+
+    With ``return_indexer`` their positions are returned beside them.
+    """
+    rows = column(index).reset_index(drop=True)
+    rows = rows.sort_values(ascending=bool(ascending), na_position=na_position, key=key)
+    return (as_index(rows), to_tensor(rows.index)) if return_indexer else as_index(rows)
+
+
+def take(
+    index: Index, indices: Any, axis: Any = 0, allow_fill: bool = True, fill_value: Any = None
+) -> Index:
+    """Return labels by position. See pandas.Index.take."""
+    if allow_fill and fill_value is not None:
+        raise NotImplementedError("take(fill_value=) is not supported; use reindex()")
+    return as_index(column(index).take(indices, axis=axis))
 
 
 def astype(index: Index, dtype: Any, copy: bool = True) -> Index:
@@ -230,14 +258,16 @@ def _named(found: Index, index: Any, other: Any) -> Index:
     return without
 
 
-def _check_sort(sort: Any) -> None:
+def _sort_flag(sort: Any) -> bool | None:
+    """Return whether to sort; pandas takes what equals a flag, and is none, for ``None``."""
     if sort not in (None, True, False):
         raise ValueError(f"sort is None, True or False, not {sort!r}")
+    return sort if isinstance(sort, bool) else None
 
 
 def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
     """Return the distinct labels that others lack. See pandas.Index.difference."""
-    _check_sort(sort)
+    sort = _sort_flag(sort)
     labels = _labels_at_hand(other, "difference")
     rows = column(index)
     values = rows[~rows.isin(labels)].drop_duplicates()
@@ -246,11 +276,12 @@ def difference(index: Index, other: Any, sort: bool | None = None) -> Index:
 
 def intersection(index: Index, other: Any, sort: bool | None = False) -> Index:
     """Return the distinct labels that others have, too. See pandas.Index.intersection."""
-    _check_sort(sort)
+    sort = _sort_flag(sort)
     labels = _labels_at_hand(other, "intersection")
     rows = column(index)
     values = rows[rows.isin(labels)].drop_duplicates()
-    return _named(as_index(values.sort_values() if sort else values), index, other)
+    is_sorted = bool(sort) or (sort is None and not equals(index, labels))
+    return _named(as_index(values.sort_values() if is_sorted else values), index, other)
 
 
 def symmetric_difference(index: Index, other: Any, sort: bool | None = None) -> Index:
@@ -258,7 +289,7 @@ def symmetric_difference(index: Index, other: Any, sort: bool | None = None) -> 
 
     Looks which ones both have.
     """
-    _check_sort(sort)
+    sort = _sort_flag(sort)
     labels = _labels_at_hand(other, "symmetric_difference")
     rows = column(index)
     mine = rows[~rows.isin(labels)].drop_duplicates()
@@ -272,7 +303,7 @@ def union(index: Index, other: Any, sort: bool | None = None) -> Index:
     See pandas.Index.union. Looks which ones both have. Differs from pandas: labels that repeat stay
     where they are with ``sort=False``.
     """
-    _check_sort(sort)
+    sort = _sort_flag(sort)
     labels = _labels_at_hand(other, "union")
     counts = _met(index, labels).value_counts(dropna=False)
     here = counts.reindex(labels).fillna(0).to_numpy()
@@ -427,11 +458,12 @@ def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
 
     Looks which ones there are, unless ``errors="ignore"``.
     """
-    values = pd.Index(labels if pd.api.types.is_list_like(labels) else [labels])
-    mask: Any = index.isin(values)
+    if not isinstance(labels, pd.Index):
+        labels = pd.Index(list(labels) if pd.api.types.is_list_like(labels) else [labels])
+    mask: Any = index.isin(labels)
     if errors != "ignore":
         there: Any = chosen(index, mask)
-        missing = absent(values, there.compute())
+        missing = absent(labels, there.compute())
         if len(missing):
             raise KeyError(f"{missing.tolist()} not found in axis")
     result: Any = chosen(index, ~mask)

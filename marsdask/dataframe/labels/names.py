@@ -471,7 +471,8 @@ def reindex(
 def _without_rows(obj: S, labels: Any, errors: str) -> S:
     labels = label_in_memory(labels)
     if not isinstance(labels, pd.Index):
-        several = isinstance(labels, list | set | np.ndarray | pd.Series)  # a tuple is a label
+        # A tuple is a label.
+        several = pd.api.types.is_list_like(labels) and not isinstance(labels, tuple)
         is_level = obj.node.meta.index.nlevels > 1
         labels = pd.Index(list(labels) if several else [labels], tupleize_cols=is_level)
     values = labels

@@ -11,7 +11,8 @@ from typing import cast as typed
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
+from pandas.api.extensions import no_default
+from pandas.api.types import is_bool, is_numeric_dtype
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
@@ -339,15 +340,16 @@ def concat(
     levels: None = None,
     names: Any = None,
     verify_integrity: bool = False,
-    sort: bool | None = None,
+    sort: Any = no_default,
 ) -> S:
     """Concatenate objects along their rows, or their columns. See pandas.concat.
 
     Columns of rows with other labels are joined by them: the labels then must be unique. Times are
     sorted unless ``sort=False`` is given, as by pandas.
     """
-    if not isinstance(sort, bool | None):
-        raise ValueError(f"sort is True or False, not {sort!r}")
+    if not (sort is no_default or is_bool(sort)):
+        raise ValueError(f"The 'sort' keyword only accepts boolean values; {sort!r} was passed.")
+    sort = None if sort is no_default else bool(sort)
     if isinstance(objs, Mapping):
         keys = list(objs) if keys is None else keys
         objs = [objs[key] for key in keys]

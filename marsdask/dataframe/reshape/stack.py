@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import no_default
 
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -53,8 +54,8 @@ def stacked_rows(block: Any, level: Any) -> Any:
 def stack(
     frame: DataFrame,
     level: Any = -1,
-    dropna: Any = None,
-    sort: Any = None,
+    dropna: Any = no_default,
+    sort: Any = no_default,
     future_stack: bool = True,
 ) -> DataFrame | Series:
     """Return a row for each column label. See pandas.DataFrame.stack."""
@@ -62,7 +63,7 @@ def stack(
         raise NotImplementedError(
             "stack(future_stack=False) is not supported; use stack(), then dropna() or sort_index()"
         )
-    if dropna is not None or sort is not None:
+    if dropna is not no_default or sort is not no_default:
         raise ValueError("dropna and sort cannot be specified: use dropna() or sort_index()")
     level = tuple(level) if isinstance(level, list) else level
     meta = frame.node.meta

@@ -20,7 +20,7 @@ from ..ordered.rows_at_once import RowsAtOnce
 from ..reduction.reductions import collection_of
 from .expanding import floats
 from .recurrence import CarriedRows, Carry
-from .window import OF_PAIRS, Options, Windows, statistic, window_values
+from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
 
 
 class Weighted(NamedTuple):
@@ -224,8 +224,7 @@ def ewm(
 
     See pandas.DataFrame.ewm. ``times`` may be lazy; ``method="table"`` is not supported.
     """
-    if method != "single":
-        raise NotImplementedError("ewm(method='table') is not supported; use one column at a time")
+    check_method("ewm", method)
     options = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
     options |= {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
     if times is None:

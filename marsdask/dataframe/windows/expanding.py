@@ -16,7 +16,7 @@ from marsdask.core.public import public_methods
 from ..frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from .recurrence import CarriedRows, Carry
-from .window import OF_PAIRS, Options, Windows, statistic, window_values
+from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
 
 
 class RunningMoments(NamedTuple):
@@ -199,14 +199,11 @@ class Expanding(Windows[S]):
     cov: Final = statistic("cov", "Expanding")
 
 
-def expanding(obj: S, min_periods: int = 1, method: str = "single") -> Expanding[S]:
+def expanding(obj: S, min_periods: int | None = 1, method: str = "single") -> Expanding[S]:
     """Return for each row the window of all rows up to it. See pandas.DataFrame.expanding.
 
     ``method="table"`` is not supported.
     """
-    if method != "single":
-        raise NotImplementedError(
-            "expanding(method='table') is not supported; use one column at a time"
-        )
+    check_method("expanding", method)
     obj.node.meta.expanding(min_periods)  # raises at once, as in pandas
-    return Expanding(obj, (("min_periods", min_periods),))
+    return Expanding(obj, (("min_periods", min_periods or 0),))

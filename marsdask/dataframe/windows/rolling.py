@@ -20,7 +20,7 @@ from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
 from ..rows import concat
 from .recurrence import CarriedRows, Carry
-from .window import OF_PAIRS, Options, Windows, statistic, window_values
+from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
 
 
 @kernel(scratch=3.0)
@@ -131,10 +131,7 @@ def rolling(
     The rows of a span before each chunk meet in one task. All rows do for windows of time around
     rows, and for those of an indexer. ``method="table"`` is not supported.
     """
-    if method != "single":
-        raise NotImplementedError(
-            "rolling(method='table') is not supported; use one column at a time"
-        )
+    check_method("rolling", method)
     by_rows = isinstance(window, int | np.integer) and not isinstance(window, bool)
     by_time = isinstance(window, str | dt.timedelta | np.timedelta64 | pd.offsets.BaseOffset)
     if isinstance(window, np.timedelta64):

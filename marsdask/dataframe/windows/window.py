@@ -42,6 +42,16 @@ SETTINGS = {
 Options = tuple[tuple[str, Any], ...]
 
 
+def check_method(name: str, method: Any) -> None:
+    """Raise for what is no way to compute windows, and for that of all columns at once."""
+    if method not in ("single", "table"):
+        raise ValueError(f"method must be 'table' or 'single', not {method!r}")
+    if method == "table":
+        raise NotImplementedError(
+            f"{name}(method='table') is not supported; use one column at a time"
+        )
+
+
 def statistic(name: str, kind: str = "Rolling") -> WindowStatistic:
     """Return the statistic of that name as a method."""
 
