@@ -128,7 +128,7 @@ def planned_in_memory(
     """Return the arguments of a call with lazy labels and settings computed, as lists."""
     arguments = (*args[1:], *kwargs.values())
     if not any(isinstance(item, Collection | set | frozenset | dict) for item in arguments) and (
-        not any(hasattr(type(item), "tolist") for item in arguments)
+        not any(hasattr(type(item), "__array__") for item in arguments)
     ):
         return args, kwargs
     names = _planned(func)
@@ -161,7 +161,8 @@ def listed_names(item: Any) -> Any:
     """Return a list of the functions or labels in a set or an array; other objects as they are."""
     if type(item) is dict:
         return {key: listed_names(value) for key, value in item.items()}
-    is_array = hasattr(type(item), "tolist") and not hasattr(item, "to_dict")
+    # A series of functions has labels, as a dict has.
+    is_array = hasattr(type(item), "__array__") and not hasattr(type(item), "__finalize__")
     several = is_array and np.ndim(item) == 1
     return list(item) if several or isinstance(item, set | frozenset) else item
 
