@@ -117,7 +117,8 @@ def _with_gaps(dtype: Any) -> Any:
 
 def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
     """Tell whether a column of a chunk takes the type that is declared for the result."""
-    of_numbers = is_numeric_dtype(dtype) and is_numeric_dtype(like.dtype)
+    has_gaps = dtype == bool and like.dtype == object  # declared where rows may tell that none are
+    of_numbers = has_gaps or (is_numeric_dtype(dtype) and is_numeric_dtype(like.dtype))
     return dtype == own.dtype and (settled or not of_numbers)
 
 
@@ -125,14 +126,14 @@ def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
 def conform_labels(block: Any, like: pd.Index, own: Any) -> Any:
     """Give a chunk labels of the types and the names of the result.
 
-    Labels of another type than their object declares keep it.
+    Labels of another type than their object declares keep it, unless ``own`` is ``None``.
     """
     index = block.index
     if not len(index):
         return block.set_axis(like)
     if index.nlevels != like.nlevels:
         return block.set_axis(index.to_flat_index())
-    labels = cast_labels(index, like) if dtypes_of(index) == own else index
+    labels = cast_labels(index, like) if own in {None, dtypes_of(index)} else index
     return block.set_axis(labels.set_names(like.names))
 
 
@@ -230,12 +231,17 @@ class Concat(FrameNode):
     def _tile(self, grids: Sequence[Grid]) -> Grid | Generator[Look, Any, Grid]:
         # Labels of other types are objects, unless parts have no rows: these do not count.
         kinds = {dtypes_of(grid.meta.index) or () for grid in grids}
-        alike = len({*map(len, kinds)}) == 1
-        if len(kinds) > 1 and not (alike and all(map(is_numeric_dtype, itertools.chain(*kinds)))):
+        are_numbers = all(map(is_numeric_dtype, itertools.chain(*kinds)))
+        if len({*map(len, kinds)}) > 1 or (len(kinds) > 1 and not are_numbers):
             return self._looked(grids)
-        if self._has_types_of_empty_parts:
+        if self._has_labels_by_rows(kinds) or self._has_types_of_empty_parts:
             return self._looked(grids)
         return self._joined(grids, self.meta.index)
+
+    def _has_labels_by_rows(self, kinds: set[Any]) -> bool:
+        """Whether rows tell if labels of a part are integers, and others are."""
+        by_rows = not self.settled and len(kinds) > 1 and is_small(self)
+        return by_rows and any(dtype.kind == "f" for dtype in itertools.chain(*kinds))
 
     @property
     def _has_types_of_empty_parts(self) -> bool:
@@ -252,38 +258,53 @@ class Concat(FrameNode):
 
     def _looked(self, grids: Sequence[Grid]) -> Generator[Look, Any, Grid]:
         grids = yield from resolved(*grids)
-        parts = [(grid.meta.index, total(grid.chunks[0])) for grid in grids]
+        counts = [total(grid.chunks[0]) for grid in grids]
+        metas = yield from self._metas(grids, counts)
+        parts = [(meta.index, rows) for meta, rows in zip(metas, counts, strict=True)]
         filled = [(index, rows) for index, rows in parts if rows]
-        first, like = grids[0].meta.index, self.meta.index
+        first, like = metas[0].index, self.meta.index
         among_pairs = like.nlevels < first.nlevels
         if among_pairs and {index.nlevels for index, _ in filled} == {first.nlevels}:
             like, parts = without_names(first), filled
         labels = (common_levels if like.nlevels > 1 else common_labels)(parts, like)
         labels = labels_of_objects(labels) if among_pairs else labels
-        return (yield from self._typed(grids, labels))
+        by_rows = not self.settled
+        empty = [meta for meta, rows in zip(metas, counts, strict=True) if by_rows and rows == 0]
+        by_rows = by_rows and is_small(self)
+        return self._joined(grids, labels, tuple(empty), by_rows=by_rows)
 
-    def _typed(self, grids: Sequence[Grid], labels: pd.Index) -> Generator[Look, Any, Grid]:
-        """Return the rows in types that those of parts without rows decide, too."""
-        empty = [] if self.settled else [grid for grid in grids if total(grid.chunks[0]) == 0]
-        types = []
-        for grid in empty:
-            infos = yield Look((grid,))
-            types.append(meta_from_infos(grid.meta, infos))
-        return self._joined(grids, labels, tuple(types))
+    def _metas(self, grids: Sequence[Grid], counts: Sequence[Any]) -> Generator[Look, Any, Any]:
+        """Return the types of parts: those of their rows, unless these are declared or many."""
+        metas = []
+        for grid, rows in zip(grids, counts, strict=True):
+            meta = grid.meta
+            if not self.settled and (rows == 0 or is_small(self)):
+                infos = yield Look((grid,))
+                meta = meta_from_infos(meta, infos)
+            metas.append(meta)
+        return metas
 
     def tile_blind(self, *grids: Grid) -> Grid:
         return self._joined(grids, self.meta.index)
 
-    def _joined(self, grids: Sequence[Grid], labels: pd.Index, empty: tuple[Any, ...] = ()) -> Grid:
-        parts = [self._conformed(self._labelled(grid, labels), empty) for grid in grids]
+    def _joined(
+        self,
+        grids: Sequence[Grid],
+        labels: pd.Index,
+        empty: tuple[Any, ...] = (),
+        *,
+        by_rows: bool = False,
+    ) -> Grid:
+        """Return the rows of parts with labels of a type, which may be that of all rows."""
+        parts = [self._conformed(self._labelled(grid, labels, by_rows), empty) for grid in grids]
         return concatenate_grids(parts, 0, self.meta, "concat")
 
-    def _labelled(self, grid: Grid, like: pd.Index) -> Grid:
+    def _labelled(self, grid: Grid, like: pd.Index, by_rows: bool) -> Grid:
         own = grid.meta.index
         is_same = same_types(dtypes_of(own) or (), dtypes_of(like) or ())
-        if is_same and own.names == like.names:
+        if is_same and not by_rows and own.names == like.names:
             return grid
-        kwargs = {"like": like, "own": dtypes_of(own)}
+        kwargs = {"like": like, "own": None if by_rows else dtypes_of(own)}
         meta = grid.meta
         return map_blocks(conform_labels, grid, meta=meta, itemsize=row_bytes(meta), kwargs=kwargs)
 

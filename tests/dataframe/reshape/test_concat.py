@@ -270,6 +270,8 @@ def test_rows_without_columns_that_are_filtered(least, kernels):
             equal(found, wanted)
             equal(found[found.k > 0], wanted[wanted.k > 0])
             equal(found.groupby("k").head(1), wanted.groupby("k").head(1))
+            equal(md.concat([found, lazy]), pd.concat([wanted, frame]))
+            equal(md.concat([lazy.b, found.b]), pd.concat([frame.b, wanted.b]))
         wanted = pd.concat([frame[frame.k > least][[]], frame][order], keys=["x", "y"])
         equal(md.concat([lazy[lazy.k > least][[]], lazy][order], keys=["x", "y"]), wanted)
 
@@ -303,6 +305,21 @@ def test_types_of_parts_without_rows(numbers):
         made.loc[made.a > 3] = 0
         equal(md.concat([made, lazy]), pd.concat([values, others]))
         equal(md.concat([lazy.a, made.a]), pd.concat([others.a, values.a]))
+
+
+@pytest.mark.parametrize("keys", [[1, 2, 3], [1, 2, 4], [4, 5, 6]])
+@pytest.mark.parametrize("above", ["int64", "float32"])
+def test_labels_whose_types_rows_tell(keys, above):
+    """Labels that are floats if a key has no match have the types of all rows beside others."""
+    left = pd.DataFrame({"k": [1, 2, 3], "b": [5, 6, 9]})
+    right = pd.DataFrame({"k": keys, "c": [1, 2, 3]})
+    other = pd.DataFrame({"c": [1]}, pd.Index([1], dtype=above, name="b"))
+    lazy = [md.DataFrame(frame, chunk_size=1) for frame in (left, right, other)]
+    for rows in ("k > 0", "k > 1"):
+        wanted = left.merge(right, how="outer").query(rows).set_index("b")
+        found = lazy[0].merge(lazy[1], how="outer").query(rows).set_index("b")
+        equal(md.concat([lazy[2], found]), pd.concat([other, wanted]))
+        equal(md.concat([found, lazy[2]]).head(1), pd.concat([wanted, other]).head(1))
 
 
 #: Labels of several types.
