@@ -95,6 +95,8 @@ class Rowwise(FrameNode):
                 _row_of(arg) if isinstance(arg, Node) and arg in rows else meta
                 for arg, meta in zip(self.args, metas, strict=True)
             ]
+        if isinstance(self.func, AlongRows):
+            return without_rows(self.func(sample(metas[0]), **dict(self.kwargs)), metas[0])
         result = self.func(*metas, **dict(self.kwargs))
         if isinstance(self.func, Unsettled):
             return self.func.general(result, *metas, **dict(self.kwargs))
@@ -419,6 +421,16 @@ class Method:
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         owner = block if self.accessor is None else getattr(block, self.accessor)
         return getattr(owner, self.name)(*args, **kwargs)
+
+
+class AlongRows(Method):
+    """Calls a method along each row, of which pandas has types of its own without rows."""
+
+
+def along_rows(obj: Any, name: str, **kwargs: Any) -> Any:
+    """Return what a method of pandas makes of the values of each row."""
+    method = AlongRows(name) if any(obj.node.chunks[0]) else Method(name)
+    return rowwise(method, obj, axis=1, **kwargs)
 
 
 class InPlace(Method):

@@ -17,7 +17,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
 from marsdask.core.machine.costs import kernel
 
-from ..elementwise.rowwise import Method, rowwise
+from ..elementwise.rowwise import Method, along_rows
 from ..frame_node import SameKind, SameRows, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .rows_at_once import at_once
@@ -151,7 +151,7 @@ def cumulative(name: str) -> SameKind:
         if options.get("numeric_only") and self.ndim == 2:
             self = self[list(self.node.meta.select_dtypes(["number", "bool", "boolean"]).columns)]
         if axis not in ROWS:
-            return rowwise(Method(name), self, axis=1, skipna=skipna)
+            return along_rows(self, name, skipna=skipna)
         if not all(map(_is_number, dtypes_of(self.node.meta))):
             return at_once(self, name, Method(name), skipna=skipna)
         return wrap(RowScan(self.node, name, skipna))

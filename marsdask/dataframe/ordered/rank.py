@@ -25,7 +25,7 @@ from marsdask.core.traits import Traits
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.operands import aligned_tensor
 from ..elementwise.row_functions import no_columns, row_function
-from ..elementwise.rowwise import Method, labelled_as, renamed, rowwise, with_columns
+from ..elementwise.rowwise import along_rows, labelled_as, renamed, rowwise, with_columns
 from ..frame_node import FrameNode, axis_number, dtypes_of
 from ..keyed.aggregation import restore_order
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
@@ -281,7 +281,7 @@ def rank_columns(
     if numeric_only:
         frame = numeric_part(frame)
     if axis_number(frame.node.meta, axis) == 1:
-        across: DataFrame = rowwise(Method("rank"), frame, axis=1, **how)
+        across: DataFrame = along_rows(frame, "rank", **how)
         return across
     dtypes = dtypes_of(frame.node.meta)
     if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):

@@ -17,7 +17,7 @@ from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
 from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
-from ..elementwise.rowwise import Method, NewLabels, rowwise
+from ..elementwise.rowwise import Method, NewLabels, along_rows, rowwise
 from ..frame_node import S, SameRows, axis_number, dtypes_of
 from ..relations.columns import shifted
 from ..relations.relation import Table
@@ -226,7 +226,7 @@ def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, A
         raise TypeError(f"{name}() periods must be an integer, not {periods!r}")
     periods = operator.index(int(periods) if is_float(periods) else periods)
     if axis_number(obj.node.meta, axis) == 1:
-        columns: S = rowwise(Method(name), obj, periods=periods, axis=1, **options)
+        columns: S = along_rows(obj, name, periods=periods, **options)
         return columns
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
     depth = (periods, -periods)

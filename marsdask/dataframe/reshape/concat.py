@@ -117,8 +117,9 @@ def _with_gaps(dtype: Any) -> Any:
 
 def _is_cast(dtype: Any, like: Any, own: Any, settled: bool) -> bool:
     """Tell whether a column of a chunk takes the type that is declared for the result."""
-    has_gaps = dtype == bool and like.dtype == object  # declared where rows may tell that none are
-    of_numbers = has_gaps or (is_numeric_dtype(dtype) and is_numeric_dtype(like.dtype))
+    # Truth values are declared as objects where only rows tell whether there are gaps.
+    of_numbers = is_numeric_dtype(dtype) and is_numeric_dtype(like.dtype)
+    of_numbers |= dtype == "bool" and like.dtype == "object"
     return dtype == own.dtype and (settled or not of_numbers)
 
 

@@ -80,9 +80,8 @@ def common_levels(parts: Sequence[tuple[pd.Index, Any]], like: pd.Index) -> pd.I
     """Return ``like`` with the types that joining levels gives: objects count if there are any."""
     types = [[(dtype, rows) for dtype in dtypes_of(index) or ()] for index, rows in parts]
     levels = list(zip(*types, strict=False))[: like.nlevels]
-    objects = np.dtype(object)
     counted = [
-        [dtype for dtype, rows in level if rows or dtype is not objects] or [objects]
+        [dtype for dtype, rows in level if rows or dtype != "object"] or [np.dtype(object)]
         for level in levels
     ]
     return _empty_labels(like, tuple(map(_common_of_objects, counted)))

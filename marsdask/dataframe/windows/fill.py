@@ -10,7 +10,7 @@ import pandas as pd
 from marsdask.core.machine.costs import kernel
 
 from ..elementwise.row_functions import no_columns, row_function
-from ..elementwise.rowwise import Method, rowwise
+from ..elementwise.rowwise import Method, along_rows, rowwise
 from ..frame_node import S, axis_number, dtypes_of
 from ..labels.index_methods import is_sorted
 from ..ordered.rows_at_once import at_once
@@ -43,7 +43,7 @@ def bfill(
 
 def _filled(obj: S, name: str, axis: Any, limit: Any, area: str | None) -> S:
     if axis is not None and axis_number(obj.node.meta, axis) == 1:
-        result: S = rowwise(Method(name), obj, axis=1, limit=limit, limit_area=area)
+        result: S = along_rows(obj, name, limit=limit, limit_area=area)
         return result
     _check_limit(limit)
     if area not in {None, "inside", "outside"}:
@@ -149,7 +149,7 @@ def interpolate(
     _check_interpolation(obj, method, options)
     if axis_number(obj.node.meta, axis) == 1:
         how = {"limit": limit, "limit_direction": limit_direction, "limit_area": limit_area}
-        across: S = rowwise(Method("interpolate"), obj, method=method, axis=1, **how)
+        across: S = along_rows(obj, "interpolate", method=method, **how)
         return across
     direction = limit_direction or "forward"
     if direction not in {"forward", "backward", "both"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -199,3 +200,31 @@ def test_a_list_is_a_column(name):
     equal(lazy.assign(c=values), frame.assign(c=values))
     lazy["b"], frame["b"] = values, values
     equal(lazy, frame)
+
+
+#: What is done along each row.
+ALONG_ROWS: dict[str, Any] = {
+    "diff": lambda frame: frame.diff(axis=1),
+    "shift": lambda frame: frame.shift(-1, axis=1),
+    "shift and fill": lambda frame: frame.shift(1, axis=1, fill_value=0),
+    "pct_change": lambda frame: frame.pct_change(axis=1),
+    "ffill": lambda frame: frame.ffill(axis=1),
+    "cumsum": lambda frame: frame.cumsum(axis=1),
+    "rank": lambda frame: frame.rank(axis=1),
+}
+
+
+@pytest.mark.parametrize("dtypes", ["int64 int8", "float32 int8", "int8", "bool", "Int64 Int64"])
+@pytest.mark.parametrize("name", ALONG_ROWS)
+def test_types_along_rows(name, dtypes):
+    """Declared types are those of rows; pandas has others where it is known that there are none."""
+    frame = pd.DataFrame({at: pd.Series([1, 0], dtype=t) for at, t in enumerate(dtypes.split())})
+    try:
+        wanted = ALONG_ROWS[name](frame)
+    except (TypeError, NotImplementedError):
+        return  # of truth values
+    found = ALONG_ROWS[name](md.DataFrame(frame, chunk_size=1))
+    assert list(found.dtypes) == list(wanted.dtypes)
+    equal(found, wanted)
+    with suppress(TypeError, NotImplementedError):
+        equal(ALONG_ROWS[name](md.DataFrame(frame[:0])), ALONG_ROWS[name](frame[:0]))
