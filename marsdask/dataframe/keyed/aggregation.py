@@ -349,10 +349,11 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Aggregate one chunk to partials."""
     # Names of levels may be those of columns.
     block = unlabelled(block.set_axis(range(block.shape[1]), axis=1))
-    frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
+    columns: dict[Any, Any] = {at: block[key] for at, key in enumerate(plan.keys)}
     for slot, (column, how, _) in enumerate(plan.slots):
         widened = WIDER.get(how)
-        frame[f"p{slot}"] = block[column] if widened is None else widened(block[column])
+        columns[f"p{slot}"] = block[column] if widened is None else widened(block[column])
+    frame = pd.DataFrame(columns, copy=False)
     groups = _group(frame, plan)
     return _flat(
         {

@@ -278,11 +278,23 @@ def column_modes(
     if numeric_only:
         frame = numeric_part(frame)
     meta = frame.node.meta
-    values = [_most_frequent(column, dropna=dropna) for column in columns_of(frame)]
-    how = {"columns": meta.columns, "dropna": dropna}
     like = meta.set_axis(pd.RangeIndex(0))
-    result: DataFrame = assembled(modes_beside, values, like, title="mode", sized=False, **how)
+    options: dict[str, Any] = {"title": "mode", "sized": False}
+    if blocks := column_blocks(frame):
+        call = PandasCall("mode", options=(("dropna", dropna),))
+        places = [slice(block.start, block.stop) for block in blocks]
+        parts = [assembled(call, [frame.iloc[:, p]], like.iloc[:, p], **options) for p in places]
+        wide: DataFrame = assembled(modes_of_blocks, parts, like, **options)
+        return wide
+    values = [_most_frequent(column, dropna=dropna) for column in columns_of(frame)]
+    options |= {"columns": meta.columns, "dropna": dropna}
+    result: DataFrame = assembled(modes_beside, values, like, **options)
     return result
+
+
+def modes_of_blocks(*blocks: Any) -> Any:
+    """Return the modes of blocks of columns beside each other."""
+    return pd.concat(blocks, axis=1)
 
 
 def modes_beside(*values: Any, columns: Any, dropna: bool) -> Any:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from marsdask.core.machine.costs import cost_of
 from marsdask.dataframe.keyed.aggregation import (
     aggregate_groups,
@@ -359,3 +360,11 @@ def test_types_that_rows_without_a_match_would_have(name: str) -> None:
     lazy = md.DataFrame(frame, chunk_size=1)
     joined = frame.join(frame.add_suffix("_j"))
     same(lambda d: getattr(d.groupby("k"), name)(), lazy.join(lazy.add_suffix("_j")), joined)
+
+
+def test_partials_of_many_columns_are_one_frame():
+    """Columns are not added one by one, of which pandas warns."""
+    frame = pd.DataFrame(np.arange(360.0).reshape(6, 60) % 7).rename(columns=str)
+    with option_context({"coalesce": False, "dataframe.kernels": "pandas"}):
+        lazy = md.DataFrame(frame, chunk_size=2)
+        equal(lazy.groupby("0").agg(["max", "min"]), frame.groupby("0").agg(["max", "min"]))

@@ -34,6 +34,8 @@ MIXED: dict[str, Callable[[Any], Any]] = {
     "melt": lambda d: d.melt(),
     "melt by": lambda d: d.melt(["c3", "c0"], var_name="of", value_name="is"),
     "melt with labels": lambda d: d.melt(["c0"], ["c4", "c1"], ignore_index=False),
+    "mode": lambda d: d.mode(),
+    "mode with gaps": lambda d: d.mode(dropna=False),
     "value_counts": lambda d: d.value_counts(normalize=True),
     "value_counts with gaps": lambda d: d.value_counts(dropna=False),
 }
