@@ -10,7 +10,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import GraphNode
 
 from .base import KEPT, Key
-from .inprocess.order import plan
+from .order import plan
 
 
 def materialize(dsk: Any) -> dict[Key, Any]:
@@ -67,7 +67,7 @@ def cull(
     """Return the part of the graph that has to run for ``keys``, and the held keys that it needs.
 
     Raises for cycles, and for keys that are neither defined nor held, like
-    :func:`~.inprocess.order.plan`.
+    :func:`~.order.plan`.
     """
     tasks = {key: graph[key] for key in plan(graph, keys, held)}
     inputs = {key for key in keys if key not in tasks}

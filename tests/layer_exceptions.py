@@ -11,7 +11,7 @@ IN_CIRCLES = {
     "marsdask.deploy": 0,
     "marsdask.remote": 0,
     "marsdask.compat": 0,
-    "marsdask.scheduler": 5,
+    "marsdask.scheduler": 0,
 }
 
 #: Calls of ``wrap`` that operations still make, by file. Their number only falls: an

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import limits
-from ..thread_frames import current_frames
+from ..inprocess.thread_frames import current_frames
 
 #: Packages whose versions affect results.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "distributed")

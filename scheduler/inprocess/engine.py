@@ -25,13 +25,13 @@ from ..storage.buffers import Charges, charges
 from ..storage.compaction import compact
 from ..storage.sizes import size_of
 from ..storage.spill import SpillFile, SpillStore
-from ..thread_frames import current_frames
 from . import evaluate as evaluate_module
 from .evaluate import evaluate
 from .interrupts import allowed, shielded
 from .native_threads import NativeShare, trim
 from .records import ABSENT, ALL, DONE, LocalJob, Spill, TaskRecord
 from .state import State
+from .thread_frames import current_frames
 
 _OWN_FILES = frozenset({__file__, evaluate_module.__file__})
 

@@ -28,9 +28,9 @@ from ..events import (
     TaskFailed,
     TaskStarted,
 )
+from ..order import by_priority, plan
 from ..storage.buffers import Charges
 from ..storage.memory import Memory
-from .order import by_priority, plan
 from .records import (
     ABSENT,
     ALL,

@@ -19,13 +19,13 @@ from ..base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGra
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..supervisor.affinity.affinities import with_affinity
+from ..supervisor.compilation.packing import packed
 from ..supervisor.fair_share import check_weight
 from ..supervisor.server import installed_version
 from ..web.authentication import client_token
 from ..web.web_client import web_security
 from .job import RemoteJob
 from .local_cluster import LocalProcess
-from .packing import packed
 from .reconnect import FAREWELL, ReconnectingClient
 
 logger: Final = logging.getLogger(__name__)

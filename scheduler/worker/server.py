@@ -31,10 +31,10 @@ from ..cluster.environment import environment, stacks
 from ..cluster.failures import FULL
 from ..cluster.metrics import publish
 from ..dask import PLACE, ROOM
+from ..inprocess.thread_frames import collector_paused
 from ..storage.server_folder import PrivateServer, forget_safe_path
 from ..storage.shared import Pool
 from ..storage.shared_mappings import MAPPINGS, MOST
-from ..thread_frames import collector_paused
 from ..usage import Usage, count
 from ..web.authentication import Token, protect
 from ..web.tls import dashboard_tls, joined_context, verify_clients

@@ -11,8 +11,8 @@ import tblib.pickling_support
 
 from ...base import ChunkInfo, Done, Key, Machine, Stage
 from ...cluster.failures import clear
-from ...remote.packing import unpacked
 from ..submissions import GraphFailed, PreparedGraph, name_of, prepare
+from .packing import unpacked
 
 
 class Failure(NamedTuple):

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from distributed import Client
 
-from marsdask.scheduler.remote.packing import packed
+from marsdask.scheduler.supervisor.compilation.packing import packed
 from marsdask.scheduler.testing.tools import pass_gate
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.scheduler.peer import eventually

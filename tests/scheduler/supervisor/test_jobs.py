@@ -10,8 +10,8 @@ import dask.config
 import pytest
 
 from marsdask.scheduler.errors import CompilationTimeout
-from marsdask.scheduler.remote.packing import packed
 from marsdask.scheduler.supervisor import jobs as supervised_jobs
+from marsdask.scheduler.supervisor.compilation.packing import packed
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
 from tests.cluster.loop import run, supervised

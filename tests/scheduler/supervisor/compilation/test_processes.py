@@ -22,12 +22,12 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import CompilationDied, CompilationTimeout
 from marsdask.scheduler.remote.client import SupervisorScheduler
-from marsdask.scheduler.remote.packing import packed
 from marsdask.scheduler.storage import server_folder
 from marsdask.scheduler.supervisor import jobs
 from marsdask.scheduler.supervisor.compilation import forkserver, total_memory
 from marsdask.scheduler.supervisor.compilation import processes as compile_processes
 from marsdask.scheduler.supervisor.compilation.packed_tasks import PackedTask
+from marsdask.scheduler.supervisor.compilation.packing import packed
 from marsdask.scheduler.supervisor.lineage import Lineage
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import beside

@@ -7,14 +7,14 @@ import threading
 
 import pytest
 
-from marsdask.scheduler.thread_frames import collector_paused, current_frames
+from marsdask.scheduler.inprocess.thread_frames import collector_paused, current_frames
 
 DEADLINE = 60
 
 #: Collects garbage all the time, whose finalizers let threads run that start threads.
 PROGRAM = """
 import faulthandler, gc, os, threading, time
-from marsdask.scheduler.thread_frames import current_frames
+from marsdask.scheduler.inprocess.thread_frames import current_frames
 
 class Garbage:
     def __init__(self):

@@ -6,7 +6,7 @@ import pickle
 import zlib
 from typing import Any
 
-from ..inprocess.worker_process import dumps
+from ...inprocess.worker_process import dumps
 
 
 def packed(value: Any) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dask.task_spec import GraphNode
 
-from ..base import Hint, Key, TaskGraph
+from .base import Hint, Key, TaskGraph
 
 
 def by_priority(order: list[Key], hints: Mapping[Any, Hint]) -> list[Key]:

@@ -4,7 +4,7 @@ import pytest
 from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.base import Hint
-from marsdask.scheduler.inprocess.order import by_priority, plan
+from marsdask.scheduler.order import by_priority, plan
 
 
 def task(key, *inputs):

@@ -11,7 +11,7 @@ from marsdask.scheduler.dask import (
     cluster_machine,
     combined_machine,
 )
-from marsdask.scheduler.remote.packing import packed, unpacked
+from marsdask.scheduler.supervisor.compilation.packing import packed, unpacked
 
 
 def test_what_repeats_takes_no_room():
