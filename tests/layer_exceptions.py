@@ -6,7 +6,7 @@ from __future__ import annotations
 IN_CIRCLES = {
     "marsdask.core": 0,
     "marsdask.tensor": 29,
-    "marsdask.dataframe": 16,
+    "marsdask.dataframe": 9,
     "marsdask.learn": 0,
     "marsdask.deploy": 0,
     "marsdask.remote": 0,

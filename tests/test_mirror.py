@@ -68,7 +68,7 @@ ELSEWHERE = {
     "tests/dataframe/test_labels.py": (
         "marsdask/dataframe/collection",
         "marsdask/dataframe/frame",
-        "marsdask/dataframe/frame_node",
+        "marsdask/dataframe/nodes/frame_node",
         "marsdask/dataframe/index",
         "marsdask/dataframe/frame_base",
         "marsdask/dataframe/elementwise/operands",
@@ -76,7 +76,7 @@ ELSEWHERE = {
         "marsdask/dataframe/series",
     ),
     "tests/dataframe/reduction/test_reductions.py": ("marsdask/dataframe/ordered/cumulative",),
-    "tests/dataframe/io/test_parquet.py": ("marsdask/dataframe/io/hive",),
+    "tests/dataframe/io/test_parquet.py": ("marsdask/dataframe/storage/hive",),
     "tests/dataframe/relations/test_planning.py": (
         "marsdask/core/compilation/rules/relations",
         "marsdask/dataframe/relations/aggregates",
@@ -87,8 +87,11 @@ ELSEWHERE = {
         "marsdask/dataframe/relations/query",
         "marsdask/dataframe/relations/relation",
     ),
-    "tests/dataframe/keyed/test_groupby.py": ("marsdask/dataframe/keyed/aggregation",),
-    "tests/dataframe/keyed/test_merge.py": ("marsdask/dataframe/keyed/parts",),
+    "tests/dataframe/keyed/test_groupby.py": (
+        "marsdask/dataframe/keyed/aggregation",
+        "marsdask/dataframe/schemas/precision",
+    ),
+    "tests/dataframe/keyed/test_merge.py": ("marsdask/dataframe/row_parts",),
     "tests/deploy/test_modules.py": (
         "marsdask/deploy/kubernetes/scheduler",
         "marsdask/deploy/kubernetes/supervisor",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from .frame_node import S
+from .nodes.frame_node import S
 
 
 class LazyFlags(pd.Flags):  # type: ignore[name-defined]  # its stubs lack it

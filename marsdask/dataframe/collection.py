@@ -19,9 +19,9 @@ from . import batches, protocols
 from .display import html, representation
 from .elementwise.filter import Filter
 from .io import dask_frames
+from .nodes.dtypes import cast_chunks, concat_chunks, in_one_type, meta_from_infos
 from .ordered.positions import sliced_rows
 from .rows import alignment, cut_rows, recut_rows
-from .schemas.dtypes import cast_chunks, concat_chunks, in_one_type, meta_from_infos
 from .schemas.frozen import thawed
 from .tensors import to_tensor
 

@@ -27,8 +27,8 @@ from marsdask.tensor.chunks import MOST_CHUNKS, bytes_of, normalize_chunks
 from marsdask.tensor.creation.from_shape import arange
 from marsdask.tensor.manipulation.shape import whole
 
-from .frame_node import FrameNode, FromPandas, row_bytes
-from .keyed.keys import numbered_rows
+from .nodes.frame_node import FrameNode, FromPandas, row_bytes
+from .nodes.traits import numbered_rows
 from .ordered.row_numbers import numbers_of, part_of_labels, row_counts
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dask.utils import format_bytes
 
 from marsdask.core.display.notebook import card, number, quantity
 
-from .frame_node import row_bytes
+from .nodes.frame_node import row_bytes
 
 #: The most partitions listed for an object that was not executed.
 MOST_PARTITIONS = 6

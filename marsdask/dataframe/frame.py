@@ -33,7 +33,6 @@ from .elementwise.rowwise import (
 )
 from .elementwise.values import cells_where
 from .frame_base import FrameBase
-from .frame_node import PlainValues, is_array
 from .io import arrow, conversions, parquet, sql, text, whole_files
 from .io import json as json_files
 from .keyed import unique, value_counts
@@ -45,6 +44,7 @@ from .labels.loc import rows_sliced
 from .labels.masks import label_in_memory, listed_key
 from .labels.progressions import as_ranges
 from .missing_names import CONVERSIONS, missing_name
+from .nodes.frame_node import PlainValues, is_array
 from .ordered import rank
 from .plotting import box, histogram
 from .reduction import aggregate, extremes, pairs, quantiles

@@ -25,12 +25,12 @@ from .elementwise.arithmetic import arithmetic
 from .elementwise.astype import astype
 from .elementwise.operands import aligned_tensor, binary, in_place
 from .elementwise.rowwise import index_of, method_of, rowwise
-from .frame_node import is_array
 from .io import conversions, dask_frames
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
 from .labels import by_position, names
 from .labels.loc import At, Loc
+from .nodes.frame_node import is_array
 from .ordered import cumulative as scan
 from .ordered import iloc as position
 from .ordered import shift
@@ -50,8 +50,8 @@ from .reshape import object_labels, transpose
 from .windows import ewm, expanding, fill, resample, rolling, times
 
 if TYPE_CHECKING:
-    from .frame_node import SameKind
     from .index import Index
+    from .nodes.frame_node import SameKind
 
 T = TypeVar("T")
 

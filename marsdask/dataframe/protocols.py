@@ -20,7 +20,7 @@ from marsdask.tensor.protocols import scalar_operators
 from .create import series_from_tensor
 from .elementwise.operands import aligned_tensor, operand
 from .elementwise.rowwise import rowwise
-from .frame_node import dtypes_of
+from .nodes.frame_node import dtypes_of
 from .reduction.aggregate import scalar_of
 from .reduction.fold import assembled
 from .rows import alignment

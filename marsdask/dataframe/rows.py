@@ -19,7 +19,7 @@ from marsdask.core.sizes import Sizes, Unknown, total
 from marsdask.scheduler.base import dtypes_of
 from marsdask.scheduler.storage.compaction import copy_of_table
 
-from .keyed.parts import rows_of
+from .row_parts import rows_of
 
 
 def empty_rows(rows: Any) -> Any:

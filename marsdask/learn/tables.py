@@ -22,7 +22,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.traits import Traits
 from marsdask.dataframe import DataFrame
-from marsdask.dataframe.frame_node import FrameNode
+from marsdask.dataframe.nodes.frame_node import FrameNode
 from marsdask.dataframe.rows import recut_rows
 from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.sparse.blocks import is_sparse

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.node import Node
-from marsdask.dataframe.frame_node import is_masked
+from marsdask.dataframe.nodes.frame_node import is_masked
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.operands import as_node
 

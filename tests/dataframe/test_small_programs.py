@@ -23,7 +23,7 @@ from marsdask.core.config import option_context
 from marsdask.core.machine.costs import kernel
 from marsdask.core.session import Session
 from marsdask.dataframe import small_programs
-from marsdask.dataframe.frame_node import SameRows
+from marsdask.dataframe.nodes.frame_node import SameRows
 from marsdask.session import get_default_session
 from tests.dataframe.relations.programs import STEPS
 from tests.dataframe.relations.test_planning import values

@@ -11,7 +11,7 @@ from marsdask.core.arguments import in_memory, plain_arguments
 
 from ..elementwise.exemplars import by_values
 from ..elementwise.rowwise import Member, Method, rowwise
-from ..schemas.categories import with_all_categories
+from ..nodes.categories import with_all_categories
 from . import all_rows
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from ..collection import Rows
 from ..create import in_memory, series_from_tensor
 from ..display import html
 from ..elementwise.rowwise import Method, rowwise, to_series
-from ..frame_node import PlainValues
 from ..keyed.unique import drop_duplicates
 from ..labels import index_methods as methods
 from ..missing_names import missing_name
+from ..nodes.frame_node import PlainValues
 from ..ordered.row_numbers import reset_index
 from ..tensors import in_utc, to_tensor
 

@@ -15,10 +15,10 @@ import pandas as pd
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
-from ..frame_node import S, axis_number, has_na, is_masked, is_row
+from ..nodes.dtypes import OneType
+from ..nodes.frame_node import S, axis_number, has_na, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
 from ..rows import empty_rows
-from ..schemas.dtypes import OneType
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
 from .row_series import apply_to_rows

@@ -14,7 +14,7 @@ from pandas.api.types import is_object_dtype
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
-from ..frame_node import SameKind, axis_number, is_array, is_row
+from ..nodes.frame_node import SameKind, axis_number, is_array, is_row
 from .operands import BROADCAST, COMPARISONS, ROW_VALUES, aligned_tensor, aligned_values, operand
 from .rowwise import Method, rowwise
 

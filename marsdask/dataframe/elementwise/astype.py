@@ -8,8 +8,8 @@ import pandas as pd
 
 from marsdask.core.collection import compute
 
-from ..frame_node import S, dtypes_of, is_row
-from ..schemas.dtypes import OneType
+from ..nodes.dtypes import OneType
+from ..nodes.frame_node import S, dtypes_of, is_row
 from .exemplars import as_texts, tells_texts
 from .rowwise import Method, columns_at, relabelled, rowwise
 

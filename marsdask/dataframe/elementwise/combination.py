@@ -13,8 +13,8 @@ from pandas.api.types import is_bool_dtype
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.machine.costs import FunctionWrapper, kernel
 
-from ..frame_node import S, axis_number, dtypes_of, is_masked, is_row
 from ..labels.index_methods import column
+from ..nodes.frame_node import S, axis_number, dtypes_of, is_masked, is_row
 from ..reduction.fold import assembled
 from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows

@@ -13,7 +13,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
-from ..frame_node import is_array
+from ..nodes.frame_node import is_array
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
 from ..reshape.flat_map import flat_map

@@ -14,10 +14,10 @@ from marsdask.core.collection import compute
 from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Node
 
-from ..frame_node import FrameNode, dtypes_of, is_masked
+from ..nodes.dtypes import OneType, in_one_type
+from ..nodes.frame_node import FrameNode, dtypes_of, is_masked
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
-from ..schemas.dtypes import OneType, in_one_type
 from ..schemas.samples import sample, without_rows
 from .rowwise import Method, Rowwise, Unsettled, depends_on_values, rowwise, with_columns
 

@@ -14,7 +14,7 @@ from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode
+from ..nodes.frame_node import FrameNode
 from ..relations.expression import kind_of
 from ..relations.relation import Table, together
 from ..rows import aligned_rows

@@ -11,9 +11,9 @@ from pandas.api.extensions import no_default
 from marsdask.core.collection import wrap
 
 from ..arguments.pandas_arguments import check_boolean
-from ..frame_node import S, axis_number
 from ..labels.masks import has_label
-from ..schemas.dtypes import in_one_type
+from ..nodes.dtypes import in_one_type
+from ..nodes.frame_node import S, axis_number
 from .filter import Filter
 from .row_functions import among_columns, row_function
 from .rowwise import relabelled, rowwise

@@ -22,7 +22,7 @@ from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.core.traits import Traits
 
 from ..create import FromTensor
-from ..frame_node import AlignedValues, FrameNode, S, is_array, is_row
+from ..nodes.frame_node import AlignedValues, FrameNode, S, is_array, is_row
 from ..rows import alignment
 from .rowwise import labelled_as, renamed, rowwise
 

@@ -13,8 +13,8 @@ import pandas as pd
 from marsdask.core.node import UNUSED, Columns, Node
 from marsdask.core.snapshots.functions import function_name
 
-from ..frame_node import is_row
-from ..keyed.keys import Carrying, full_labels
+from ..nodes.frame_node import is_row
+from ..nodes.traits import Carrying, full_labels
 from ..relations.functions import Translation
 from ..schemas.schema import once_a_schema
 

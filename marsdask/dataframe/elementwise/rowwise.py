@@ -22,8 +22,9 @@ from marsdask.core.sizes import Chunks
 from marsdask.core.snapshots.functions import function_name
 from marsdask.core.traits import Traits, kept
 
-from ..frame_node import FrameNode, SameKind, dtypes_of, is_row
-from ..keyed.keys import (
+from ..nodes.categories import over_all_categories
+from ..nodes.frame_node import FrameNode, SameKind, dtypes_of, is_row
+from ..nodes.traits import (
     carry_all,
     carry_column,
     carry_relabelled,
@@ -39,7 +40,6 @@ from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
-from ..schemas.categories import over_all_categories
 from ..schemas.samples import column, sample, with_replaced, without_rows
 from ..schemas.schema import result_of
 from .row_functions import (

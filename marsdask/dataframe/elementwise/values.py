@@ -19,7 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 
 from ..create import FromTensor
-from ..frame_node import S, SameRows, axis_number, is_array, is_masked, is_row
+from ..nodes.frame_node import S, SameRows, axis_number, is_array, is_masked, is_row
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from . import exemplars

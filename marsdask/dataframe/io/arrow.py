@@ -15,7 +15,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
 from ..batches import batches
-from ..frame_node import FrameNode
+from ..nodes.frame_node import FrameNode
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,13 +30,11 @@ from marsdask.core.sizes import Chunks, Index, unknown_sizes
 from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode
+from ..nodes.frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
 from ..reshape.concat import concat
 from ..rows import empty_rows
-from .csv_files.columns import SPLITTABLE, has_header, head_of, runs_of_columns, separators_in
-from .csv_files.lines import OUTSIDE, Ends, ends_of, line_after, separators_of, whole_lines
-from .files import (
+from ..storage.files import (
     LOCAL,
     Files,
     Storage,
@@ -45,6 +43,8 @@ from .files import (
     looked_at,
     open_file,
 )
+from .csv_files.columns import SPLITTABLE, has_header, head_of, runs_of_columns, separators_in
+from .csv_files.lines import OUTSIDE, Ends, ends_of, line_after, separators_of, whole_lines
 from .pandas_readers import is_buffer, read_buffer
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from marsdask.core.machine.sizing import TEXT_BLOCK
 from marsdask.core.public import public_call
 
 from ..rows import empty_rows
-from .files import expand_paths, open_file, storage_of
+from ..storage.files import expand_paths, open_file, storage_of
 from .pandas_readers import is_buffer, read_buffer
 from .text import compression_of, destination
 from .whole_files import read_whole_files

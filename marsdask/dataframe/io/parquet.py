@@ -20,19 +20,26 @@ from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of
 
-from ..frame_node import FrameNode, is_numbered
+from ..nodes.frame_node import FrameNode, is_numbered
 from ..ordered.row_numbers import reset_index
 from ..relations.relation import Table
 from ..relations.scans import scan
-from .files import Files, expand_paths, folder_of, is_remote, located, looked_at, storage_of
-from .hive import Keys, keys_of
-from .pandas_readers import is_buffer, read_buffer
-from .parquet_files.dictionaries import Categories, categories_of, dictionary_names
-from .parquet_files.footers import footer
-from .parquet_files.layout import ParquetLayout
-from .parquet_files.statistics import excluded
-from .range_labels import labels_as_columns, stored_range
-from .row_groups import (
+from ..storage.files import (
+    Files,
+    expand_paths,
+    folder_of,
+    is_remote,
+    located,
+    looked_at,
+    storage_of,
+)
+from ..storage.hive import Keys, keys_of
+from ..storage.parquet_files.dictionaries import Categories, categories_of, dictionary_names
+from ..storage.parquet_files.footers import footer
+from ..storage.parquet_files.layout import ParquetLayout
+from ..storage.parquet_files.statistics import excluded
+from ..storage.range_labels import labels_as_columns, stored_range
+from ..storage.row_groups import (
     Cut,
     RowGroup,
     RowGroupsAt,
@@ -41,6 +48,7 @@ from .row_groups import (
     read_groups,
     with_gaps,
 )
+from .pandas_readers import is_buffer, read_buffer
 from .write import in_folder, write_files
 
 if TYPE_CHECKING:

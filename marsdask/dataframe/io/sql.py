@@ -20,7 +20,7 @@ from marsdask.core.machine.sizing import LARGEST_BLOCK
 from marsdask.core.public import public_call
 
 from ..batches import batches
-from ..frame_node import row_bytes
+from ..nodes.frame_node import row_bytes
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
 from ..rows import empty_rows

@@ -17,10 +17,10 @@ from marsdask.core.public import public_call
 from ..batches import batches
 from ..elementwise.exemplars import texts_of_all
 from ..elementwise.rowwise import columns_at, level_values, relabelled, rowwise, with_columns
-from ..frame_node import dtypes_of
+from ..nodes.frame_node import dtypes_of
 from ..rows import level_at
+from ..storage.files import Storage, located, storage_of
 from .csv import read_csv
-from .files import Storage, located, storage_of
 from .pandas_readers import is_buffer, read_buffer
 from .whole_files import read_whole_files
 from .write import is_folder, write_files

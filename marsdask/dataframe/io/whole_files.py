@@ -10,14 +10,23 @@ import pandas as pd
 
 from marsdask.core.public import public_call
 
-from ..frame_node import is_numbered
+from ..nodes.frame_node import is_numbered
 from ..ordered.row_numbers import reset_index
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
 from ..rows import empty_rows
-from .files import LOCAL, Storage, expand_paths, located, looked_at, open_file, reading, storage_of
+from ..storage.files import (
+    LOCAL,
+    Storage,
+    expand_paths,
+    located,
+    looked_at,
+    open_file,
+    reading,
+    storage_of,
+)
+from ..storage.range_labels import are_numbers, labels_as_columns
 from .pandas_readers import is_buffer, read_buffer
-from .range_labels import are_numbers, labels_as_columns
 from .write import in_folder, write_files
 
 if TYPE_CHECKING:

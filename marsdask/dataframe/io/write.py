@@ -23,11 +23,11 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.snapshots.functions import function_name
 
-from ..frame_node import FrameNode, dtypes_of
+from ..nodes.dtypes import cast, common_meta
+from ..nodes.frame_node import FrameNode, dtypes_of
 from ..reduction.reductions import collection_of
 from ..rows import concat, empty_rows
-from ..schemas.dtypes import cast, common_meta
-from .files import (
+from ..storage.files import (
     LOCAL,
     Storage,
     filesystem,

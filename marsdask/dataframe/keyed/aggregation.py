@@ -17,9 +17,10 @@ from pandas.api.types import is_object_dtype
 from marsdask.core.machine.costs import kernel
 from marsdask.core.snapshots.tokens import token
 
+from ..nodes.traits import dtype_of_key, full_labels
+from ..row_parts import RowPart, split_at, unlabelled
 from ..rows import concat
-from .keys import dtype_of_key, full_labels
-from .parts import RowPart, split_at, unlabelled
+from ..schemas.precision import in_precision
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -520,9 +521,9 @@ def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together:
     index.names = like.index.names
     if isinstance(like, pd.Series):
         (column,) = columns
-        return fitted(column, like.dtype).set_axis(index).rename(like.name)
+        return in_precision(column, like.dtype).set_axis(index).rename(like.name)
     values, types = list(columns), list(like.dtypes)
-    results = list(map(fitted, values, types))
+    results = list(map(in_precision, values, types))
     # pandas sums all columns of one type of NumPy together.
     long = {
         dtype
@@ -533,19 +534,6 @@ def _frame_like(columns: Iterable[Any], index: pd.Index, like: Any, *, together:
     frame = pd.DataFrame(dict(enumerate(results)), index=index)
     frame.columns = like.columns
     return frame
-
-
-def fitted(column: Any, dtype: Any) -> Any:
-    """Cast a column to pandas's type if the two differ in precision only, and its values fit."""
-    kinds = getattr(column.dtype, "kind", "O") + getattr(dtype, "kind", "O")
-    if column.dtype == dtype or kinds not in {"ff", "ii", "uu", "iu", "ui"}:
-        return column
-    if isinstance(dtype, pd.ArrowDtype) and dtype.kind in "iu":
-        limits: Any = np.iinfo(str(dtype).removesuffix("[pyarrow]"))
-        if not column.between(limits.min, limits.max).fillna(True).all():
-            return column
-    result = column.astype(dtype)
-    return result if kinds == "ff" or (result == column).all() else column
 
 
 @kernel(scratch=4.5)

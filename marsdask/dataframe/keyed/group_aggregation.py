@@ -21,14 +21,15 @@ from marsdask.core.traits import Level, Traits, kept
 
 from ..elementwise.row_functions import labels_of
 from ..elementwise.rowwise import Method, Rowwise, column_of, with_columns
-from ..frame_node import FrameNode, dtypes_of, row_bytes
+from ..nodes.frame_node import FrameNode, dtypes_of, row_bytes
+from ..nodes.traits import comparable, dtype_of_key, levels, ordering_by
 from ..ordered.row_numbers import without_numbers
 from ..ordered.sort_values import SortValues
+from ..reduction.floats import Narrowing
 from ..relations.aggregates import aggregation, group
 from ..relations.expression import has_gaps
 from ..relations.relation import Table
 from ..rows import as_one_chunk
-from ..schemas.floats import Narrowing
 from ..schemas.samples import labels_like, sample
 from ..schemas.schema import once_a_schema, types_of
 from .aggregation import (
@@ -50,7 +51,6 @@ from .aggregation import (
     restore_order,
 )
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
-from .keys import comparable, dtype_of_key, levels, ordering_by
 from .shuffle import (
     Counts,
     casts_of,

@@ -19,14 +19,14 @@ from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.rowwise import labelled_as
-from ..frame_node import FrameNode, row_bytes
+from ..nodes.frame_node import FrameNode, row_bytes
+from ..nodes.traits import comparable, dtype_of_key, kept_labels
+from ..row_parts import RowPart, split_at
 from ..rows import concat
 from ..schemas.schema import types_of
 from .aggregation import GroupByCall, restore_order
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_aggregation import meta_of_groups
-from .keys import comparable, dtype_of_key, kept_labels
-from .parts import RowPart, split_at
 from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, shuffle
 
 

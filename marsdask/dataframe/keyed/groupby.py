@@ -36,13 +36,13 @@ from ..labels.group_labels import (
     with_key_columns,
 )
 from ..missing_names import GROUP_CONVERSIONS, missing_name
+from ..nodes.dtypes import in_one_type
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
+from ..reduction.floats import narrow_floats
 from ..rows import without_levels
-from ..schemas.dtypes import in_one_type
-from ..schemas.floats import narrow_floats
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, empty_result, in_doubles, meta_of_groups
 from .group_corrwith import corrwith

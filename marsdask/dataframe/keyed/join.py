@@ -21,13 +21,13 @@ from marsdask.core.traits import Level
 from ..arguments.dask_arguments import without
 from ..elementwise.exemplars import as_scalar, exemplars_of, keys_in_one_type, objects_of
 from ..elementwise.rowwise import rowwise
-from ..frame_node import dtypes_of, is_masked
+from ..nodes.frame_node import dtypes_of, is_masked
+from ..nodes.traits import dtype_of_key
 from ..ordered.row_numbers import ResetIndex
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import levels_in
 from ..schemas.schema import result_of
-from .keys import dtype_of_key
 from .merge import ANTI, Merge, MergeOptions
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits
 
 from ..elementwise.exemplars import is_time
-from ..frame_node import FrameNode, dtypes_of
+from ..nodes.frame_node import FrameNode, dtypes_of
+from ..nodes.traits import comparable, dtype_of_key, levels
 from ..ordered.row_numbers import without_numbers
 from ..relations.joins import join, right_join
 from ..relations.relation import Table
@@ -35,7 +36,6 @@ from .chunk_sizing import (
     repartition,
     split_large,
 )
-from .keys import comparable, dtype_of_key, levels
 from .shuffle import Counts, casts_of, concat_parts, counted_parts, cut_by_hash, shuffle
 
 #: The sides that may have several chunks while the other side has one.

@@ -17,7 +17,7 @@ from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Level, SortKey, Traits
 
 from ..elementwise.rowwise import index_of, rowwise
-from ..frame_node import FrameNode, as_node
+from ..nodes.frame_node import FrameNode, as_node
 from ..ordered.row_numbers import reset_index
 from ..reduction.fold import Assembly
 from ..reduction.properties import monotonic

@@ -20,8 +20,8 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
+from ..row_parts import RowPart, positions, smallest, split_at, unlabelled
 from ..rows import concat
-from .parts import RowPart, positions, smallest, split_at, unlabelled
 
 #: The rows of each chunk from which the ranges are chosen.
 SAMPLE = 512

@@ -24,7 +24,9 @@ from marsdask.core.traits import Traits
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
-from ..frame_node import FrameNode, S, axis_number
+from ..nodes.dtypes import in_one_type
+from ..nodes.frame_node import FrameNode, S, axis_number
+from ..nodes.traits import comparable, dtype_of_key, keys_by
 from ..ordered.row_numbers import reset_index
 from ..reduction.column_blocks import PandasCall, by_blocks
 from ..reduction.fold import assembled
@@ -32,12 +34,10 @@ from ..reduction.quantiles import columns_of, stacked
 from ..reduction.reductions import RowReduction, collection_of
 from ..relations.aggregates import distinct as distinct_of
 from ..relations.relation import Table
+from ..row_parts import RowPart
 from ..rows import concat
-from ..schemas.dtypes import in_one_type
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_rows import GroupedRows, RowMask
-from .keys import comparable, dtype_of_key, keys_by
-from .parts import RowPart
 from .shuffle import casts_of, counted_parts, cut_by_hash, shuffle
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
-from ..frame_node import FrameNode, axis_number, dtypes_of, is_masked, is_row
+from ..nodes.frame_node import FrameNode, axis_number, dtypes_of, is_masked, is_row
 from ..ordered.sort_values import sort_values
 from ..reduction.aggregate import scalar_of
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows

@@ -17,7 +17,7 @@ from marsdask.core.sizes import total
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import relabelled, rowwise
-from ..frame_node import dtypes_of, is_array, is_masked, is_row
+from ..nodes.frame_node import dtypes_of, is_array, is_masked, is_row
 from ..schemas.samples import sample
 from .masks import (
     check_label_kind,

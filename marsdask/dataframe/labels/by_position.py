@@ -20,9 +20,9 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, borders, known, total
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, S, axis_number, row_bytes
+from ..nodes.dtypes import in_one_type
+from ..nodes.frame_node import FrameNode, S, axis_number, row_bytes
 from ..rows import concat
-from ..schemas.dtypes import in_one_type
 
 #: The most bytes of rows that are chosen one by one, into one chunk.
 LARGEST = 2**28

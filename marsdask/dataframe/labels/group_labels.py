@@ -22,9 +22,9 @@ from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import level_values, rowwise, with_columns
-from ..frame_node import is_array
 from ..keyed.aggregation import GroupByCall, calls_user
-from ..keyed.keys import dtype_of_key
+from ..nodes.frame_node import is_array
+from ..nodes.traits import dtype_of_key
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
 from ..rows import levels_in

@@ -18,7 +18,7 @@ from marsdask.core.traits import Level, SortKey
 from ..create import series_from_tensor
 from ..elementwise.exemplars import constructed, with_exemplars
 from ..elementwise.rowwise import Method, NewLabels, rowwise, to_series
-from ..frame_node import is_masked
+from ..nodes.frame_node import is_masked
 from ..reduction.properties import monotonic
 from ..reshape.concat import concat
 from ..reshape.object_labels import inferred_values

@@ -20,9 +20,9 @@ from marsdask.core.sizes import Chunks, unknown_sizes
 
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import NewLabels, rowwise
-from ..frame_node import FrameNode, S
+from ..nodes.dtypes import in_one_type
+from ..nodes.frame_node import FrameNode, S
 from ..rows import concat, without_ellipsis, without_levels
-from ..schemas.dtypes import in_one_type
 from .assignment import assign_iloc, assign_loc
 from .by_position import rows_in_order
 from .index_methods import is_sorted

@@ -26,10 +26,10 @@ from ..elementwise.rowwise import (
     rowwise,
     with_names,
 )
-from ..frame_node import S, axis_number, dtypes_of, is_array
+from ..nodes.dtypes import is_small
+from ..nodes.frame_node import S, axis_number, dtypes_of, is_array
 from ..reshape.object_labels import inferred_labels
 from ..rows import levels_in
-from ..schemas.dtypes import is_small
 from ..schemas.samples import labels_like
 from ..schemas.schema import result_of
 from .index_methods import absent

@@ -13,7 +13,7 @@ from marsdask.core.sizes import total
 
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import Rowwise
-from ..frame_node import S
+from ..nodes.frame_node import S
 from ..ordered.positions import sliced_rows
 
 

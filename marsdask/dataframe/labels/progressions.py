@@ -11,9 +11,9 @@ from marsdask.core.machine.costs import kernel
 
 from ..elementwise.exemplars import as_scalar
 from ..elementwise.rowwise import NewLabels, Unsettled, rowwise
+from ..nodes.dtypes import is_small
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
-from ..schemas.dtypes import is_small
 
 
 class Progression(NamedTuple):

@@ -18,7 +18,7 @@ from marsdask.core.grids.scan import scan
 from marsdask.core.machine.costs import kernel
 
 from ..elementwise.rowwise import Method, along_rows
-from ..frame_node import SameKind, SameRows, dtypes_of, is_masked
+from ..nodes.frame_node import SameKind, SameRows, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .rows_at_once import at_once
 

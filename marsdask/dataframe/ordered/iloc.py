@@ -21,13 +21,13 @@ from marsdask.core.sizes import Chunks, known, numbers
 
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import columns_at
-from ..frame_node import FrameNode, S, row_bytes
 from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order, whole_numbers
 from ..labels.masks import listed_key
+from ..nodes.dtypes import in_one_type
+from ..nodes.frame_node import FrameNode, S, row_bytes
 from ..reduction.reductions import one_row
 from ..rows import without_ellipsis
-from ..schemas.dtypes import in_one_type
 from .positions import Positions
 from .row_numbers import ResetIndex
 

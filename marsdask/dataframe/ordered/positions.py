@@ -18,7 +18,7 @@ from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, row_bytes
+from ..nodes.frame_node import FrameNode, row_bytes
 from ..relations.relation import FirstRows, Table
 from ..rows import concat, take
 from .row_numbers import row_counts

@@ -26,14 +26,14 @@ from ..elementwise.column_selection import numeric_part
 from ..elementwise.operands import aligned_tensor
 from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import along_rows, labelled_as, renamed, rowwise, with_columns
-from ..frame_node import FrameNode, axis_number, dtypes_of
 from ..keyed.aggregation import restore_order
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
-from ..keyed.keys import comparable, kept_labels
-from ..keyed.parts import RowPart, split_at
 from ..keyed.shuffle import cut_by_range, samples_of, shuffle
+from ..nodes.frame_node import FrameNode, axis_number, dtypes_of
+from ..nodes.traits import comparable, kept_labels
 from ..reduction.quantiles import columns_of
 from ..reduction.reductions import collection_of
+from ..row_parts import RowPart, split_at
 from ..rows import concat
 from ..schemas.samples import sample
 from ..tensors import to_tensor

@@ -20,8 +20,8 @@ from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..elementwise.rowwise import NewLabels, rowwise
-from ..frame_node import FrameNode, S
-from ..keyed.keys import comparable, numbered_rows
+from ..nodes.frame_node import FrameNode, S
+from ..nodes.traits import comparable, numbered_rows
 from ..relations.relation import Table
 from ..rows import level_at
 from ..schemas.schema import types_of

@@ -11,7 +11,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.sizes import total
 
-from ..frame_node import S, SameRows
+from ..nodes.frame_node import S, SameRows
 from ..rows import as_one_chunk, recut_rows
 
 

@@ -18,11 +18,11 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
 from ..elementwise.rowwise import Method, NewLabels, along_rows, rowwise
-from ..frame_node import S, SameRows, axis_number, dtypes_of
+from ..nodes.dtypes import OneType
+from ..nodes.frame_node import S, SameRows, axis_number, dtypes_of
 from ..relations.columns import shifted
 from ..relations.relation import Table
 from ..rows import concat, take
-from ..schemas.dtypes import OneType
 from ..schemas.samples import sample, without_rows
 
 

@@ -22,10 +22,10 @@ from marsdask.core.traits import Level, Ordering, Partitioning, Traits
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.column_selection import has_unique_labels
 from ..elementwise.rowwise import columns_at, level_values, relabelled, rowwise, with_columns
-from ..frame_node import FrameNode, S, axis_number
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
-from ..keyed.keys import comparable, keys_by, ordering_by
 from ..keyed.shuffle import counted_parts, cut_by_range, samples_of, shuffle
+from ..nodes.frame_node import FrameNode, S, axis_number
+from ..nodes.traits import comparable, keys_by, ordering_by
 from ..relations.expression import has_gaps
 from ..relations.relation import Table
 from ..rows import concat

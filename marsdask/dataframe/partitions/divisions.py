@@ -15,7 +15,7 @@ from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, borders, known, numbers
 
-from ..frame_node import FrameNode, FromPandas, S
+from ..nodes.frame_node import FrameNode, FromPandas, S
 from ..reduction.reductions import collection_of as lazy
 from .repartition import RangePartition
 

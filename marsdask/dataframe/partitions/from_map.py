@@ -19,7 +19,7 @@ from marsdask.tensor import tensor
 
 from ..create import frame_from_tensor, from_pandas, series_from_tensor
 from ..elementwise.apply import declared
-from ..frame_node import FrameNode
+from ..nodes.frame_node import FrameNode
 from ..reduction.reductions import collection_of as lazy
 from ..rows import empty_rows
 from .map_partitions import ROWS, conformed

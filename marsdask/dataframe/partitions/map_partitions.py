@@ -24,12 +24,12 @@ from marsdask.core.sizes import Chunks, unknown_sizes
 from marsdask.core.snapshots.functions import function_label, function_name
 
 from ..elementwise.apply import declared
-from ..frame_node import FrameNode, is_row
+from ..nodes.dtypes import OneType
+from ..nodes.frame_node import FrameNode, is_row
 from ..ordered.row_numbers import reset_index
 from ..ordered.shift import RowStencil
 from ..reduction.reductions import collection_of as lazy
 from ..rows import as_one_chunk, concat, empty_rows
-from ..schemas.dtypes import OneType
 from ..schemas.samples import labels_like, sample
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import pandas as pd
 from marsdask.core.public import public_call
 
 from ..create import from_pandas
-from ..frame_node import S, as_node
+from ..nodes.dtypes import OneType
+from ..nodes.frame_node import S, as_node
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
-from ..schemas.dtypes import OneType
 from . import map_partitions as maps
 from .repartition import repartition as in_divisions
 

@@ -20,11 +20,11 @@ from marsdask.core.sizes import Chunks, Sizes, known, numbers, total, unknown_si
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
 
-from ..frame_node import FrameNode, S, row_bytes
 from ..keyed.chunk_sizing import ChunkRuns
-from ..keyed.parts import RowPart, split_at
 from ..keyed.shuffle import casts_of, concat_parts, cut_by_hash, shuffle
+from ..nodes.frame_node import FrameNode, S, row_bytes
 from ..reduction.reductions import collection_of as lazy
+from ..row_parts import RowPart, split_at
 from ..rows import levels_in, recut_rows
 
 

@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import columns_at
-from ..frame_node import axis_number, is_masked
+from ..nodes.frame_node import axis_number, is_masked
 from .column_blocks import PandasCall, by_blocks
 from .column_functions import call_with_columns
 from .custom_reduction import CustomReduction

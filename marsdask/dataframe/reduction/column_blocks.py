@@ -9,7 +9,7 @@ import pandas as pd
 
 from marsdask.core.sizes import total, upper
 
-from ..frame_node import row_bytes
+from ..nodes.frame_node import row_bytes
 from .fold import Assembly, assembled
 from .reductions import collection_of
 

@@ -20,7 +20,7 @@ from marsdask.core.sizes import total
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import rowwise
-from ..frame_node import axis_number, dtypes_of, row_bytes
+from ..nodes.frame_node import axis_number, dtypes_of, row_bytes
 from ..rows import concat
 from ..schemas.samples import labels_like, sample
 from .fold import FrameFold

@@ -15,7 +15,7 @@ from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, unknown_sizes
 
-from ..frame_node import FrameNode, row_bytes
+from ..nodes.frame_node import FrameNode, row_bytes
 from ..rows import as_one_chunk
 from .reductions import PARTIAL_BYTES, collection_of
 

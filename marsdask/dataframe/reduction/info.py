@@ -12,7 +12,7 @@ import pandas as pd
 
 from marsdask.core.collection import execute
 
-from ..frame_node import dtypes_of
+from ..nodes.frame_node import dtypes_of
 from .fold import FrameFold
 from .properties import memory_usage as bytes_of
 from .reductions import collection_of

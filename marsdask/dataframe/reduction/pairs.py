@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..elementwise.rowwise import rowwise
-from ..frame_node import axis_number
+from ..nodes.frame_node import axis_number
 from ..ordered.rank import rank_columns
 from ..rows import check_aligned
 from .fold import FrameFold, assembled

@@ -15,7 +15,7 @@ from marsdask.tensor.quantile.methods import MIDDLE
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import Method, columns_at, rowwise
-from ..frame_node import axis_number, dtypes_of, is_masked
+from ..nodes.frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .column_blocks import PandasCall, by_blocks
 from .fold import assembled

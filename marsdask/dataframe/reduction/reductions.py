@@ -29,7 +29,7 @@ from marsdask.core.sizes import Chunks, total
 from ..create import series_from_tensor
 from ..elementwise.column_selection import columns_where, numeric_part
 from ..elementwise.rowwise import rowwise
-from ..frame_node import FrameNode, dtypes_of, is_masked, row_bytes
+from ..nodes.frame_node import FrameNode, dtypes_of, is_masked, row_bytes
 from ..relations.aggregates import aggregation, reduce
 from ..relations.relation import Table
 from ..schemas.samples import ROWS as SAMPLE_ROWS

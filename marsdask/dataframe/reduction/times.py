@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.rowwise import rowwise
-from ..frame_node import axis_number
-from ..schemas.dtypes import OneType, is_small
+from ..nodes.dtypes import OneType, is_small
+from ..nodes.frame_node import axis_number
 from . import quantiles
 from .aggregate import scalar_of
 from .fold import assembled

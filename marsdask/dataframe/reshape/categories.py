@@ -12,8 +12,8 @@ from marsdask.core.public import public_call
 
 from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
-from ..frame_node import as_node, is_masked
-from ..schemas.categories import with_all_categories
+from ..nodes.categories import with_all_categories
+from ..nodes.frame_node import as_node, is_masked
 from ..tensors import to_tensor
 from .conversions import Conversion, as_lazy, is_lazy, of_memory
 

@@ -26,11 +26,8 @@ from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.scheduler.base import dtypes_of
 
 from ..elementwise.rowwise import NewLabels, relabelled, rowwise
-from ..frame_node import FrameNode, S, axis_number, row_bytes
 from ..keyed.join import join as join_frames
-from ..ordered.row_numbers import reset_index
-from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
-from ..schemas.dtypes import (
+from ..nodes.dtypes import (
     common_labels,
     common_levels,
     common_meta,
@@ -38,6 +35,9 @@ from ..schemas.dtypes import (
     labels_of_objects,
     meta_from_infos,
 )
+from ..nodes.frame_node import FrameNode, S, axis_number, row_bytes
+from ..ordered.row_numbers import reset_index
+from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of
 from .object_labels import in_type_of_joined_labels, with_inferred_labels

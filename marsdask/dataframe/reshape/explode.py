@@ -13,7 +13,7 @@ from marsdask.core.node import Node
 
 from ..elementwise.exemplars import constructed, with_exemplars
 from ..elementwise.rowwise import Method
-from ..frame_node import S
+from ..nodes.frame_node import S
 from ..ordered.row_numbers import reset_index
 from .flat_map import flat_map
 

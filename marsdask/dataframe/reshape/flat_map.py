@@ -11,7 +11,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Size, Sizes, unknown_sizes
 from marsdask.core.snapshots.functions import function_name
 
-from ..frame_node import FrameNode
+from ..nodes.frame_node import FrameNode
 from ..reduction.reductions import collection_of
 from ..schemas.schema import types_of
 

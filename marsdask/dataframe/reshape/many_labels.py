@@ -16,7 +16,7 @@ from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, numbers
 
 from ..create import MOST_LISTED, row_sizes
-from ..frame_node import FrameNode
+from ..nodes.frame_node import FrameNode
 from ..ordered.row_numbers import part_of_labels
 
 

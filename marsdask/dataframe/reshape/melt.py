@@ -11,7 +11,7 @@ from marsdask.core.public import public_call
 from marsdask.core.sizes import total
 
 from ..elementwise.rowwise import Method, NewLabels, relabelled, rowwise
-from ..frame_node import as_node, dtypes_of
+from ..nodes.frame_node import as_node, dtypes_of
 from ..ordered.row_numbers import reset_index
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
 from .concat import concat

@@ -23,11 +23,11 @@ from ..elementwise.exemplars import (
     with_exemplars,
 )
 from ..elementwise.rowwise import NewLabels, Unsettled, rowwise
+from ..nodes.dtypes import is_small
 from ..ordered import row_numbers
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import levels_in, with_type
-from ..schemas.dtypes import is_small
 
 
 def with_inferred_labels(rows: Any, parts: Sequence[Any]) -> Any:

@@ -16,8 +16,8 @@ from marsdask.core.snapshots.functions import function_name
 
 from ..create import from_pandas
 from ..elementwise.rowwise import Method, relabelled, renamed, rowwise
-from ..frame_node import as_node, dtypes_of
 from ..labels.group_labels import LevelNumber
+from ..nodes.frame_node import as_node, dtypes_of
 from ..rows import level_at, without_names
 from ..schemas.samples import row
 from .stack import widened

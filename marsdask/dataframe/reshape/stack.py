@@ -19,20 +19,20 @@ from marsdask.core.traits import Traits
 
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import NewLabels, Rowwise, rowwise
-from ..frame_node import row_bytes
 from ..keyed.group_aggregation import GroupByAggregation
 from ..keyed.shuffle import shuffle
 from ..keyed.unique import DropDuplicates
 from ..labels.by_position import ListedRows
 from ..labels.loc import ChosenLabels
+from ..nodes.dtypes import OneType, is_small
+from ..nodes.frame_node import row_bytes
 from ..ordered.positions import Positions
 from ..ordered.sort_values import SortValues
+from ..reduction.floats import NarrowFloats
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import concat as joined
 from ..rows import level_at, levels_in
-from ..schemas.dtypes import OneType, is_small
-from ..schemas.floats import NarrowFloats
 from ..schemas.samples import row
 from .concat import concat
 from .flat_map import flat_map

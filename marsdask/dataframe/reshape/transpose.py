@@ -14,7 +14,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise
-from ..frame_node import S, axis_number, row_bytes
+from ..nodes.frame_node import S, axis_number, row_bytes
 from ..reduction.fold import SmallResult
 from ..reduction.reductions import collection_of
 from ..rows import concat

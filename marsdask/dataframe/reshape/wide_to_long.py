@@ -12,8 +12,8 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 
 from ..elementwise.rowwise import Method, NewLabels, rowwise
-from ..frame_node import as_node, dtypes_of
 from ..keyed.unique import duplicated
+from ..nodes.frame_node import as_node, dtypes_of
 from ..ordered.row_numbers import reset_index
 from ..schemas.samples import sample
 from .concat import concat

@@ -15,7 +15,7 @@ from marsdask.core.public import public_methods
 
 from ..elementwise.operands import aligned_values
 from ..elementwise.rowwise import rowwise
-from ..frame_node import S
+from ..nodes.frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..reduction.reductions import collection_of
 from .expanding import floats

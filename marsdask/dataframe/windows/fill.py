@@ -11,8 +11,8 @@ from marsdask.core.machine.costs import kernel
 
 from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, along_rows, rowwise
-from ..frame_node import S, axis_number, dtypes_of
 from ..labels.index_methods import is_sorted
+from ..nodes.frame_node import S, axis_number, dtypes_of
 from ..ordered.rows_at_once import at_once
 from ..ordered.shift import RowStencil
 from ..rows import concat

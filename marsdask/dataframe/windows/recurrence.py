@@ -10,7 +10,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
 from marsdask.core.machine.costs import FunctionWrapper
 
-from ..frame_node import SameRows
+from ..nodes.frame_node import SameRows
 
 
 class Carry(NamedTuple):

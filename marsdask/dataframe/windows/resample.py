@@ -15,10 +15,10 @@ from marsdask.core.public import public_methods
 from marsdask.core.traits import Level, SortKey
 
 from ..elementwise.rowwise import rowwise
-from ..frame_node import S, dtypes_of
 from ..keyed.groupby import GroupBy, groupby
 from ..labels.group_labels import put
 from ..missing_names import missing_name
+from ..nodes.frame_node import S, dtypes_of
 from ..reduction.fold import Assembly
 from ..rows import alignment, level_at
 from ..schemas.samples import column

@@ -15,7 +15,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 
-from ..frame_node import S
+from ..nodes.frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
 from ..rows import concat

@@ -13,9 +13,9 @@ from marsdask.core.machine.costs import kernel
 
 from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, NewLabels, rowwise
-from ..frame_node import S, axis_number
 from ..labels.index_methods import is_sorted
 from ..labels.masks import is_between, label_bounds
+from ..nodes.frame_node import S, axis_number
 from ..ordered.iloc import Row
 from ..reduction.fold import Assembly, FrameFold
 from ..reduction.reductions import collection_of

@@ -17,8 +17,8 @@ from marsdask.core.public import public_methods
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import rowwise
-from ..frame_node import FrameNode, S, dtypes_of, is_row
 from ..missing_names import missing_name
+from ..nodes.frame_node import FrameNode, S, dtypes_of, is_row
 
 if TYPE_CHECKING:
     from ..frame import DataFrame

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.core.sizes import upper
-from marsdask.dataframe.keyed import keys
 from marsdask.dataframe.keyed.merge import MergeOptions, common_type
 from marsdask.dataframe.keyed.shuffle import places_of
+from marsdask.dataframe.nodes import traits
 from tests.dataframe.tables import equal, filtered, planned, table, tables
 from tests.strategies import draws
 from tests.tensor.stages import first_graph
@@ -220,9 +220,9 @@ def test_keys_known_to_be_distinct_are_not_validated():
 def test_a_merge_asks_once_which_keys_are_unique(monkeypatch):
     """And the types of equal frames are read once, however many merges plan with them."""
     asked = mock.create_autospec(MergeOptions.keys, side_effect=MergeOptions.keys)
-    read = mock.Mock(side_effect=keys._dtypes)
+    read = mock.Mock(side_effect=traits._dtypes)
     monkeypatch.setattr(MergeOptions, "keys", asked)
-    monkeypatch.setattr(keys, "_dtypes", read)
+    monkeypatch.setattr(traits, "_dtypes", read)
     lazy = md.DataFrame(right_side(), chunk_size=4)
     merges = 8
     for _ in range(merges):

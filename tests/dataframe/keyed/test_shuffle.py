@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.dataframe.keyed import shuffle
-from marsdask.dataframe.keyed.parts import split_at
 from marsdask.dataframe.keyed.shuffle import places_of
+from marsdask.dataframe.row_parts import split_at
 from tests.dataframe.tables import planned
 
 

@@ -16,7 +16,7 @@ from pandas.errors import Pandas4Warning
 
 import marsdask
 import marsdask.dataframe as md
-from marsdask.dataframe.frame_node import dtypes_of
+from marsdask.dataframe.nodes.frame_node import dtypes_of
 from tests.dataframe.tables import equal, planned
 from tests.strategies import chunkings, draws
 

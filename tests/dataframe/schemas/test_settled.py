@@ -14,9 +14,9 @@ from marsdask.core.collection import collect
 from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.dataframe import collection as collections
-from marsdask.dataframe.frame_node import FrameNode
 from marsdask.dataframe.keyed.merge import Merge
-from marsdask.dataframe.schemas import dtypes
+from marsdask.dataframe.nodes import dtypes
+from marsdask.dataframe.nodes.frame_node import FrameNode
 from marsdask.scheduler.base import all_dtypes
 from tests.dataframe import one_mode
 from tests.dataframe.tables import equal

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..files import Files, open_file
+from ...storage.files import Files, open_file
 from .lines import line_after, separators_of
 
 #: The ends of names of compressed files.

@@ -18,9 +18,9 @@ import polars as pl
 from marsdask.core.files.stamps import FileChanged, Stamp, unchanged
 from marsdask.scheduler.base import dtypes_of
 
-from ...io.files import Files
-from ...io.row_groups import check_files
-from ...keyed.aggregation import fitted
+from ...schemas.precision import in_precision
+from ...storage.files import Files
+from ...storage.row_groups import check_files
 from ..expression import (
     Column,
     Constant,
@@ -365,7 +365,10 @@ def _frame(table: Table, found: dict[str, pl.Series], like: Any) -> Any:
     types = dtypes_of(like) or ()
     values = {
         # Sums of groups have 64 bits only if they need them.
-        place: fitted(_column(found.pop(f"{place}"), term.dtype, gaps=has_gaps(term)), types[place])  # type: ignore[union-attr,arg-type]
+        place: in_precision(
+            _column(found.pop(f"{place}"), term.dtype, gaps=has_gaps(term)),  # type: ignore[union-attr,arg-type]
+            types[place],
+        )
         for place, term in enumerate(table.columns)
     }
     index = _index(table, found, rows, like.index)

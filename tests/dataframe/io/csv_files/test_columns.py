@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from marsdask.dataframe.io.csv_files.columns import runs_of_columns
-from marsdask.dataframe.io.files import looked_at
+from marsdask.dataframe.storage.files import looked_at
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.core.files.stamps import FileChanged
-from marsdask.dataframe.io.files import expand_paths, folder_of, looked_at, open_file
+from marsdask.dataframe.storage.files import expand_paths, folder_of, looked_at, open_file
 from tests.file_changes import CHANGES, appended, deleted, replaced
 
 

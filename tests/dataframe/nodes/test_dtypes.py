@@ -16,8 +16,8 @@ import pytest
 
 import marsdask
 import marsdask.dataframe as md
+from marsdask.dataframe.nodes.dtypes import OneType, cast, concat_chunks, meta_from_infos
 from marsdask.dataframe.rows import concat
-from marsdask.dataframe.schemas.dtypes import OneType, cast, concat_chunks, meta_from_infos
 from marsdask.scheduler.base import describe
 from tests.dataframe.tables import equal
 

@@ -19,9 +19,9 @@ from marsdask.core.sizes import Chunks, upper
 from marsdask.core.traits import Traits
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
-from ..frame_node import FrameNode, row_bytes
 from ..rows import all_categories, cast_labels, concat, same_type, with_type
-from .samples import column
+from ..schemas.samples import column
+from .frame_node import FrameNode, row_bytes
 
 #: Sources of at most so many bytes are read to find the types of some of their rows.
 SMALL_SOURCES = 2**28

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from marsdask.dataframe.io.files import LOCAL, looked_at
-from marsdask.dataframe.io.parquet_files import footers
+from marsdask.dataframe.storage.files import LOCAL, looked_at
+from marsdask.dataframe.storage.parquet_files import footers
 from tests.dataframe.tables import table
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import marsdask.dataframe as md
-from marsdask.dataframe.io.parquet_files import dictionaries
+from marsdask.dataframe.storage.parquet_files import dictionaries
 from tests.dataframe.category_programs import ORDERED, PROGRAMS, check, parts
 
 

@@ -13,9 +13,9 @@ from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, S
 from ..rows import empty_rows
 from .dtypes import cast, concat_chunks
+from .frame_node import FrameNode, S
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, row_bytes
-from ..keyed.keys import comparable, kept_labels
-from ..reduction.fold import FrameFold
+from ..nodes.frame_node import FrameNode, row_bytes
+from ..nodes.traits import comparable, kept_labels
+from .fold import FrameFold
 
 #: Aggregations that pandas returns in 32 bits only if no value changes much.
 CLOSE = {"std", "sem", "median", "skew", "kurt"}

@@ -22,12 +22,12 @@ from marsdask.core.snapshots.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 from marsdask.scheduler.base import all_dtypes
 
-from .keyed.keys import comparable, kept_labels, of_labels
-from .relations.inputs import held
-from .relations.planning import plan_relations, tell_relations
-from .relations.relation import Table
-from .schemas.schema import once_a_schema
-from .small_programs import value_of
+from ..relations.inputs import held
+from ..relations.planning import plan_relations, tell_relations
+from ..relations.relation import Table
+from ..schemas.schema import once_a_schema
+from ..small_programs import value_of
+from .traits import comparable, kept_labels, of_labels
 
 if TYPE_CHECKING:
     from marsdask.core.session import Session

@@ -11,7 +11,7 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
-from marsdask.dataframe.schemas.categories import with_all_categories
+from marsdask.dataframe.nodes.categories import with_all_categories
 from tests.dataframe import one_mode
 from tests.dataframe.category_programs import ORDERED, PROGRAMS, check, parts
 

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from marsdask.dataframe.io.files import looked_at
-from marsdask.dataframe.io.parquet_files.layout import ParquetLayout
-from marsdask.dataframe.io.parquet_files.statistics import excluded
-from marsdask.dataframe.io.row_groups import RowGroup
+from marsdask.dataframe.storage.files import looked_at
+from marsdask.dataframe.storage.parquet_files.layout import ParquetLayout
+from marsdask.dataframe.storage.parquet_files.statistics import excluded
+from marsdask.dataframe.storage.row_groups import RowGroup
 
 
 @pytest.mark.parametrize("operator", ["==", "!=", "<", "<=", ">", ">="])

@@ -1,0 +1,1 @@
+"""Nodes of frames: their traits, and the types that only the rows of all chunks tell."""

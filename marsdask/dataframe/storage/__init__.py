@@ -1,0 +1,1 @@
+"""The files that frames are read from: their stamps, and what footers tell of them."""
