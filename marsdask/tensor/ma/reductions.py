@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from marsdask.core.collection import rebind, wrap
+from marsdask.core.node import Node
 
 from ..elementwise import ufuncs
 from ..elementwise.ufuncs import logical_not, subtract
@@ -85,8 +86,11 @@ def _kept(a: Any, result: Any, how: Mapping[str, Any]) -> Any:
 
 
 def _most(a: Any, name: str, how: Any) -> Any:
+    """Return the largest or smallest values; where there are none, what NumPy puts there."""
     fill = np.ma.minimum_fill_value if name == "min" else np.ma.maximum_fill_value
-    return getattr(reductions, name)(filled(a, fill(a.node.meta)), **how)
+    most = getattr(reductions, name)(filled(a, fill(a.node.meta)), **how)
+    none = np.asarray(np.ma.default_fill_value(a.dtype)).astype(a.dtype)
+    return ufuncs.where(_hidden(a, how), none, most)
 
 
 def _mean(a: Any, how: Any) -> Any:
@@ -158,6 +162,7 @@ _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     """Return a reduction of a masked tensor."""
+    a = MaskedTensor(a) if isinstance(a, Node) else a
     out = how.pop("out", None)
     for key in ("where", "initial", "correction"):
         option = how.pop(key, None)
@@ -173,7 +178,8 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     elif name in ("min", "max", "amin", "amax"):
         result = _kept(a, _most(a, name.replace("a", "", name != "max"), how), how)
     elif name == "ptp":
-        result = _kept(a, subtract(_most(a, "max", how), _most(a, "min", how)), how)
+        largest, smallest = (_kept(a, _most(a, most, how), how) for most in ("max", "min"))
+        result = subtract(largest, smallest)
     elif name == "mean":
         result = _kept_mean(a, _mean(a, how).astype(_averaged(a, name, how)), how)
     elif name == "var":
@@ -250,7 +256,8 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     result = nanmedian(values, axis=axis, keepdims=keepdims)
     own = reductions.any(ufuncs.isnan(data) & logical_not(mask), axis=axis, keepdims=keepdims)
     result = ufuncs.where(own, np.nan, result)
-    result = with_mask(result, _hidden(a, {"axis": axis, "keepdims": keepdims}), None)
+    hidden = _hidden(a, {"axis": axis, "keepdims": keepdims})
+    result = with_mask(ufuncs.where(hidden, 0, result), hidden, None)
     return result if out is None else assign(out, result.node)
 
 

@@ -370,7 +370,8 @@ def average(
         count = math.prod(numbers(node.shape[axis] for axis in axes))
         return ExecutableTuple((value, full.node(numbers(value.shape), count, value.meta.dtype)))
     factors = along(as_node(weights), node, axis)
-    if 0 in [node.shape[i] for i in axes]:
+    lanes = [size for axis, size in enumerate(node.shape) if axis not in axes]
+    if 0 in [node.shape[i] for i in axes] and 0 not in lanes:
         raise ZeroDivisionError(_NO_WEIGHT)
     factors = astype.node(factors, _weighted_kind(node, factors))
     scale = sum.node(multiply.node(factors, ones_like.node(node)), axis=axis, keepdims=keepdims)

@@ -349,6 +349,36 @@ def test_sums_over_pairs_of_axes(axes):
         mt.tensordot(*lazy, axes, sparse=True)
 
 
+@pytest.mark.parametrize("name", ["min", "max", "ptp", "median"])
+@pytest.mark.parametrize("dtype", ["float64", "int8", "bool", "complex128"])
+def test_values_below_masks(name, dtype):
+    """Where a lane is masked, its values are those that NumPy puts there."""
+    values, mask = np.array([[1, 0, 3], [1, 2, 3]]).astype(dtype), np.array([[1, 1, 1], [1, 0, 0]])
+    results: list[Any] = []
+    libraries: list[tuple[Any, Any]] = [(np, values), (mt, mt.tensor(values, chunk_size=2))]
+    for xp, array in libraries:
+        masked = xp.ma.masked_array(array, mask=mask.astype(bool))
+        try:
+            method = xp.ma.median if name == "median" else getattr(type(masked), name)
+            results.append([method(masked, axis=axis) for axis in (0, 1)])
+        except TypeError as error:  # truth values have no difference
+            results.append(type(error))
+    wanted, lazy = results
+    if isinstance(wanted, type):
+        assert lazy is wanted
+    else:
+        for reference, ours in zip(wanted, lazy, strict=True):
+            np.testing.assert_array_equal(np.asarray(ours.compute()), np.asarray(reference))
+            assert ours.compute().dtype == reference.dtype
+
+
+def test_equal_values_that_are_not_masked():
+    """Values below masks do not matter to whether all are close."""
+    array = np.ma.masked_array([1.0, np.nan], mask=[False, True])
+    lazy = mt.ma.from_masked(array, chunk_size=1)
+    assert mt.allclose(lazy, lazy).compute() == np.allclose(array, array)
+
+
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "median", "any", "all", "average"])
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value", "ignore:Degrees")
 def test_of_no_values_nothing_is_masked(name):

@@ -293,6 +293,23 @@ def square_sum(block: Any, axis: Any, keepdims: Any) -> Any:
     return np.sum(block * block, axis=axis, keepdims=keepdims)
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0), (0,)])
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
+def test_averages_of_empty_lanes(shape, weights):
+    """They are refused where there is a lane of no values, as in NumPy."""
+    values = np.ones(shape)
+    for axis in range(values.ndim):
+        results: list[Any] = []
+        for xp, array in ((np, values), (mt, mt.tensor(values, chunk_size=1))):
+            try:
+                average = xp.average(array, axis=axis, weights=array if weights else None)
+                results.append(np.asarray(average).shape)
+            except ZeroDivisionError:
+                results.append(None)
+        assert results[0] == results[1], axis
+
+
 def test_a_declaration_is_one_line() -> None:
     """``reduction(map, combine, finalize)`` is the whole of a new reduction."""
     norm = reduction(square_sum, np.add, np.sqrt)
