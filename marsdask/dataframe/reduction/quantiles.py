@@ -14,11 +14,12 @@ from marsdask.tensor.quantile.exact import Quantile
 from marsdask.tensor.quantile.methods import MIDDLE
 
 from ..elementwise.column_selection import numeric_part
+from ..elementwise.exemplars import as_scalar
 from ..elementwise.rowwise import Method, columns_at, rowwise
 from ..nodes.frame_node import axis_number, dtypes_of, is_masked
 from ..tensors import to_tensor
 from .column_blocks import PandasCall, by_blocks
-from .fold import assembled
+from .fold import FrameFold, assembled
 from .reductions import SHORT, RowReduction, collection_of, one_row
 
 if TYPE_CHECKING:
@@ -213,6 +214,66 @@ def _beside_gaps(func: Callable[..., Any], columns: list[Any]) -> tuple[Any, lis
     return (BesideGaps(func, dtypes, short) if short else func), gaps
 
 
+#: Methods whose quantiles are values.
+PICKED = ("lower", "higher", "nearest")
+
+
+@dataclass(frozen=True)
+class OwnTypes:
+    """Gives quantiles that are values of columns the types of these, which the rows decide.
+
+    A row of each of these columns comes last.
+    """
+
+    func: Callable[..., Any]
+    places: tuple[int, ...]
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *values: Any, **labels: Any) -> Any:
+        count = len(values) - len(self.places)
+        found = list(values[:count])
+        for at, row in zip(self.places, values[count:], strict=True):
+            found[at] = found[at] if row.item() is None else found[at].astype(row.item().dtype)
+        return self.func(*found, **labels)
+
+
+def first_row(*blocks: Any) -> Any:
+    """Return one row in the type of all blocks."""
+    return pd.concat([block.iloc[:1] for block in blocks], ignore_index=True).iloc[:1]
+
+
+def _is_open(node: Any, dtype: Any, interpolation: str) -> bool:
+    """Tell whether quantiles have the type of the rows, which these decide."""
+    if node.settled or interpolation not in PICKED or not isinstance(dtype, np.dtype):
+        return False
+    return dtype.kind in "iu" or (dtype == np.float64 and node.types_by_rows)
+
+
+def _by_gaps(column: Any, interpolation: str) -> bool:
+    """Tell whether missing values decide the type of quantiles of a column."""
+    dtype = column.node.meta.dtype
+    return dtype in SHORT or _is_open(column.node, dtype, interpolation)
+
+
+def _with_own_types(func: Any, columns: list[Any], interpolation: str) -> tuple[Any, list[Any]]:
+    """Return ``func`` of quantiles, and what else it needs to know to give them their types."""
+    func, parts = _beside_gaps(func, columns)
+    places = tuple(
+        at
+        for at, column in enumerate(columns)
+        if _is_open(column.node, column.node.meta.dtype, interpolation)
+    )
+    if not places:
+        return func, parts
+    nodes = [columns[at].node for at in places]
+    like, steps = np.empty((), object), (first_row, first_row, as_scalar)
+    rows = [FrameFold(like, None, False, "row", node, steps) for node in nodes]
+    return OwnTypes(func, places), [*parts, *map(collection_of, rows)]
+
+
 def median(
     obj: Any, axis: Any = 0, *, skipna: bool = True, numeric_only: bool = False
 ) -> Series | Tensor:
@@ -284,7 +345,10 @@ def quantile(
     # The quantiles of one row raise at once, as in pandas.
     like: Any = one_row(frame.node.meta).quantile(q, interpolation=interpolation)
     call = PandasCall("quantile", (q,), (("interpolation", interpolation),))
-    is_typed = not any(is_masked(dtype) or dtype in SHORT for dtype in dtypes_of(frame.node.meta))
+    is_typed = not any(
+        is_masked(dtype) or dtype in SHORT or _is_open(frame.node, dtype, interpolation)
+        for dtype in dtypes_of(frame.node.meta)
+    )
     blocks: Any = by_blocks(frame, call, like, row=np.ndim(q) == 0, typed=is_typed)
     if blocks is not None:
         return blocks  # type: ignore[no-any-return]
@@ -294,21 +358,23 @@ def quantile(
 def _by_columns(frame: Any, q: Any, interpolation: str, like: Any) -> Any:
     """Return the quantiles of columns, which are computed one by one."""
     plain = not any(map(is_masked, dtypes_of(frame.node.meta)))
-    short = any(dtype in SHORT for dtype in dtypes_of(frame.node.meta))
-    typed = plain and not short
     columns = columns_of(frame)
+    untyped = [_by_gaps(column, interpolation) for column in columns]
+    typed = plain and not any(untyped)
     found = [_quantiles(column, q, interpolation) for column in columns]
     if np.ndim(q) == 0 and plain:
-        func, gaps = _beside_gaps(stacked, columns)
+        func, gaps = _with_own_types(stacked, columns, interpolation)
         how: dict[str, Any] = {"title": "quantile", "row": True, "typed": typed}
-        how |= {"labels": like.index, "name": like.name, "dtype": None if short else like.dtype}
+        own = None if any(untyped) else like.dtype
+        how |= {"labels": like.index, "name": like.name, "dtype": own}
         return assembled(func, [*found, *gaps], like, **how)
     many: Any = one_row(frame.node.meta).quantile(np.atleast_1d(q), interpolation=interpolation)
     labels: dict[str, Any] = {"title": "quantile", "typed": typed, "rows": many.index}
-    types = zip(dtypes_of(frame.node.meta), dtypes_of(many), strict=True)
-    dtypes = tuple(None if own in SHORT else dtype for own, dtype in types)
+    types = zip(untyped, dtypes_of(many), strict=True)
+    dtypes = tuple(None if is_untyped else dtype for is_untyped, dtype in types)
     labels |= {"columns": many.columns, "dtypes": dtypes}
-    func, gaps = _beside_gaps(beside if np.ndim(q) else first_quantile, columns)
+    base = beside if np.ndim(q) else first_quantile
+    func, gaps = _with_own_types(base, columns, interpolation)
     return assembled(func, [*found, *gaps], like, row=np.ndim(q) == 0, **labels)
 
 
@@ -331,18 +397,18 @@ def quantile_of(series: Any, q: Any = 0.5, interpolation: str = "linear") -> Ser
     series = numeric_columns(series, "quantile", numeric_only=False)
     like: Any = one_row(series.node.meta).quantile(q, interpolation=interpolation)
     result = _quantiles(series, q, interpolation)
-    dtype = series.node.meta.dtype
-    if np.ndim(q) == 0 and not is_masked(dtype) and dtype not in SHORT:
+    dtype, untyped = series.node.meta.dtype, _by_gaps(series, interpolation)
+    if np.ndim(q) == 0 and not is_masked(dtype) and not untyped:
         plain: Tensor = result
         return plain
     labels: dict[str, Any] = {"rows": like.index if np.ndim(q) else [0], "columns": None}
-    own = None if dtype in SHORT else getattr(like, "dtype", None)
+    own = None if untyped else getattr(like, "dtype", None)
     labels |= {"title": "quantile", "dtypes": (own,)}
     if np.ndim(q) == 0:
-        func, gaps = _beside_gaps(first_quantile, [series])
-        value: Tensor = assembled(func, [result, *gaps], like, typed=dtype not in SHORT, **labels)
+        func, gaps = _with_own_types(first_quantile, [series], interpolation)
+        value: Tensor = assembled(func, [result, *gaps], like, typed=not untyped, **labels)
         return value
-    func, gaps = _beside_gaps(beside, [series])
-    labels["typed"] = not is_masked(dtype) and dtype not in SHORT
+    func, gaps = _with_own_types(beside, [series], interpolation)
+    labels["typed"] = not (is_masked(dtype) or untyped)
     several: Series = assembled(func, [result, *gaps], like, name=like.name, **labels)
     return several

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,6 +80,31 @@ def test_numbers_that_may_be_missing():
     frame = pd.DataFrame({"f": [1, None, 2, 2]})
     lazy = md.DataFrame(frame, chunk_size=1)
     equal(lazy.groupby("f").ngroup().quantile([0.5]), frame.groupby("f").ngroup().quantile([0.5]))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("interpolation", ["lower", "nearest", "linear"])
+def test_values_of_types_by_rows(missing, interpolation):
+    """Quantiles that are values have the type of the column, which the rows decide."""
+    last: Any = None if missing else 2
+    rows: Any = pd.DataFrame({"k": [1, 2, last], "v": [9, 3, 3]})
+    rows["t"] = pd.to_datetime(rows["k"], unit="D")
+    results: list[list[Any]] = []
+    source: Any
+    for source in (rows, md.DataFrame(rows, chunk_size=1)):
+        counts = source.groupby("k")["v"].transform("count")
+        frame = source.assign(year=source["t"].dt.year, count=counts)[["year", "count", "v"]]
+        several = [counts, frame["year"], frame]
+        results.append([x.quantile(q, interpolation=interpolation) for x in several for q in QS])
+    for wanted, lazy in zip(*results, strict=True):
+        if isinstance(wanted, pd.DataFrame | pd.Series):
+            equal(lazy, wanted)
+        else:
+            assert (lazy.compute(), lazy.compute().dtype) == (wanted, wanted.dtype)
+
+
+#: One share, and several.
+QS = (0.4, [0.4, 1])
 
 
 def test_masked_numbers_of_unknown_types():
