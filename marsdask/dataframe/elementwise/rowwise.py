@@ -18,12 +18,13 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Columns, Node, PartOf, Taken
-from marsdask.core.sizes import Chunks
+from marsdask.core.sizes import Chunks, unknown_sizes
 from marsdask.core.snapshots.functions import function_name
 from marsdask.core.traits import Traits, kept
 
 from ..nodes.categories import over_all_categories
-from ..nodes.frame_node import FrameNode, SameKind, dtypes_of, is_row
+from ..nodes.frame_node import FrameNode, SameKind, dtypes_of, is_row, is_several, join_labels
+from ..nodes.samples import row_of, samples_of
 from ..nodes.traits import (
     carry_all,
     carry_column,
@@ -40,7 +41,7 @@ from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
 from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
-from ..schemas.samples import column, sample, with_replaced, without_rows
+from ..schemas.samples import sample, with_replaced, without_rows
 from ..schemas.schema import result_of
 from .row_functions import (
     ARITHMETIC,
@@ -81,7 +82,7 @@ class Rowwise(FrameNode):
     @property
     def _labelled_rows(self) -> list[FrameNode]:
         """The nodes of one value per column, if these are aligned by labels that are known."""
-        rows = [node for node in self.inputs if _is_several(node)]
+        rows = [node for node in self.inputs if is_several(node)]
         aligned = rows and any(isinstance(node.meta, pd.DataFrame) for node in self.inputs)
         aligned = aligned and function_name(self.func).strip("_") in ARITHMETIC
         nodes = [row for row in rows if isinstance(row, FrameNode)] if aligned else []
@@ -92,7 +93,7 @@ class Rowwise(FrameNode):
         rows = self._labelled_rows
         if rows:
             metas = [
-                _row_of(arg) if isinstance(arg, Node) and arg in rows else meta
+                row_of(arg) if isinstance(arg, Node) and arg in rows else meta
                 for arg, meta in zip(self.args, metas, strict=True)
             ]
         if isinstance(self.func, AlongRows):
@@ -104,13 +105,13 @@ class Rowwise(FrameNode):
 
     def _general(self, found: Any) -> Any:
         """Return the result's types if values may be missing or divided by zero."""
-        if any(isinstance(node.meta, pd.Index) or _is_several(node) for node in self.inputs):
+        if any(isinstance(node.meta, pd.Index) or is_several(node) for node in self.inputs):
             return found
         dtypes = dtypes_of(found)
         holds_all = all(getattr(dtype, "kind", "O") not in "iub" for dtype in dtypes)
         if dtypes and holds_all and function_name(self.func) not in PUTS:
             return found  # these types have a missing value
-        samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
+        samples = samples_of(self.args)
         if function_name(self.func) == "replace":
             samples[0] = with_replaced(samples[0], dict(self.kwargs).get("to_replace"))
         try:
@@ -184,6 +185,8 @@ class Rowwise(FrameNode):
 
     @property
     def chunks(self) -> Chunks:
+        if join_labels(self.row_operands):
+            return (unknown_sizes(self.name, [None]),)
         return max((node.chunks for node in self.row_operands), key=lambda chunks: len(chunks[0]))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
@@ -220,7 +223,7 @@ class Rowwise(FrameNode):
         rows = [
             grid for grid, node in zip(grids, self.inputs, strict=True) if node in self.row_operands
         ]
-        if len({grid.chunks for grid in rows}) == 1:
+        if join_labels(self.row_operands) or len({grid.chunks for grid in rows}) == 1:
             return self._map(grids, rows)
         return self._tile(grids, rows)
 
@@ -248,21 +251,8 @@ class Rowwise(FrameNode):
             )
             rule = Blockwise(call, sources, axes, dict(self.kwargs))
         partitioning = kept(rows[0].partitioning, self._carry)
-        return self.grid(rule, rows[0].chunks[0], partitioning=partitioning)
-
-
-def _row_of(node: Any) -> Any:
-    """Return one value per column, with its labels."""
-    return column(node.meta.dtype).iloc[[0] * len(node.row_labels)].set_axis(node.row_labels)
-
-
-def _is_several(node: Node) -> bool:
-    """Tell whether a node is one value per column, of unknown labels."""
-    return is_row(node) and bool(node.chunks)
-
-
-def _sample_of(node: Node) -> Any:
-    return np.zeros_like(node.meta) if is_row(node) else sample(node.meta)
+        sizes = (self if join_labels(self.row_operands) else rows[0]).chunks[0]
+        return self.grid(rule, sizes, partitioning=partitioning)
 
 
 def depends_on_values(func: Callable[..., Any]) -> bool:
@@ -389,7 +379,7 @@ def _check_types(node: Rowwise) -> None:
         "biu"
     ):
         return  # objects may have any type; integers and booleans never raise
-    samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in node.args]
+    samples = samples_of(node.args)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         node.func(*samples, **dict(node.kwargs))

@@ -331,6 +331,21 @@ def is_row(node: Node) -> bool:
     return not node.chunks or node.is_row or isinstance(node.meta, np.ndarray)
 
 
+def is_several(node: Node) -> bool:
+    """Tell whether a node is one value per column, of unknown labels."""
+    return is_row(node) and bool(node.chunks)
+
+
+def join_labels(nodes: Sequence[Node]) -> bool:
+    """Tell whether operands are values of columns that differ."""
+    if len(nodes) == 1 or not all(map(is_several, nodes)):
+        return False
+    labels = [node.row_labels for node in nodes if isinstance(node, FrameNode)]
+    if len(labels) < len(nodes) or any(columns is None for columns in labels):
+        return len({total(node.chunks[0]) for node in nodes}) > 1
+    return not all(columns.equals(labels[0]) for columns in labels)
+
+
 class PlainValues:
     """A collection whose node is an index, and that has values rather than labels."""
 

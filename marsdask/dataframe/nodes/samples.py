@@ -1,0 +1,44 @@
+"""Samples of the arguments of functions of rows: values of columns lie beside rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.node import Node
+
+from ..schemas.samples import ROWS, column, sample
+from .frame_node import is_row, is_several
+
+
+def row_of(node: Any) -> Any:
+    """Return one value per column, with its labels."""
+    return column(node.meta.dtype).iloc[[0] * len(node.row_labels)].set_axis(node.row_labels)
+
+
+def samples_of(args: Sequence[Any]) -> list[Any]:
+    """Return arguments of a function of rows, with a few rows of the types of the nodes.
+
+    Values of columns have the labels of the frame beside them, or as many as there are rows.
+    """
+    nodes = [arg for arg in args if isinstance(arg, Node)]
+    frames = [node.meta for node in nodes if isinstance(node.meta, pd.DataFrame)]
+    columns = frames[0].columns if frames else range(ROWS)
+    has_values = any(map(is_several, nodes))
+
+    def sample_of(arg: Any) -> Any:
+        if isinstance(arg, np.ndarray) and arg.ndim == 1 and has_values:
+            return np.resize(arg, len(columns))
+        if not isinstance(arg, Node):
+            return arg
+        if not is_row(arg):
+            return sample(arg.meta)
+        if not is_several(arg):
+            return np.zeros_like(arg.meta)
+        values = sample(arg.meta)
+        return values.iloc[np.arange(len(columns)) % len(values)].set_axis(columns)
+
+    return [*map(sample_of, args)]
