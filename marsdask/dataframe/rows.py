@@ -100,7 +100,8 @@ def without_ellipsis(key: Any, ndim: int) -> Any:
 
 def level_at(index: Any, number: int) -> Any:
     """Return a level of labels by its position: names of levels may be numbers, too."""
-    return index if index.nlevels == 1 else index._get_level_values(number)
+    is_tuples = isinstance(index, pd.MultiIndex)
+    return index._get_level_values(number) if is_tuples else index
 
 
 def levels_in(index: Any) -> list[Any]:

@@ -177,3 +177,25 @@ def test_labels_of_objects_stay_objects(values):
     lazy = md.DataFrame(frame, chunk_size=2)
     equal(lazy.index, frame.index)
     equal(lazy[lazy.v > 0], frame[frame.v > 0])
+
+
+ONE_LEVEL: dict[str, Callable[[Any], Any]] = {
+    "reset_index": lambda s: s.reset_index(name="n"),
+    "sort_index": lambda s: s.sort_index().reset_index(),
+    "groupby": lambda s: s.groupby(level=0).sum(),
+    "query": lambda s: s.to_frame("n").query("k == 2"),
+    "eval": lambda s: s.to_frame("n").eval("k == 2"),
+    "pivot_table": lambda s: s.to_frame("n").pivot_table(index="k", values="n"),
+    "droplevel": lambda s: s.rename_axis("other").index.get_level_values(0),
+}
+
+
+@pytest.mark.parametrize("name", ONE_LEVEL)
+@pytest.mark.parametrize("values", [[2, 1, 2], [None, "a", "a"]], ids=["numbers", "objects"])
+def test_tuples_of_one_label(name, values):
+    """Numbers of equal rows of one column have such labels, as in pandas."""
+    frame = pd.DataFrame({"k": pd.Series(values, dtype=type(values[-1]))})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    operation = ONE_LEVEL[name]
+    counts = frame.value_counts(sort=False, dropna=False)
+    equal(operation(lazy.value_counts(sort=False, dropna=False)), operation(counts))

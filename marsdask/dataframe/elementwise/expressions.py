@@ -132,9 +132,9 @@ class Evaluation:
             column = self.frame[label]
             self.repeated |= column.ndim == 2
             return column
-        if labels.nlevels == 1 and name in {"index", "ilevel_0", labels.name}:
+        if not isinstance(labels, pd.MultiIndex) and name in {"index", "ilevel_0", labels.name}:
             return rowwise(to_series, self.frame.index, name=None)
-        for at, level in enumerate(labels.names if labels.nlevels > 1 else ()):
+        for at, level in enumerate(labels.names if isinstance(labels, pd.MultiIndex) else ()):
             if name == (f"ilevel_{at}" if level is None else level):
                 return rowwise(level_values, self.frame, level=at)
         raise pd.errors.UndefinedVariableError(name)

@@ -162,7 +162,7 @@ class GroupByAggregation(FrameNode):
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
         if self.call.uses_labels:
             return self
-        below = without_numbers(self.a)
+        below = without_numbers(self.a, self.call.by)
         return self if below is self.a else self.replaced(a=below)
 
     def tile(self, a: Grid) -> Any:

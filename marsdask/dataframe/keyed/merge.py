@@ -223,6 +223,9 @@ class Merge(FrameNode):
     def _types(self) -> Any:
         left, right = self.left.meta, self.right.meta
         result = self.how(left, right)
+        if self.how.left_index and self.how.right_index and left.index.names != right.index.names:
+            # Those of no rows are named otherwise.
+            result = result.rename_axis(index=self.how(row(left), row(right)).index.names)
         alone = []
         if self.how.how in {"left", "outer", "left_anti"}:
             alone.append(self.how(row(left), right))
@@ -277,11 +280,11 @@ class Merge(FrameNode):
         how = self.how
         changes = {
             name: below
-            for name, side, flag in (
-                ("left", self.left, how.left_index),
-                ("right", self.right, how.right_index),
+            for name, side, flag, keys in (
+                ("left", self.left, how.left_index, how.left_on or how.on or ()),
+                ("right", self.right, how.right_index, how.right_on or how.on or ()),
             )
-            if not flag and (below := without_numbers(side)) is not side and how.numbers
+            if not flag and (below := without_numbers(side, keys)) is not side and how.numbers
         }
         return self.replaced(**changes) if changes else self
 

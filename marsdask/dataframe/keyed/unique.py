@@ -23,7 +23,7 @@ from marsdask.core.traits import Traits
 
 from ..arguments.pandas_arguments import check_boolean
 from ..elementwise.filter import Filter
-from ..elementwise.rowwise import column_of, relabelled, renamed, rowwise
+from ..elementwise.rowwise import Method, column_of, relabelled, renamed, rowwise
 from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import FrameNode, S, axis_number
 from ..nodes.traits import comparable, dtype_of_key, keys_by
@@ -256,6 +256,11 @@ class RepeatedRows(RowMask):
 
 def duplicated(frame: DataFrame, subset: Any = None, keep: Any = "first") -> Series:
     """Tell which rows are duplicates of others. See pandas.DataFrame.duplicated."""
+    _check_keep(keep)
+    if not len(frame.node.meta.columns) or total(frame.node.chunks[0]) == 0:
+        # pandas looks at no label then.
+        none: Series = rowwise(Method("duplicated"), frame)
+        return none
     if subset is not None:
         frame = rowwise(column_of, frame, key=_labels_in(frame.node.meta, subset))
     return _repeated(frame, keep)
@@ -272,10 +277,6 @@ def _repeated(frame: DataFrame, keep: Any) -> Series:
     _check_keep(keep)
     # Several columns may have one label.
     places = tuple(range(len(frame.node.meta.columns)))
-    if not places:
-        raise NotImplementedError(
-            "duplicated() without columns is not supported; choose at least one column"
-        )
     rows = rowwise(relabelled, frame, columns=pd.RangeIndex(len(places)))
     call = RepeatedRows(places, ..., "duplicated", (keep,), (), sort=False, dropna=False)
     flags: Series = collection_of(GroupedRows(rows.node, call))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
@@ -237,8 +237,9 @@ def reset_index(obj: Any, level: Any = None, *, drop: bool = False, **options: A
     return wrap(ResetIndex(obj.node, drop, tuple(options.items())))
 
 
-def without_numbers(node: Node) -> Node:
-    """Return the node without new numbers that only replace its labels."""
-    while isinstance(node, ResetIndex) and node.drop:
-        node = node.a
-    return node
+def without_numbers(node: Node, keys: Iterable[Hashable]) -> Node:
+    """Return the node without new numbers that only replace its labels, none named as a key."""
+    below = node
+    while isinstance(below, ResetIndex) and below.drop:
+        below = below.a
+    return below if {*keys}.isdisjoint(below.meta.index.names) else node

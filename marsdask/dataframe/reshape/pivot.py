@@ -92,7 +92,8 @@ def pivot_table(
     several = values is None or pd.api.types.is_list_like(values)
     keys = [*rows, *names]
     selection = _values(data, values, keys)
-    frame = data[list(dict.fromkeys([*keys, *selection]))]
+    labels = dict.fromkeys([*keys, *selection])
+    frame = data[[label for label in labels if label in data.columns]]
 
     def table(func: Any) -> Any:
         groups = Groups(frame, rows, names, selection, func, kwargs, observed)
@@ -105,14 +106,14 @@ def pivot_table(
     if not isinstance(aggfunc, list):
         single: DataFrame = table(aggfunc)
         return single
-    labels = [function_name(item) if callable(item) else item for item in aggfunc]
-    block: Any = pd.concat(compute(*map(table, aggfunc)), keys=labels, axis=1)
+    titles = [function_name(item) if callable(item) else item for item in aggfunc]
+    block: Any = pd.concat(compute(*map(table, aggfunc)), keys=titles, axis=1)
     result: DataFrame = from_pandas(block)
     return result
 
 
 def _keys(data: DataFrame, by: Any) -> list[Any]:
-    """Return the columns that are keys."""
+    """Return the columns and levels that are keys."""
     labels = [] if by is None else _listed(by)
     for label in [by, *labels] if isinstance(by, np.ndarray | ExtensionArray) else labels:
         values = isinstance(label, Collection | pd.Grouper | np.ndarray | ExtensionArray)
@@ -120,7 +121,7 @@ def _keys(data: DataFrame, by: Any) -> list[Any]:
             raise NotImplementedError(
                 "pivot_table() by other keys than columns is not supported; use assign() first"
             )
-        if label not in data.columns:
+        if label not in data.columns and label not in data.node.meta.index.names:
             raise KeyError(label)
     return labels
 
@@ -214,7 +215,7 @@ class Groups:
 
     def _with_margins(self, fill_value: Any, name: str) -> Any:
         complete = self.frame.dropna()
-        all_rows = complete[[*self.rows, *self.columns][0]].isna()
+        all_rows = complete[self.values[0]].isna()
         groups, by_rows, by_columns, grand = compute(
             self.by([*self.rows, *self.columns]),
             self.by(self.rows, complete),

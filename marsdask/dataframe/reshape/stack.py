@@ -298,7 +298,7 @@ def widened(
 def _are_sorted_groups(node: Node) -> bool:
     """Tell whether rows are groups: pandas then has their categories in order, not as they come."""
     while isinstance(node, Rowwise | NarrowFloats):
-        if isinstance(node, Rowwise) and isinstance(node.func, NewLabels):
+        if isinstance(node, Rowwise) and node.relabels:
             return False
         node = node.inputs[0]
     return isinstance(node, GroupByAggregation) and node.call.sort
@@ -342,7 +342,7 @@ def _has_categories(index: pd.MultiIndex) -> bool:
 
 def _keeps_levels(node: Node) -> bool:
     if isinstance(node, Rowwise):
-        return not isinstance(node.func, NewLabels) and node.inputs[0].meta.index.nlevels > 1
+        return not node.relabels and node.inputs[0].meta.index.nlevels > 1
     if isinstance(node, FrameFold):
         return node.title in {"nlargest", "nsmallest"}
     return isinstance(node, CHOICES) or (isinstance(node, SortValues) and node.by != ())

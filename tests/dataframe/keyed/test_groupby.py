@@ -231,7 +231,14 @@ AGGREGATED_KEYS = {
     "named like it": lambda f: f.groupby("k", as_index=False).agg(k=("x", "sum")),
     "a column": lambda f: f.groupby("k", as_index=False)["k"].sum(),
     "sizes": lambda f: f.groupby("k")[["x", "c"]].agg("size"),
+    "grouped again": lambda f: _sums(f).groupby("k").sum(),
+    "joined": lambda f: _sums(f).merge(f, on="k", how="left"),
 }
+
+
+def _sums(frame):
+    """Return sums of the keys of groups, which the labels below the new ones are called as, too."""
+    return frame.groupby("k", as_index=False)[["k"]].sum()
 
 
 @pytest.mark.parametrize("name", AGGREGATED_KEYS)

@@ -164,3 +164,16 @@ def test_objects_meet_missing_numbers(dtype: str, how: str) -> None:
             rows: Any = lazy[0].merge(lazy[1], on="k", how=how).compute()
             pd.testing.assert_frame_equal(rows, wanted)
             assert [*map(type, rows.k)] == [*map(type, wanted.k)]
+
+
+@pytest.mark.parametrize("how", ["left", "right", "inner", "outer"])
+@pytest.mark.parametrize("names", [("a", "b"), ("a", None), (None, "b")])
+def test_names_of_joined_labels(how: Any, names: tuple[Any, Any]) -> None:
+    """They are declared as they come, of labels that are named otherwise on each side."""
+    index = [pd.Index([1, 2], name=name) for name in names]
+    sides = [pd.DataFrame({column: 1}, labels) for column, labels in zip("xy", index, strict=True)]
+    lazy = [md.DataFrame(side, chunk_size=1) for side in sides]
+    rows = lazy[0].join(lazy[1], how=how)
+    wanted = sides[0].join(sides[1], how=how)
+    assert rows.index.name == wanted.index.name
+    equal(rows.reset_index(), wanted.reset_index())

@@ -96,8 +96,6 @@ def test_refused_at_the_call():
         lazy.drop_duplicates("nope")
     with pytest.raises(KeyError):
         lazy.duplicated(["k", "nope"])
-    with pytest.raises(NotImplementedError, match="one column"):
-        lazy[[]].duplicated()
 
 
 def test_no_columns_to_look_at():
@@ -106,6 +104,11 @@ def test_no_columns_to_look_at():
     for call in (lazy.drop_duplicates, lazy.duplicated):
         with pytest.raises(ValueError, match="at least one column"):
             call([])
+    for frame in (pd.DataFrame(index=[1, 1]), pd.DataFrame({"a": []})):
+        lazy = md.DataFrame(frame, chunk_size=1)
+        for method in ("duplicated", "drop_duplicates"):
+            for subset in (None, ["missing"]):
+                equal(getattr(lazy, method)(subset), getattr(frame, method)(subset))
 
 
 @pytest.mark.parametrize("closed", ["left", "right"])

@@ -54,6 +54,34 @@ def test_tables_equal_pandas(rows):
         equal(md.pivot_table(lazy, **TABLES[0])[["a"]], frame.pivot_table(**TABLES[0])[["a"]])
 
 
+@pytest.mark.parametrize("keys", ["k", "s", ["k", "s"]])
+@pytest.mark.parametrize("drop", [True, False])
+def test_levels_as_keys(keys, drop):
+    """Labels of rows may be keys of tables, unless a column has the name, too."""
+    rows = table(25, 4)
+    frame = rows.set_index(keys, drop=drop)
+    lazy = md.DataFrame(frame, chunk_size=9)
+    for options in (*TABLES[:1], *TABLES[2:4], {"index": "k", "values": "u", "margins": True}):
+        try:
+            wanted = frame.pivot_table(**options)
+        except ValueError:
+            with pytest.raises(ValueError, match="ambiguous"):
+                lazy.pivot_table(**options)
+        else:
+            equal(lazy.pivot_table(**options), wanted)
+
+
+def test_pivots_of_rows_with_several_levels():
+    """New labels are sorted, whatever the old ones are."""
+    frame = pd.DataFrame({"k": [-2, -1, 1, -1], "f": [0.25, None, 2, 3], "u": [8, 8, 7, 3]})
+    frame.index = pd.MultiIndex.from_tuples([(1, "p"), (1, "q"), (0, "q"), (0, "p")])
+    for rows, chosen in ((frame, frame[:]), (frame, frame[1:])):
+        options = {"index": "u", "columns": "k", "values": "f"}
+        lazy = md.DataFrame(rows, chunk_size=3)
+        lazy = lazy if len(chosen) == len(rows) else lazy.iloc[1:]
+        equal(lazy.pivot(**options), chosen.pivot(**options))
+
+
 CATEGORIES: list[dict[str, Any]] = [
     {"values": "u", "index": "c", "columns": "m", "aggfunc": "sum"},
     {"values": ["f", "u"], "index": ["m", "c"], "aggfunc": "count"},
