@@ -328,11 +328,11 @@ class Engine:
                     instruction = self._perform(instruction, job.bound)
         finally:
             self._here.level = level
-            if not level and self._native is not None:
-                self._native.rest()
-            if level:
-                with self.locked():
+            with self.locked():
+                if level:
                     self.state.active += 1
+                elif self._native is not None:
+                    self._native.rest(alone=not self.state.active)
 
     def _perform(self, instruction: TaskRecord | Spill, bound: int) -> TaskRecord | Spill | None:
         """Follow an instruction of the state and return the next one."""
@@ -370,11 +370,10 @@ class Engine:
                 self.state.fail(item, error)
             value = error = None  # the dropped values may be large
             following = self.state.next(bound) if not self.closed else None
-            resting = not self.state.active
+            if not self.state.active and self._native is not None:
+                self._native.rest()
         finally:
             self.unlock()
-        if resting and self._native is not None:
-            self._native.rest()
         if job.observed:
             job.owner.flush()
         return following

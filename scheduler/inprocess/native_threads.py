@@ -63,6 +63,14 @@ class Libraries:
                 for pool in self._kept:
                     pool.set(limit)
 
+    def free_thread(self) -> None:
+        """Restore the original limits of the calling thread, while others run tasks."""
+        with self._lock:
+            self._here.limit = None
+            for pool in self._pools:
+                if pool.per_thread:
+                    pool.set(None)
+
     def restore(self) -> None:
         """Restore the original limits of the calling thread and the process."""
         self.set(None)
@@ -89,7 +97,8 @@ class Libraries:
         for library in ThreadpoolController().lib_controllers:
             if library.filepath not in names:
                 count, change = library.num_threads, partial(_change, library)
-                self._pools.append(_Pool(library.filepath, count, change))
+                per_thread = library.user_api == "openmp"
+                self._pools.append(_Pool(library.filepath, count, change, per_thread=per_thread))
         arrow, numexpr = sys.modules.get("pyarrow"), sys.modules.get("numexpr")
         if arrow is not None and "pyarrow" not in names and hasattr(arrow, "set_cpu_count"):
             self._pools.append(_Pool("pyarrow", arrow.cpu_count(), arrow.set_cpu_count))
@@ -110,8 +119,11 @@ def _change(library: Any, count: int) -> None:
 class _Pool:
     """One pool: its original number of threads, and the last requested one."""
 
-    def __init__(self, name: str, found: int, change: Callable[[int], object]) -> None:
+    def __init__(
+        self, name: str, found: int, change: Callable[[int], object], *, per_thread: bool = False
+    ) -> None:
         self.name = name
+        self.per_thread = per_thread
         self._found = found
         self._change = change
 
@@ -138,9 +150,15 @@ class NativeShare:
         """Prepare the calling thread for a task that runs alone or in parallel."""
         self._libraries.set(self._alone if alone else self._side_by_side)
 
-    def rest(self) -> None:
-        """Remove the limits while no task runs: they do not apply to the rest of the process."""
-        self._libraries.set(None)
+    def rest(self, *, alone: bool = True) -> None:
+        """Remove the limits while no task runs: they do not apply to the rest of the process.
+
+        If others run tasks, only those of the calling thread.
+        """
+        if alone:
+            self._libraries.set(None)
+        else:
+            self._libraries.free_thread()
 
     def close(self) -> None:
         """Remove the limits permanently."""

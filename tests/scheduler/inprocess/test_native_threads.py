@@ -85,6 +85,20 @@ def test_openmp_is_limited_for_each_thread(found):
     assert library.changes == [2, 2]
 
 
+def test_a_thread_that_leaves_changes_nothing_for_others(found):
+    """Pools of the process stay limited while others run tasks; its own are as before."""
+    blas, openmp = Library("blas"), Library("gomp", user_api="openmp")
+    found.libraries += [blas, openmp]
+    libraries = Libraries()
+    share = NativeShare(8, 4, libraries)
+    share.enter(alone=False)
+    share.rest(alone=False)
+    assert (blas.num_threads, openmp.num_threads) == (2, 8)
+    share.enter(alone=False)
+    share.rest()
+    assert (blas.num_threads, openmp.num_threads) == (8, 8)
+
+
 def test_new_libraries_are_found(found, monkeypatch):
     """A module imported later that brings a library is noticed under the same limit."""
     libraries = Libraries()
