@@ -145,6 +145,8 @@ class Concat(FrameNode):
     parts: tuple[Node, ...]
     counts: tuple[Any, ...] | None = None
     """How many rows each part counts as, where that is not as many as it is known to have."""
+    key_levels: int | None = None
+    """How many levels of labels are keys, if keys or names of levels were given."""
 
     @property
     def meta(self) -> Any:
@@ -261,13 +263,18 @@ class Concat(FrameNode):
         grids = yield from resolved(*grids)
         counts = [total(grid.chunks[0]) for grid in grids]
         metas = yield from self._metas(grids, counts)
-        parts = [(meta.index, rows) for meta, rows in zip(metas, counts, strict=True)]
+        parts = [
+            (meta.index, rows)
+            for meta, rows in zip(metas, counts, strict=True)
+            if rows or self.key_levels is not None or not _lacks_columns(meta)
+        ]
         filled = [(index, rows) for index, rows in parts if rows]
-        first, like = metas[0].index, self.meta.index
+        first, like = (parts[0][0] if parts else metas[0].index), self.meta.index
         among_pairs = like.nlevels < first.nlevels
         if among_pairs and {index.nlevels for index, _ in filled} == {first.nlevels}:
             like, parts = without_names(first), filled
-        labels = (common_levels if like.nlevels > 1 else common_labels)(parts, like)
+        has_pairs = like.nlevels - (self.key_levels or 0) > 1
+        labels = (common_levels if has_pairs else common_labels)(parts, like)
         labels = labels_of_objects(labels) if among_pairs else labels
         by_rows = not self.settled
         empty = [meta for meta, rows in zip(metas, counts, strict=True) if by_rows and rows == 0]
@@ -449,8 +456,10 @@ def _below(
             for key, part in zip(keys, parts, strict=True)
         ]
     # Below keys a part without rows counts, too.
-    counts = None if keys is None and names is None else (1,) * len(parts)
-    result = wrap(Concat(tuple(part.node for part in parts), counts))
+    plain = keys is None and names is None
+    levels = None if plain else _levels_of(parts) - _levels_of(given)
+    counts = None if plain else (1,) * len(parts)
+    result = wrap(Concat(tuple(part.node for part in parts), counts, levels))
     same = keys is not None and len({alignment(part.node) for part in given}) == 1
     if not ignore_index and not same:  # pandas keeps equal labels below keys
         result = with_inferred_labels(result, given)
@@ -459,6 +468,10 @@ def _below(
         whole: Any = pd.concat(metas, join=typed("Any", join), sort=sort)
         result = result[list(whole.columns)]
     return reset_index(result, drop=True) if ignore_index else result
+
+
+def _levels_of(parts: list[Any]) -> int:
+    return int(parts[0].node.meta.index.nlevels)
 
 
 def _beside(parts: list[Any], join: str, options: dict[str, Any], *, sort: bool | None) -> Any:

@@ -210,10 +210,17 @@ def test_levels_without_rows(above):
         equal(md.concat(lazy), pd.concat(both[order]))
 
 
+def test_labels_of_nothing():
+    """Labels of parts without rows and without columns have no effect."""
+    bare, rows = pd.DataFrame(index=LABELS["no pairs"]), pd.DataFrame({"v": [1]}, pd.Index([3]))
+    for parts in ([bare, rows, bare], [rows, bare]):
+        equal(md.concat(list(map(md.DataFrame, parts))), pd.concat(parts))
+
+
 @pytest.mark.parametrize("below", ["floats", "no floats", "numbers"])
 def test_labels_of_other_types_below_keys(below):
     """Numbers below keys have their common type, whether a part has rows or not."""
-    for labels in (LABELS["range"], LABELS["no floats"]):
+    for labels in (LABELS["range"], LABELS["no floats"], LABELS["texts"]):
         both = [pd.DataFrame({"v": range(len(one))}, one) for one in (labels, LABELS[below])]
         for order in (slice(None), slice(None, None, -1)):
             wanted = pd.concat(both[order], keys=["p", "q"])
