@@ -51,6 +51,10 @@ p.truncate("2000-03", "2000-07")""",
     "rolling periods": """
 p = lazy(pd.Series(range(4), index=pd.period_range("2000-01-01", periods=4, freq="min")))
 p.rolling("2min").sum()""",
+    **{
+        f"weights by times: {times}": f"days.ewm(halflife='20D', times={times}).mean()"
+        for times in ("days.index", "days.index.to_series()", "days.index.to_numpy()")
+    },
     "label minus a day": "days.index[-1] - pd.offsets.Day(1)",
     "label minus a business day": "days.index[-1] - pd.offsets.BDay()",
     "label plus a month": "days.index[0] + pd.offsets.MonthEnd(2)",

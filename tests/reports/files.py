@@ -45,6 +45,17 @@ f[f.a.isin(['k3', 'k8'])].a.cat.remove_unused_categories()""",
     "groupby categories": "categories().groupby('a', observed=False).v.sum()",
     "value_counts of categories": "categories().a.value_counts().sort_index()",
     "sorted categories": "categories().sort_values('a', kind='stable')",
+    **{
+        f"categories {call}": f"categories().a.{call}"
+        for call in (
+            *("cat.rename_categories(str.upper)", "cat.set_categories(['k1', 'k0'])", "nunique()"),
+            *("str.upper()", "factorize()[0]", "map({'k1': 5, 'k7': 6})", "describe()", "mode()"),
+        )
+    },
+    **{
+        f"ordered {call}": f"ordered().c.{call}"
+        for call in ("min()", "clip('lo', 'mid')", "rank()", "cat.codes", "isin(['hi'])")
+    },
     "isin of categories": "categories().a.isin(['k3', 'k9'])",
     "concat of categories": "md.concat([categories('p').a, categories('q').a])",
     "concat of other categories": """

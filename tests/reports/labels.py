@@ -162,4 +162,29 @@ REFUSALS: dict[str, tuple[str, str]] = {
 lazy(pd.DataFrame({"k": [1, 2, 1], "v": [1, 2, 3]})).to_parquet(here("p"), partition_cols=["k"])""",
         "use to_parquet() for each value",
     ),
+    "kendall": ("lazy(pd.DataFrame({'a': [1, 2]})).corr('kendall')", "use method='pearson'"),
+    "same labels: melt": (
+        "lazy(pd.DataFrame([[1, 2]], columns=['a', 'a'])).melt()",
+        "use set_axis(axis=1)",
+    ),
+    "same labels: agg": (
+        "lazy(pd.DataFrame([[1, 2]], columns=['a', 'a'])).agg(['sum', 'max'])",
+        "use set_axis(labels, axis=1)",
+    ),
+    "counts of rows with categories": (
+        "lazy(pd.DataFrame({'a': pd.Categorical(['x', 'y'])})).value_counts()",
+        "use groupby(columns, sort=False).size()",
+    ),
+    "indicators of labels": (
+        "md.get_dummies(lazy(pd.Series([1, 2])).index)",
+        "use a Series",
+    ),
+    "search in categories": (
+        "lazy(pd.Series(['a', 'b'], dtype='category')).searchsorted('b')",
+        "use (series < value).sum()",
+    ),
+    "append to parquet": (
+        "lazy(pd.DataFrame({'a': [1]})).to_parquet(here('p'), append=True)",
+        "use name_function=",
+    ),
 }

@@ -16,6 +16,8 @@ q.groupby("g").u.{name}()"""
             *("cumsum()", "apply(lambda rows: rows.max())", "agg('sum')", "rolling(2).sum()"),
             *("idxmax()", "value_counts()", "nlargest(1)", "sum().reset_index()", "head(1)"),
             *("sum().to_frame()", "shift()", "rank()", "agg(['sum', 'max'])", "size()"),
+            *("agg(x='sum')", "transform(lambda rows: rows - rows.mean())", "nth(0)"),
+            *("ewm(alpha=0.5).mean()", "describe()", "quantile([0.1, 0.5])", "sem()", "ngroup()"),
         )
     },
     "no name: by a list": "lazy(pd.Series([1., 2.])).groupby([0, 0]).mean()",
@@ -42,7 +44,11 @@ md.concat([x.str.len(), n])""",
     **{
         f"objects: {call}": f"""
 lazy(pd.Series([1, 2, None, "a", "b", None, np.nan, 2.5, 3], dtype=object)).str.{call}"""
-        for call in ("upper()", "len()", "strip()", "contains('a')", "slice(0, 1)", "find('a')")
+        for call in (
+            *("upper()", "len()", "strip()", "contains('a')", "slice(0, 1)", "find('a')"),
+            *("split('a')", "startswith('a')", "isdigit()", "extract('(a)')", "get(0)"),
+            *("encode('utf8')", "repeat(2)", "cat(sep='-')"),
+        )
     },
     "objects: a chunk of numbers": "lazy(pd.Series([1, 2, 'a', 'b'], dtype=object)).str.len()",
     "objects: mixed": "lazy(pd.Series(['a', 'b', 'c', 1, 2.5, 3], dtype=object)).str.upper()",

@@ -125,6 +125,8 @@ def get_dummies(
     if not is_lazy(data):
         of_values: DataFrame = of_memory("get_dummies", data, columns=columns, **options)
         return of_values
+    if not isinstance(as_node(data).meta, pd.DataFrame):
+        _values(data, "get_dummies")
     source = data = with_all_categories(data)
     meta = as_node(data).meta
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta

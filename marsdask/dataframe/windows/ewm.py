@@ -187,7 +187,8 @@ def with_times(block: Any, times: Any) -> Any:
     """Return rows with their times as the last column."""
     frame = block.to_frame() if block.ndim == 1 else block
     label = frame.columns[0] if len(frame.columns) else None  # columns keep their type
-    return pd.concat([frame, times.set_axis(frame.index).rename(label)], axis=1)
+    column = pd.Series(times.array, frame.index, name=label)
+    return pd.concat([frame, column], axis=1)
 
 
 @kernel(scratch=3.0)

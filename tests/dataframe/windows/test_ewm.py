@@ -59,6 +59,16 @@ def test_other_statistics():
     equal(e.f.agg("mean"), d.f.agg("mean"))
 
 
+def test_times_that_are_lazy():
+    """They are a column or labels of the same rows."""
+    days = pd.date_range("2024-01-01", periods=5, freq="36h")
+    frame = table(5).set_axis(days).assign(t=days)[["t", "f", "u"]]
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    wanted = frame[["f", "u"]].ewm(halflife="1D", times=days).mean()
+    for times in (lazy.t, lazy.index, lazy.index.to_series()):
+        equal(lazy[["f", "u"]].ewm(halflife="1D", times=times).mean(), wanted)
+
+
 def test_refusals():
     """What is not there says so, and what pandas refuses is refused at the call."""
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
