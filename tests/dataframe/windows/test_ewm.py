@@ -61,7 +61,7 @@ def test_other_statistics():
 
 def test_times_that_are_lazy():
     """They are a column or labels of the same rows."""
-    days = pd.date_range("2024-01-01", periods=5, freq="36h")
+    days: Any = pd.date_range("2024-01-01", periods=5, freq="36h")
     frame = table(5).set_axis(days).assign(t=days)[["t", "f", "u"]]
     lazy: Any = md.DataFrame(frame, chunk_size=2)
     wanted = frame[["f", "u"]].ewm(halflife="1D", times=days).mean()
