@@ -41,6 +41,7 @@ OF_NO_ROWS = (
     "numpy boolean subtract",
     "Cannot aggregate non-numeric type: str",
     "unsupported operand type(s) for &",
+    "Invalid comparison between dtype=",
 )
 #: What pandas raises of some types in place of TypeError, depending on the order of the labels.
 BY_ORDER = "MultiIndex has no single backing array"
