@@ -241,7 +241,9 @@ def finish(
     if isinstance(like, pd.DataFrame) and result.dtype == float:
         result = _in_own_types(result, like, SHORT if recipe in DEVIATIONS else SHORT[1:])
     if dtype in SHORT or isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype):
-        whole = _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
+        # Declared floats may be integers with a mask: see convert_dtypes().
+        whole = result.dtype.kind in "iu" and all(own.kind == "f" for own in dtypes_of(like))
+        whole = whole or _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
         result = result if whole else result.astype(dtype)
     if isinstance(like, pd.DataFrame):
         objects = is_object_dtype(dtype) and any(map(is_object_dtype, like.dtypes))

@@ -112,3 +112,13 @@ def test_no_rows(name: str, dtype: Any) -> None:
     lazy = md.DataFrame(frame)
     same(lambda d: d.agg([name]), lazy, frame)
     same(lambda d: getattr(d.m, name)(), lazy, frame)
+
+
+@pytest.mark.parametrize("method", ["max", "min", "sum", "prod", "mean"])
+@pytest.mark.parametrize("values", [[0, None], [1, 2], [1.5, 2]], ids=str)
+def test_converted_columns(method, values):
+    """Floats that are whole are integers: so are the largest one and the sum."""
+    frame = pd.DataFrame({"a": values, "b": [None, 3]}, dtype=float)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    wanted = getattr(frame.convert_dtypes(), method)()
+    equal(getattr(lazy.convert_dtypes(), method)(), wanted)
