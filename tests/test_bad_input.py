@@ -233,7 +233,7 @@ def test_unknown_schedulers_are_named():
     with pytest.raises(ValueError, match="processes"):
         mt.ones(3).compute(scheduler="proceses")
     with pytest.raises(TypeError, match="new_session"):
-        mt.ones(3).execute(session="threads")  # type: ignore[arg-type]
+        mt.ones(3).execute(session="threads")  # type: ignore[call-overload]
     found = marsdask.get_default_session()
     assert found is None or not found.closed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pickle
 import sys
+from typing import Any
 
 import dask
 import dask.array as da
@@ -198,7 +199,8 @@ def test_executed_results_enter_graphs_as_they_are():
         np.testing.assert_array_equal((y + y).compute(scheduler="sync"), np.full((4, 6), 4.0))
         np.testing.assert_array_equal(x.compute(scheduler="sync"), np.full((4, 6), 2.0))
         assert scheduler.tasks == tasks
-        held = x.node.embedded().blocks
+        stored: Any = x.node
+        held = stored.embedded().blocks
         assert not any(block.flags.writeable for block in held.values())
 
 
@@ -287,7 +289,7 @@ def test_types_after_execute_are_those_of_the_values(client):
     """Whatever was declared; the chunks on the cluster are all of that type."""
     frame = pd.DataFrame({"k": range(6)})
     parts = [delayed(frame), delayed(frame * 0.5)]
-    lazy = md.from_delayed(parts, frame).execute()
+    lazy: Any = md.from_delayed(parts, frame).execute()
     assert lazy._session.scheduler.name == "dask"
     assert lazy.k.dtype == float
     assert [block.k.dtype for block in client.gather(futures_of(lazy))] == [float] * 2

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from numbers import Number
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, overload
 
 import dask.base
 import dask.threaded
@@ -32,6 +32,7 @@ from .protocol.finalization import finalize, finalize_several, rebuild, rebuild_
 from .protocol.layer import MergeLayers, graph_of, hold_futures, nested_keys
 from .registry import class_of, register_collection
 from .results.computed_value import Known
+from .results.execution import Execution
 from .results.stored import InMemoryBlocks, Stored
 from .session import (
     Session,
@@ -124,6 +125,18 @@ class Collection(HandsOn, ByReference):
     def _node(self) -> Node:
         return self.node
 
+    @overload
+    def execute(
+        self, session: Session | None = None, *, wait: Literal[True] = True, **kwargs: Any
+    ) -> Self: ...
+    @overload
+    def execute(
+        self, session: Session | None = None, *, wait: Literal[False], **kwargs: Any
+    ) -> Execution: ...
+    @overload
+    def execute(
+        self, session: Session | None = None, *, wait: bool, **kwargs: Any
+    ) -> Self | Execution: ...
     def execute(
         self,
         session: Session | None = None,
@@ -131,7 +144,7 @@ class Collection(HandsOn, ByReference):
         wait: bool = True,
         show_progress: bool | str | None = None,
         **kwargs: Any,
-    ) -> Any:
+    ) -> Self | Execution:
         """Compute the value and keep its chunks in the session.
 
         Parameters
@@ -155,7 +168,10 @@ class Collection(HandsOn, ByReference):
         np.float64(3.0)
         """
         check_hints(kwargs)
-        return execute(self, session=session, wait=wait, show_progress=show_progress)
+        outcome: Self | Execution = execute(
+            self, session=session, wait=wait, show_progress=show_progress
+        )
+        return outcome
 
     def fetch(self, session: Session | None = None) -> Any:
         """Return the computed value.
@@ -208,7 +224,7 @@ class Collection(HandsOn, ByReference):
             return dask.base.compute(self, **dask_options)[0]
         return self._given(compute(self, session=session)[0])
 
-    def persist(self, *, session: Session | None = None, **dask_options: Any) -> Any:
+    def persist(self, *, session: Session | None = None, **dask_options: Any) -> Self:
         """Compute the value and return a new collection of its chunks.
 
         Parameters
@@ -231,8 +247,9 @@ class Collection(HandsOn, ByReference):
         array([0, 1, 2])
         """
         if dask_options:
-            return dask.base.persist(self, **dask_options)[0]
-        return execute(type(self)(self._node, self._session), session=session)
+            persisted: Self = dask.base.persist(self, **dask_options)[0]
+            return persisted
+        return type(self)(self._node, self._session).execute(session)
 
     def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
         """Execute unless executed before, and return the value.

@@ -79,6 +79,13 @@ class DataFrame(FrameBase):
 
     __slots__ = ("_labels",)
 
+    if TYPE_CHECKING:  # the types of the values
+
+        def fetch(self, session: Session | None = None) -> pd.DataFrame: ...
+        def compute(
+            self, *, session: Session | None = None, **dask_options: Any
+        ) -> pd.DataFrame: ...
+
     def __init__(
         self,
         data: Any = None,

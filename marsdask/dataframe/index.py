@@ -78,6 +78,13 @@ class Index(Rows):
 
     __slots__ = ("_owner",)
 
+    if TYPE_CHECKING:  # the types of the values
+
+        def fetch(self, session: Session | None = None) -> pd.Index[Any]: ...
+        def compute(
+            self, *, session: Session | None = None, **dask_options: Any
+        ) -> pd.Index[Any]: ...
+
     def __init__(
         self,
         data: Any = None,

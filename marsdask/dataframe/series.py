@@ -65,6 +65,13 @@ class Series(FrameBase):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:  # the types of the values
+
+        def fetch(self, session: Session | None = None) -> pd.Series[Any]: ...
+        def compute(
+            self, *, session: Session | None = None, **dask_options: Any
+        ) -> pd.Series[Any]: ...
+
     def __init__(
         self,
         data: Any = None,

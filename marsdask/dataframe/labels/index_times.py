@@ -36,7 +36,8 @@ def attribute(index: Index, name: str) -> Any:
     if name in REDUCTIONS and hasattr(meta, name):
         return getattr(column(index), name)
     if name == "inferred_freq":
-        return index.compute().inferred_freq
+        labels: Any = index.compute()
+        return labels.inferred_freq
     if name == "asi8":
         return to_tensor(column(index).astype("int64"))
     if name == "resolution":

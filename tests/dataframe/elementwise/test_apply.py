@@ -196,7 +196,7 @@ def test_results_of_rows(column, func):
     """What is missing stays what it is, and the type is that of the results of all rows."""
     rows = OF_ROWS[column].to_frame("a").assign(k=[1, 2, 1])
     for size in (1, 2, 3):
-        found = md.DataFrame(rows, chunk_size=size).apply(OF_A_ROW[func], axis=1).compute()
+        found: Any = md.DataFrame(rows, chunk_size=size).apply(OF_A_ROW[func], axis=1).compute()
         wanted = rows.apply(OF_A_ROW[func], axis=1)
         pd.testing.assert_series_equal(found, wanted)
         assert [*map(type, found)] == [*map(type, wanted)]

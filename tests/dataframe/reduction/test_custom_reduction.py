@@ -61,7 +61,7 @@ def test_series(values: list[int], chunk_size: int) -> None:
 @pytest.mark.parametrize("chunk_size", [1, 2, 5])
 def test_frames_and_groups(chunk_size: int) -> None:
     """One for each column, several in a frame, and by groups: as pandas calls them."""
-    lazy = md.DataFrame(RAW, chunk_size=chunk_size)
+    lazy: Any = md.DataFrame(RAW, chunk_size=chunk_size)
     pd.testing.assert_series_equal(lazy.agg(Spread()).compute(), RAW.agg(Spread()))
     several: Any = ["min", RowTotal("total")]
     pd.testing.assert_frame_equal(lazy.agg(several).compute(), RAW.agg(several))

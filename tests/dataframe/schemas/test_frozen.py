@@ -107,7 +107,7 @@ def test_what_is_returned_are_copies(write: Callable[[Any], Any]) -> None:
 def test_functions_of_users_may_write() -> None:
     """What a function does to the rows that it is given, no schema shows."""
     before = described()
-    frame = md.DataFrame(DATA, chunk_size=1)
+    frame: Any = md.DataFrame(DATA, chunk_size=1)
 
     def widened(rows: Any) -> Any:
         rows["z"] = 1

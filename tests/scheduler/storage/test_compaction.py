@@ -124,7 +124,8 @@ def test_large_parts_are_views(few: int) -> None:
 def test_results_of_tasks_are_compact() -> None:
     """The first rows of blocks, which a program returns, keep no blocks."""
     frame = _frame()[["number", "text", "object"]]
-    firsts = md.DataFrame(frame, chunk_size=ROWS // 4).map_partitions(_first_rows).execute()
+    lazy = md.DataFrame(frame, chunk_size=ROWS // 4)
+    firsts: Any = lazy.map_partitions(_first_rows).execute()
     session: Any = marsdask.get_default_session()
     keys = list(firsts.node.result.layout.keys.values())
     blocks = session.scheduler.gather(keys)

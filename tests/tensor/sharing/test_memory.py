@@ -51,8 +51,9 @@ def test_an_executed_view_outlives_its_base(*, of_base: bool) -> None:
         view = base[:1]
         marsdask.execute(view, base) if of_base else view.execute()
         assert view.base is base
-        held = view.node.result.layout.keys
-        del source, base
+        stored: Any = view.node
+        held = stored.result.layout.keys
+        del source, base, stored
         gc.collect()
         assert len(scheduler.results) == len(held)
         assert view.base is None

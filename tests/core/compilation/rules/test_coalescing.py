@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,7 +90,7 @@ def block_lengths(x):
 def executed():
     """Return a tensor in 4 chunks that are held as one."""
     with new_session("synchronous"):
-        x = mt.arange(40, chunk_size=10).execute()
+        x: Any = mt.arange(40, chunk_size=10).execute()
         assert x.node.result.layout.chunks == ((40,),)
         yield x
 
