@@ -127,6 +127,19 @@ class Rowwise(FrameNode):
         return not by_values and all(child.settled for child in self.inputs)
 
     @property
+    def has_one_type(self) -> bool:
+        """Whether no values decide the types: those that may be missing leave them as they are."""
+        replaces = function_name(self.func).strip("_") in BY_VALUES and not self.opens_types
+        return self.settled or (
+            replaces
+            and not self._has_types_of_values
+            and all(
+                child.has_one_type if isinstance(child, Rowwise) else child.settled
+                for child in self.inputs
+            )
+        )
+
+    @property
     def opens_types(self) -> bool:
         return isinstance(self.func, Unsettled)
 
@@ -213,7 +226,7 @@ class Rowwise(FrameNode):
         """Return the function of some rows; types that other rows decide stay those of all."""
         if (
             taken[0] is None
-            or not self.settled
+            or not self.has_one_type
             or any(n.chunks != self.chunks for n in self.row_operands)
         ):
             return None

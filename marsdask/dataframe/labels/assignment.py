@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
+from pandas.api.types import is_integer
 
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
+from marsdask.tensor.creation.from_shape import zeros
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
 from ..elementwise.rowwise import relabelled, rowwise
@@ -30,6 +32,7 @@ from .masks import (
     listed_key,
     slice_bounds,
 )
+from .numbered_rows import MANY_ROWS, numbers_of
 
 MASK_LENGTH = "Boolean index has wrong length: {} instead of {}"
 VALUE_LENGTH = "cannot set using a list-like indexer with a different length than the value"
@@ -136,12 +139,39 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         if len(rows) != len(obj):
             raise IndexError(MASK_LENGTH.format(len(rows), len(obj)))
         positions = np.flatnonzero(rows)
-    mask = np.zeros(len(obj), dtype=bool)
     try:
-        mask[positions] = True
+        mask = _mask_at(obj, positions)
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
-    return _put(obj, aligned_values(obj, mask, MASK_LENGTH), labels, value, False, positions)
+    return _put(obj, mask, labels, value, False, positions)
+
+
+def _mask_at(obj: Any, positions: Any) -> Any:
+    """Return a lazy mask of the rows at some positions."""
+    if len(obj) < MANY_ROWS:
+        mask = np.zeros(len(obj), dtype=bool)
+        mask[positions] = True
+        return aligned_values(obj, mask, MASK_LENGTH)
+    flags = zeros(len(obj), dtype=bool, chunk_size=obj.node.chunks[:1])
+    flags[positions.tolist() if isinstance(positions, np.ndarray) else positions] = True
+    return aligned_tensor(obj, flags, MASK_LENGTH)
+
+
+def _mask_of_numbers(obj: Any, key: Any) -> Any:
+    """Return a lazy mask of many rows whose labels are their positions, ``None`` of others."""
+    numbers = numbers_of(obj.node)
+    if numbers is None or len(numbers) < MANY_ROWS:
+        return None
+    if isinstance(key, slice):
+        ends = [end for end in (key.start, key.stop) if end is not None]
+        if key.step is not None or not all(is_integer(end) and end >= 0 for end in ends):
+            return None
+        return _mask_at(obj, slice(key.start, None if key.stop is None else key.stop + 1))
+    labels = np.atleast_1d(np.asarray(key))
+    if labels.dtype.kind not in "iu" or not len(labels):
+        return None
+    inside = labels.min() >= 0 and labels.max() < len(numbers)
+    return _mask_at(obj, labels) if inside else None
 
 
 def _by_number(frame: Any, assign: Any, key: Any, value: Any) -> None:
@@ -257,6 +287,11 @@ def _mask(obj: Any, key: Any) -> Any:
     key = label_in_memory(key)
     if isinstance(key, Collection):
         return key
+    if (
+        isinstance(key, slice | list | np.ndarray | pd.Index | int | np.integer)
+        and (mask := _mask_of_numbers(obj, key)) is not None
+    ):
+        return mask
     if isinstance(key, dict | set):
         check_label_kind(obj.node.meta.index, key)
     if isinstance(key, slice):

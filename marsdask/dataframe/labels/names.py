@@ -28,6 +28,7 @@ from ..elementwise.rowwise import (
 )
 from ..nodes.dtypes import is_small
 from ..nodes.frame_node import S, axis_number, dtypes_of, is_array
+from ..reshape.concat import concat
 from ..reshape.object_labels import inferred_labels
 from ..rows import levels_in
 from ..schemas.samples import labels_like
@@ -35,6 +36,7 @@ from ..schemas.schema import result_of
 from .index_methods import absent
 from .loc import rows_of_labels
 from .masks import has_label, label_in_memory
+from .numbered_rows import MANY_ROWS, numbers_of
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -468,6 +470,26 @@ def reindex(
     return rows_of_labels(obj, index, with_gaps=True, spreads=spreads, **options)
 
 
+#: How many labels make runs of rows between them, instead of a mask of all rows.
+FEW_LABELS = 64
+
+
+def _without_numbers(obj: S, labels: pd.Index) -> S | None:
+    """Return the runs of many rows between a few labels that are positions, if they are."""
+    numbers = numbers_of(obj.node)
+    if numbers is None or len(numbers) < MANY_ROWS or not 0 < len(labels) <= FEW_LABELS:
+        return None
+    if labels.nlevels > 1 or labels.dtype.kind not in "iu":
+        return None
+    if labels.min() < 0 or labels.max() >= len(numbers):
+        return None
+    ends = [*labels.unique().sort_values(), len(numbers)]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    runs = [obj.iloc[start:end] for start, end in zip(starts, ends, strict=True) if start < end]
+    rows: S = concat(runs)
+    return rows
+
+
 def _without_rows(obj: S, labels: Any, errors: str) -> S:
     labels = label_in_memory(labels)
     if not isinstance(labels, pd.Index):
@@ -475,6 +497,8 @@ def _without_rows(obj: S, labels: Any, errors: str) -> S:
         several = pd.api.types.is_list_like(labels) and not isinstance(labels, tuple)
         is_level = obj.node.meta.index.nlevels > 1
         labels = pd.Index(list(labels) if several else [labels], tupleize_cols=is_level)
+    if (runs := _without_numbers(obj, labels)) is not None:
+        return runs
     values = labels
     mask = rowwise(has_label, obj, labels=values)
     if errors != "ignore":

@@ -16,6 +16,9 @@ from ..elementwise.rowwise import Rowwise
 from ..nodes.frame_node import S
 from ..ordered.positions import sliced_rows
 
+#: From how many numbered rows on no mask of all is made to choose a few by their labels.
+MANY_ROWS = 2**20
+
 
 def numbers_of(node: Node) -> pd.RangeIndex | None:
     """Return the labels of rows that are known to be numbered from 0."""

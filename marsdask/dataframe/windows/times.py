@@ -15,6 +15,7 @@ from ..elementwise.row_functions import no_columns, row_function
 from ..elementwise.rowwise import Method, NewLabels, rowwise
 from ..labels.index_methods import is_sorted
 from ..labels.masks import is_between, label_bounds
+from ..labels.numbered_rows import between_labels, numbers_of
 from ..nodes.frame_node import S, axis_number
 from ..ordered.iloc import Row
 from ..reduction.fold import Assembly, FrameFold
@@ -93,7 +94,11 @@ def truncate(
         before, after = (None if edge is None else pd.to_datetime(edge) for edge in (before, after))
     if before is not None and after is not None and before > after:
         raise ValueError(f"Truncate: {after} must be after {before}")
-    if not is_sorted(obj):
+    if numbers_of(obj.node) is not None:
+        between = between_labels(obj, before, after)
+        if between is not obj:
+            return between
+    elif not is_sorted(obj):
         if obj.index.is_monotonic_decreasing.compute():
             raise NotImplementedError(
                 "truncate() of labels that fall is not supported; use sort_index() first"

@@ -17,13 +17,14 @@ from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import AxisCut
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node
+from marsdask.core.node import Node, PartOf
+from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Index, Sizes, borders, numbers, shape_of
 
 from ..chunkwise.rechunk import recut
 from ..kernels.duck_arrays import alike
 from ..manipulation.shape import whole
-from ..operands import Literal
+from ..operands import Literal, literal
 from .advanced import Points, locate_points, settle, taken
 from .assignment import (
     KeyAt,
@@ -35,7 +36,7 @@ from .assignment import (
     value_chunks,
     writable,
 )
-from .slicing import Taken
+from .slicing import EVERYTHING, Taken
 
 #: Points that are assigned in a block at a time.
 AT_ONCE = 2**16
@@ -193,6 +194,22 @@ class PutShares(Rule):
         return Call(put_share, (Ref(self.a, index), value, places, key, self.axes, self.put))
 
 
+def _values_at(value: Node, axis: int, chosen: Any, taken: Cut, part: PartOf) -> Node | None:
+    """Return the values of some positions, ``None`` if these are no range of lazy values."""
+    cut = [None if size == 1 else own for size, own in zip(value.shape, taken, strict=True)]
+    cut[axis] = None
+    if value.shape[axis] != 1:
+        step = int(chosen[1] - chosen[0]) if len(chosen) > 1 else 1
+        if (np.diff(chosen) == step).all():
+            cut[axis] = range(int(chosen[0]), int(chosen[-1]) + 1, step)
+        elif isinstance(value, Literal):
+            array = np.take(value.array, chosen, axis=axis)
+            value = literal(array, tuple((size,) for size in array.shape))
+        else:
+            return None
+    return part(value, tuple(cut))
+
+
 @dataclass(frozen=True, eq=False)
 class SetKnown(SetItem):
     """An array with values at positions in memory, as :class:`SetPoints`."""
@@ -201,6 +218,30 @@ class SetKnown(SetItem):
     axes: tuple[int, ...]
     taken: tuple[Taken, ...]
     put: Put = replace_values
+
+    def sliced(self, taken: Cut, part: PartOf) -> Node | None:
+        """Return a part with the values at positions in it, which lie along one axis."""
+        axis = self.axes[0]
+        whole_lines = all(own == EVERYTHING for at, own in enumerate(self.taken) if at != axis)
+        length, span = self.a.shape[axis], taken[axis]
+        if len(self.axes) > 1 or not isinstance(length, int) or not whole_lines:
+            return None
+        target = part(self.a, taken)
+        (places,) = settle(self.points, self.axes, (length,))
+        places = np.asarray(places)
+        if span is None:
+            span = range(length)
+        steps = places - span.start
+        inside = (steps % span.step == 0) & (steps // span.step >= 0)
+        inside &= steps // span.step < len(span)
+        chosen = np.flatnonzero(inside)
+        if not chosen.size:
+            return target
+        value = _values_at(self.value, axis, chosen, taken, part)
+        if value is None:
+            return None
+        points = (steps[chosen] // span.step,)
+        return self.replaced(a=target, value=value, points=points)
 
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from resolved(a, value)

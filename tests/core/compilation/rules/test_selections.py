@@ -165,6 +165,18 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "pad-reflect-of-huge": (lambda: mt.pad(mt.arange(N), 3, "reflect")[[0, -1]], [3, N - 4]),
     "pad-wrap-of-huge": (lambda: mt.pad(mt.arange(N), 3, "wrap")[[0, -1]], [N - 3, 2]),
     "setitem": (lambda: assigned(mt.arange(N), slice(3, None, 2), 7)[2:6], [2, 7, 4, 7]),
+    "setitem-list": (
+        lambda: assigned(mt.arange(N), [5, N - 1, 8, 5], [1, 2, 3, 4])[[4, 5, 8, -1]],
+        [4, 4, 3, 2],
+    ),
+    "setitem-list-in-steps": (
+        lambda: assigned(mt.arange(N), [5, -1, 8], mt.arange(3))[8::-3][:2],
+        [2, 0],
+    ),
+    "setitem-list-of-lines": (
+        lambda: assigned(mt.ones((N, 3)), [5, 7], [[4, 5, 6]])[4:6, 1],
+        [1, 5],
+    ),
     "take": (lambda: mt.take(mt.arange(N), [5, -1]), [5, N - 1]),
     "random": (lambda: mt.random.default_rng(0).integers(3, 4, N)[5:7], [3, 3]),
     "random-end": (lambda: mt.random.RandomState(0).uniform(3, 3, (B, B))[:1:-B, -2:], [[3, 3]]),
