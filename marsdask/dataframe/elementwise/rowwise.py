@@ -130,14 +130,8 @@ class Rowwise(FrameNode):
     def has_one_type(self) -> bool:
         """Whether no values decide the types: those that may be missing leave them as they are."""
         replaces = function_name(self.func).strip("_") in BY_VALUES and not self.opens_types
-        return self.settled or (
-            replaces
-            and not self._has_types_of_values
-            and all(
-                child.has_one_type if isinstance(child, Rowwise) else child.settled
-                for child in self.inputs
-            )
-        )
+        parts = (x.has_one_type if isinstance(x, Rowwise) else x.settled for x in self.inputs)
+        return self.settled or (replaces and not self._has_types_of_values and all(parts))
 
     @property
     def opens_types(self) -> bool:
@@ -224,11 +218,8 @@ class Rowwise(FrameNode):
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         """Return the function of some rows; types that other rows decide stay those of all."""
-        if (
-            taken[0] is None
-            or not self.has_one_type
-            or any(n.chunks != self.chunks for n in self.row_operands)
-        ):
+        moves = taken[0] is not None and self.has_one_type
+        if not moves or any(node.chunks != self.chunks for node in self.row_operands):
             return None
         return self.with_inputs({node: part(node, taken) for node in self.row_operands})
 

@@ -160,7 +160,8 @@ def _mask_at(obj: Any, positions: Any) -> Any:
 def _mask_of_numbers(obj: Any, key: Any) -> Any:
     """Return a lazy mask of many rows whose labels are their positions, ``None`` of others."""
     numbers = numbers_of(obj.node)
-    if numbers is None or len(numbers) < MANY_ROWS:
+    is_key = isinstance(key, slice | list | np.ndarray | pd.Index | int | np.integer)
+    if numbers is None or len(numbers) < MANY_ROWS or not is_key:
         return None
     if isinstance(key, slice):
         ends = [end for end in (key.start, key.stop) if end is not None]
@@ -285,12 +286,8 @@ def _mask_of_levels(obj: Any, key: Any) -> Any:
 def _mask(obj: Any, key: Any) -> Any:
     """Return a lazy mask of the rows of labels."""
     key = label_in_memory(key)
-    if isinstance(key, Collection):
-        return key
-    if (
-        isinstance(key, slice | list | np.ndarray | pd.Index | int | np.integer)
-        and (mask := _mask_of_numbers(obj, key)) is not None
-    ):
+    mask = key if isinstance(key, Collection) else _mask_of_numbers(obj, key)
+    if mask is not None:
         return mask
     if isinstance(key, dict | set):
         check_label_kind(obj.node.meta.index, key)
