@@ -162,7 +162,7 @@ def check_equal(ours: Any, reference: Any) -> None:
     elif isinstance(reference, pd.api.extensions.ExtensionArray):
         pd.testing.assert_extension_array_equal(ours, reference)
     elif isinstance(reference, np.ndarray | np.generic):
-        _check_array(np.asarray(ours), np.asarray(reference))
+        _check_masks(ours, reference)
     elif pd.api.types.is_scalar(reference) and pd.isna(reference):
         assert pd.isna(ours), f"{ours!r}, not {reference!r}"
     else:
@@ -190,6 +190,17 @@ def _check_labels(ours: Any, reference: Any) -> None:
         assert pair[0].dtype == pair[1].dtype, f"labels {pair[0]!r}, not {pair[1]!r}"
         values, wanted = (pd.Series(index.array).reset_index(drop=True) for index in pair)
         pd.testing.assert_series_equal(values, wanted)
+
+
+def _check_masks(ours: Any, reference: Any) -> None:
+    """Compare masks and what is not masked: below masks NumPy leaves what its steps have made."""
+    if reference is np.ma.masked:
+        assert ours is np.ma.masked, f"{ours!r}, not masked"
+        return
+    masks = (np.ma.getmaskarray(ours), np.ma.getmaskarray(reference))
+    np.testing.assert_array_equal(*masks)
+    zero: Any = np.zeros((), np.asarray(reference).dtype)
+    _check_array(*(np.ma.filled(array, zero) for array in (ours, reference)))
 
 
 def _check_array(ours: Any, reference: Any) -> None:
@@ -317,9 +328,6 @@ class DrawnProgram:
                 self.ends = True
                 return ""
             return f"raises {type(found).__name__}: {found}"
-        if isinstance(wanted["x"], np.ma.MaskedArray) and not self.reference["x"].size:
-            self.ends = True  # where nothing is masked, NumPy may have a mask or none
-            return ""
         exact = True
         for name, value in wanted.get("values", {"x": wanted["x"]}).items():
             try:
@@ -327,16 +335,23 @@ class DrawnProgram:
             except AssertionError as difference:
                 return f"{name}: {difference}"
             exact &= is_exact(found["values"][name], value)
+            typed = isinstance(value, np.ndarray) and value is not np.ma.masked
+            if typed and found[name].dtype != value.dtype:
+                return f"{name}: declared {found[name].dtype}, not {value.dtype}"
         self.reference, self.ours = (
             {name: value for name, value in names.items() if name not in ("z", "values")}
             for names in (wanted, found)
         )
         value, lazy = self.reference["x"], self.ours["x"]
         goes_on = isinstance(value, pd.DataFrame | pd.Series | np.ndarray) and exact
-        # NumPy's masked constant is one object, whatever type it stands for.
-        goes_on &= value is not np.ma.masked
+        # Most functions of NumPy see what is below a mask, and of no values whether there is one.
+        goes_on &= not (np.ma.is_masked(value) or (_has_mask(value) and not value.size))
         self.ends = not (goes_on and hasattr(lazy, "compute")) or value.size > SIZE
         return ""
+
+
+def _has_mask(value: Any) -> bool:
+    return np.ma.getmask(value) is not np.ma.nomask
 
 
 #: As many rows as keys may be.

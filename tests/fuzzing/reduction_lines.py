@@ -48,6 +48,6 @@ REDUCTIONS = (
     "np.array_split(x, [1, {int}], axis={axis})[-1]",
     "np.ma.masked_where(x > {int}, x).prod(axis={axis})",
     "np.ma.masked_where(x > {int}, x).max(axis={axis})",
-    "np.ma.masked_where(x > {int}, x).std(axis={axis}, ddof={bool} + 0)",
+    "np.ma.masked_array(x, x > {int}).std(axis={axis}, ddof={bool} + 0)",
     "np.ma.median(np.ma.masked_where(x > {int}, x), axis={axis})",
 )

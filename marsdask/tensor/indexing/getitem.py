@@ -13,11 +13,11 @@ import numpy as np
 from marsdask.core.collection import Collection
 from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
-from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known
+from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known, numbers
 
 from .. import operands
 from ..chunkwise.map_blocks import MapBlocks
-from ..creation.from_shape import broadcast_against
+from ..creation.from_shape import broadcast_against, zeros
 from ..elementwise.ufuncs import apply, astype
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, normalize_axis, view
@@ -391,6 +391,9 @@ def take(
     node = as_node(ravel.node(a) if axis is None else a, sparse=axis is not None)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     where = _as_positions(indices)
+    if 0 in node.shape[:axis] and node.shape[axis] == 0 and known(where.shape):
+        shape = (*node.shape[:axis], *numbers(where.shape), *node.shape[axis + 1 :])
+        return into(out, zeros.node(shape, node.meta.dtype), "safe", TAKEN)  # as NumPy, unchecked
     if mode != "raise":
         length = node.shape[axis]
         if isinstance(length, Unknown):

@@ -32,7 +32,9 @@ from .masked_tensor import (
     map_masked_blocks,
     mask_of,
     parts_of,
+    shrinks,
     values_of,
+    with_mask,
 )
 from .reductions import (
     argmax,
@@ -140,7 +142,7 @@ def masked_array(
             full_mask = full_mask | own
     if fill_value is None and has_mask(data):
         fill_value = data.fill_value
-    return joined(values, full_mask, fill_value)
+    return joined(values, full_mask, fill_value, mask is nomask and _shrinks(data))
 
 
 def _tensor_of(obj: Any, chunk_size: Any = None, *, copy: bool) -> Any:
@@ -187,7 +189,7 @@ def _masking(name: str) -> Public[..., Node, MaskedTensor]:
             return result
         if name == "fix_invalid":
             raise NotImplementedError("fix_invalid(copy=False) is not supported; use copy=True")
-        return _masked_in_place(x, mask_of(result), result.fill_value)
+        return _masked_in_place(x, mask_of(result), result.fill_value, shrinks(result))
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = _MASKING.format(name=name)
@@ -219,17 +221,22 @@ def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
     condition = filled(condition, True) if has_mask(condition) else condition
     mask = _tensor_of(condition, copy=True).astype(bool, copy=False)
     if copy or not isinstance(a, Collection):
-        return masked_array(a, mask, copy=True)
+        result = masked_array(a, mask, copy=True)
+        return with_mask(values_of(result), mask_of(result), result.fill_value, _shrinks(a))
     fill_value = a.fill_value if isinstance(a, MaskedTensor) else None
     mask = mask if shapes[0] else _for_all(mask, shapes[1])
-    return _masked_in_place(a, mask, fill_value)
+    return _masked_in_place(a, mask, fill_value, _shrinks(a))
 
 
-def _masked_in_place(a: Any, condition: Any, fill_value: Any) -> MaskedTensor:
+def _shrinks(a: Any) -> bool:
+    return not has_mask(a) or shrinks(a)
+
+
+def _masked_in_place(a: Any, condition: Any, fill_value: Any, shrinks: bool) -> MaskedTensor:
     """Return a view of a tensor that is masked where a condition holds too."""
     if not isinstance(a, MaskedTensor):
-        return joined(views.view(a), condition, fill_value)
-    view = joined(a.data, a.mask, fill_value)
+        return joined(views.view(a), condition, fill_value, shrinks)
+    view = joined(a.data, a.mask, fill_value, shrinks)
     view.mask = condition | mask_of(a)
     return view
 
@@ -293,7 +300,7 @@ def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
         mask = func(_each(_mask_in, args[0]), *args[1:], **kwargs)
         if isinstance(args[0], MaskedTensor) and data is _data_in(args[0]):
             return args[0]  # nothing to do
-        return _rejoined(data, mask, _fill_of(args[0]))
+        return _rejoined(data, mask, _options_of(args[0]))
 
     return typed("Public[P, N, R]", public_like(func, call))
 
@@ -325,17 +332,17 @@ def _each(func: Callable[[Any], Any], item: Any) -> Any:
     return [_each(func, part) for part in item] if isinstance(item, list | tuple) else func(item)
 
 
-def _fill_of(item: Any) -> Any:
+def _options_of(item: Any) -> tuple[Any, bool]:
     if isinstance(item, list | tuple):
-        return None
-    return item.fill_value
+        return None, True
+    return item.fill_value, _shrinks(item)
 
 
-def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
+def _rejoined(data: Any, mask: Any, options: tuple[Any, bool]) -> Any:
     if isinstance(data, list | tuple):
         pairs = zip(data, mask, strict=True)
-        return type(data)([_rejoined(own, flags, fill_value) for own, flags in pairs])
-    return joined(data, mask, fill_value)
+        return type(data)([_rejoined(own, flags, options) for own, flags in pairs])
+    return joined(data, mask, *options)
 
 
 concatenate: Public[..., Node, MaskedTensor] = typed(

@@ -19,6 +19,7 @@ from .masked_tensor import (
     joined_parts,
     mask_of,
     parts_of,
+    shrinks,
     values_of,
     with_mask,
 )
@@ -106,4 +107,5 @@ def _write(a: MaskedTensor, write: Callable[..., None], value: Any, *key: Any, *
         write(mask, *key, flags, **how)
     finally:
         composing.reset(unseen)
-    rebind(a, joined_parts(data.node, mask.node, a.fill_value))
+    omits = flags is False and shrinks(a)
+    rebind(a, joined_parts(data.node, mask.node, a.fill_value, omits))

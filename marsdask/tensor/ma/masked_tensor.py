@@ -32,7 +32,7 @@ from ..elementwise.nodes import Elementwise, operands
 from ..indexing import setitem
 from ..indexing.assignment import assign
 from ..manipulation import views
-from ..operands import as_node, empty
+from ..operands import as_node, empty, meta_of
 from ..sharing.flags import Flags
 from ..sharing.parts import PartsView
 from ..tensor import Tensor
@@ -79,9 +79,7 @@ class MaskedMap(Elementwise):
 
     @property
     def meta(self) -> Any:
-        sample = np.ma.empty((0,) * len(self.chunks), self._sample.dtype)
-        sample.fill_value = self._sample.fill_value
-        return sample
+        return _empty_like(self._sample, len(self.chunks))
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
         grids, chunks = yield from aligned(grids, recut)
@@ -103,14 +101,25 @@ class DataOrMask(Elementwise):
 def _example(meta: Any) -> Any:
     if not isinstance(meta, np.ma.MaskedArray):
         return empty(meta.dtype, 1)
-    sample = np.ma.empty((0,), meta.dtype)
-    sample.fill_value = meta.fill_value
-    return sample
+    return _empty_like(meta, 1)
 
 
-def masked_block(data: Any, mask: Any, fill_value: Any = None) -> Any:
-    """Make a masked block of data and mask."""
-    return np.ma.masked_array(data, mask=mask, fill_value=fill_value)
+def _empty_like(block: Any, ndim: int) -> Any:
+    meta = np.ma.empty((0,) * ndim, block.dtype)
+    meta.fill_value = block.fill_value
+    if np.ma.getmask(block) is not np.ma.nomask:
+        meta.mask = False
+    return meta
+
+
+def masked_block(data: Any, mask: Any, fill_value: Any = None, shrinks: bool = True) -> Any:
+    """Make a masked block of data and mask.
+
+    ``shrinks`` tells that NumPy omits the mask if it masks nothing. The meta, an empty block, has
+    no mask then.
+    """
+    block = np.ma.masked_array(data, mask=mask, fill_value=fill_value)
+    return block.shrink_mask() if shrinks and not block.size else block
 
 
 @public_methods
@@ -243,18 +252,23 @@ def from_masked(array: Any, chunk_size: Any = None) -> MaskedTensor:
     """
     data = wrap(as_node(np.ma.getdata(array), chunk_size))
     mask = wrap(as_node(np.ma.getmaskarray(array), data.node.chunks))
-    return with_mask(data, mask, array.fill_value)
+    return with_mask(data, mask, array.fill_value, shrinks(array))
 
 
-def with_mask(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
+def shrinks(a: Any) -> bool:
+    """Tell whether NumPy has no mask at all if nothing is masked."""
+    return np.ma.getmask(meta_of(a)) is np.ma.nomask
+
+
+def with_mask(data: Any, mask: Any, fill_value: Any, shrinks: bool = True) -> MaskedTensor:
     """Return the masked tensor of data and a mask."""
-    tensor: MaskedTensor = wrap(joined_parts(data.node, mask.node, fill_value))
+    tensor: MaskedTensor = wrap(joined_parts(data.node, mask.node, fill_value, shrinks))
     return tensor
 
 
-def joined_parts(data: Node, mask: Node, fill_value: Any) -> Node:
+def joined_parts(data: Node, mask: Node, fill_value: Any, shrinks: bool = True) -> Node:
     """Return the masked node of data and a mask."""
-    options = (("fill_value", fill_value),)
+    options = (("fill_value", fill_value), ("shrinks", shrinks))
     return MaskedMap(MaskedFunction(masked_block), (data, mask), options)
 
 
@@ -271,15 +285,15 @@ def parts_of(a: MaskedTensor) -> tuple[Tensor, Tensor]:
 
 def sharing(a: MaskedTensor, data: Tensor, mask: Tensor) -> PartsView:
     """Let a masked tensor show values and a mask, which may be views of others."""
-    join = partial(joined_parts, fill_value=a.node.meta.fill_value)
+    join = partial(joined_parts, fill_value=a.node.meta.fill_value, shrinks=shrinks(a))
     view = PartsView((data, mask), join, parts_in)
     a._view = view
     return view
 
 
-def joined(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
+def joined(data: Any, mask: Any, fill_value: Any, shrinks: bool = True) -> MaskedTensor:
     """Return the masked tensor of data and a mask, which shares what these share with others."""
-    tensor = with_mask(data, mask, fill_value)
+    tensor = with_mask(data, mask, fill_value, shrinks)
     if data._view is not None or mask._view is not None:
         sharing(tensor, data, mask)
     return tensor
@@ -288,7 +302,7 @@ def joined(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
 def fill(a: MaskedTensor, fill_value: Any) -> None:
     """Set the fill value of one tensor, which others that share its elements do not see."""
     data, mask = parts_of(a)
-    a._own, a._view = joined_parts(data.node, mask.node, fill_value), None
+    a._own, a._view = joined_parts(data.node, mask.node, fill_value, shrinks(a)), None
     sharing(a, data, mask)
     if options.eager_mode:
         rebind(a, a.node)

@@ -17,7 +17,7 @@ from ..indexing.assignment import assign
 from ..linalg import dot as plain_dot
 from ..linalg import tensordot as plain_tensordot
 from ..manipulation.diagonals import take_along_axis
-from ..operands import as_node
+from ..operands import as_node, is_masked
 from ..quantile.exact import nanmedian
 from ..reduction import reductions
 from ..reduction.argreduce import argmax as plain_argmax
@@ -32,6 +32,7 @@ from .masked_tensor import (
     from_masked,
     has_mask,
     mask_of,
+    shrinks,
     values_of,
     with_mask,
 )
@@ -68,12 +69,16 @@ def nonzero(a: Any) -> tuple[Tensor, ...]:
 
 
 def _hidden(a: Any, how: Mapping[str, Any]) -> Any:
-    """Tell where all values are masked; of no values none is."""
-    mask, lanes = mask_of(a), {"axis": how.get("axis"), "keepdims": how.get("keepdims", False)}
+    """Tell where all values are masked; without a mask, of no values none is."""
+    mask, lanes = mask_of(a), _lanes(how)
     hidden = reductions.all(mask, **lanes)
-    if _has_values(a):
+    if _has_values(a) or not shrinks(a):
         return hidden
     return ufuncs.logical_and(hidden, reductions.any(mask, **lanes))
+
+
+def _lanes(how: Mapping[str, Any]) -> dict[str, Any]:
+    return {"axis": how.get("axis"), "keepdims": bool(how.get("keepdims", False))}
 
 
 def _has_values(a: Any) -> bool:
@@ -82,7 +87,7 @@ def _has_values(a: Any) -> bool:
 
 def _kept(a: Any, result: Any, how: Mapping[str, Any]) -> Any:
     """Mask results without values."""
-    return with_mask(result, _hidden(a, how), None)
+    return with_mask(result, _hidden(a, how), None, shrinks(a))
 
 
 def _most(a: Any, name: str, how: Any) -> Any:
@@ -94,11 +99,10 @@ def _most(a: Any, name: str, how: Any) -> Any:
 
 
 def _mean(a: Any, how: Any) -> Any:
-    sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
-    number = count(a, **sizes)
+    number = count(a, **_lanes(how))
     total = reductions.sum(filled(a, 0), **{**how, "dtype": _mean_dtype(a, how)})
-    found = ufuncs.divide(total, ufuncs.maximum(number, 1)).astype(total.dtype)
-    return _nan_of_none(found, ufuncs.equal(number, 0), _hidden(a, how))
+    means = ufuncs.divide(total, ufuncs.maximum(number, 1)).astype(_averaged(a, "mean", how))
+    return _nan_of_none(means, ufuncs.equal(number, 0), _hidden(a, how))
 
 
 def _nan_of_none(found: Any, none: Any, hidden: Any) -> Any:
@@ -108,25 +112,33 @@ def _nan_of_none(found: Any, none: Any, hidden: Any) -> Any:
 
 def _kept_mean(a: Any, result: Any, how: Any) -> Any:
     """Mask means of nothing; also those that are not finite, as NumPy's division does."""
-    hidden = _hidden(a, how)
+    hidden = ufuncs.logical_or(_hidden(a, how), _infinite(a, result))
     if result.ndim:
-        sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
-        hidden = ufuncs.logical_or(hidden, _not_finite(a, result, count(a, **sizes)))
+        hidden = ufuncs.logical_or(hidden, _not_finite(a, result, count(a, **_lanes(how))))
     return with_mask(result, hidden, None)
 
 
 def _not_finite(a: Any, means: Any, number: Any) -> Any:
-    """Tell which means of some values are not finite, if any value is masked.
-
-    NumPy takes values for plain ones if a condition has masked none.
-    """
+    """Tell which means of some values are not finite, if there is a mask."""
     apart = ufuncs.logical_and(ufuncs.greater(number, 0), logical_not(ufuncs.isfinite(means)))
-    return ufuncs.logical_and(apart, reductions.any(mask_of(a)))
+    return ufuncs.logical_and(apart, _has_mask(a))
+
+
+def _infinite(a: Any, means: Any) -> Any:
+    """Tell which means NumPy's division masks without a mask: those with an infinite sum."""
+    return ufuncs.greater(ufuncs.isinf(means), _has_mask(a))
+
+
+def _has_mask(a: Any) -> Any:
+    """Tell whether there is a mask; NumPy omits that of a condition that masks nothing."""
+    return reductions.any(mask_of(a)) if shrinks(a) else True
 
 
 def _mean_dtype(a: Any, how: Any) -> Any:
     dtype = how.get("dtype")
-    return dtype if dtype is not None else np.mean(np.ones(1, a.dtype)).dtype
+    if dtype is not None:
+        return dtype
+    return np.result_type(a.dtype, np.float32 if a.dtype.kind in "fc" else np.float64)
 
 
 def _averaged(a: Any, name: str, how: Mapping[str, Any]) -> Any:
@@ -136,25 +148,26 @@ def _averaged(a: Any, name: str, how: Mapping[str, Any]) -> Any:
 
 
 def _var(a: Any, how: Any) -> Any:
-    ddof = how.pop("ddof", 0)
+    ddof, lanes = how.pop("ddof", 0), _lanes(how)
     around = _mean(a, {**how, "keepdims": True})
     # NumPy masks what is far from a mean that is not finite, so that the variance is 0.
     apart = ufuncs.logical_or(mask_of(a), _not_finite(a, around, count(a)))
     away = ufuncs.where(apart, 0, subtract(values_of(a), around))
     square = ufuncs.square(ufuncs.absolute(away))
-    sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
-    number = count(a, **sizes)
+    number = count(a, **lanes)
     free = subtract(number, ddof)
-    hidden = few = ufuncs.less_equal(free, 0)
-    if not _has_values(a):
-        hidden = ufuncs.logical_and(few, ufuncs.logical_or(number > 0, _hidden(a, how)))
+    few = ufuncs.less_equal(free, 0)
+    hidden = ufuncs.logical_and(few, _has_mask(a))
+    hidden = ufuncs.logical_or(hidden, reductions.any(_infinite(a, around), **lanes))
     if not number.ndim:
         hidden = ufuncs.logical_or(hidden, _not_finite(a, around.ravel()[0], number))
-    variance = ufuncs.divide(reductions.sum(square, **sizes), ufuncs.maximum(free, 1))
-    result = _nan_of_none(variance.astype(square.dtype), few, hidden)
+    variance = ufuncs.divide(reductions.sum(square, **lanes), ufuncs.maximum(free, 1))
+    result = _nan_of_none(variance.astype(_averaged(a, "var", how)), few, hidden)
     if not number.ndim:
         result = ufuncs.where(hidden, 0, result)  # as that of numpy.ma.masked
-    return with_mask(result, hidden, None)
+    default = np.asarray(np.ma.default_fill_value(a.dtype)).astype(a.dtype)
+    fill_value = None if a.fill_value == default else np.real(a.fill_value)
+    return with_mask(result, hidden, fill_value, shrinks(a))
 
 
 _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
@@ -162,7 +175,6 @@ _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     """Return a reduction of a masked tensor."""
-    a = MaskedTensor(a) if isinstance(a, Node) else a
     out = how.pop("out", None)
     for key in ("where", "initial", "correction"):
         option = how.pop(key, None)
@@ -170,7 +182,7 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
             raise NotImplementedError(
                 f"{name}({key}=) of a masked tensor is not supported; use a mask"
             )
-    how["axis"] = axis
+    how["axis"], a = axis, _masked(a)
     if name.startswith("nan"):
         a, name = _without_nan(a, name), name.removeprefix("nan")
     if name in _FILLS:
@@ -181,9 +193,9 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
         largest, smallest = (_kept(a, _most(a, most, how), how) for most in ("max", "min"))
         result = subtract(largest, smallest)
     elif name == "mean":
-        result = _kept_mean(a, _mean(a, how).astype(_averaged(a, name, how)), how)
+        result = _kept_mean(a, _mean(a, how), how)
     elif name == "var":
-        result = _var(a, how).astype(_averaged(a, name, how))
+        result = _var(a, how)
     elif name == "std":
         result = ufuncs.sqrt(_var(a, how)).astype(_averaged(a, name, how))
     else:
@@ -212,6 +224,8 @@ def _masked(a: Any) -> Any:
         return from_masked(a)
     if has_mask(a):
         return a
+    if isinstance(a, Node) and is_masked(a):
+        return wrap(a)
     data = wrap(as_node(a))
     return with_mask(data, ufuncs.not_equal(data, data) & False, None)
 
@@ -307,17 +321,24 @@ def average(
     if weights is None:
         result, scale = a.mean(**how), count(a, **how).astype(float)
     else:
-        factors = wrap(as_node(weights)) if not has_mask(weights) else filled(weights, 0)
+        factors, flags = filled(weights, 0), mask_of(weights)
         if factors.shape != a.shape:
-            factors = wrap(reductions.along(factors.node, a.node, axis))
+            factors, flags = (
+                wrap(reductions.along(part.node, a.node, axis)) for part in (factors, flags)
+            )
         kind = np.result_type(
             a.dtype, factors.dtype, *([np.float64] if a.dtype.kind in "biu" else [])
         )
+        hidden = _hidden(with_mask(values_of(a), mask_of(a) | flags, None, shrinks(a)), how)
         factors = ufuncs.where(mask_of(a), 0, factors).astype(kind)
         scale = reductions.sum(factors, **how)
         total = reductions.sum(ufuncs.multiply(filled(a, 0), factors), **how)
-        safe = ufuncs.where(ufuncs.equal(scale, 0), 1, scale)
-        result = with_mask(ufuncs.divide(total, safe), ufuncs.equal(scale, 0), None)
+        if total.ndim:  # NumPy's division masks in arrays only
+            hidden = ufuncs.logical_or(hidden, ufuncs.equal(scale, 0))
+        result = ufuncs.divide(total, ufuncs.where(hidden, 1, scale))
+        if total.ndim:
+            hidden = ufuncs.logical_or(hidden, logical_not(ufuncs.isfinite(result)))
+        result = with_mask(result, hidden, None)
     return (result, scale) if returned else result
 
 

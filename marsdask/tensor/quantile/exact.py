@@ -37,7 +37,7 @@ from ..manipulation.shape import broadcast_to
 from ..memory_order import in_order, reduced
 from ..operands import as_node
 from ..reduction.outputs import check_output
-from ..reduction.reductions import along
+from ..reduction.reductions import along, nanmean
 from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
 from ..typing import TensorFunction, public
 from .methods import METHODS, MIDDLE, wanted_ranks
@@ -258,8 +258,9 @@ def quantile_of_block(
     dtype: np.dtype[Any],
     **options: Any,
 ) -> Any:
-    """Return the quantiles of whole lanes; empty input gives an empty result."""
-    if 0 in (length for i, length in enumerate(block.shape) if i not in axis):
+    """Return the quantiles of whole lanes; without lanes of values an empty result."""
+    lanes = [length for i, length in enumerate(block.shape) if i not in axis]
+    if 0 in lanes and 0 not in [block.shape[i] for i in axis]:
         sample = np.ones([length if i not in axis else 1 for i, length in enumerate(block.shape)])
         return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
     extra = {"weights": weights[0]} if weights else {}
@@ -289,6 +290,8 @@ def _quantile(
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
     ndim = node.meta.ndim
     axes = _axes(axis, ndim)
+    if skip_nan and 0 in node.shape:  # as NumPy, whatever q is
+        return nanmean.node(node, axes, keepdims=keepdims)
     if qs is None:
         if weights is not None or not exact:
             raise NotImplementedError("weights= and internal_method= need q that is no tensor")

@@ -206,6 +206,7 @@ def test_take(data):
     where = data.draw(positions(shape[axis]))
     assert_same(x.take(where, axis), np.take(array, where, axis))
     assert_same(mt.take(x, [0, -1]), np.take(array, [0, -1]))
+    assert_same(mt.take(mt.ones((0, 0)), [0, -1], 1), np.take(np.ones((0, 0)), [0, -1], 1))
     assert_same(x[mt.array(0)], array[0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import dask.array as da
@@ -398,6 +399,61 @@ def test_of_no_values_nothing_is_masked(name):
     found = mt.ma.masked_where(none > 1, none).sum().compute()
     assert not np.ma.getmaskarray(found)
     assert found.dtype == int
+
+
+MASKS: dict[str, Any] = {
+    "some": lambda ma, x: ma.masked_where(x > -1, x),
+    "none": lambda ma, x: ma.masked_where(x > 99, x),
+    "equal": lambda ma, x: ma.masked_equal(x, 1),
+    "invalid": lambda ma, x: ma.masked_invalid(x),
+    "given": lambda ma, x: ma.masked_array(x, x > 1),
+    "given none": lambda ma, x: ma.masked_array(x, x > 99),
+    "part": lambda ma, x: ma.masked_array(x, x > 1).T[:2],
+    "written": lambda ma, x: _written(ma.masked_where(x > 99, x)),
+}
+
+
+def _written(x: Any) -> Any:
+    x[:1] = np.ma.masked
+    return x
+
+
+@pytest.mark.parametrize(
+    ("mask", "kind"), [*((name, "f8") for name in MASKS), ("equal", "i4"), ("some", "c16")]
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_reductions_with_and_without_a_mask(mask, kind):
+    """NumPy omits the mask of a condition that masks nothing, which some results tell."""
+    pairs: list[Any] = []
+    for shape in ((3, 2), (1,), (2, 0)):
+        x = (np.arange(np.prod(shape)) - 3).reshape(shape).astype(kind)
+        if kind != "i4" and x.size == 6:
+            x[1:] = [[np.inf, np.nan], [np.inf, 2]]
+        whole, parts = MASKS[mask](np.ma, x.copy()), MASKS[mask](ma, mt.tensor(x, chunk_size=1))
+        for name, axis in itertools.product(("sum", "any", "mean", "var"), (None, -1)):
+            pairs.append([getattr(part, name)(axis=axis) for part in (parts, whole)])
+        pairs += [(parts.var(-1, ddof=1), whole.var(-1, ddof=1))]
+        pairs += [(parts.std(-1, ddof=1), whole.std(-1, ddof=1))]
+        how: dict[str, Any] = {"axis": -1, "weights": np.ones(whole.shape)}
+        pairs.append((ma.average(parts, **how), np.ma.average(whole, **how)))
+        if kind != "c16":
+            pairs.append((ma.median(parts, -1), np.ma.median(whole, -1)))
+    assert_all_alike(pairs)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
+def test_fill_values_of_reductions() -> None:
+    """Variances have the fill value of the values; below a masked extreme is the fill value."""
+    x = np.ma.masked_array([[1.0, 2], [3, 4]], mask=[[True, False], [True, False]], fill_value=7)
+    lazy = mt.tensor(x, chunk_size=1)
+    for name in ("var", "std", "mean", "sum", "max", "min", "ptp"):
+        found, expected = (getattr(array, name)(axis=0) for array in (lazy, x))
+        assert found.fill_value == found.compute().fill_value == expected.fill_value
+        if name in ("max", "min", "ptp"):
+            np.testing.assert_array_equal(found.compute().data, expected.data)
+    half = np.ma.masked_array(np.full(5, 3e4, "f2"), mask=False)
+    assert mt.ma.masked_array(half, chunk_size=2).mean().compute() == half.mean()
+    assert mt.allclose(lazy, 2).compute() == np.allclose(x, 2)
 
 
 @pytest.mark.parametrize("name", ["mean", "var", "std"])

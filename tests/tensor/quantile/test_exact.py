@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 
 import dask
 import numpy as np
@@ -121,6 +122,28 @@ def test_medians_are_means_of_the_middle(name, cut, x):
         check(getattr(mt, name)(t, axis), getattr(np, name)(x, axis))
     lazy = getattr(mt, name)(t[t == t])
     np.testing.assert_array_equal(lazy.compute(), getattr(np, name)(x[x == x]))
+
+
+@pytest.mark.filterwarnings("ignore:(Mean of empty|invalid value):RuntimeWarning")
+@pytest.mark.parametrize("name", ["percentile", "nanpercentile", "quantile", "nanquantile"])
+def test_quantiles_of_arrays_without_values(name):
+    """Those that ignore NaN are means, of any type and whatever q is, as NumPy's."""
+    q = 0.4 if "quantile" in name else 40
+    for dtype, shape, axis, method in itertools.product(
+        ("?", "i1", "f4"), ((0, 2), (2, 0), (0, 0)), (0, None), ("higher", "linear")
+    ):
+        x, t = np.ones(shape, dtype), mt.ones(shape, dtype)
+        for qs in (q, [q, q]):
+            how = {"axis": axis, "method": method}
+            try:
+                expected = getattr(np, name)(x, qs, **how)
+            except (IndexError, TypeError):
+                with pytest.raises((IndexError, TypeError)):
+                    getattr(mt, name)(t, qs, **how).compute()
+                continue
+            lazy = getattr(mt, name)(t, qs, **how)
+            assert lazy.dtype == np.asarray(expected).dtype
+            check(lazy, expected)
 
 
 @pytest.mark.parametrize("cut", [1, -1])

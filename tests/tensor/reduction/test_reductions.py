@@ -239,6 +239,8 @@ def test_averages_of_nothing() -> None:
             mt.average(mt.ones(shape), axis=axis)
     with pytest.raises(ZeroDivisionError, match="sum to zero"):
         mt.average(mt.ones((0, 3)), axis=0, weights=np.ones((0, 3)))
+    nothing = mt.ones((0, 0))
+    assert mt.average(nothing, axis=-1, weights=np.ones((0, 0))).compute().shape == (0,)
     for along in ((0, 3), (3,)):  # with weights there is an average of each of no rows
         given: Any = {"axis": 1, "weights": np.ones(along)}
         assert_same(mt.average(mt.ones((0, 3)), **given), np.average(np.ones((0, 3)), **given))
