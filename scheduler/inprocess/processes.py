@@ -21,7 +21,8 @@ from dask.task_spec import Alias, DataNode
 from .. import limits
 from ..base import Callback, Capabilities, ChunkInfo, Hint, Key, Machine, TaskGraph
 from ..storage import private_folder
-from ..storage.spill import SpillStore, full, room
+from ..storage.spill import SpillStore
+from ..storage.spill_directories import full, room
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
 from .records import DROPPED, LocalJob, TaskRecord

@@ -11,7 +11,8 @@ import dask.config
 
 from .. import limits
 from ..base import Callback, Capabilities, Hint, Machine, TaskGraph
-from ..storage.spill import SpillStore, Usage, check_writable
+from ..storage.spill import SpillStore
+from ..storage.spill_directories import Usage, check_writable
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
 from .native_threads import NativeShare

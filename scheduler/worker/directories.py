@@ -7,21 +7,16 @@ the reader modifies become private copies.
 from __future__ import annotations
 
 import contextlib
-import itertools
-import logging
 import os
-import shutil
 import threading
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
-from typing import Any, Final
+from typing import Any
 
-from distributed.diskutils import WorkDir, WorkSpace
+from distributed.diskutils import WorkSpace
 
 from ..storage import private_folder
 from ..storage.files import contents
-from ..storage.spill import full, refusal
-
-logger: Final = logging.getLogger(__name__)
+from ..storage.spill_directories import SpillDirectories, sweep
 
 Data = bytes | bytearray | memoryview
 
@@ -37,26 +32,13 @@ def _padding(parts: Sequence[Data]) -> int:
     return -sum(sizes[: sizes.index(max(sizes))]) % _ALIGNMENT
 
 
-def free_space(paths: Sequence[str]) -> dict[str, int]:
-    """Return the free bytes of the disks that hold these directories."""
-    disks = {}
-    for path in paths:
-        with contextlib.suppress(OSError):  # a missing directory does not count
-            disks[str(os.stat(path).st_dev)] = shutil.disk_usage(path).free
-    return disks
-
-
-def purge(paths: Iterable[str]) -> None:
-    """Remove what killed workers left below these directories; what runs keeps its own."""
+def purge(folder: str, spill_folders: Iterable[str]) -> None:
+    """Remove what killed workers left below their folder and those of results; others' stays."""
     with _purging:
-        for path in filter(os.path.isdir, paths):
-            with contextlib.suppress(OSError):
-                WorkSpace(private_folder.within(path))._purge_leftovers()
-
-
-def _new_folder(path: str) -> WorkDir:
-    folder: WorkDir = WorkSpace(private_folder.within(path)).new_work_dir(prefix="spill-")
-    return folder
+        with contextlib.suppress(OSError):
+            WorkSpace(private_folder.within(folder))._purge_leftovers()
+        for path in (folder, *spill_folders):
+            sweep(path)
 
 
 class Directories(MutableMapping[Any, Any]):
@@ -65,57 +47,20 @@ class Directories(MutableMapping[Any, Any]):
     In each directory at most ``parallel`` files are written at the same time. The next process that
     uses a directory removes the files of killed processes, and so does their nanny when it closes.
     Any thread may read, write and delete, but only one at a time each key.
-
-    In a directory that others share, such as ``/tmp``, this user has a private one.
     """
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
-        self.paths = list(paths)
-        self._spaces = [_new_folder(path) for path in paths]
-        self._making = threading.Lock()
-        self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
-        self._turns = itertools.count()
+        self.directories = SpillDirectories(paths, parallel=parallel)
+        self.directories.create()
         self._files: dict[Any, tuple[str, int]] = {}
         self._aside: dict[Any, tuple[str, int]] = {}
 
     def __setitem__(self, key: Any, value: Data | Sequence[Data]) -> None:
-        turn = next(self._turns)
-        refusals = []
         parts = value if isinstance(value, list | tuple) else (value,)
         padding = _padding(parts)
-        for offset in range(len(self._spaces)):
-            position = (turn + offset) % len(self._spaces)
-            try:
-                with self._free[position]:
-                    path = self._write(position, f"{turn:x}", (bytes(padding), *parts))
-            except OSError as error:
-                refusals.append(refusal(self.paths[position], error))
-                continue
-            self._files[key] = path, padding
-            return
-        raise full(refusals)
-
-    def _write(self, which: int, name: str, parts: Sequence[Data]) -> str:
-        """Return the path of a new file; the directory is made again if somebody removed it."""
-        folder = self._spaces[which].dir_path
-        if not os.path.isdir(folder):
-            folder = self._make_again(which, folder)
-        path = os.path.join(folder, name)
-        try:
-            with open(path, "wb") as file:
-                file.writelines(parts)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            raise
-        return path
-
-    def _make_again(self, which: int, removed: str) -> str:
-        with self._making:
-            if self._spaces[which].dir_path == removed:
-                self._spaces[which] = _new_folder(self.paths[which])
-                logger.warning("the spill directory %s was removed, with what was in it", removed)
-            return self._spaces[which].dir_path
+        nbytes = padding + sum(memoryview(part).nbytes for part in parts)
+        path = self.directories.write(nbytes, lambda path: _write(path, (bytes(padding), *parts)))
+        self._files[key] = path, padding
 
     def __getitem__(self, key: Any) -> memoryview:
         return contents(*self._files[key])
@@ -166,5 +111,16 @@ class Directories(MutableMapping[Any, Any]):
         """Remove the files."""
         self._files.clear()
         self._aside.clear()
-        for space in self._spaces:
-            space.release()
+        self.directories.close()
+
+
+def _write(path: str, parts: Sequence[Data]) -> str:
+    """Write a new file and return its path; a file that is incomplete is removed."""
+    try:
+        with open(path, "wb") as file:
+            file.writelines(parts)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise
+    return path

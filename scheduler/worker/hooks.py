@@ -41,7 +41,6 @@ WORKER_HOOKS = (
     Hook("distributed.spill", "Slow.__init__", ("spill_directory", "max_weight")),
     Hook("distributed.worker_memory", "WorkerMemoryManager._spill", ("worker", "memory")),
     Hook("distributed.worker_memory", "WorkerMemoryManager._maybe_pause_or_unpause", ("memory",)),
-    Hook("distributed.diskutils", "WorkSpace.new_work_dir"),
 )
 
 NANNY_HOOKS = (

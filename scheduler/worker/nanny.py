@@ -155,7 +155,7 @@ class MarsNanny(PrivateServer, LimitedServer, distributed.Nanny):
             folders = self.worker_kwargs.get("spill_dirs") or ()
             with contextlib.suppress(TimeoutError):  # a disk may not answer
                 async with asyncio.timeout(_PURGE):
-                    await offload(directories.purge, [self.local_directory, *folders])
+                    await offload(directories.purge, self.local_directory, folders)
             return status
         finally:
             if self._record is not None:

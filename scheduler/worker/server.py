@@ -35,13 +35,14 @@ from ..inprocess.thread_frames import collector_paused
 from ..storage.server_folder import PrivateServer, forget_safe_path
 from ..storage.shared import Pool
 from ..storage.shared_mappings import MAPPINGS, MOST
+from ..storage.spill_directories import rooms
 from ..usage import Usage, count
 from ..web.authentication import Token, protect
 from ..web.tls import dashboard_tls, joined_context, verify_clients
 from . import binding, memory_ledger
 from .admission import Admission
 from .connections import NAME, PeerConnections, introduction
-from .directories import Directories, free_space
+from .directories import Directories
 from .hooks import WORKER_HOOKS
 from .memory_ledger import LedgerView
 from .metrics import of_worker
@@ -245,8 +246,9 @@ class MarsWorker(PrivateServer, LimitedServer, ReconnectingWorker):
         return self.spill_manager.full
 
     def _room(self, worker: distributed.Worker) -> dict[str, Any]:
-        paths = [self.local_directory] if self._directories is None else self._directories.paths
-        return {"disks": free_space(paths), "limit": self.spill_manager.limit}
+        spilled = self._directories
+        paths = [self.local_directory] if spilled is None else spilled.directories.folders
+        return {"disks": rooms(paths), "limit": self.spill_manager.limit}
 
     def _described(self, worker: distributed.Worker) -> dict[str, Any]:
         return environment()

@@ -49,10 +49,6 @@ PRIVATE = {
         "distributed.diskutils",
         "WorkSpace._purge_leftovers",
     ): "directories of a killed worker that has no successor",
-    (
-        "distributed.diskutils",
-        "WorkSpace.new_work_dir",
-    ): "directories that are removed after a kill",
     ("distributed.nanny", "Nanny.__init__"): "MarsWorker instead of Worker",
     ("distributed.nanny", "Nanny._on_worker_exit"): "the exit code of a worker process",
     ("distributed.nanny", "Nanny.close_gracefully"): "the reason why a worker closes",

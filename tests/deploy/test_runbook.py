@@ -9,7 +9,10 @@ from tests.source import ROOT, files, title, tree
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()
 
 #: What the commands and servers consist of.
-PARTS = ("cli", "cluster", "remote", "supervisor", "web", "worker", "preload.py", "clock.py")
+PARTS = (
+    *("cli", "cluster", "remote", "storage", "supervisor", "web", "worker"),
+    *("preload.py", "clock.py"),
+)
 
 _PLACE = re.compile(r"%[a-z]")
 

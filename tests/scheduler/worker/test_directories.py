@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_a_directory_that_somebody_else_removed(paths, removed, caplog):
     """It is made again, with one warning; what was in it is lost, and nothing else."""
     store = Directories(paths)
     store["lost"], store["kept"] = b"a", b"b"
-    shutil.rmtree(paths[0] if removed == "the whole path" else store._spaces[0].dir_path)
+    shutil.rmtree(paths[0] if removed == "the whole path" else store.directories.path(paths[0]))
     for number in range(4):
         store[number] = b"c"
     assert [bytes(store[number]) for number in range(4)] == [b"c"] * 4
@@ -105,7 +106,7 @@ def test_what_cannot_be_mapped_is_read(paths, monkeypatch):
 def test_a_directory_that_refuses_is_passed_over(paths, monkeypatch):
     """A full disk costs nothing while another has room; the last failure is the error."""
     store = Directories(paths)
-    full = {store._spaces[0].dir_path}
+    full = {store.directories.path(paths[0])}
     real = open
 
     def opened(path, mode="r"):
@@ -117,7 +118,7 @@ def test_a_directory_that_refuses_is_passed_over(paths, monkeypatch):
     for number in range(4):
         store[number] = b"x"
     assert [len(files(path)) for path in paths] == [0, 4]
-    full.add(store._spaces[1].dir_path)
+    full.add(store.directories.path(paths[1]))
     with pytest.raises(OSError, match="No space"):
         store[5] = b"x"
     assert 5 not in store
@@ -193,9 +194,10 @@ def test_a_directory_that_others_share(tmp_path):
         (shared / name).symlink_to(precious)
     store = Directories([str(shared)])
     store["key"] = b"a"
-    purge([str(shared)])
-    own = shared / f"marsdask-{os.geteuid()}"
+    purge(str(tmp_path), [str(shared)])
+    own = Path(store.directories.path(str(shared)))
     assert {path.name for path in shared.iterdir()} == {own.name, "global.lock", "purge.lock"}
+    assert own.stat().st_mode & 0o77 == 0
     assert files(shared) == files(own)
     assert len(files(own)) == 1
     store.close()

@@ -384,7 +384,9 @@ def test_what_may_still_be_spilled(tmp_path):
 
 def files(folder):
     """Return the number of files of results."""
-    return sum(path.is_file() for path in folder.glob("**/spill-*/*") if path.suffix != ".lock")
+    return sum(
+        path.is_file() for path in folder.glob("**/marsdask-spill-*/*") if path.name != "lock"
+    )
 
 
 class CountedFiles(Directories):
