@@ -199,3 +199,92 @@ def test_tuples_of_one_label(name, values):
     operation = ONE_LEVEL[name]
     counts = frame.value_counts(sort=False, dropna=False)
     equal(operation(lazy.value_counts(sort=False, dropna=False)), operation(counts))
+
+
+BY_FLAGS: dict[str, Callable[[Any, Any], Any]] = {
+    "dropna": lambda pd, d: d.dropna(subset=[False]),
+    "dropna of all": lambda pd, d: d.dropna(subset=[True, False], ignore_index=True),
+    "nlargest": lambda pd, d: d.nlargest(2, True),
+    "nsmallest": lambda pd, d: d.nsmallest(2, [False, True], keep="all"),
+    "transform": lambda pd, d: d.groupby(True)[False].transform("sum"),
+    "ngroup": lambda pd, d: d.groupby([True, False]).ngroup(),
+    "apply": lambda pd, d: d.groupby(True).apply(len),
+    "sums of 32 bits": lambda pd, d: d.astype("f4").groupby([True, False]).sum(),
+    "concat": lambda pd, d: pd.concat([d, d], join="inner", sort=True),
+    "lreshape": lambda pd, d: pd.lreshape(d, {"z": [True, False]}),
+    "merge": lambda pd, d: d.merge(d, on=[True, False]),
+    "drop_duplicates": lambda pd, d: d.drop_duplicates([True, False], keep=False),
+    "cumsum": lambda pd, d: d.cumsum(numeric_only=True),
+    "pivot_table": lambda pd, d: d.assign(v=1).pivot_table(
+        index=True, columns=False, values="v", aggfunc="sum"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_FLAGS)
+def test_lists_of_truth_values_are_labels(name):
+    """Where pandas does not take them for a mask."""
+    frame = pd.DataFrame({True: [1, 2, 1, 2, 1], False: [3.0, np.nan, 3.0, 4.0, 5.0]})
+    with marsdask.option_context({"coalesce": False}):
+        result = BY_FLAGS[name](md, md.DataFrame(frame, chunk_size=2))
+        equal(result, BY_FLAGS[name](pd, frame))
+
+
+TYPED_LABELS = {
+    "objects": pd.Index(["a", "k", "f"], dtype=object),
+    "flags": pd.Index([True, False]),
+    "categories": pd.CategoricalIndex(["a", "k", "f"]),
+    "times": pd.DatetimeIndex(["2024-01-01", "2024-01-03", "2024-01-04"]),
+    "numbers of 8 bits": pd.Index([1, 2, 3], dtype="i1"),
+}
+OF_TYPED_LABELS: dict[str, Callable[[Any, Any], Any]] = {
+    "windows": lambda pd, d: d.rolling(2).agg(["sum", "max"]),
+    "windows of one": lambda pd, d: d.iloc[:, 1:2].expanding(1).agg(["sum"]),
+    "ewm": lambda pd, d: d.ewm(com=1).agg(["mean", "var"]),
+    "keys beside": lambda pd, d: d.groupby(d.iloc[:, 1] + 0).agg(["sum", "max"]),
+    "rows of keys beside": lambda pd, d: d.groupby(d.iloc[:, 1] + 0).shift(),
+    "windows of keys beside": lambda pd, d: (
+        d.iloc[:, ::-1].groupby(d.iloc[:, 1] * 2).rolling(2).sum()
+    ),
+    "level": lambda pd, d: d.groupby(level=0).describe(),
+    "level of a transform": lambda pd, d: d.groupby(level=0).transform("sum"),
+    "bins": lambda pd, d: d.set_index(pd.to_datetime(d.iloc[:, 1])).resample("D").sum(),
+    "memory_usage": lambda pd, d: d.memory_usage(index=True),
+}
+
+
+@pytest.mark.parametrize("labels", TYPED_LABELS)
+def test_labels_of_columns_keep_their_types(labels):
+    """Also where columns of other labels are beside them for a while."""
+    index = TYPED_LABELS[labels]
+    frame = pd.DataFrame([[1.0, 1, 1.5], [2, 2, np.nan], [3, 1, 2]]).iloc[:, : len(index)]
+    frame = frame.astype({1: "i8"}).set_axis(index, axis=1)
+    for name, operation in OF_TYPED_LABELS.items():
+        if (name, labels) != ("windows of keys beside", "flags"):  # a mask for pandas's windows
+            equal(operation(md, md.DataFrame(frame, chunk_size=2)), operation(pd, frame))
+
+
+def test_windows_of_columns_of_one_label_are_aggregated():
+    """By their positions."""
+    frame = pd.DataFrame([[1.0, 2], [3, 4]], columns=["a", "a"])
+    lazy = md.DataFrame(frame, chunk_size=1).rolling(2).agg(["sum", "max"])
+    equal(lazy, frame.rolling(2).agg(["sum", "max"]))
+
+
+def test_keys_of_windows_hide_columns_of_their_names():
+    """As in pandas, which keeps them in other aggregations."""
+    frame = pd.DataFrame({"a": [1.0, 2, 3], "k": [1, 2, 1]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.groupby(lazy.k + 0).rolling(2).sum(), frame.groupby(frame.k + 0).rolling(2).sum())
+
+
+@pytest.mark.parametrize("how", ["merge", "assign"])
+def test_some_of_mixed_labels_have_the_type_of_all(how):
+    """Though columns are not computed that nobody needs."""
+    values, other = pd.Series([0, 1]), pd.DataFrame({"n": [1, 2], "m": [0, 1]})
+    operation: Callable[[Any, Any], Any] = {
+        "merge": lambda d, o: d.merge(o, left_index=True, right_on="m")[["n"]],
+        "assign": lambda d, o: d.assign(n=1)[["n"]].fillna(0),
+    }[how]
+    lazy = operation(md.get_dummies(md.Series(values)), md.DataFrame(other))
+    equal(lazy, operation(pd.get_dummies(values), other))

@@ -16,7 +16,7 @@ from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import S, axis_number
 from .filter import Filter
 from .row_functions import among_columns, row_function
-from .rowwise import relabelled, rowwise
+from .rowwise import column_of, relabelled, rowwise
 
 
 def dropna(
@@ -77,7 +77,7 @@ def complete(block: Any, subset: Any, how: str | None = None, thresh: Any = None
     if block.ndim == 1:
         return block.notna()
     if subset is not None:
-        block = block[subset]
+        block = column_of(block, subset)
     if how is None:
         return block.count(axis=1) >= thresh
     present = block.notna()

@@ -40,9 +40,10 @@ def _is_simple(meta: Any) -> bool:
     if not isinstance(meta, pd.DataFrame):
         return False
     columns = meta.columns
-    # Of truth values pandas takes a list for a mask in places.
-    has_masks = columns.dtype.kind in "bO" and any(isinstance(c, bool | np.bool_) for c in columns)
-    return columns.nlevels == 1 and columns.is_unique and not has_masks
+    # Of truth values pandas takes a list for a mask in places; some of mixed labels have a type
+    # that all together have not.
+    is_mixed = columns.dtype.kind in "bO" and columns.inferred_type != "string"
+    return columns.nlevels == 1 and columns.is_unique and not is_mixed
 
 
 def all_columns(node: Rowwise, wanted: Columns = None) -> Need:

@@ -17,6 +17,7 @@ from pandas.api.types import is_object_dtype
 from marsdask.core.machine.costs import kernel
 from marsdask.core.snapshots.tokens import token
 
+from ..elementwise.rowwise import column_of
 from ..nodes.traits import dtype_of_key, full_labels
 from ..row_parts import RowPart, split_at, unlabelled
 from ..rows import concat
@@ -203,7 +204,7 @@ class GroupByCall:
             return True  # those without rows
         if not self.dropna:
             return bool(len(frame))
-        return bool(frame[list(self.by)].notna().all(axis=1).any())
+        return bool(column_of(frame, list(self.by)).notna().all(axis=1).any())
 
     def grouped(self, frame: pd.DataFrame) -> Any:
         """Return pandas's groups of a frame."""

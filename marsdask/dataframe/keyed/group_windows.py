@@ -162,8 +162,15 @@ class GroupWindows(Generic[R]):
         raise missing_name(self, name, self.theirs, WINDOW_CONVERSIONS)
 
     def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
-        call: Any = self._groups._call(WindowCall, method, args, kwargs)
-        return self._groups._result(dataclasses.replace(call, window=self._window))
+        groups = self._groups
+        call: Any = groups._call(WindowCall, method, args, kwargs)
+        selection, meta = call.selection, groups._source.node.meta
+        if self._window[0] != "resample" and isinstance(meta, pd.DataFrame):
+            # pandas drops columns that have the names of keys, also of keys beside them.
+            names = {*groups._names} - {*groups._by}
+            others = tuple(label for label in meta.columns if label not in names)
+            selection = others if len(others) < len(meta.columns) else selection
+        return groups._result(dataclasses.replace(call, window=self._window, selection=selection))
 
     def pipe(self, func: Any, *args: Any, **kwargs: Any) -> object:
         """Call a function with the windows. See pandas.api.typing.Rolling.pipe."""

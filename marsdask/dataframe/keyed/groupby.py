@@ -22,13 +22,14 @@ from ..arguments.dask_arguments import IGNORED_OF_GROUPS, ignore_arguments
 from ..arguments.pandas_arguments import check_names
 from ..elementwise.exemplars import keys_in_one_type
 from ..elementwise.filter import Filter
-from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise, with_columns
+from ..elementwise.rowwise import NewLabels, column_of, rowwise, with_columns
 from ..labels.by_position import rows_in_order
 from ..labels.group_labels import (
     TimeBins,
     beside_times,
     column_of_series,
     keys_of,
+    labelled_as,
     named_levels,
     needs_order,
     result_of_call,
@@ -187,7 +188,7 @@ class GroupBy(Generic[R, C]):
         return self._result(self._call(GroupByCall, method, args, kwargs))
 
     def _result(self, call: GroupByCall) -> Any:
-        result = self._of_all_groups(call)
+        result = labelled_as(self._of_all_groups(call), self._source, call)
         if self._names != self._by:
             result = rowwise(named_levels, result, names=self._names)
         if self._flags["as_index"]:
@@ -209,7 +210,7 @@ class GroupBy(Generic[R, C]):
         def aggregate(call: GroupByCall) -> Any:
             wide, narrowing = in_doubles(node, call, bins=isinstance(empty, TimeBins))
             result = GroupByAggregation(wide, call)
-            return _lazy(result if narrowing is None else narrow_floats(result, wide, narrowing))
+            return _lazy(narrow_floats(result, wide, narrowing))
 
         if empty is None or isinstance(call, WindowCall):
             return aggregate(call)
@@ -223,7 +224,7 @@ class GroupBy(Generic[R, C]):
         rows = _lazy(self._node).sort_values(empty.times, kind="stable", na_position="first")
         meta = self._source.node.meta
         if isinstance(meta, pd.DataFrame):
-            source = rows[list(meta.columns)]
+            source = rowwise(column_of, rows, key=list(meta.columns))
         else:
             source = rows[self._selection].rename(meta.name)
         return GroupBy(rows.node, self._by, self._names, self._selection, source, **self._flags)
@@ -239,7 +240,7 @@ class GroupBy(Generic[R, C]):
         wide, narrowing = in_doubles(self._in_order()._node, call)
         node: Node = GroupedRows(wide, call)
         _ = node.meta  # raises pandas's errors at the call
-        return _lazy(node if narrowing is None else narrow_floats(node, wide, narrowing))
+        return labelled_as(_lazy(narrow_floats(node, wide, narrowing)), self._source, call)
 
     def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Return the rows of the source that a method of pandas selects."""
@@ -415,12 +416,12 @@ class GroupBy(Generic[R, C]):
         The keys are sorted, and the numbers return to the rows.
         """
         self._check_observed("ngroup()")
-        places = tuple(range(len(self._by)))
-        keys = rowwise(relabelled, _lazy(self._node)[list(self._by)], columns=pd.Index(places))
+        places = list(range(len(self._by)))
+        keys = rowwise(column_of, _lazy(self._node), key=list(self._by)).set_axis(places, axis=1)
         dropna = self._flags["dropna"]
         if not self._flags["sort"]:
             first = rowwise(with_columns, keys, positions_of(keys), names=("at",))
-            keys = groupby(first, list(places), dropna=dropna)["at"].transform("min").to_frame(0)
+            keys = groupby(first, places, dropna=dropna)["at"].transform("min").to_frame(0)
             dropna = True
         numbers: Series = number_rows_by(keys, GroupNumbers(dropna))
         return numbers if ascending else rowwise(numbered_down, numbers, numbers.max())

@@ -20,6 +20,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
+from ..elementwise.rowwise import column_of
 from ..row_parts import RowPart, positions, smallest, split_at, unlabelled
 from ..rows import concat
 
@@ -47,7 +48,7 @@ def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
         # A column is a view, a list of them a copy.
         frame = (block if by is None else block[by[0]]).to_frame()
     else:
-        frame = block[list(by)]
+        frame = column_of(block, list(by))
     return frame.set_axis(range(frame.shape[1]), axis=1)
 
 

@@ -21,8 +21,8 @@ from marsdask.core.sizes import Chunks, known, total, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of
-from ..elementwise.rowwise import level_values, rowwise, with_columns
-from ..keyed.aggregation import GroupByCall, calls_user
+from ..elementwise.rowwise import level_values, relabelled, rowwise, with_columns
+from ..keyed.aggregation import GroupByCall, Pairs, calls_user
 from ..nodes.frame_node import is_array
 from ..nodes.traits import dtype_of_key
 from ..reduction.fold import Assembly
@@ -366,6 +366,21 @@ def with_key_columns(
     return obj, labels, names
 
 
+def labelled_as(result: Any, source: Any, call: GroupByCall) -> Any:
+    """Return aggregations of columns with the labels of these, whose type keys beside them hide."""
+    has_new_labels = call.method == "agg" and (call.kwargs or isinstance(call.args[0], Pairs))
+    if result.ndim == 1 or source.ndim == 1 or has_new_labels:
+        return result
+    before, after = source.node.meta.columns, result.node.meta.columns
+    first, *others = levels_in(after)
+    is_plain = before.nlevels == 1 and before.is_unique
+    if not is_plain or first.dtype == before.dtype or not first.isin(before).all():
+        return result
+    labels: Any = before.take(before.get_indexer(first)).rename(first.name)
+    labels = pd.MultiIndex.from_arrays([labels, *others], names=after.names) if others else labels
+    return rowwise(relabelled, result, columns=labels)
+
+
 def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the column that a series is, and the name of the series if the two differ."""
     # Neither no name nor a tuple is the label of one column.
@@ -385,8 +400,8 @@ def new_label(label: str, meta: pd.DataFrame) -> Any:
     first, *levels = levels_in(meta.columns)
     whole = pd.api.types.is_integer_dtype(first) and len(first) > 0
     new: Any = int(first.max()) + 1 if whole else label
-    while new in first:
-        new += "\0"
+    while new in first or new in meta.index.names:
+        new += 1 if whole else "\0"
     if not levels:
         return new
     return (new, *(0 if pd.api.types.is_integer_dtype(level) else "" for level in levels))

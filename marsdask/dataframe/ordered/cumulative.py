@@ -17,6 +17,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
 from marsdask.core.machine.costs import kernel
 
+from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import Method, along_rows
 from ..nodes.frame_node import SameKind, SameRows, dtypes_of, is_masked
 from ..tensors import to_tensor
@@ -149,7 +150,7 @@ def cumulative(name: str) -> SameKind:
         how = {key: arg for key, arg in {"dtype": dtype, "out": out}.items() if arg is not None}
         getattr(self.node.meta, name)(axis, skipna=skipna, **how, **options)  # raises at once
         if options.get("numeric_only") and self.ndim == 2:
-            self = self[list(self.node.meta.select_dtypes(["number", "bool", "boolean"]).columns)]
+            self = numeric_part(self)
         if axis not in ROWS:
             return along_rows(self, name, skipna=skipna)
         if not all(map(_is_number, dtypes_of(self.node.meta))):

@@ -19,7 +19,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
 from ..elementwise.column_selection import numeric_part
-from ..elementwise.rowwise import rowwise
+from ..elementwise.rowwise import column_of, rowwise
 from ..nodes.frame_node import axis_number, dtypes_of, row_bytes
 from ..rows import concat
 from ..schemas.samples import labels_like, sample
@@ -100,7 +100,7 @@ def first_rows_by(rows: Any, by: tuple[Any, ...], name: str, n: int, keep: str) 
     )
     rows = rows.iloc[order.index]  # a level of the labels may have the name of a column
     if keep == "all" and 0 < n < len(rows):
-        keys = rows[list(by)]
+        keys = column_of(rows, list(by))
         after, last = keys.iloc[n:], keys.iloc[n - 1]
         n += int(((after == last) | (after.isna() & last.isna())).all(axis=1).sum())
     return rows.head(max(n, 0))
@@ -251,14 +251,14 @@ def finish_extremes(rows: Any, *, none: Any, n: int, keep: str, by: Any, name: s
     if by is None:
         return getattr(rows, name)(n, keep=keep)
     result = first_rows_by(rows, by, name, n, keep)
-    if len(by) > 1 and result[list(by[:-1])].isna().to_numpy().any():
+    if len(by) > 1 and column_of(result, list(by[:-1])).isna().to_numpy().any():
         return result
     return getattr(rows, name)(n, columns=list(by), keep=keep)
 
 
 def _most(obj: Any, name: str, n: int, by: tuple[Any, ...] | None, **options: Any) -> Any:
     meta = obj.node.meta
-    columns = meta if by is None else meta[[label for label in by if label in meta]]
+    columns = meta if by is None else column_of(meta, [label for label in by if label in meta])
     if not obj.node.settled and any(map(is_object_dtype, dtypes_of(columns))):
         raise NotImplementedError(
             f"{name}() of objects that may be numbers is not supported; use execute() or astype() "

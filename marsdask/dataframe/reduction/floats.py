@@ -17,6 +17,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
+from ..elementwise.rowwise import column_of
 from ..nodes.frame_node import FrameNode, row_bytes
 from ..nodes.traits import comparable, kept_labels
 from .fold import FrameFold
@@ -47,7 +48,7 @@ class Narrowing:
 
     def rows(self, block: Any) -> tuple[Any, bool, frozenset[Any]]:
         """Return some keys, whether the groups rise, and which columns have gaps."""
-        keys = block[list(self.keys)]
+        keys = column_of(block, list(self.keys))
         gaps = frozenset(
             dtype if self.together else at
             for at, (dtype, name) in enumerate(zip(self.dtypes, self.names, strict=True))
@@ -184,8 +185,10 @@ def narrowed(block: Any, misfits: Any, wide_means: Any, how: Narrowing) -> Any:
     return how(block, misfits | wide_means.item())
 
 
-def narrow_floats(found: Node, rows: Node, how: Narrowing) -> NarrowFloats:
+def narrow_floats(found: Node, rows: Node, how: Narrowing | None) -> Node:
     """Return aggregations of rows with floats of fewer bits, where pandas has these."""
+    if how is None:
+        return found
     initial = np.empty((), dtype=object)
     steps = (how.rows, how.joined, how.wide_means)
     return NarrowFloats(found, FrameFold(initial, None, False, "groupby", rows, steps), how)

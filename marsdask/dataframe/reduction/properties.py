@@ -114,7 +114,7 @@ def finish_sizes(found: Any, *, none: Any, index: bool) -> Any:
     found[0] += none.index.memory_usage() if ranged else 0
     if none.ndim == 1:
         return np.intp(found.sum() if index else found[1:].sum())
-    labels = none.columns.insert(0, "Index") if index else none.columns
+    labels = pd.Index(["Index"]).append(none.columns) if index else none.columns
     return pd.Series(found if index else found[1:], labels, np.intp)
 
 

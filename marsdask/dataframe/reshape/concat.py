@@ -25,7 +25,7 @@ from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.scheduler.base import dtypes_of
 
-from ..elementwise.rowwise import NewLabels, relabelled, rowwise
+from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise
 from ..keyed.join import join as join_frames
 from ..nodes.dtypes import (
     common_labels,
@@ -466,7 +466,7 @@ def _below(
     if result.ndim == 2 and (join == "inner" or sort):
         metas: Any = [part.node.meta for part in parts]
         whole: Any = pd.concat(metas, join=typed("Any", join), sort=sort)
-        result = result[list(whole.columns)]
+        result = rowwise(column_of, result, key=list(whole.columns))
     return reset_index(result, drop=True) if ignore_index else result
 
 

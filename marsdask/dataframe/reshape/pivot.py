@@ -15,7 +15,7 @@ from marsdask.core.public import public_call
 from marsdask.core.snapshots.functions import function_name
 
 from ..create import from_pandas
-from ..elementwise.rowwise import Method, relabelled, renamed, rowwise
+from ..elementwise.rowwise import Method, column_of, relabelled, renamed, rowwise
 from ..labels.group_labels import LevelNumber
 from ..nodes.frame_node import as_node, dtypes_of
 from ..rows import level_at, without_names
@@ -93,7 +93,8 @@ def pivot_table(
     keys = [*rows, *names]
     selection = _values(data, values, keys)
     labels = dict.fromkeys([*keys, *selection])
-    frame = data[[label for label in labels if label in data.columns]]
+    inputs = [label for label in labels if label in data.columns]
+    frame = rowwise(column_of, data, key=inputs)
 
     def table(func: Any) -> Any:
         groups = Groups(frame, rows, names, selection, func, kwargs, observed)
@@ -197,7 +198,8 @@ class Groups:
             flags = [key in places and bool(places[key][at[value]]) for value, key in pairs]
             has_values = dict(zip(table.columns, flags, strict=True))
         order = pd.DataFrame(columns=table.columns).sort_index(axis=1).columns
-        table = table[[label for label in order if has_values[label] or fill_value is not None]]
+        full = [label for label in order if has_values[label] or fill_value is not None]
+        table = rowwise(column_of, table, key=full)
         return table if fill_value is None else table.fillna(fill_value)
 
     def small(self, fill_value: Any, margins_name: Any) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 
-from ..elementwise.rowwise import Method, NewLabels, rowwise
+from ..elementwise.rowwise import Method, NewLabels, column_of, rowwise
 from ..keyed.unique import duplicated
 from ..nodes.frame_node import as_node, dtypes_of
 from ..ordered.row_numbers import reset_index
@@ -118,8 +118,9 @@ def lreshape(data: DataFrame, groups: Mapping[Any, list[Any]], dropna: bool = Tr
     parts = []
     for place in range(len(next(iter(groups.values())))):
         labels = {labels[place]: target for target, labels in groups.items()}
-        part = data[[*ids, *labels]]
-        parts.append(part.set_axis([*ids, *labels.values()], axis=1)[list(like.columns)])
+        part = rowwise(column_of, data, key=[*ids, *labels])
+        part = part.set_axis([*ids, *labels.values()], axis=1)
+        parts.append(rowwise(column_of, part, key=list(like.columns)))
     frame = concat(parts)
     frame = frame.dropna(subset=list(groups)) if dropna else frame
     rows: DataFrame = reset_index(frame, drop=True)

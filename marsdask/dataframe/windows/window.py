@@ -16,9 +16,10 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.snapshots.functions import function_name
 
-from ..elementwise.rowwise import rowwise
+from ..elementwise.rowwise import columns_at, rowwise
 from ..missing_names import missing_name
 from ..nodes.frame_node import FrameNode, S, dtypes_of, is_row
+from ..rows import levels_in
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -233,8 +234,12 @@ class Windows(Generic[S]):
         if columns.ndim == 1:
             parts = [self._aggregate(item, args, kwargs) for item in func]
             return beside(parts, pd.Index(labels))
-        funcs = {name: list(func) for name in columns.columns}
-        return self._by_key(columns, funcs, args, kwargs)
+        check_labels(columns.columns)
+        # Several columns may have one label.
+        places = range(len(columns.columns))
+        windows = [type(self)(columns_at(columns, at), self._how) for at in places]
+        parts = [part._aggregate(list(func), args, kwargs) for part in windows]
+        return below(parts, columns.columns)
 
     def _by_key(self, chosen: Any, func: dict[Any, Any], args: Any, kwargs: Any) -> Any:
         if chosen.ndim == 1:
@@ -244,22 +249,14 @@ class Windows(Generic[S]):
             raise KeyError(f"Label(s) {missing} do not exist")
         if any(isinstance(item, list) for item in func.values()):
             func = {name: item if isinstance(item, list) else [item] for name, item in func.items()}
-        levels = chosen.columns.nlevels
-        if levels == 1 and any(isinstance(name, tuple) for name in func):
-            raise ValueError("Length of names must match number of levels in MultiIndex.")
+        check_labels(chosen.columns)
         # A tuple is one label, not a choice of several.
         windows = [self._of_label(chosen, name) for name in func]
         pairs = zip(windows, func.values(), strict=True)
         parts = [part._aggregate(item, args, kwargs) for part, item in pairs]
-        if not any(part.ndim == 2 for part in parts):
-            return beside(parts, pd.Index(list(func)).set_names(chosen.columns.names))
-        labels = [
-            (*(name if levels > 1 else (name,)), item)
-            for name, part in zip(func, parts, strict=True)
-            for item in part.columns
-        ]
-        names = [*chosen.columns.names, None]
-        return beside(parts, pd.MultiIndex.from_tuples(labels, names=names))
+        labels = pd.Index(list(func)).set_names(chosen.columns.names)
+        join = below if any(part.ndim == 2 for part in parts) else beside
+        return join(parts, labels)
 
     def _of_label(self, chosen: Any, name: Any) -> Self:
         """Return the windows of one column."""
@@ -279,6 +276,20 @@ def beside(parts: list[Any], columns: pd.Index[Any]) -> DataFrame:
     """Return lazy columns of the same rows as one frame."""
     frame: DataFrame = rowwise(joined_columns, *parts, columns=columns)
     return frame
+
+
+def check_labels(labels: pd.Index[Any]) -> None:
+    """Raise pandas's error for tuples that are not labels of several levels."""
+    if labels.nlevels == 1 and any(isinstance(label, tuple) for label in labels):
+        raise ValueError("Length of names must match number of levels in MultiIndex.")
+
+
+def below(parts: list[Any], labels: pd.Index[Any]) -> DataFrame:
+    """Return lazy frames of the same rows as one frame, each below a label."""
+    keys = labels.repeat([len(part.columns) for part in parts])
+    items = pd.Index([item for part in parts for item in part.columns])
+    names = [*labels.names, None]
+    return beside(parts, pd.MultiIndex.from_arrays([*levels_in(keys), items], names=names))
 
 
 def joined_columns(*blocks: Any, columns: Any) -> Any:
