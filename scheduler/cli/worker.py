@@ -317,8 +317,8 @@ def memory_config(resources: Resources) -> dict[str, Any]:
     target = min(SOFT, resources.cache / resources.memory)
     nbytes = resources.config.get("marsdask.shared.limit", resources.cache)
     return {
-        "distributed.worker.memory.target": round(target, 4),
-        "distributed.worker.memory.spill": round((target + SOFT) / 2, 4),
+        "distributed.worker.memory.target": target,
+        "distributed.worker.memory.spill": (target + SOFT) / 2,
         "distributed.worker.memory.pause": SOFT,
         "distributed.worker.memory.terminate": HARD,
         "marsdask.shared.limit": nbytes // resources.processes,

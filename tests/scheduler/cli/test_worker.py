@@ -94,6 +94,9 @@ def test_limits_are_mars_limits():
     """Pausing at 75 %, restarting at 90 %, spilling beyond the cache, which processes divide."""
     resources, _ = options()
     assert list(memory_config(resources).values()) == [0.5, 0.625, 0.75, 0.9, 750]
+    uneven = replace(resources, memory=3 << 40, cache=2**40)
+    target = memory_config(uneven)["distributed.worker.memory.target"]
+    assert abs(target * uneven.memory - uneven.cache) < 2**12, "bytes, and no rounded share"
     resources.config["marsdask.shared.limit"] = 100
     assert memory_config(resources)["marsdask.shared.limit"] == 50
 
