@@ -36,6 +36,9 @@ ANY = AnyValue()
 class RemoteFunction(Node):
     """A call of a function; its inputs are the collections among the arguments."""
 
+    label: ClassVar[str] = "spawn"
+    settled: ClassVar[bool] = True
+
     interned: ClassVar[bool] = False
     input_chunks: ClassVar[Literal["matter", "pass", "vanish"]] = "vanish"
 
@@ -50,16 +53,8 @@ class RemoteFunction(Node):
         return self.given_name
 
     @property
-    def label(self) -> str:
-        return "spawn"
-
-    @property
     def meta(self) -> Any:
         return ANY
-
-    @property
-    def settled(self) -> bool:
-        return True
 
     @property
     def chunks(self) -> Chunks:
@@ -222,12 +217,10 @@ def opened(held: Any) -> Any:
 class ResultItem(Node):
     """One of the results of a function that returns several."""
 
+    label: ClassVar[str] = "spawn"
+
     call: Node
     position: int
-
-    @property
-    def label(self) -> str:
-        return "spawn"
 
     @property
     def meta(self) -> Any:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -82,6 +82,8 @@ class SliceAt:
 class Literal(Node):
     """An array in memory that does not change, with views as chunks (see :func:`literal`)."""
 
+    label: ClassVar[str] = "tensor"
+
     array: Any = field(repr=False)
     splits: Chunks
     content: str = field(default="", repr=False)
@@ -104,10 +106,6 @@ class Literal(Node):
     def name(self) -> str:
         order = () if self.order is None else (self.order,)
         return f"{self.label}-{token(Literal, self._content, self.splits, *order)}"
-
-    @property
-    def label(self) -> str:
-        return "tensor"
 
     @property
     def reads_from(self) -> tuple[Place, ...]:

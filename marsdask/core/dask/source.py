@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import dask
 import dask.config
@@ -238,15 +238,13 @@ class DaskGrid(Grid):
 class FromDask(SourceNode):
     """An array or frame computed by a Dask graph; its keys are unchanged."""
 
+    settled: ClassVar[bool] = False
+
     graph: DaskGraph = field(repr=False)
     keys: Any = field(repr=False)
     """The key of each chunk, by index."""
     block_chunks: Chunks | None = field(default=None, repr=False)
     """How the chunks are cut where that is not what users see."""
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from marsdask.scheduler.base import all_dtypes
 
@@ -26,6 +26,8 @@ from .logical import in_chunks
 @dataclass(frozen=True, eq=False)
 class Retyped(Node):
     """The values of a node, whose chunks have the types that were found."""
+
+    settled: ClassVar[bool] = True
 
     a: Node
     found: Any = field(repr=False)
@@ -50,10 +52,6 @@ class Retyped(Node):
     @property
     def meta(self) -> Any:
         return self.found
-
-    @property
-    def settled(self) -> bool:
-        return True
 
     @property
     def chunks(self) -> Chunks:
@@ -171,6 +169,8 @@ class Outcome:
 class Recalled(MultiOutput):
     """A function of nodes that is called again, once the types of its arguments are known."""
 
+    settled: ClassVar[bool] = False
+
     func: Callable[..., Any]
     arguments: tuple[Node, ...]
     args: tuple[Any, ...]
@@ -184,10 +184,6 @@ class Recalled(MultiOutput):
     @property
     def meta(self) -> Any:
         return tuple(outcome.meta for outcome in self.outcomes)
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     @property
     def chunks(self) -> Any:

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ..machine.costs import FunctionWrapper
 from ..sizes import Index, Sizes, borders, known, numbers, upper
@@ -121,20 +121,15 @@ def is_none(edge: Edge) -> bool:
 class Halo(Rule):
     """Each chunk with its halo, from the parts of chunks that it covers."""
 
+    label: ClassVar[str] = "overlap"
+    scratch: ClassVar[float] = 0.0
+
     source: Grid
     depths: tuple[Depth, ...]
     edges: tuple[Edge, ...]
     join: Callable[..., Any]
     """Called with blocks, for each its part and where that goes, constants and where they go, and
     the shape: ``None`` along axes of one part, whose lengths need not be known."""
-
-    @property
-    def label(self) -> str:
-        return "overlap"
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
 
     @cached_property
     def _runs(self) -> list[list[list[Run]]]:

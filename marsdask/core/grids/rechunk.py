@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from ..config import options
 from ..machine.costs import kernel
@@ -52,18 +52,13 @@ def cut(block: Any, parts: tuple[slice, ...]) -> Any:
 class Recut(Rule):
     """Each new chunk from the parts of old chunks that it covers."""
 
+    label: ClassVar[str] = "rechunk"
+    scratch: ClassVar[float] = 0.0
+
     source: Grid
     target: Chunks
     join: Callable[..., Any]
     cut: Callable[..., Any]
-
-    @property
-    def label(self) -> str:
-        return "rechunk"
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
 
     @cached_property
     def _pieces(self) -> list[list[list[Piece]]]:

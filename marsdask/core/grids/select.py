@@ -6,7 +6,7 @@ import bisect
 import itertools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Select(Rule):
     as in a :class:`.Blockwise`.
     """
 
+    scratch: ClassVar[float] = 0.0
+
     sources: tuple[Grid, ...]
     axes: tuple[Axes, ...]
     axis: int = 0
@@ -34,10 +36,6 @@ class Select(Rule):
     @property
     def label(self) -> str:
         return self.called
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
 
     def source(self, index: Index) -> int:
         """Return the source of a chunk."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -213,9 +213,7 @@ def nan_of_na(total: Any) -> Any:
 class Converted(FunctionWrapper, Unsettled):
     """Calls a method whose types depend on all values of a chunk."""
 
-    @property
-    def by_rows(self) -> bool:
-        return True
+    by_rows: ClassVar[bool] = True
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         return self.func(block, *args, **kwargs)

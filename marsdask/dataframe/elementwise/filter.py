@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
@@ -34,6 +34,8 @@ COMPARISONS: dict[Callable[..., Any], str] = {
 class Filter(FrameNode):
     """The rows of ``a`` where ``mask`` is true."""
 
+    keeps_types: ClassVar[bool] = True
+
     a: Node
     mask: Node
 
@@ -43,10 +45,6 @@ class Filter(FrameNode):
     @property
     def meta(self) -> Any:
         return self.a.meta
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def traits(self) -> Traits:

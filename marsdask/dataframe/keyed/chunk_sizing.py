@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
@@ -157,12 +157,10 @@ def share(block: Any, k: int, count: int) -> Any:
 class ChunkRuns(Rule):
     """Each chunk from a run of neighbouring chunks."""
 
+    scratch: ClassVar[float] = 0.0
+
     source: Grid
     starts: tuple[int, ...]
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
 
     def cell(self, index: Index) -> Call:
         (at,) = index

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -80,12 +80,10 @@ WIDE = {"sum", "prod", "mean", "var", "std", "sem", "median", "skew", "kurt"}
 class GroupByAggregation(FrameNode):
     """One row for each group."""
 
+    label: ClassVar[str] = "groupby"
+
     a: Node
     call: GroupByCall
-
-    @property
-    def label(self) -> str:
-        return "groupby"
 
     def runs_inline(self) -> bool:
         return self.call.like is None and not calls_user(self.call)

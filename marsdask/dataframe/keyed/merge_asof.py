@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -36,15 +36,15 @@ Options = tuple[tuple[str, Any], ...]
 class MergeAsOf(FrameNode):
     """Each left row with the right row of the nearest key; all right rows are one chunk."""
 
+    label: ClassVar[str] = "merge_asof"
+    settled: ClassVar[bool] = False
+    types_by_rows: ClassVar[bool] = True
+
     left: Node
     right: Node
     how: Options
     rises: Node | None
     """Whether the left keys rise, ``None`` if it is known."""
-
-    @property
-    def label(self) -> str:
-        return "merge_asof"
 
     @property
     def meta(self) -> Any:
@@ -58,14 +58,6 @@ class MergeAsOf(FrameNode):
         except ValueError:
             return plain
         return without_rows(rows, plain)
-
-    @property
-    def settled(self) -> bool:
-        return False
-
-    @property
-    def types_by_rows(self) -> bool:
-        return True
 
     @property
     def traits(self) -> Traits:

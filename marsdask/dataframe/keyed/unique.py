@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from typing import cast as typed
 
 import numpy as np
@@ -51,15 +51,13 @@ if TYPE_CHECKING:
 class DropDuplicates(FrameNode):
     """The first (or last) of equal rows, in the order of the rows."""
 
+    label: ClassVar[str] = "drop_duplicates"
+
     a: Node
     options: tuple[tuple[str, Any], ...]
 
     def runs_inline(self) -> bool:
         return True
-
-    @property
-    def label(self) -> str:
-        return "drop_duplicates"
 
     @property
     def meta(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -42,12 +42,10 @@ class PositionsAt:
 class ListedRows(FrameNode):
     """The rows at a list of positions, in its order, in one chunk."""
 
+    label: ClassVar[str] = "take"
+
     a: Node
     positions: tuple[int, ...]
-
-    @property
-    def label(self) -> str:
-        return "take"
 
     @property
     def meta(self) -> Any:

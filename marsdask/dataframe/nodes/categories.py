@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
@@ -22,15 +22,13 @@ from .frame_node import FrameNode, S
 class TypesOnly(FrameNode):
     """No rows, of the types that all chunks have together."""
 
+    keeps_types: ClassVar[bool] = True
+
     a: Node
 
     @property
     def meta(self) -> Any:
         return self.a.meta
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def chunks(self) -> Chunks:
@@ -45,16 +43,14 @@ class TypesOnly(FrameNode):
 class KnownTypes(FrameNode):
     """The same rows; each chunk has the types that were found of all."""
 
+    keeps_types: ClassVar[bool] = True
+
     a: Node
     like: Any = field(repr=False)
 
     @property
     def meta(self) -> Any:
         return self.like
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def incomplete(self) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -118,6 +118,8 @@ def _of_every(dtype: Any, dtypes: Sequence[Any]) -> Any:
 class OneType(FrameNode):
     """The same rows; all chunks have one type, as a column of pandas has."""
 
+    types_by_rows: ClassVar[bool] = False
+
     a: Node
 
     @property
@@ -135,10 +137,6 @@ class OneType(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
-
-    @property
-    def types_by_rows(self) -> bool:
-        return False
 
     def tile(self, a: Grid) -> Generator[Grid, Any, Grid]:
         if len(a) == 1:

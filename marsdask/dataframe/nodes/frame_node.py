@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -254,6 +254,8 @@ def is_numbered(index: Any) -> bool:
 class FromPandas(FrameNode):
     """A pandas object in memory, which nobody changes; its chunks are views."""
 
+    label: ClassVar[str] = "from_pandas"
+
     data: Any = field(repr=False)
     sizes: Sizes
     content: str = field(default="", repr=False, kw_only=True)
@@ -275,10 +277,6 @@ class FromPandas(FrameNode):
     @property
     def _form(self) -> tuple[Any, ...]:
         return (self.sizes,)
-
-    @property
-    def label(self) -> str:
-        return "from_pandas"
 
     @property
     def meta(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from typing import cast as typed
 
 import numpy as np
@@ -42,15 +42,13 @@ PROPAGATING: dict[str, np.ufunc] = {"cummax": np.maximum, "cummin": np.minimum}
 class RowScan(SameRows):
     """The scan of each column: each row combines all rows up to it."""
 
+    rows_behind: ClassVar[int] = 0
+
     skipna: bool
 
     @property
     def meta(self) -> Any:
         return getattr(self.a.meta, self.title)(skipna=self.skipna)
-
-    @property
-    def rows_behind(self) -> int:
-        return 0
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"name": self.title, "skipna": self.skipna}

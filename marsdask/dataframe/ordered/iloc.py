@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Generic, overload
+from typing import Any, ClassVar, Generic, overload
 
 import numpy as np
 import pandas as pd
@@ -65,16 +65,11 @@ def tail(obj: S, n: int = 5) -> S:
 class Row(FrameNode):
     """One row of a frame as a series over the columns, or one value of a series."""
 
+    label: ClassVar[str] = "iloc"
+    is_row: ClassVar[bool] = True
+
     a: Node
     at: int
-
-    @property
-    def label(self) -> str:
-        return "iloc"
-
-    @property
-    def is_row(self) -> bool:
-        return True
 
     @property
     def meta(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.chunk_positions import ChunkAt
@@ -44,6 +44,9 @@ class RowSliceAt:
 class Positions(FrameNode):
     """Some rows by position."""
 
+    label: ClassVar[str] = "iloc"
+    keeps_types: ClassVar[bool] = True
+
     a: Node
     rows: slice
 
@@ -51,16 +54,8 @@ class Positions(FrameNode):
         return True
 
     @property
-    def label(self) -> str:
-        return "iloc"
-
-    @property
     def meta(self) -> Any:
         return self.a.meta
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def traits(self) -> Traits:

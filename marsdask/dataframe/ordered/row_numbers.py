@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, overload
 
 import pandas as pd
 
@@ -57,6 +57,8 @@ class ResetMethod(Protocol):
 class ResetIndex(FrameNode):
     """The rows labelled from 0; the old labels are dropped or become columns."""
 
+    keeps_types: ClassVar[bool] = True
+
     a: Node
     drop: bool
     options: tuple[tuple[str, Any], ...] = ()
@@ -74,10 +76,6 @@ class ResetIndex(FrameNode):
     @property
     def meta(self) -> Any:
         return types_of(self, lambda: number_rows(self.a.meta, 0, self.drop, self.options))
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def common_keys(self) -> frozenset[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import pandas as pd
@@ -51,6 +51,8 @@ def known_divisions(obj: Any) -> bool:
 class PartitionSelection(FrameNode):
     """Some partitions of an object."""
 
+    keeps_types: ClassVar[bool] = True
+
     pins_grid = True
 
     a: Node
@@ -63,10 +65,6 @@ class PartitionSelection(FrameNode):
     @property
     def settled(self) -> bool:
         return self.a.settled
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def chunks(self) -> Chunks:

@@ -44,6 +44,8 @@ class ItemsAt:
 class FromMap(FrameNode):
     """What a function returns for each item: a partition."""
 
+    settled: ClassVar[bool] = False
+
     pins_grid = True
     values_tell: ClassVar[bool] = True
 
@@ -58,10 +60,6 @@ class FromMap(FrameNode):
     @property
     def meta(self) -> Any:
         return self.found
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     @property
     def chunks(self) -> Chunks:

@@ -130,6 +130,8 @@ def _of_missing(column: Any, dtype: Any) -> Any:
 class MapPartitions(FrameNode):
     """A user's function of the partitions of equal number, and of constants."""
 
+    settled: ClassVar[bool] = False
+
     pins_grid = True
     values_tell: ClassVar[bool] = True
 
@@ -150,10 +152,6 @@ class MapPartitions(FrameNode):
     @property
     def meta(self) -> Any:
         return self.found
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     @property
     def _count(self) -> int:

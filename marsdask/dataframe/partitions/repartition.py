@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,8 @@ from ..rows import levels_in, recut_rows
 class Repartitioned(FrameNode):
     """The same rows in other partitions."""
 
+    keeps_types: ClassVar[bool] = True
+
     a: Node
 
     @property
@@ -41,10 +43,6 @@ class Repartitioned(FrameNode):
     @property
     def settled(self) -> bool:
         return self.a.settled
-
-    @property
-    def keeps_types(self) -> bool:
-        return True
 
     @property
     def traits(self) -> Traits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -129,6 +129,8 @@ def _fits(column: Any, dtype: Any, name: str) -> bool:
 class NarrowFloats(FrameNode):
     """The same rows with floats of fewer bits, if the values of all chunks fit into them."""
 
+    settled: ClassVar[bool] = False
+
     a: Node
     rows: Node
     """Which means stay wide."""
@@ -137,10 +139,6 @@ class NarrowFloats(FrameNode):
     @property
     def meta(self) -> Any:
         return self.how(self.a.meta, frozenset())
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     @property
     def traits(self) -> Traits:

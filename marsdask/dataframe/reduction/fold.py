@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from .reductions import PARTIAL_BYTES, collection_of
 @dataclass(frozen=True, eq=False)
 class SmallResult(FrameNode):
     """A result of one chunk (or a scalar) of declared type."""
+
+    types_by_rows: ClassVar[bool] = False
 
     like: Any = field(repr=False)
     """The types of the result, without rows."""
@@ -43,10 +45,6 @@ class SmallResult(FrameNode):
     @property
     def is_row(self) -> bool:
         return self.row
-
-    @property
-    def types_by_rows(self) -> bool:
-        return False
 
     @property
     def chunks(self) -> Chunks:

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial as partial_of
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, overload
 from typing import cast as typed
 
 import numpy as np
@@ -99,6 +99,8 @@ class FrameRecipe:
 class FrameReduction(FrameNode):
     """One value for each column; a scalar for a series."""
 
+    is_row: ClassVar[bool] = True
+
     recipe: str
     a: Node
     kwargs: tuple[tuple[str, Any], ...]
@@ -140,10 +142,6 @@ class FrameReduction(FrameNode):
     @property
     def meta(self) -> Any:
         return self._form[0]
-
-    @property
-    def is_row(self) -> bool:
-        return True
 
     @property
     def row_labels(self) -> Any:

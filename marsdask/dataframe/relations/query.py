@@ -51,6 +51,8 @@ class Shared:
 class Query(Node):
     """The rows of a table over relations, as pandas would have computed them."""
 
+    settled: ClassVar[bool] = False
+
     below: tuple[Node, ...]
     names: tuple[str, ...]
     """What the table calls the nodes below."""
@@ -95,10 +97,6 @@ class Query(Node):
     @property
     def itemsize(self) -> float | None:
         return self.given_bytes
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     @property
     def traits(self) -> Traits:

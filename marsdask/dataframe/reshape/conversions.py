@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 from typing import cast as typed
 
 import numpy as np
@@ -34,15 +34,13 @@ NO_TIMES = ["", "NaT", "nat", "NAT", "nan", "NaN", "NAN"]
 class Conversion(Unsettled):
     """Calls a function of pandas whose result has another type for other values."""
 
+    by_rows: ClassVar[bool] = True
+
     name: str
 
     @property
     def __name__(self) -> str:
         return self.name
-
-    @property
-    def by_rows(self) -> bool:
-        return True
 
     def __call__(self, block: Any, **kwargs: Any) -> Any:
         if "tz" not in kwargs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -83,6 +83,8 @@ class Unstack(SortValues):
     their keys.
     """
 
+    label: ClassVar[str] = "unstack"
+
     like: Any = field(repr=False)
     """The result's types and its columns: for each value all column keys."""
     keys: int
@@ -92,10 +94,6 @@ class Unstack(SortValues):
     fill_value: Any = None
     order: tuple[pd.Index, ...] | None = None
     """The labels of each level of keys in the order of the result; by default they are sorted."""
-
-    @property
-    def label(self) -> str:
-        return "unstack"
 
     @property
     def meta(self) -> Any:

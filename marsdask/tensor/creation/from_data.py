@@ -7,7 +7,7 @@ import os
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from dask.utils import SerializableLock
@@ -220,15 +220,13 @@ def _stacked(items: Any) -> Node:
 class Dataset(Node):
     """An array in a file, whose chunks are read on demand."""
 
+    label: ClassVar[str] = "read"
+
     reader: Any
     version: tuple[Any, ...]
     """What tells one content from another: path, size and time of change."""
     dtype: np.dtype[Any]
     splits: Chunks = field(repr=False)
-
-    @property
-    def label(self) -> str:
-        return "read"
 
     @property
     def reads_from(self) -> tuple[Place, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,14 +41,12 @@ class IsLastAt:
 class Convolution(Node):
     """All overlaps of a vector with a shorter one: chunks grow by one per element of that."""
 
+    label: ClassVar[str] = "convolve"
+
     a: Node
     v: Node
     size: int
     """The length of the shorter one."""
-
-    @property
-    def label(self) -> str:
-        return "convolve"
 
     @property
     def meta(self) -> Any:

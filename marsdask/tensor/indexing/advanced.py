@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -198,6 +198,9 @@ FEW_BLOCKS = 8
 class MergedPoints(Rule):
     """Chunk ``j`` of the points from the shares of the blocks that contain some of them."""
 
+    label: ClassVar[str] = "take"
+    scratch: ClassVar[float] = 0.0
+
     shares: Grid
     axis: int
     block: Any
@@ -208,14 +211,6 @@ class MergedPoints(Rule):
     @property
     def token_name(self) -> str:
         return self.name
-
-    @property
-    def label(self) -> str:
-        return "take"
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
 
     @cached_property
     def _plans(self) -> list[tuple[list[int], tuple[tuple[slice, Any], ...]]]:
@@ -330,16 +325,14 @@ def _shares(
 class PointSelection(Node):
     """The elements at positions, an array for each of ``axes``; their axes begin at ``place``."""
 
+    label: ClassVar[str] = "take"
+
     a: Node
     points: tuple[Any, ...]
     axes: tuple[int, ...]
     place: int
     indexed: bool = False
     """Whether it lies in memory as NumPy's indexing makes it, rather than as ``take``."""
-
-    @property
-    def label(self) -> str:
-        return "take"
 
     @property
     def memory_order(self) -> MemoryOrder:
@@ -496,14 +489,12 @@ class TakeByTensor(PointSelection):
 class TakeAcrossBlocks(Rule):
     """A chunk of points from all chunks along their axes."""
 
+    label: ClassVar[str] = "take"
+
     a: Grid
     points: tuple[Grid, ...]
     axes: tuple[int, ...]
     place: int
-
-    @property
-    def label(self) -> str:
-        return "take"
 
     def cell(self, index: Index) -> Call:
         outer = [*index[: self.place], *index[self.place + 1 :]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -98,12 +98,10 @@ def value_chunks(
 class SetItem(Node):
     """An array like the one assigned to."""
 
+    label: ClassVar[str] = "setitem"
+
     a: Node
     value: Node
-
-    @property
-    def label(self) -> str:
-        return "setitem"
 
     # Cached: a loop of assignments makes long chains, which would be traversed at every step.
     @property

@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -119,15 +119,13 @@ def _choose_flat(block: Any, mask: Any) -> Any:
 class BooleanIndexing(Node):
     """The elements where a mask over neighbouring axes holds; these axes become one."""
 
+    label: ClassVar[str] = "getitem"
+
     a: Node
     mask: Node
     axis: int
     indexed: bool = False
     """Whether it lies in memory as NumPy's indexing makes it, rather than as ``compress``."""
-
-    @property
-    def label(self) -> str:
-        return "getitem"
 
     @property
     def memory_order(self) -> MemoryOrder:

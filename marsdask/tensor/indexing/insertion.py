@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,14 +43,12 @@ from .setitem import as_records, fit
 class Insertion(Node):
     """An array with values before some of its elements; ``values`` has its axes."""
 
+    label: ClassVar[str] = "insert"
+
     a: Node
     values: Node
     places: Positions
     axis: int
-
-    @property
-    def label(self) -> str:
-        return "insert"
 
     @property
     def meta(self) -> Any:

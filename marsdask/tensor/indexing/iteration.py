@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from marsdask.core.collection import wrap
 from marsdask.core.grids.grid import Grid, Look
@@ -53,6 +53,8 @@ class RowBatch:
 class Element(Node):
     """The part at one position of each leading axis."""
 
+    label: ClassVar[str] = "getitem"
+
     a: Node
     places: tuple[int, ...]
     batch: RowBatch | None = field(default=None, repr=False)
@@ -61,10 +63,6 @@ class Element(Node):
     @property
     def name(self) -> str:
         return f"getitem-{token(Element, self.a, self.places)}"
-
-    @property
-    def label(self) -> str:
-        return "getitem"
 
     @property
     def meta(self) -> Any:

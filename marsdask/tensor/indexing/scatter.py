@@ -6,7 +6,7 @@ import itertools
 import operator
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -158,6 +158,8 @@ class SetPoints(SetItem):
 class PutShares(Rule):
     """A chunk with its assigned values; without values it is unchanged."""
 
+    label: ClassVar[str] = "setitem"
+
     a: Grid
     value: Grid
     edges: Axes
@@ -173,10 +175,6 @@ class PutShares(Rule):
     @property
     def token_name(self) -> str:
         return self.name
-
-    @property
-    def label(self) -> str:
-        return "setitem"
 
     def cell(self, index: Index) -> Call:
         block = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -29,12 +29,10 @@ class Slice(Node):
     Keeps the number of axes: an element is an axis of length one.
     """
 
+    label: ClassVar[str] = "getitem"
+
     a: Node
     taken: tuple[Taken, ...]
-
-    @property
-    def label(self) -> str:
-        return "getitem"
 
     @property
     def meta(self) -> Any:

@@ -57,6 +57,8 @@ def within(region: tuple[slice, ...], parts: tuple[slice, ...]) -> tuple[slice, 
 class Write(Node):
     """Every chunk written to its position; blocks are the written values, or placeholders."""
 
+    label: ClassVar[str] = "store"
+
     pins_grid: ClassVar[bool] = True
 
     a: Node
@@ -66,10 +68,6 @@ class Write(Node):
     """Whether the blocks are read back."""
     serial: str = field(default_factory=lambda: uuid.uuid4().hex)
     """Writing again is not the same as having written."""
-
-    @property
-    def label(self) -> str:
-        return "store"
 
     @property
     def meta(self) -> Any:

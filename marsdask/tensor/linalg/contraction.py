@@ -12,7 +12,7 @@ import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -302,15 +302,13 @@ def _nbytes(chunks: Chunks, meta: Any) -> int:
 class PanelSums(Rule):
     """Output chunk ``(*i, g)`` sums the products of group ``g`` of the summed labels' chunks."""
 
+    label: ClassVar[str] = "contract_panels"
+
     sources: tuple[Grid, ...]
     labels: tuple[Labels, ...]
     out: Labels
     summed: Labels
     width: int
-
-    @property
-    def label(self) -> str:
-        return "contract_panels"
 
     @cached_property
     def _steps(self) -> list[Index]:

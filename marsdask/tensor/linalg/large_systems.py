@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,15 +36,13 @@ def linalg_dtype(*nodes: Node) -> np.dtype[Any]:
 class LargeSolution(Node):
     """The solution of a square system with any number of right sides."""
 
+    label: ClassVar[str] = "solve"
+
     a: Node
     b: Node
     kind: str
     """What is known of the matrix: "general", "positive", "lower" or "upper"."""
     unit: bool = False
-
-    @property
-    def label(self) -> str:
-        return "solve"
 
     @property
     def meta(self) -> Any:
@@ -89,11 +87,9 @@ class LargeSolution(Node):
 class LargeTriangle(Node):
     """The lower triangle of a positive definite matrix."""
 
-    a: Node
+    label: ClassVar[str] = "cholesky"
 
-    @property
-    def label(self) -> str:
-        return "cholesky"
+    a: Node
 
     @property
     def meta(self) -> Any:
@@ -117,11 +113,9 @@ class LargeTriangle(Node):
 class LargeFactors(MultiOutput):
     """P, L and U of a matrix."""
 
-    a: Node
+    label: ClassVar[str] = "lu"
 
-    @property
-    def label(self) -> str:
-        return "lu"
+    a: Node
 
     @property
     def meta(self) -> Any:
@@ -150,11 +144,9 @@ class LargeFactors(MultiOutput):
 class LargeDeterminant(MultiOutput):
     """The determinant, and its sign and the logarithm of its absolute value."""
 
-    a: Node
+    label: ClassVar[str] = "det"
 
-    @property
-    def label(self) -> str:
-        return "det"
+    a: Node
 
     @property
     def meta(self) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -61,11 +61,9 @@ class Factors(MultiOutput):
     Outputs: Q, R, U, s, V.
     """
 
-    a: Node
+    label: ClassVar[str] = "svd"
 
-    @property
-    def label(self) -> str:
-        return "svd"
+    a: Node
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -89,13 +89,11 @@ class InsertedPositions:
 class Deletion(Node):
     """An array without some elements along an axis."""
 
+    label: ClassVar[str] = "delete"
+
     a: Node
     gone: Positions
     axis: int
-
-    @property
-    def label(self) -> str:
-        return "delete"
 
     @property
     def meta(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -279,13 +279,11 @@ def trace(
 class TakeAlong(Node):
     """Elements of each line along an axis, at that line's positions."""
 
+    label: ClassVar[str] = "take_along_axis"
+
     a: Node
     indices: Node
     axis: int
-
-    @property
-    def label(self) -> str:
-        return "take_along_axis"
 
     @property
     def meta(self) -> Any:

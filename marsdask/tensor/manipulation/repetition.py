@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -97,13 +97,11 @@ def _times(size: Size, count: int) -> Size:
 class RepeatEach(Node):
     """Repeat the elements along an axis, each as often as an array says."""
 
+    label: ClassVar[str] = "repeat"
+
     a: Node
     repeats: Any
     axis: int
-
-    @property
-    def label(self) -> str:
-        return "repeat"
 
     @property
     def meta(self) -> Any:
@@ -209,13 +207,11 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
 class Tiled(Node):
     """An array repeated along an axis, of which each chunk has many repetitions."""
 
+    label: ClassVar[str] = "tile"
+
     a: Node
     count: int
     axis: int
-
-    @property
-    def label(self) -> str:
-        return "tile"
 
     @property
     def meta(self) -> Any:

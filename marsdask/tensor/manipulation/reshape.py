@@ -321,12 +321,10 @@ def _along(group: Group, taken: Sequence[range | None]) -> range | None:
 class ReshapeBlockwise(Rule):
     """Each chunk is a chunk of the source in another shape, in the order of the chunks."""
 
+    label: ClassVar[str] = "reshape"
+
     source: Grid
     target: Chunks
-
-    @property
-    def label(self) -> str:
-        return "reshape"
 
     @cached_property
     def _counts(self) -> Index:
@@ -343,14 +341,12 @@ class ReshapeBlockwise(Rule):
 class ReshapeBlocks(Node):
     """Reshape every chunk; the element order may change."""
 
+    label: ClassVar[str] = "reshape"
+
     pins_grid: ClassVar[bool] = True
 
     a: Node
     splits: Chunks
-
-    @property
-    def label(self) -> str:
-        return "reshape"
 
     @property
     def meta(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -40,12 +40,10 @@ class View(Node):
     A dropped axis has length one.
     """
 
+    label: ClassVar[str] = "transpose"
+
     a: Node
     axes: tuple[int | None, ...]
-
-    @property
-    def label(self) -> str:
-        return "transpose"
 
     @property
     def meta(self) -> Any:
@@ -238,13 +236,11 @@ def whole(a: Grid, axes: Sequence[int]) -> Grid:
 class Broadcast(Node):
     """Axes repeated without copying: each chunk is a view of stride zero."""
 
+    label: ClassVar[str] = "broadcast_to"
+
     a: Node
     splits: Chunks
     """The cut of each axis of the result that is new or repeated; empty where the input's holds."""
-
-    @property
-    def label(self) -> str:
-        return "broadcast_to"
 
     @property
     def meta(self) -> Any:

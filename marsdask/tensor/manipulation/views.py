@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -73,12 +73,10 @@ def set_flat(a: Any, value: Any) -> None:
 class SeenAs(Node):
     """The bytes along the last axis as elements of another size."""
 
+    label: ClassVar[str] = "view"
+
     a: Node
     dtype: np.dtype[Any]
-
-    @property
-    def label(self) -> str:
-        return "view"
 
     @property
     def meta(self) -> Any:

@@ -11,7 +11,7 @@ deterministic. The minimum and the maximum are exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,15 +39,13 @@ class QuantileSummary(NamedTuple):
 class QuantileSketch(Node):
     """Quantiles ``qs`` of all elements, approximately."""
 
+    label: ClassVar[str] = "quantile_sketch"
+
     a: Node
     qs: Any
     dtype: np.dtype[Any]
     keepdims: bool
     skip_nan: bool
-
-    @property
-    def label(self) -> str:
-        return "quantile_sketch"
 
     @property
     def meta(self) -> Any:

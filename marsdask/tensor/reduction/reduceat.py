@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,16 +36,14 @@ def reduce_runs(block: Any, starts: Any, *, ufunc: np.ufunc, axis: int, dtype: A
 class Segments(Node):
     """A ufunc's reduction of each run along an axis; the first begins where the axis does."""
 
+    label: ClassVar[str] = "reduceat"
+
     a: Node
     ufunc: np.ufunc
     starts: Any = field(repr=False)
     axis: int
     asked: Any
     dtype: np.dtype[Any]
-
-    @property
-    def label(self) -> str:
-        return "reduceat"
 
     @property
     def meta(self) -> Any:

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,13 +49,11 @@ class SearchSorted(Node):
     The numbers of elements before a value in all chunks add up to its position.
     """
 
+    label: ClassVar[str] = "searchsorted"
+
     a: Node
     values: Node
     side: str
-
-    @property
-    def label(self) -> str:
-        return "searchsorted"
 
     @property
     def meta(self) -> Any:
@@ -228,13 +226,11 @@ def add_padded(a: Any, b: Any) -> Any:
 class CountValues(Node):
     """The counts of the integers in a vector; the largest integer determines the length."""
 
+    label: ClassVar[str] = "bincount"
+
     a: Node
     weights: tuple[Node, ...]
     minlength: int
-
-    @property
-    def label(self) -> str:
-        return "bincount"
 
     @property
     def meta(self) -> Any:

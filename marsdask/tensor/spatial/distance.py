@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,16 +66,14 @@ _INVERSE = {"mahalanobis": "VI", "mahal": "VI", "mi": "VI"}
 class Distances(Node):
     """The distance of each row of one matrix from each of another."""
 
+    label: ClassVar[str] = "cdist"
+
     a: Node
     b: Node
     extras: tuple[Node, ...]
     metric: Metric
     names: tuple[str, ...]
     kwargs: tuple[tuple[str, Any], ...]
-
-    @property
-    def label(self) -> str:
-        return "cdist"
 
     @property
     def meta(self) -> Any:
@@ -210,13 +208,11 @@ def _check(
 class PairRows(Rule):
     """Chunk ``r`` of a condensed vector: rows of block ``r`` with themselves and all later ones."""
 
+    label: ClassVar[str] = "pdist"
+
     a: Grid
     extras: tuple[Grid, ...]
     kwargs: Mapping[str, Any]
-
-    @property
-    def label(self) -> str:
-        return "pdist"
 
     def cell(self, index: Index) -> Call:
         (r,) = index
@@ -229,15 +225,13 @@ class PairRows(Rule):
 class CondensedDistances(Node):
     """The distances of each row from all later ones, as a condensed vector."""
 
+    label: ClassVar[str] = "pdist"
+
     a: Node
     extras: tuple[Node, ...]
     metric: Metric
     names: tuple[str, ...]
     kwargs: tuple[tuple[str, Any], ...]
-
-    @property
-    def label(self) -> str:
-        return "pdist"
 
     @property
     def meta(self) -> Any:
@@ -358,13 +352,11 @@ def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: An
 class SquareForm(Node):
     """The symmetric matrix of a condensed vector."""
 
+    label: ClassVar[str] = "squareform"
+
     a: Node
     side: int
     bands: tuple[int, ...]
-
-    @property
-    def label(self) -> str:
-        return "squareform"
 
     @property
     def meta(self) -> Any:
@@ -395,13 +387,11 @@ class SquareForm(Node):
 class Halves(Rule):
     """Each block from its band of rows, or from the block that it mirrors."""
 
+    label: ClassVar[str] = "squareform"
+
     a: Grid
     side: int
     bands: tuple[int, ...]
-
-    @property
-    def label(self) -> str:
-        return "squareform"
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -442,13 +432,11 @@ def from_condensed(
 class CondensedForm(Node):
     """The part of a symmetric matrix above the diagonal, as a vector."""
 
+    label: ClassVar[str] = "squareform"
+
     a: Node
     checks: tuple[Node, ...]
     bands: tuple[int, ...]
-
-    @property
-    def label(self) -> str:
-        return "squareform"
 
     @property
     def meta(self) -> Any:
