@@ -46,6 +46,11 @@ def known_chunks(chunks: Chunks) -> bool:
     return all(map(known, chunks))
 
 
+def is_single(sizes: Sizes) -> bool:
+    """Tell whether an axis is one chunk: one of unknown length may become several."""
+    return len(sizes) == 1 and known(sizes)
+
+
 def numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
     """Return the sizes, all of which must be known.
 

@@ -13,6 +13,7 @@ import pandas as pd
 from marsdask.core.collection import compute
 from marsdask.core.machine.costs import FunctionWrapper, kernel
 from marsdask.core.node import Node
+from marsdask.core.sizes import is_single
 
 from ..nodes.dtypes import OneType, in_one_type
 from ..nodes.frame_node import FrameNode, dtypes_of, is_masked
@@ -145,7 +146,7 @@ def with_exemplars(
     """Return ``func`` of rows, with exemplars of the columns whose types need some."""
     node = rows.node
     places = tuple(at for at, dtype in enumerate(dtypes_of(node.meta)) if needs(dtype))
-    if not places or (len(node.chunks[0]) == 1 and node.settled):
+    if not places or (is_single(node.chunks[0]) and node.settled):
         return rowwise(func, rows, *args, **kwargs)
     rows = rows if node.settled else type(rows)(OneType(node))
     steps = (ExemplarsOf(places), join_exemplars, as_scalar)

@@ -17,6 +17,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
+from marsdask.core.sizes import is_single
 
 from ..create import FromTensor
 from ..nodes.frame_node import S, SameRows, axis_number, is_array, is_masked, is_row
@@ -181,7 +182,7 @@ def _beside_each_other(columns: list[Any], labels: Any) -> Any:
 def _in_all_rows(obj: Any, *values: Any) -> bool:
     """Tell whether the type of a column depends on what may replace other rows."""
     rows = [obj, *values]
-    if not all(_is_column(part) for part in rows) or len(obj.node.chunks[0]) == 1:
+    if not all(_is_column(part) for part in rows) or is_single(obj.node.chunks[0]):
         return False
     return exemplars.needs_all_replacements(obj, values[-1].node.meta.dtype)
 
@@ -191,7 +192,7 @@ def _is_bound_of_all_rows(obj: Any, bound: Any) -> bool:
     if not _is_column(bound):
         return False
     columns = [obj] if obj.ndim == 1 else _columns_of(obj)
-    several = len(obj.node.chunks[0]) > 1
+    several = not is_single(obj.node.chunks[0])
     masked = several and is_masked(bound.node.meta.dtype)
     return masked or any(_in_all_rows(column, bound) for column in columns)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from marsdask.core.public import public_call
+from marsdask.core.sizes import is_single
 
 from ..batches import batches
 from ..elementwise.exemplars import texts_of_all
@@ -49,7 +50,7 @@ def to_csv_file(
 
 def _times_as_texts(obj: Any, options: Mapping[str, Any]) -> Any:
     """Return rows whose times are texts with the digits that one of all needs, as pandas writes."""
-    if len(obj.node.chunks[0]) == 1:
+    if is_single(obj.node.chunks[0]):
         return obj
     has_times = partial(_is_of_kind, "mM" if options.get("date_format") is None else "m")
     obj = _columns_as_texts(obj, has_times)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.node import Node
+from marsdask.core.sizes import is_single
 
 
 def stored_range(footers: Sequence[Any]) -> pd.RangeIndex:
@@ -52,4 +53,4 @@ def labels_as_columns(node: Node) -> bool | None:
     Some chunks of a filtered frame may have a range of labels, which pandas would not write; it
     would not read the name of such labels from several files.
     """
-    return None if are_numbers(node) or len(node.chunks[0]) == 1 else True
+    return None if are_numbers(node) or is_single(node.chunks[0]) else True

@@ -223,3 +223,13 @@ def test_texts_become_values_of_other_types(name):
     """The type that is announced allows what pandas computes of them."""
     frame = pd.DataFrame({"k": [1, 2, 3], "s": ["x", "y", "x"]})
     equal(NEW_TYPES[name](md.DataFrame(frame, chunk_size=2)), NEW_TYPES[name](frame))
+
+
+def test_replacements_of_rows_chosen_of_an_unknown_number():
+    """Tell the type of all, though it is not known before that they are several chunks."""
+    frame = pd.DataFrame({"k": [1, 2, 0, 3], "n": [1.5, 2, 3, 4]})
+    with option_context({"coalesce": False}):
+        rows = md.DataFrame(frame, chunk_size=1).query("k > 0").iloc[0:3]
+        wanted = frame.query("k > 0").iloc[0:3]
+        equal(rows.k.mask(rows.k > 2, rows.n), wanted.k.mask(wanted.k > 2, wanted.n))
+        equal(rows.k.where(rows.k > 1, rows.n), wanted.k.where(wanted.k > 1, wanted.n))

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from marsdask.core.graph import Graph
 from marsdask.dataframe.reduction.fold import FrameFold
 from tests.dataframe import one_mode
@@ -141,3 +142,12 @@ def test_rows_are_not_kept_until_all_times_are_known(tmp_path):
     lazy = md.DataFrame(WITH_TIMES["times"], chunk_size=1)
     written: Any = lazy.to_csv(tmp_path / "*", compute=False)
     assert not any(isinstance(node, FrameFold) for node in Graph([written.node]).nodes)
+
+
+def test_times_of_rows_chosen_of_an_unknown_number(tmp_path):
+    """Have the same digits, though it is not known before that they are several chunks."""
+    frame = WITH_TIMES["times"]
+    with option_context({"coalesce": False}):
+        rows = md.DataFrame(frame, chunk_size=1).query("v >= 0").iloc[:4]
+        rows.to_csv(tmp_path / "times.csv", single_file=True)
+    assert (tmp_path / "times.csv").read_text() == frame.iloc[:4].to_csv()

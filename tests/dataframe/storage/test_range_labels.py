@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal
 
 
@@ -44,3 +45,12 @@ def test_labels_made_of_a_column(tmp_path):
     frame = pd.DataFrame({"k": [3, 4, 5], "x": [1.0, 2.0, 3.0]}).set_index("k")
     frame.to_parquet(tmp_path / "one.parquet")
     equal(md.read_parquet(tmp_path / "one.parquet").sort_values("x"), frame)
+
+
+def test_labels_of_rows_chosen_of_an_unknown_number(tmp_path):
+    """Stay, though it is not known before that they are several chunks."""
+    frame = pd.DataFrame({"a": [1, 2, 0, 3, 2, 2]})
+    with option_context({"coalesce": False}):
+        rows = md.DataFrame(frame, chunk_size=1).query("a > 0").iloc[::2]
+        rows.to_parquet(tmp_path)
+    equal(md.read_parquet(tmp_path), frame.query("a > 0").iloc[::2])
