@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from functools import cache, lru_cache
 from inspect import signature
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -39,6 +47,19 @@ def plain_arguments(
         return args, kwargs
     values = _computed(scalars)
     return tuple(_replaced(item, values) for item in args), _replaced(kwargs, values)
+
+
+def check_no_lazy_rows(name: str, args: Sequence[Any]) -> None:
+    """Raise for lazy rows inside lists and dicts, which reach kernels as they are."""
+    for arg in args:
+        items = arg.values() if isinstance(arg, dict) else arg
+        if isinstance(arg, list | tuple | dict) and any(
+            issubclass(kind, Collection) for kind in set(map(type, items))
+        ):
+            raise NotImplementedError(
+                f"{name}() with lazy rows in a {type(arg).__name__} is not supported; compute() "
+                "them first"
+            )
 
 
 #: Arguments of labels, levels and settings: what is planned depends on them.

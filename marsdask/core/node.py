@@ -232,6 +232,11 @@ class Node(ByReference, metaclass=_NodeType):
         return False
 
     @property
+    def level_gaps(self) -> frozenset[int]:
+        """The levels of integers or truth values, among its row labels, that may have gaps."""
+        return frozenset()
+
+    @property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes among the fields, in order, with repetitions."""
         return among_fields(self, Node)

@@ -24,6 +24,7 @@ class SourceNode(Node):
     """Which rows lie in which of the chunks that there are, whatever chunks are shown."""
     given_is_row: bool = field(default=False, repr=False, kw_only=True)
     given_order: MemoryOrder = field(default=None, repr=False, kw_only=True)
+    given_level_gaps: frozenset[int] = field(default=frozenset(), repr=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -48,6 +49,10 @@ class SourceNode(Node):
     @property
     def is_row(self) -> bool:
         return self.given_is_row
+
+    @property
+    def level_gaps(self) -> frozenset[int]:
+        return self.given_level_gaps
 
     @property
     def chunks(self) -> Chunks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,14 @@ def level_at(index: Any, number: int) -> Any:
 def levels_in(index: Any) -> list[Any]:
     """Return all levels of labels."""
     return [level_at(index, number) for number in range(index.nlevels)]
+
+
+def with_level_types(labels: Any, types: Mapping[int, Any]) -> Any:
+    """Return labels some of whose levels have these types, whose gaps are none of their values."""
+    if labels.nlevels > 1:
+        for at, dtype in types.items():
+            labels = labels.set_levels(labels.levels[at].astype(dtype), level=at)
+    return labels
 
 
 def without_names(index: Any) -> Any:

@@ -107,6 +107,7 @@ def store(node: Node, result: Result) -> Stored:
         given_traits=node.traits if _has_types_of(meta, node.meta) else Traits(node.alignment),
         given_is_row=node.is_row,
         given_order=node.memory_order,
+        given_level_gaps=node.level_gaps,
         given_partitioning=result.layout.partitioning,
     )
     object.__setattr__(result_node, "origin", node.origin)

@@ -12,7 +12,7 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
-from marsdask.core.arguments import keeps_lazy
+from marsdask.core.arguments import check_no_lazy_rows, keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
@@ -21,10 +21,11 @@ from marsdask.core.node import Columns, Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, unknown_sizes
 from marsdask.core.snapshots.functions import function_name
 from marsdask.core.traits import Traits, kept
+from marsdask.scheduler.base import all_dtypes
 
 from ..nodes.categories import over_all_categories
 from ..nodes.frame_node import FrameNode, SameKind, dtypes_of, is_row, is_several, join_labels
-from ..nodes.samples import row_of, samples_of
+from ..nodes.samples import row_of, rows_with_gaps, samples_of
 from ..nodes.traits import (
     carry_all,
     carry_column,
@@ -40,8 +41,8 @@ from ..relations import columns
 from ..relations.functions import METHODS, OPERATORS, Operation, Translation
 from ..relations.relation import Table, together
 from ..relations.replacements import REPLACEMENTS
-from ..rows import aligned_rows, as_one_chunk, check_aligned, level_at
-from ..schemas.samples import sample, with_replaced, without_rows
+from ..rows import aligned_rows, as_one_chunk, check_aligned, empty_rows, level_at
+from ..schemas.samples import gaps_of, sample, with_replaced, without_rows
 from ..schemas.schema import result_of
 from .row_functions import (
     ARITHMETIC,
@@ -89,6 +90,8 @@ class Rowwise(FrameNode):
         return [row for row in nodes if row.row_labels is not None]
 
     def _found(self) -> Any:
+        if self._reads_gaps:
+            return empty_rows(self._with_gaps())
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
         rows = self._labelled_rows
         if rows:
@@ -122,9 +125,23 @@ class Rowwise(FrameNode):
             return found  # the sample may be invalid input
 
     @property
+    def _reads_gaps(self) -> bool:
+        """Whether it makes other labels, or columns, of levels with gaps."""
+        reads = self.relabels or function_name(self.func) in READ_LEVELS
+        return reads and any(node.level_gaps for node in self.inputs)
+
+    def _with_gaps(self) -> Any:
+        """Return the function of rows whose labels have gaps."""
+        return self.func(*rows_with_gaps(self.args), **dict(self.kwargs))
+
+    @property
+    def level_gaps(self) -> frozenset[int]:
+        return gaps_of(self._with_gaps()) if self._reads_gaps else super().level_gaps
+
+    @property
     def settled(self) -> bool:
         by_values = depends_on_values(self.func) or isinstance(self.func, Unsettled)
-        return not by_values and all(child.settled for child in self.inputs)
+        return not (by_values or self._reads_gaps) and all(child.settled for child in self.inputs)
 
     @property
     def has_one_type(self) -> bool:
@@ -139,20 +156,20 @@ class Rowwise(FrameNode):
 
     @property
     def types_by_rows(self) -> bool:
-        wide = any(getattr(dtype, "kind", "") in ("f", "O") for dtype in dtypes_of(self.meta))
-        return self._has_types_of_values or (wide and super().types_by_rows)
+        kinds = {getattr(dtype, "kind", "") for dtype in all_dtypes(self.meta)}
+        return self._has_types_of_values or (super().types_by_rows and bool(kinds & {*"fO"}))
 
     @property
     def _has_types_of_values(self) -> bool:
         """Whether the function gives other types where values are missing or divided by zero."""
         if isinstance(self.func, Unsettled):
             return self.func.by_rows
-        if not depends_on_values(self.func):
+        if not depends_on_values(self.func) and not self._reads_gaps:
             return False
         if function_name(self.func) == "replace":
             return True  # the new values may be of any type
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
-        return dtypes_of(self.func(*metas, **dict(self.kwargs))) != dtypes_of(self.meta)
+        return all_dtypes(self.func(*metas, **dict(self.kwargs))) != all_dtypes(self.meta)
 
     @property
     def keeps_types(self) -> bool:
@@ -297,6 +314,9 @@ BY_VALUES = {
     *("put_rows", "put_where"),
 }
 
+#: Functions that make values of a level of row labels.
+READ_LEVELS = {"level_values", "get_level_values", "droplevel"}
+
 #: Functions that replace some values by others, which may be of another type.
 PUTS = {"where", "mask", "fillna", "replace", "put_rows", "put_where"}
 
@@ -333,7 +353,7 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if lazy:
         func, args = Keywords(func, lazy), (*args, *map(kwargs.pop, lazy))
     nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
-    check_plain(func.__name__.strip("_"), (*args, *kwargs.values()))
+    check_no_lazy_rows(func.__name__.strip("_"), (*args, *kwargs.values()))
     rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
     check_aligned(rows, func.__name__.strip("_"))
     node: Rowwise = Rowwise(func, nodes, tuple(sorted(kwargs.items())))
@@ -352,23 +372,6 @@ def _over_all_categories(node: Rowwise) -> Any:
         children = [child for child in node.inputs if child.incomplete]
         return node.with_inputs({child: over_all_categories(child) for child in children})
     return node
-
-
-def check_plain(name: str, args: Sequence[Any]) -> None:
-    """Raise for lazy rows inside lists and dicts, which reach kernels as they are."""
-    for arg in args:
-        items = arg.values() if isinstance(arg, dict) else arg
-        if isinstance(arg, list | tuple | dict) and Collection in _kinds_of(items):
-            raise NotImplementedError(
-                f"{name}() with lazy rows in a {type(arg).__name__} is not supported; compute() "
-                "them first"
-            )
-
-
-def _kinds_of(items: Any) -> set[type]:
-    """Return the types of items, ``Collection`` for all collections."""
-    kinds = set(map(type, items))
-    return {Collection} if any(issubclass(kind, Collection) for kind in kinds) else kinds
 
 
 def _check_types(node: Rowwise) -> None:

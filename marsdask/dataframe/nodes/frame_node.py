@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
@@ -25,6 +25,7 @@ from marsdask.scheduler.base import all_dtypes
 from ..relations.inputs import held
 from ..relations.planning import plan_relations, tell_relations
 from ..relations.relation import Table
+from ..schemas.samples import gaps_of
 from ..schemas.schema import once_a_schema
 from ..small_programs import value_of
 from .traits import comparable, kept_labels, of_labels
@@ -80,6 +81,14 @@ def has_na(dtype: Any) -> bool:
     return is_masked(dtype) or isinstance(dtype, pd.ArrowDtype)
 
 
+def _levels(meta: Any) -> list[tuple[Hashable, Any]]:
+    """Return the names and types of the levels of row labels."""
+    labels = meta if isinstance(meta, pd.Index) else getattr(meta, "index", None)
+    if not isinstance(labels, pd.MultiIndex):
+        return []
+    return [(level.name, level.dtype) for level in labels.levels]
+
+
 def _index_bytes(index: pd.Index) -> float:
     return 0.0 if isinstance(index, pd.RangeIndex) else row_bytes(index)
 
@@ -120,6 +129,13 @@ class FrameNode(Node):
         return any(isinstance(child, FrameNode) and child.types_by_rows for child in self.inputs)
 
     @property
+    def level_gaps(self) -> frozenset[int]:
+        nodes = [child for child in self.inputs if child.level_gaps]
+        levels = _levels(self.meta) if nodes else []
+        below = [(child.level_gaps, _levels(child.meta)) for child in nodes]
+        return frozenset().union(*(gaps for gaps, own in below if own == levels[: len(own)]))
+
+    @property
     def common_keys(self) -> frozenset[Any]:
         """The columns that a join made of both sides: their type does not depend on matches."""
         return frozenset()
@@ -143,7 +159,12 @@ class FrameNode(Node):
         if value is None:
             return None
         return InMemoryBlocks(
-            self.name, self.meta, self.chunks, block_chunks=((len(value),),), blocks={(0,): value}
+            self.name,
+            self.meta,
+            self.chunks,
+            given_level_gaps=self.level_gaps,
+            block_chunks=((len(value),),),
+            blocks={(0,): value},
         )
 
     def grid(self, rule: Any, sizes: Sizes, *, partitioning: Partitioning | None = None) -> Grid:
@@ -281,6 +302,10 @@ class FromPandas(FrameNode):
     @property
     def meta(self) -> Any:
         return self.data[:0] if isinstance(self.data, pd.Index) else self.data.iloc[:0]
+
+    @property
+    def level_gaps(self) -> frozenset[int]:
+        return gaps_of(self.data)
 
     @property
     def traits(self) -> Traits:

@@ -10,13 +10,18 @@ import pandas as pd
 
 from marsdask.core.node import Node
 
-from ..schemas.samples import ROWS, column, sample
+from ..schemas.samples import ROWS, column, sample, with_gaps
 from .frame_node import is_row, is_several
 
 
 def row_of(node: Any) -> Any:
     """Return one value per column, with its labels."""
     return column(node.meta.dtype).iloc[[0] * len(node.row_labels)].set_axis(node.row_labels)
+
+
+def rows_with_gaps(args: Sequence[Any]) -> list[Any]:
+    """Return arguments of a function, with a row for each node that has gaps in its labels."""
+    return [with_gaps(arg.meta, arg.level_gaps) if isinstance(arg, Node) else arg for arg in args]
 
 
 def samples_of(args: Sequence[Any]) -> list[Any]:

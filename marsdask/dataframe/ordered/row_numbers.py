@@ -24,6 +24,7 @@ from ..nodes.frame_node import FrameNode, S
 from ..nodes.traits import comparable, numbered_rows
 from ..relations.relation import Table
 from ..rows import level_at
+from ..schemas.samples import with_gaps
 from ..schemas.schema import types_of
 
 if TYPE_CHECKING:
@@ -75,7 +76,20 @@ class ResetIndex(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return types_of(self, lambda: number_rows(self.a.meta, 0, self.drop, self.options))
+        rows = with_gaps(self.a.meta, self.a.level_gaps)
+        return types_of(self, lambda: number_rows(rows, 0, self.drop, self.options).iloc[:0])
+
+    @property
+    def settled(self) -> bool:
+        return self.a.settled and not self._reads_gaps
+
+    @property
+    def types_by_rows(self) -> bool:
+        return self._reads_gaps or super().types_by_rows
+
+    @property
+    def _reads_gaps(self) -> bool:
+        return bool(self.a.level_gaps) and not self.drop
 
     @property
     def common_keys(self) -> frozenset[Any]:

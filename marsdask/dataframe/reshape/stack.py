@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,7 +32,7 @@ from ..reduction.floats import NarrowFloats
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import concat as joined
-from ..rows import level_at, levels_in
+from ..rows import level_at, levels_in, with_level_types
 from ..schemas.samples import row
 from .concat import concat
 from .flat_map import flat_map
@@ -94,10 +94,16 @@ class Unstack(SortValues):
     fill_value: Any = None
     order: tuple[pd.Index, ...] | None = None
     """The labels of each level of keys in the order of the result; by default they are sorted."""
+    gaps: frozenset[int] = frozenset()
+    """The levels of the row labels that may have gaps."""
 
     @property
     def meta(self) -> Any:
         return self.like
+
+    @property
+    def level_gaps(self) -> frozenset[int]:
+        return self.gaps
 
     @property
     def settled(self) -> bool:
@@ -131,6 +137,7 @@ class Unstack(SortValues):
             "series": self.series,
             "fill_value": self.fill_value,
             "order": self.order,
+            "gaps": {at: self.like.index.levels[at].dtype for at in self.level_gaps},
         }
 
     def tile(self, a: Grid) -> Any:
@@ -164,6 +171,7 @@ def unstacked(
     series: bool,
     fill_value: Any,
     order: tuple[pd.Index, ...] | None,
+    gaps: Mapping[int, Any],
 ) -> Any:
     """Return one row for the rows of equal keys."""
     block = joined(parts, labels=False)
@@ -183,7 +191,8 @@ def unstacked(
     elif not (at == np.arange(len(at))).all():
         result = result.iloc[:, at]
     result = result.set_axis(like.columns, axis=1)
-    return result.set_axis(result.index.set_names(like.index.names))
+    index = with_level_types(result.index, gaps)
+    return result.set_axis(index.set_names(like.index.names))
 
 
 def in_levels(keys: Sequence[Any], order: Sequence[pd.Index]) -> pd.MultiIndex:
@@ -196,7 +205,7 @@ def in_levels(keys: Sequence[Any], order: Sequence[pd.Index]) -> pd.MultiIndex:
 
 def numbered(columns: pd.Index, values: list[Any], levels: int) -> pd.MultiIndex:
     """Return column labels with the numbers of the values in place of their labels."""
-    count = len(columns) // len(values)
+    count = len(columns) // max(1, len(values))
     inner = levels_in(columns)[-levels:]
     return pd.MultiIndex.from_arrays([np.repeat(values, count), *inner])
 
@@ -278,8 +287,12 @@ def widened(
             labels = labels.sort_values(list(labels.columns), kind="stable")
     by = tuple(range(len(rows)))
     index = flat.node.meta.set_index(list(by)).index.set_names([names[at] for at in rows])
+    gaps = _gap_types(obj.node, rows) if len(rows) > 1 else {}
+    index = with_level_types(index, gaps)
     inner = None if order is None else order[len(rows) :]
     columns = _columns(labels, obj.node.meta, [names[at] for at in levels], inner)
+    first = columns.nlevels - len(levels)
+    columns = with_level_types(columns, _gap_types(obj.node, levels, first))
     values = flat.node.meta.iloc[:, keys:]
     count = len(columns) // max(1, values.shape[1])
     like = pd.DataFrame(
@@ -288,9 +301,17 @@ def widened(
     ).set_axis(columns, axis=1)
     series = obj.ndim == 1
     rising = (True,) * len(by)
-    node = Unstack(flat.node, by, rising, True, like, keys, series, fill_value, order)
+    options = (series, fill_value, order, frozenset(gaps))
+    node = Unstack(flat.node, by, rising, True, like, keys, *options)
     result: DataFrame = collection_of(node)
     return result
+
+
+def _gap_types(node: Node, levels: Sequence[int], first: int = 0) -> dict[int, Any]:
+    """Return the types of levels with gaps, by their places among labels from ``first`` on."""
+    types = node.meta.index.dtypes
+    pairs = enumerate(levels, first)
+    return {place: types.iloc[at] for place, at in pairs if at in node.level_gaps}
 
 
 def _are_sorted_groups(node: Node) -> bool:

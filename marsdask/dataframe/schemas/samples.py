@@ -90,6 +90,26 @@ def without_rows(found: Any, like: Any) -> Any:
     return found.iloc[:0].set_axis(like.index, axis=0)
 
 
+def gaps_of(rows: Any) -> frozenset[int]:
+    """Return the levels of integers or truth values that have gaps, where others have NaN."""
+    index = rows if isinstance(rows, pd.Index) else getattr(rows, "index", None)
+    if not isinstance(index, pd.MultiIndex):
+        return frozenset()
+    plain = [isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in index.dtypes]
+    return frozenset(
+        at for at, codes in enumerate(index.codes) if plain[at] and (np.asarray(codes) < 0).any()
+    )
+
+
+def with_gaps(meta: Any, gaps: frozenset[int]) -> Any:
+    """Return one row of a meta's types, whose labels have gaps; the meta if there are none."""
+    if not gaps:
+        return meta
+    index = meta if isinstance(meta, pd.Index) else meta.index
+    labels = labels_like(index)[:1].set_codes([[-1]] * len(gaps), level=[*gaps])
+    return labels if meta is index else sample(meta).iloc[:1].set_axis(labels)
+
+
 def labels_like(index: pd.Index) -> Any:
     """Return the labels of a sample, of an index's types."""
     if isinstance(index, pd.MultiIndex):
