@@ -658,3 +658,25 @@ class Part(Node):
 
     def tile(self, outputs: tuple[Grid, ...]) -> Grid:
         return outputs[self.position]
+
+
+@dataclass(frozen=True, eq=False)
+class SameMeta(Node):
+    """An operation whose result has the type of its input."""
+
+    a: Node
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+
+@dataclass(frozen=True, eq=False)
+class SameChunks(Node):
+    """An operation whose result has the chunks of its input."""
+
+    a: Node
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks

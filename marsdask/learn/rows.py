@@ -26,7 +26,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node, lacks_detail
+from marsdask.core.node import Node, SameChunks, SameMeta, lacks_detail
 from marsdask.core.sizes import Chunks, Index, numbers, shape_of
 from marsdask.core.snapshots.functions import function_name
 from marsdask.tensor.chunks import normalize_chunks
@@ -253,21 +253,12 @@ def in_memory(samples: Any) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteBlocks(Node):
+class FiniteBlocks(SameMeta, SameChunks):
     """The same samples, which raise scikit-learn's error where a value is not finite."""
 
     input_chunks = "pass"
 
-    a: Node
     allow_nan: bool
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"allow_nan": self.allow_nan}

@@ -8,8 +8,7 @@ from typing import Any
 
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks
+from marsdask.core.node import Node, SameChunks, SameMeta
 
 from .chunks import check_device
 from .kernels.duck_arrays import in_memory
@@ -19,25 +18,16 @@ from .typing import public
 
 
 @dataclass(frozen=True, eq=False)
-class ToDevice(Node):
+class ToDevice(SameMeta, SameChunks):
     """The same values in blocks converted by ``func``."""
 
     input_chunks = "pass"
 
-    a: Node
     func: Callable[[Any], Any]
 
     @property
     def label(self) -> str:
         return self.func.__name__
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def tile(self, a: Grid) -> Grid:
         return map_blocks(self.func, a, chunks=a.chunks, meta=self.meta)

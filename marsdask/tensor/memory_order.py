@@ -18,8 +18,8 @@ from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
-from marsdask.core.sizes import Chunks, known, numbers
+from marsdask.core.node import MemoryOrder, Node, PartOf, SameChunks, SameMeta, Taken
+from marsdask.core.sizes import known, numbers
 
 from .chunks import check_order
 from .kernels.duck_arrays import new_array
@@ -27,21 +27,12 @@ from .sparse.blocks import is_sparse
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered(Node):
+class Ordered(SameMeta, SameChunks):
     """The same values in another order of axes in memory."""
 
     input_chunks = "pass"
 
-    a: Node
     order: MemoryOrder
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def memory_order(self) -> MemoryOrder:

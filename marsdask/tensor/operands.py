@@ -16,7 +16,7 @@ from marsdask.core.config import options
 from marsdask.core.files.places import Place, places_of
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import MemoryOrder, Node
+from marsdask.core.node import MemoryOrder, Node, SameChunks
 from marsdask.core.registry import class_of, register_collection
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.snapshots.snapshot import frozen_copy, is_frozen, with_own_cells
@@ -181,12 +181,11 @@ def _is_mapped(array: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class ToDense(Node):
+class ToDense(SameChunks):
     """The same values in blocks that store every element."""
 
     input_chunks = "pass"
 
-    a: Node
     fill_value: Any = None
 
     @property
@@ -195,10 +194,6 @@ class ToDense(Node):
         if self.fill_value is not None:
             dtype = np.result_type(dtype, np.asarray(self.fill_value))
         return empty(dtype, len(self.a.chunks))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"fill_value": self.fill_value}

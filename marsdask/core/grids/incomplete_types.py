@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from marsdask.scheduler.base import all_dtypes
 
 from ..graph import Graph
-from ..node import MemoryOrder, MultiOutput, Node, is_categorical
+from ..node import MemoryOrder, MultiOutput, Node, SameChunks, is_categorical
 from ..registry import class_of
 from ..sizes import Chunks
 from ..snapshots.tokens import token
@@ -24,12 +24,11 @@ from .logical import in_chunks
 
 
 @dataclass(frozen=True, eq=False)
-class Retyped(Node):
+class Retyped(SameChunks):
     """The values of a node, whose chunks have the types that were found."""
 
     settled: ClassVar[bool] = True
 
-    a: Node
     found: Any = field(repr=False)
     """The meta (of several outputs a tuple of them) with these types."""
 
@@ -52,10 +51,6 @@ class Retyped(Node):
     @property
     def meta(self) -> Any:
         return self.found
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def memory_order(self) -> MemoryOrder:

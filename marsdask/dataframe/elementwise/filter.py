@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Columns, Condition, Node, Predicate
+from marsdask.core.node import Columns, Condition, Node, Predicate, SameMeta
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.snapshots.tokens import token
 from marsdask.core.traits import Traits
@@ -31,20 +31,15 @@ COMPARISONS: dict[Callable[..., Any], str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Filter(FrameNode):
+class Filter(SameMeta, FrameNode):
     """The rows of ``a`` where ``mask`` is true."""
 
     keeps_types: ClassVar[bool] = True
 
-    a: Node
     mask: Node
 
     def runs_inline(self) -> bool:
         return True
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def traits(self) -> Traits:

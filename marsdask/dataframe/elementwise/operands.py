@@ -16,9 +16,9 @@ from marsdask.core.collection import Collection, rebind
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import Cost, kernel, register_cost
-from marsdask.core.node import Node
+from marsdask.core.node import Node, SameChunks
 from marsdask.core.public import returns_itself
-from marsdask.core.sizes import Chunks, known, numbers, total
+from marsdask.core.sizes import known, numbers, total
 from marsdask.core.traits import Traits
 
 from ..create import FromTensor
@@ -43,10 +43,9 @@ class AlignedTensor(FromTensor):
 
 
 @dataclass(frozen=True, eq=False)
-class AlignedLabels(FrameNode):
+class AlignedLabels(SameChunks, FrameNode):
     """The values of an index for the rows of another object, in their order."""
 
-    a: Node
     title: Any
     """The name of the series."""
     rows: str
@@ -55,10 +54,6 @@ class AlignedLabels(FrameNode):
     @property
     def meta(self) -> Any:
         return as_column(self.a.meta, self.title)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def traits(self) -> Traits:

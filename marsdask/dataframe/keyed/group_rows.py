@@ -14,8 +14,8 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.sizing import GROUPED_ROWS, SHUFFLED_ROWS, is_tight
-from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
+from marsdask.core.node import Columns, SameChunks
+from marsdask.core.sizes import total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.rowwise import labelled_as
@@ -65,10 +65,9 @@ def _scalar(answer: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedRows(FrameNode):
+class GroupedRows(SameChunks, FrameNode):
     """A value for each row, of all rows of its group."""
 
-    a: Node
     call: GroupByCall
 
     @property
@@ -96,10 +95,6 @@ class GroupedRows(FrameNode):
     @property
     def traits(self) -> Traits:
         return self.a.traits.carried(comparable(self.meta, kept_labels))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         del wanted

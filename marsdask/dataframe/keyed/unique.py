@@ -17,7 +17,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.sizing import is_tight, part_count
-from marsdask.core.node import Columns, Node
+from marsdask.core.node import Columns, Node, SameMeta
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
@@ -48,20 +48,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class DropDuplicates(FrameNode):
+class DropDuplicates(SameMeta, FrameNode):
     """The first (or last) of equal rows, in the order of the rows."""
 
     label: ClassVar[str] = "drop_duplicates"
 
-    a: Node
     options: tuple[tuple[str, Any], ...]
 
     def runs_inline(self) -> bool:
         return True
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def traits(self) -> Traits:

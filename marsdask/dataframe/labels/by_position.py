@@ -16,7 +16,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import MOST_RUNS, is_small_part, outer_cut, part_of
 from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Columns, Node
+from marsdask.core.node import Columns, Node, SameMeta
 from marsdask.core.sizes import Chunks, Index, borders, known, total
 from marsdask.core.traits import Traits
 
@@ -39,17 +39,12 @@ class PositionsAt:
 
 
 @dataclass(frozen=True, eq=False)
-class ListedRows(FrameNode):
+class ListedRows(SameMeta, FrameNode):
     """The rows at a list of positions, in its order, in one chunk."""
 
     label: ClassVar[str] = "take"
 
-    a: Node
     positions: tuple[int, ...]
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def traits(self) -> Traits:

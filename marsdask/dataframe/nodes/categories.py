@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Columns, Node
+from marsdask.core.node import Columns, Node, SameChunks, SameMeta
 from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
@@ -19,16 +19,10 @@ from .frame_node import FrameNode, S
 
 
 @dataclass(frozen=True, eq=False)
-class TypesOnly(FrameNode):
+class TypesOnly(SameMeta, FrameNode):
     """No rows, of the types that all chunks have together."""
 
     keeps_types: ClassVar[bool] = True
-
-    a: Node
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:
@@ -40,12 +34,11 @@ class TypesOnly(FrameNode):
 
 
 @dataclass(frozen=True, eq=False)
-class KnownTypes(FrameNode):
+class KnownTypes(SameChunks, FrameNode):
     """The same rows; each chunk has the types that were found of all."""
 
     keeps_types: ClassVar[bool] = True
 
-    a: Node
     like: Any = field(repr=False)
 
     @property
@@ -59,10 +52,6 @@ class KnownTypes(FrameNode):
     @property
     def traits(self) -> Traits:
         return Traits(self.a.alignment)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         del wanted

@@ -14,8 +14,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, upper
+from marsdask.core.node import Columns, Node, SameChunks, SameMeta
+from marsdask.core.sizes import upper
 from marsdask.core.traits import Traits
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
@@ -115,25 +115,15 @@ def _of_every(dtype: Any, dtypes: Sequence[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class OneType(FrameNode):
+class OneType(SameMeta, SameChunks, FrameNode):
     """The same rows; all chunks have one type, as a column of pandas has."""
 
     types_by_rows: ClassVar[bool] = False
-
-    a: Node
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def traits(self) -> Traits:
         # Not the traits of values: different numbers may be equal in the common type.
         return Traits(self.a.alignment)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)

@@ -15,7 +15,7 @@ from pandas.arrays import BooleanArray, FloatingArray, IntegerArray
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Columns, Node, PartOf, Planner, Taken, lacks_detail
+from marsdask.core.node import Columns, Node, PartOf, Planner, SameChunks, Taken, lacks_detail
 from marsdask.core.results.stored import InMemoryBlocks
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, total
 from marsdask.core.snapshots.tokens import foreign, register_token, token
@@ -194,10 +194,9 @@ class FrameNode(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class SameRows(FrameNode):
+class SameRows(SameChunks, FrameNode):
     """An operation whose result has the rows of its input, in the same chunks."""
 
-    a: Node
     title: str
     all_columns: bool = field(default=False, kw_only=True)
     """Whether a column of the result depends on other columns."""
@@ -205,10 +204,6 @@ class SameRows(FrameNode):
     @property
     def label(self) -> str:
         return self.title
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def traits(self) -> Traits:

@@ -14,7 +14,7 @@ from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Columns, Node, PartOf, Taken
+from marsdask.core.node import Columns, Node, PartOf, SameMeta, Taken
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
@@ -41,21 +41,16 @@ class RowSliceAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Positions(FrameNode):
+class Positions(SameMeta, FrameNode):
     """Some rows by position."""
 
     label: ClassVar[str] = "iloc"
     keeps_types: ClassVar[bool] = True
 
-    a: Node
     rows: slice
 
     def runs_inline(self) -> bool:
         return True
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def traits(self) -> Traits:

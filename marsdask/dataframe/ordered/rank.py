@@ -18,8 +18,8 @@ from marsdask.core.grids.scan import scan
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, total, unknown_sizes, upper
+from marsdask.core.node import SameChunks
+from marsdask.core.sizes import total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.column_selection import numeric_part
@@ -110,10 +110,9 @@ class GroupNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberedRows(FrameNode):
+class NumberedRows(SameChunks, FrameNode):
     """A number for each row of a frame of keys."""
 
-    a: Node
     numbering: Numbering
 
     @property
@@ -136,10 +135,6 @@ class NumberedRows(FrameNode):
     @property
     def traits(self) -> Traits:
         return self.a.traits.carried(comparable(self.meta, kept_labels))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def _by(self) -> tuple[Any, ...]:

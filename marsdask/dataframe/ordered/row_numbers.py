@@ -15,8 +15,8 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Columns, Node, PartOf, Taken
-from marsdask.core.sizes import Chunks, Unknown, known, total
+from marsdask.core.node import Columns, Node, PartOf, SameChunks, Taken
+from marsdask.core.sizes import Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..elementwise.rowwise import NewLabels, rowwise
@@ -55,12 +55,11 @@ class ResetMethod(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ResetIndex(FrameNode):
+class ResetIndex(SameChunks, FrameNode):
     """The rows labelled from 0; the old labels are dropped or become columns."""
 
     keeps_types: ClassVar[bool] = True
 
-    a: Node
     drop: bool
     options: tuple[tuple[str, Any], ...] = ()
     labels: range | None = field(default=None, kw_only=True)
@@ -94,10 +93,6 @@ class ResetIndex(FrameNode):
     @property
     def common_keys(self) -> frozenset[Any]:
         return self.a.common_keys if isinstance(self.a, FrameNode) else frozenset()
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def traits(self) -> Traits:

@@ -15,8 +15,8 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
-from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
+from marsdask.core.node import Columns, Node, SameChunks, SameMeta
+from marsdask.core.sizes import Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Ordering, Partitioning, Traits
 
 from ..arguments.pandas_arguments import check_boolean
@@ -33,12 +33,11 @@ from .row_numbers import reset_index
 
 
 @dataclass(frozen=True, eq=False)
-class SortValues(FrameNode):
+class SortValues(SameMeta, SameChunks, FrameNode):
     """The sorted rows; equal ones keep their order."""
 
     holds_all = True
 
-    a: Node
     by: tuple[Any, ...] | None
     """Columns; ``()`` for the row labels, ``None`` for the values of a series."""
     ascending: tuple[bool, ...]
@@ -50,10 +49,6 @@ class SortValues(FrameNode):
     @property
     def label(self) -> str:
         return "sort_index" if self.by == () else "sort_values"
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def traits(self) -> Traits:
@@ -70,10 +65,6 @@ class SortValues(FrameNode):
     @property
     def no_op(self) -> Node | None:
         return self.a if self.a.traits.is_sorted(self._ordering) else None
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (None if wanted is None or self.by is None else wanted | frozenset(self.by),)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
-from marsdask.core.node import Node
+from marsdask.core.node import SameMeta
 from marsdask.core.sizes import Chunks, borders, known, numbers
 
 from ..nodes.frame_node import FrameNode, FromPandas, S
@@ -48,19 +48,14 @@ def known_divisions(obj: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionSelection(FrameNode):
+class PartitionSelection(SameMeta, FrameNode):
     """Some partitions of an object."""
 
     keeps_types: ClassVar[bool] = True
 
     pins_grid = True
 
-    a: Node
     positions: tuple[int, ...]
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def settled(self) -> bool:

@@ -15,7 +15,7 @@ from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node
+from marsdask.core.node import SameMeta
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total, unknown_sizes
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
@@ -29,16 +29,10 @@ from ..rows import levels_in, recut_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Repartitioned(FrameNode):
+class Repartitioned(SameMeta, FrameNode):
     """The same rows in other partitions."""
 
     keeps_types: ClassVar[bool] = True
-
-    a: Node
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def settled(self) -> bool:
@@ -139,19 +133,14 @@ def split_by_bounds(block: Any, bounds: tuple[Any, ...], force: bool) -> list[Ro
 
 
 @dataclass(frozen=True, eq=False)
-class HashPartition(FrameNode):
+class HashPartition(SameMeta, FrameNode):
     """The rows in partitions by the hash of keys: equal ones are in one partition."""
 
     pins_grid = True
 
-    a: Node
     by: tuple[Any, ...] | None
     """Columns; ``()`` for the row labels, ``None`` for the values of a series."""
     count: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def settled(self) -> bool:

@@ -13,8 +13,7 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks
+from marsdask.core.node import Columns, Node, SameChunks
 from marsdask.core.traits import Traits
 
 from ..elementwise.rowwise import column_of
@@ -126,12 +125,11 @@ def _fits(column: Any, dtype: Any, name: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class NarrowFloats(FrameNode):
+class NarrowFloats(SameChunks, FrameNode):
     """The same rows with floats of fewer bits, if the values of all chunks fit into them."""
 
     settled: ClassVar[bool] = False
 
-    a: Node
     rows: Node
     """Which means stay wide."""
     how: Narrowing
@@ -143,10 +141,6 @@ class NarrowFloats(FrameNode):
     @property
     def traits(self) -> Traits:
         return self.a.traits.carried(comparable(self.meta, kept_labels))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         del wanted

@@ -18,7 +18,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node
+from marsdask.core.node import Node, SameMeta
 from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
 from marsdask.learn.rows import Value
 from marsdask.learn.sparse import narrow
@@ -122,15 +122,10 @@ def taken(node: Node, rows: Any) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseRows(Node):
+class SparseRows(SameMeta):
     """Some rows of a sparse matrix, whose numbers are in order."""
 
-    a: Node
     rows: Any = field(repr=False)
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

@@ -13,7 +13,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.neighbours import Depth, Edge, Halo, halo_runs, is_none, merge_sizes
 from marsdask.core.grids.rechunk import cut
-from marsdask.core.node import Node
+from marsdask.core.node import SameMeta
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known, numbers
 
 from .rechunk import recut
@@ -31,20 +31,15 @@ def with_halo(blocks: list[Any], taken: Sequence[Any], filled: Sequence[Any], sh
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap(Node):
+class Overlap(SameMeta):
     """Every chunk with elements of its neighbours before and after it."""
 
     pins_grid: ClassVar[bool] = True
 
-    a: Node
     depths: tuple[Depth, ...]
     edges: tuple[Edge, ...]
     least: tuple[int, ...]
     """Chunks smaller than this are joined first."""
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:
@@ -97,18 +92,13 @@ def _inner(i: int, count: int, depth: Depth, edge: Edge) -> slice:
 
 
 @dataclass(frozen=True, eq=False)
-class Trim(Node):
+class Trim(SameMeta):
     """Every chunk without its halo."""
 
     pins_grid: ClassVar[bool] = True
 
-    a: Node
     depths: tuple[Depth, ...]
     edges: tuple[Edge, ...]
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

@@ -18,7 +18,7 @@ from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
 from marsdask.core.node import Axes as LoopAxes
-from marsdask.core.node import Node
+from marsdask.core.node import Node, SameMeta
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 from marsdask.core.snapshots.functions import function_label
 
@@ -500,17 +500,12 @@ def infer(
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks(Node):
+class Blocks(SameMeta):
     """The tensor of some of the chunks of another."""
 
     pins_grid: ClassVar[bool] = True
 
-    a: Node
     positions: tuple[tuple[int, ...], ...]
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

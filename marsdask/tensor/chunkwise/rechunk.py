@@ -15,7 +15,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import join_pieces
 from marsdask.core.grids.rechunk import recut as rechunked
-from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, Taken
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, SameMeta, Taken
 from marsdask.core.sizes import (
     Chunks,
     Sizes,
@@ -46,20 +46,15 @@ def rechunk_views(grid: Grid, chunks: Chunks) -> Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Rechunk(Node):
+class Rechunk(SameMeta):
     """The same values in chunks of the user's choice.
 
     ``wants`` has new chunks for each axis of unknown length: ``None`` keeps them, -1 makes one
     chunk.
     """
 
-    a: Node
     splits: Chunks
     wants: tuple[int | None, ...]
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

@@ -15,7 +15,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import AxisCut, cut_axis
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import MemoryOrder, Node, PartOf
+from marsdask.core.node import MemoryOrder, Node, PartOf, SameChunks, SameMeta
 from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers
 
@@ -95,22 +95,14 @@ def value_chunks(
 
 
 @dataclass(frozen=True, eq=False)
-class SetItem(Node):
+class SetItem(SameMeta, SameChunks):
     """An array like the one assigned to."""
 
     label: ClassVar[str] = "setitem"
 
-    a: Node
     value: Node
 
     # Cached: a loop of assignments makes long chains, which would be traversed at every step.
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def memory_order(self) -> MemoryOrder:

@@ -11,7 +11,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.node import Node, PartOf, SameMeta, Taken
 from marsdask.core.sizes import Chunks, borders, numbers
 
 from ..chunkwise.rechunk import recut
@@ -40,19 +40,14 @@ from .setitem import as_records, fit
 
 
 @dataclass(frozen=True, eq=False)
-class Insertion(Node):
+class Insertion(SameMeta):
     """An array with values before some of its elements; ``values`` has its axes."""
 
     label: ClassVar[str] = "insert"
 
-    a: Node
     values: Node
     places: Positions
     axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

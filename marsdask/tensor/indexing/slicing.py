@@ -10,7 +10,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import is_small_part, part_of
 from marsdask.core.grids.select import cut_axis, prefix, slice_grid
-from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf
+from marsdask.core.node import DiagonalOf, MemoryOrder, Node, PartOf, SameMeta
 from marsdask.core.node import Taken as Cut
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
 
@@ -23,7 +23,7 @@ EVERYTHING = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
-class Slice(Node):
+class Slice(SameMeta):
     """Part of every axis: a range, or while the length is unknown a slice or one element.
 
     Keeps the number of axes: an element is an axis of length one.
@@ -31,12 +31,7 @@ class Slice(Node):
 
     label: ClassVar[str] = "getitem"
 
-    a: Node
     taken: tuple[Taken, ...]
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

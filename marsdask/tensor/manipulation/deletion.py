@@ -13,7 +13,7 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.parts import MOST_POINTS
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
+from marsdask.core.node import MemoryOrder, Node, PartOf, SameMeta, Taken
 from marsdask.core.sizes import Chunks, Index, borders, numbers
 
 from ..indexing.advanced import Take
@@ -86,18 +86,13 @@ class InsertedPositions:
 
 
 @dataclass(frozen=True, eq=False)
-class Deletion(Node):
+class Deletion(SameMeta):
     """An array without some elements along an axis."""
 
     label: ClassVar[str] = "delete"
 
-    a: Node
     gone: Positions
     axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

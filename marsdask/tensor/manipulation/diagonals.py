@@ -15,7 +15,7 @@ from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.parts import loops_beside, part_of
-from marsdask.core.node import Axes, DiagonalOf, Node, PartOf, Taken
+from marsdask.core.node import Axes, DiagonalOf, Node, PartOf, SameChunks, SameMeta, Taken
 from marsdask.core.sizes import Chunks, Size, known
 
 from ..chunkwise.rechunk import recut
@@ -42,10 +42,9 @@ from .shape import (
 
 
 @dataclass(frozen=True, eq=False)
-class TriangularPart(Node):
+class TriangularPart(SameChunks):
     """The part of each matrix below or above a diagonal, zeros elsewhere."""
 
-    a: Node
     k: int
     lower: bool
 
@@ -57,10 +56,6 @@ class TriangularPart(Node):
     def meta(self) -> Any:
         dtype = self.a.meta.dtype.newbyteorder("=")
         return empty_like_kind(self.a.meta, dtype, self.a.meta.ndim)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         rows, columns = taken[-2:]
@@ -276,18 +271,13 @@ def trace(
 
 
 @dataclass(frozen=True, eq=False)
-class TakeAlong(Node):
+class TakeAlong(SameMeta):
     """Elements of each line along an axis, at that line's positions."""
 
     label: ClassVar[str] = "take_along_axis"
 
-    a: Node
     indices: Node
     axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

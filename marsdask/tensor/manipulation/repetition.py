@@ -15,7 +15,7 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.parts import MOST_POINTS
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.node import Node, PartOf, SameMeta, Taken
 from marsdask.core.sizes import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
 
 from ..chunks import MOST_CHUNKS, regular, store_limit
@@ -32,16 +32,11 @@ from .shape import normalize_axis, view
 
 
 @dataclass(frozen=True, eq=False)
-class Repeat(Node):
+class Repeat(SameMeta):
     """Repeat every element along an axis."""
 
-    a: Node
     repeats: int
     axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:
@@ -94,18 +89,13 @@ def _times(size: Size, count: int) -> Size:
 
 
 @dataclass(frozen=True, eq=False)
-class RepeatEach(Node):
+class RepeatEach(SameMeta):
     """Repeat the elements along an axis, each as often as an array says."""
 
     label: ClassVar[str] = "repeat"
 
-    a: Node
     repeats: Any
     axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:
@@ -204,18 +194,13 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Tiled(Node):
+class Tiled(SameMeta):
     """An array repeated along an axis, of which each chunk has many repetitions."""
 
     label: ClassVar[str] = "tile"
 
-    a: Node
     count: int
     axis: int
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
 
     @property
     def chunks(self) -> Chunks:

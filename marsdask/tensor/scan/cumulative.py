@@ -18,8 +18,8 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.grids.select import chosen, concatenate_grids
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import MemoryOrder, Node, PartOf, Taken
-from marsdask.core.sizes import Chunks, numbers
+from marsdask.core.node import MemoryOrder, Node, PartOf, SameChunks, Taken
+from marsdask.core.sizes import numbers
 
 from ..creation.from_shape import full
 from ..indexing.assignment import into
@@ -40,10 +40,9 @@ LONG_ROW = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Scan(Node):
+class Scan(SameChunks):
     """The accumulation of a ufunc along one axis."""
 
-    a: Node
     ufunc: np.ufunc
     axis: int
     dtype: np.dtype[Any]
@@ -57,10 +56,6 @@ class Scan(Node):
     @property
     def meta(self) -> Any:
         return empty(self.dtype, self.a.meta.ndim)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def memory_order(self) -> MemoryOrder:

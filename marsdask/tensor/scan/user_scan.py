@@ -13,8 +13,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.ownership import private
 from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks
+from marsdask.core.node import Node, SameChunks
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.ufuncs import isnan, less_equal, logical_or, subtract, where
@@ -55,12 +54,11 @@ def go_on(block: Any, starts: list[Any], position: int, combine: Callable[[Any, 
 
 
 @dataclass(frozen=True, eq=False)
-class UserScan(Node):
+class UserScan(SameChunks):
     """An accumulation along an axis: ``func`` in the blocks, ``combine(before, block)`` between."""
 
     values_tell: ClassVar[bool] = True
 
-    a: Node
     func: Callable[..., Any]
     combine: Callable[[Any, Any], Any]
     start: Any
@@ -75,10 +73,6 @@ class UserScan(Node):
     @property
     def meta(self) -> Any:
         return empty(self.dtype, len(self.a.chunks))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"func": self.func, "axis": self.axis, "dtype": self.asked}

@@ -29,7 +29,7 @@ from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.plan import current_plan
 from marsdask.core.machine.sizing import block_bytes, part_bytes
-from marsdask.core.node import Axes, MemoryOrder, Node
+from marsdask.core.node import Axes, MemoryOrder, Node, SameChunks
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
@@ -53,12 +53,11 @@ SORT_FROM = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Sort(Node):
+class Sort(SameChunks):
     """The elements (or with ``indices`` their positions) in order along an axis."""
 
     holds_all = True
 
-    a: Node
     axis: int
     kind: str | None
     indices: bool
@@ -70,10 +69,6 @@ class Sort(Node):
     @property
     def meta(self) -> Any:
         return np.empty(self.a.meta.shape, np.intp) if self.indices else self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     @property
     def memory_order(self) -> MemoryOrder:

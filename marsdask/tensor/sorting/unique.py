@@ -24,7 +24,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import MultiOutput, Node, Part, PartOf, Taken
+from marsdask.core.node import MultiOutput, Node, Part, PartOf, SameChunks, Taken
 from marsdask.core.sizes import Chunks, numbers, unknown_sizes, upper
 
 from ..chunkwise.map_blocks import map_blocks as map_chunks
@@ -319,19 +319,14 @@ def as_rows(records: Any, kind: Any, shape: tuple[int, ...]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class IsIn(Node):
+class IsIn(SameChunks):
     """Whether each element is among those of a vector."""
 
-    a: Node
     among: Node
 
     @property
     def meta(self) -> Any:
         return np.empty(self.a.meta.shape, bool)
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         return self.replaced(a=part(self.a, taken))

@@ -8,8 +8,7 @@ from typing import Any
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks
+from marsdask.core.node import Node, SameChunks
 
 from ..operands import ToDense, as_node, sparse_empty
 from ..typing import itself, public
@@ -17,21 +16,16 @@ from .blocks import few, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
-class ToSparse(Node):
+class ToSparse(SameChunks):
     """The same values in blocks that store only nonzero (or not ``missing``) elements."""
 
     input_chunks = "pass"
 
-    a: Node
     missing: Any = None
 
     @property
     def meta(self) -> Any:
         return sparse_empty(self.a.meta.dtype, len(self.a.chunks))
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
     def tile(self, a: Grid) -> Grid:
         kwargs = {"missing": self.missing}
