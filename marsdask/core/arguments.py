@@ -172,9 +172,14 @@ def _planned(func: Any) -> set[str]:
 
 #: Arguments of several functions or labels, in whatever holds them.
 _SEVERAL = {"func", "subset"}
+#: Arguments that become labels: of lazy labels they have the name, type and frequency.
+_NEW_LABELS = {"columns", "keys"}
 
 
 def _plain_item(name: str, item: Any) -> Any:
+    is_labels = isinstance(item, Collection) and hasattr(item.node.meta, "nlevels")
+    if name in _NEW_LABELS and is_labels:
+        return item.compute()
     return listed_names(in_memory(item)) if name in _SEVERAL else in_memory(item)
 
 

@@ -267,7 +267,7 @@ def make_frame(
                 "index= and dtype= with lazy data are not supported; use set_index() and astype()"
             )
         return _lazy_frame(data, columns)
-    data, index, columns = map(plain_values, (data, index, columns))
+    data, index, columns = plain_values(data), _labels(index), _labels(columns)
     if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
         raise NotImplementedError(
             "a dict of lazy columns is not supported; use to_frame() of one, and assign()"
@@ -275,6 +275,11 @@ def make_frame(
     frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
     lazy: DataFrame = in_memory(frame, chunk_size, num_partitions, copy=copy)
     return lazy
+
+
+def _labels(labels: Any) -> Any:
+    """Return labels in memory: what reads lazy ones as an array loses their name and their type."""
+    return labels.compute() if isinstance(labels, Collection) else plain_values(labels)
 
 
 def _lazy_frame(data: Any, columns: Any) -> DataFrame:
@@ -312,7 +317,7 @@ def make_series(
             data = typed("Any", data).to_series().reset_index(drop=True)
         series: Series = data
         return series if name is None else series.rename(name)
-    data, index = map(plain_values, (data, index))
+    data, index = plain_values(data), _labels(index)
     if isinstance(data, range) and len(data) > MOST_LISTED and index is None:
         like = pd.Series(data[:0], dtype=dtype or np.int64)
         sizes = row_sizes(len(data), like, chunk_size, num_partitions)

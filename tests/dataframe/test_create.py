@@ -172,3 +172,51 @@ def test_arrays_of_labels_are_copied(name):
     labels[:] = [8, 9]
     equal(lazy, wanted)
     equal(LABELLED[name](np.array([5, 6])), wanted)
+
+
+def _set_columns(frame: Any, labels: Any) -> Any:
+    frame.columns = labels
+    return frame
+
+
+#: Labels whose type, name or frequency an array lacks.
+LAZY_LABELS: dict[str, Any] = {
+    "dates": pd.date_range("2024", periods=2),
+    "steps": pd.timedelta_range("1D", periods=2),
+    "names": pd.Index([3, 4], name="n"),
+    "categories": pd.CategoricalIndex(["a", "b"]),
+    "masked": pd.Index([1, 2], dtype="Int64"),
+    "ranges": pd.RangeIndex(3, 5),
+    "levels": pd.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=["u", None]),
+}
+#: Calls that take such labels, of a library.
+TAKES_LABELS: dict[str, Any] = {
+    "Series": lambda p, labels: p.Series([1, 2], index=labels),
+    "Series of nothing": lambda p, labels: p.Series(index=labels),
+    "DataFrame": lambda p, labels: p.DataFrame({"a": [1, 2]}, index=labels),
+    "DataFrame(columns=)": lambda p, labels: p.DataFrame([[1, 2]], columns=labels),
+    "columns": lambda p, labels: _set_columns(p.DataFrame([[1, 2]]), labels),
+    "set_axis": lambda p, labels: p.DataFrame([[1, 2]]).set_axis(labels, axis=1),
+    "reindex": lambda p, labels: p.DataFrame([[1, 2]], columns=list(labels)).reindex(
+        columns=labels
+    ),
+    "concat": lambda p, labels: p.concat([p.Series([1]), p.Series([2])], keys=labels),
+}
+
+
+@pytest.mark.parametrize("call", TAKES_LABELS)
+def test_lazy_labels(call):
+    """Lazy labels of new rows and columns keep their type, name and frequency."""
+    for labels in LAZY_LABELS.values():
+        if call == "reindex" and labels.nlevels > 1:
+            continue
+        for given in (labels, labels.to_series(index=range(2))):
+            if call in {"concat", "reindex"} and given is not labels:
+                continue
+            wanted = TAKES_LABELS[call](pd, given)
+            found = TAKES_LABELS[call](md, md.from_pandas(given))
+            equal(found, wanted, check_freq=False)
+            if given is not labels:
+                continue
+            for ours, theirs in zip(found.compute().axes, wanted.axes, strict=True):
+                assert getattr(ours, "freq", None) == getattr(theirs, "freq", None)

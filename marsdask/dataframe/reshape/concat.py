@@ -353,9 +353,9 @@ def columns_beside(*blocks: Any, **options: Any) -> Any:
 
 
 @kernel(view=True)
-def keyed(block: Any, key: Any, names: Any) -> Any:
-    """Return rows with a key as the first level of their labels."""
-    return pd.concat([block], keys=[key], names=names)
+def keyed(block: Any, keys: Any, names: Any) -> Any:
+    """Return rows with the one key as the first level of their labels."""
+    return pd.concat([block], keys=keys, names=names)
 
 
 @public_call
@@ -394,7 +394,9 @@ def concat(
         )
     _check_keys(keys, objs, ignore_index=ignore_index)
     pairs = [(at, item) for at, item in enumerate(objs) if item is not None]
-    keys = None if keys is None else [keys[at] for at, _ in pairs]
+    places = [at for at, _ in pairs]
+    if keys is not None:
+        keys = [keys[at] for at in places] if isinstance(keys, list) else keys[places]
     parts = _checked([item for _, item in pairs], objs)
     if beside:
         options = {"ignore_index": ignore_index, "keys": keys, "names": names}
@@ -404,14 +406,15 @@ def concat(
     return result
 
 
-def _listed_keys(keys: Any, names: Any) -> tuple[list[Any], Any]:
-    """Return keys in a list, and the names of their levels: those of an index unless given."""
+def _listed_keys(keys: Any, names: Any) -> tuple[Any, Any]:
+    """Return keys as a list or labels of a type, and the names of their levels unless given."""
     if names is None and isinstance(keys, pd.Index) and any(keys.names):
         names = list(keys.names)
-    return list(keys), names
+    has_type = isinstance(keys, pd.Index) and keys.nlevels == 1
+    return keys if has_type else list(keys), names
 
 
-def _check_keys(keys: list[Any] | None, objs: list[Any], *, ignore_index: bool) -> None:
+def _check_keys(keys: Any, objs: list[Any], *, ignore_index: bool) -> None:
     if keys is None:
         return
     if ignore_index:
@@ -452,8 +455,8 @@ def _below(
     given = parts
     if keys is not None:
         parts = [
-            rowwise(NewLabels(keyed), part, key=key, names=names)
-            for key, part in zip(keys, parts, strict=True)
+            rowwise(NewLabels(keyed), part, keys=keys[at : at + 1], names=names)
+            for at, part in enumerate(parts)
         ]
     # Below keys a part without rows counts, too.
     plain = keys is None and names is None
