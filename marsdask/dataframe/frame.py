@@ -23,7 +23,7 @@ from .create import make_frame
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
 from .elementwise import expressions
-from .elementwise.operands import aligned_tensor, aligned_values
+from .elementwise.operands import aligned_tensor, aligned_values, is_mask
 from .elementwise.rowwise import (
     by_column,
     column_of,
@@ -205,11 +205,10 @@ class DataFrame(FrameBase):
             return rows_sliced(self, key)
         key = listed_key(key)
         if isinstance(key, list | np.ndarray | pd.Index):
+            if is_mask(key):
+                complaint = "Item wrong length {} instead of {}."
+                return self._filtered(aligned_values(self, np.asarray(key, bool), complaint))
             key = list(key)
-            if key and all(isinstance(flag, bool | np.bool_) for flag in key):
-                return self._filtered(
-                    aligned_values(self, key, "Item wrong length {} instead of {}.")
-                )
         # Equal labels have one name: those that pandas returns are NumPy's.
         return rowwise(column_of, self, key=int(key) if isinstance(key, np.integer) else key)
 

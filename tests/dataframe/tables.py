@@ -107,7 +107,7 @@ def same(call: Any, lazy: Any, eager: Any, **options: Any) -> None:
     """Check that a call gives what it gives of a pandas object, or raises the same error."""
     try:
         wanted = call(eager)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, LookupError) as error:
         with pytest.raises(type(error), match=re.escape(str(error))):
             call(lazy).compute()
     else:

@@ -210,13 +210,13 @@ def test_lazy_labels(call):
     for labels in LAZY_LABELS.values():
         if call == "reindex" and labels.nlevels > 1:
             continue
-        for given in (labels, labels.to_series(index=range(2))):
-            if call in {"concat", "reindex"} and given is not labels:
+        for value in (labels, labels.to_series(index=range(2))):
+            if call in {"concat", "reindex"} and value is not labels:
                 continue
-            wanted = TAKES_LABELS[call](pd, given)
-            found = TAKES_LABELS[call](md, md.from_pandas(given))
+            wanted = TAKES_LABELS[call](pd, value)
+            found = TAKES_LABELS[call](md, md.from_pandas(value))
             equal(found, wanted, check_freq=False)
-            if given is not labels:
+            if value is not labels:
                 continue
             for ours, theirs in zip(found.compute().axes, wanted.axes, strict=True):
                 assert getattr(ours, "freq", None) == getattr(theirs, "freq", None)

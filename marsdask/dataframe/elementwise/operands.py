@@ -98,6 +98,12 @@ def aligned_values(
 ROW_VALUES: Any = list | tuple | range | np.ndarray | ExtensionArray
 
 
+def is_mask(key: Any) -> bool:
+    """Tell whether a list, an array or an index has truth values: an empty array tells by type."""
+    flags = all(isinstance(flag, bool | np.bool_) for flag in key)
+    return flags and (len(key) > 0 or getattr(getattr(key, "dtype", None), "kind", "") == "b")
+
+
 def array_of(values: Any) -> np.ndarray[Any, Any]:
     """Return the array that pandas makes of a list: missing values among texts stay missing.
 

@@ -17,7 +17,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 from marsdask.tensor.creation.from_shape import zeros
 
-from ..elementwise.operands import aligned_tensor, aligned_values, array_of
+from ..elementwise.operands import aligned_tensor, aligned_values, array_of, is_mask
 from ..elementwise.rowwise import relabelled, rowwise
 from ..nodes.frame_node import dtypes_of, is_array, is_masked, is_row
 from ..schemas.samples import sample
@@ -134,8 +134,9 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         raise TypeError("DataFrame indexer for .iloc is not supported")
     if isinstance(rows, slice) and rows == slice(None):
         return _put(obj, None, labels, value, True, None)
-    positions = rows if isinstance(rows, slice) else np.asarray(rows)
-    if not isinstance(rows, slice) and np.asarray(rows).dtype == bool:
+    is_empty = isinstance(rows, list) and not rows
+    positions = rows if isinstance(rows, slice) else np.asarray(rows, int if is_empty else None)
+    if isinstance(positions, np.ndarray) and positions.dtype == bool and positions.size:
         if len(rows) != len(obj):
             raise IndexError(MASK_LENGTH.format(len(rows), len(obj)))
         positions = np.flatnonzero(rows)
@@ -201,7 +202,10 @@ def assign_where(obj: Any, mask: Any, value: Any) -> None:
 
 def assign_items(frame: Any, key: Any, value: Any) -> None:
     """Assign to columns of a list of labels, or to rows of a mask in memory."""
-    if len(key) and np.asarray(key).dtype == bool:
+    if is_mask(key):
+        rows = total(frame.node.chunks[0])
+        if isinstance(rows, int) and rows != len(key):
+            raise ValueError(f"Item wrong length {len(key)} instead of {rows}!")
         assign_loc(frame, np.asarray(key), value)
     else:
         assign_columns(frame, list(key), value)
@@ -267,7 +271,7 @@ def _column_labels(obj: Any, columns: Any) -> list[Any]:
     if isinstance(columns, slice):
         return list(labels[labels.slice_indexer(columns.start, columns.stop, columns.step)])
     if isinstance(columns, list | np.ndarray | pd.Index):
-        if len(columns) and np.asarray(columns).dtype == bool:
+        if is_mask(columns):
             return list(labels[np.asarray(columns)])
         return list(columns)
     return [columns]
@@ -297,7 +301,7 @@ def _mask(obj: Any, key: Any) -> Any:
     if isinstance(key, pd.Series):
         raise NotImplementedError("a pandas Series as a mask is not supported; use md.Series(mask)")
     several = isinstance(key, list | np.ndarray | pd.Index)
-    if several and len(key) and np.asarray(key).dtype == bool:
+    if several and is_mask(key):
         first = obj if obj.ndim == 1 else obj.iloc[:, 0]
         return aligned_values(first, np.asarray(key), MASK_LENGTH, IndexError)
     check_labels(obj, key if several else [key])
@@ -327,7 +331,7 @@ def _mask(obj: Any, key: Any) -> Any:
 
 def _positions_of_mask(key: Any) -> Any:
     """Return the positions of a mask in memory, ``None`` of other keys."""
-    if isinstance(key, list | np.ndarray) and len(key) and np.asarray(key).dtype == bool:
+    if isinstance(key, list | np.ndarray) and is_mask(key):
         return np.flatnonzero(key)
     return None
 

@@ -18,7 +18,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, unknown_sizes
 
-from ..elementwise.operands import aligned_values
+from ..elementwise.operands import aligned_values, is_mask
 from ..elementwise.rowwise import NewLabels, rowwise
 from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import FrameNode, S
@@ -242,10 +242,6 @@ def rows_sliced(obj: S, key: slice) -> S:
     return rows
 
 
-def _is_mask(key: Any) -> bool:
-    return len(key) > 0 and all(isinstance(flag, bool | np.bool_) for flag in key)
-
-
 @public_methods
 class Loc(Generic[S]):
     """``loc``: rows by label or by a mask, columns by label."""
@@ -278,7 +274,7 @@ class Loc(Generic[S]):
         if isinstance(columns, tuple) and any(isinstance(item, slice | list) for item in columns):
             places = cast("pd.MultiIndex", obj.columns).get_locs(columns)
             return self._rows(obj.iloc[:, places.tolist()], rows)
-        if isinstance(columns, list | np.ndarray | pd.Index) and _is_mask(columns):
+        if isinstance(columns, list | np.ndarray | pd.Index) and is_mask(columns):
             if len(columns) != len(obj.columns):
                 lengths = f"{len(columns)} instead of {len(obj.columns)}"
                 raise IndexError(f"Boolean index has wrong length: {lengths}")
@@ -342,9 +338,9 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
             obj = between_labels(obj, key.start, key.stop)
         return rows_between(obj, key)
     if isinstance(key, list | np.ndarray | pd.Index):
-        if _is_mask(key):
+        if is_mask(key):
             complaint = "Boolean index has wrong length: {} instead of {}"
-            return obj[aligned_values(obj, list(key), complaint, IndexError)]
+            return obj[aligned_values(obj, np.asarray(key, bool), complaint, IndexError)]
         positions = _positions(numbers, key)
         return rows_of_labels(obj, key) if positions is None else rows_in_order(obj, positions)
     if numbers is not None and isinstance(key, int | np.integer) and not isinstance(key, bool):

@@ -19,7 +19,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, known, numbers
 
-from ..elementwise.operands import aligned_values
+from ..elementwise.operands import aligned_values, is_mask
 from ..elementwise.rowwise import columns_at
 from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order, whole_numbers
@@ -135,8 +135,8 @@ class ILoc(Generic[S]):
             raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
         key = listed_key(list(key) if isinstance(key, range | tuple) else key)
         if isinstance(key, list | np.ndarray | pd.Index):
-            if len(key) and all(isinstance(flag, bool | np.bool_) for flag in key):
-                return obj[aligned_values(obj, list(key), BOOLEAN, IndexError)]
+            if is_mask(key):
+                return obj[aligned_values(obj, np.asarray(key, bool), BOOLEAN, IndexError)]
             return rows_in_order(obj, whole_numbers(key))
         raise NotImplementedError(
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"

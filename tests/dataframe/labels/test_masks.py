@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, tables
+from tests.dataframe.tables import equal, same, tables
 from tests.strategies import draws
 
 
@@ -147,3 +147,32 @@ def test_masks_of_other_types_and_lengths():
             call()
     with pytest.raises(ValueError, match="Item wrong length 2 instead of 3"):
         lazy[key]
+
+
+#: Calls with a mask in memory that may be empty.
+MASKED: dict[str, Any] = {
+    "frame[]": lambda x, key: x[key],
+    "loc": lambda x, key: x.loc[key],
+    "iloc": lambda x, key: x.iloc[key],
+    "series[]": lambda x, key: x["a"][key],
+    "series.loc": lambda x, key: x["a"].loc[key],
+    "frame[] =": lambda x, key: _written(x, lambda y: y.__setitem__(key, 7)),
+    "loc[] =": lambda x, key: _written(x, lambda y: y.loc.__setitem__(key, 7)),
+    "iloc[] =": lambda x, key: _written(x, lambda y: y.iloc.__setitem__(key, 7)),
+    "series[] =": lambda x, key: _written(x["a"], lambda y: y.__setitem__(key, 7)),
+}
+
+
+def _written(rows: Any, write: Any) -> Any:
+    rows = rows.copy()
+    write(rows)
+    return rows
+
+
+@pytest.mark.parametrize("call", MASKED)
+def test_empty_masks(call):
+    """An empty array of truth values is a mask, which fits no rows; an empty list chooses none."""
+    frame = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
+    for rows in (frame, frame[:0], frame[["a"]][:0].astype("Int64")):
+        for key in (np.zeros(0, dtype=bool), pd.Index([], dtype=bool), []):
+            same(lambda x, key=key: MASKED[call](x, key), md.DataFrame(rows, chunk_size=1), rows)
