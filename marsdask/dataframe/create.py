@@ -231,7 +231,7 @@ def to_pandas_rows(
 
 def frame_from_tensor(tensor: Any, columns: Any = None) -> DataFrame:
     """Return a DataFrame of a tensor of one or two axes."""
-    node = tensor.node
+    node = _with_unit(tensor).node
     if len(node.chunks) not in {1, 2}:
         raise ValueError(f"Must pass 2-d input. shape={tensor.shape}")
     width = numbers(node.shape[1:])[0] if len(node.chunks) == 2 else 1
@@ -242,11 +242,16 @@ def frame_from_tensor(tensor: Any, columns: Any = None) -> DataFrame:
     return frame
 
 
+def _with_unit(tensor: Any) -> Any:
+    """Return a tensor; times whose unit only values tell are computed, since pandas's have one."""
+    return tensor.execute() if tensor.node.meta.dtype in ("M8", "m8") else tensor
+
+
 def series_from_tensor(tensor: Any, name: Any = None) -> Series:
     """Return a Series of a tensor of one axis."""
     if len(tensor.node.chunks) != 1:
         raise ValueError(f"Data must be 1-dimensional, got Tensor of shape {tensor.shape} instead")
-    series: Series = wrap(FromTensor(tensor.node, name, pd.Series))
+    series: Series = wrap(FromTensor(_with_unit(tensor).node, name, pd.Series))
     return series
 
 

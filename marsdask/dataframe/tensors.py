@@ -15,6 +15,8 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 
+from .nodes.frame_node import FrameNode
+
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
@@ -28,7 +30,10 @@ class ToTensor(Node):
     @property
     def meta(self) -> Any:
         values = to_numpy(self.a.meta)
-        return np.empty((0,) * values.ndim, values.dtype)
+        dtype = values.dtype
+        if isinstance(self.a, FrameNode) and self.a.opens_types and dtype.kind in "mM":
+            dtype = np.dtype(dtype.kind)  # only values tell the unit
+        return np.empty((0,) * values.ndim, dtype)
 
     @property
     def chunks(self) -> Chunks:
@@ -46,7 +51,7 @@ class ToTensor(Node):
 
     def tile(self, a: Grid) -> Grid:
         chunks = self._chunks(a.chunks)
-        kwargs = {"dtype": self.meta.dtype}
+        kwargs = {"dtype": None if self.meta.dtype in ("M8", "m8") else self.meta.dtype}
         return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 

@@ -220,3 +220,11 @@ def test_lazy_labels(call):
                 continue
             for ours, theirs in zip(found.compute().axes, wanted.axes, strict=True):
                 assert getattr(ours, "freq", None) == getattr(theirs, "freq", None)
+
+
+def test_times_whose_unit_values_tell():
+    """Rows of a tensor of times have the unit that its values tell."""
+    texts = np.array(["2020-01-01", "2020-01-01T00:00:00.123"], dtype=object)
+    times = mt.tensor(texts, chunk_size=1).astype("M8")
+    for call in (lambda x: x, lambda x: x.head(1), lambda x: x.to_frame("t").sort_values("t")):
+        equal(call(md.Series(times)), call(pd.Series(texts.astype("M8"))))

@@ -361,6 +361,8 @@ def _parse_by_arrow(
     plain = all(isinstance(name, str) for name in names)
     if len(names) == 1 and (lines.startswith((b" ", b"\t")) or BLANK.search(lines)):
         return None
+    if not types:  # of no columns Arrow reads all
+        return None
     if not plain or len(sep) != 1 or None in types.values() or len(set(names)) < len(names):
         return None
     # Arrow's own pool returns memory to the system at once, and half of the time goes into pages.

@@ -90,6 +90,8 @@ def read_stripes(file: Any, part: tuple[int, int], columns: Any = None) -> Any:
     from pyarrow import orc
 
     reader = orc.ORCFile(file)
+    if columns is not None and not columns:  # without columns Arrow counts no rows
+        return read_stripes(file, part, reader.schema.names[:1])[[]]
     batches = [reader.read_stripe(number, columns) for number in range(*part)]
     schema = (
         reader.schema if columns is None else pa.schema([reader.schema.field(c) for c in columns])

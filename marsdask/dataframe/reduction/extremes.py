@@ -128,13 +128,21 @@ class ChosenOfBoth:
     choice: Choice
 
     def __call__(self, a: Any, b: Any) -> Any:
+        if not (len(a) and len(b)):
+            return a if len(a) else b
         return ChosenRows(self.choice)(concat([a, b]))
 
 
+class ExtremeRows(FrameFold):
+    """The rows that decide; the types are those of the chunks, also of no rows."""
+
+    skips_empty = False
+
+
 @kernel(scratch=2.0)
-def finish_label(rows: Any, *, none: Any, name: str, skipna: bool) -> Any:
+def finish_label(rows: Any, *, name: str, skipna: bool) -> Any:
     """Return the labels of the extremes among the rows that decide."""
-    return getattr(none if rows is None else rows, name)(skipna=skipna)
+    return getattr(rows, name)(skipna=skipna)
 
 
 def _decided(
@@ -149,10 +157,10 @@ def _decided(
 ) -> Any:
     """Return the result of the rows that decide, about ``kept`` of each chunk."""
     steps = (ChosenRows(choice), ChosenOfBoth(choice), finish)
-    finished = {"none": obj.node.meta, "name": name, **options}
+    finished = {"name": name, **options}
     nbytes = kept * row_bytes(obj.node.meta)
     row = isinstance(like, pd.Series) and rows is not None
-    node = FrameFold(like, rows, row, name, obj.node, steps, tuple(finished.items()), nbytes)
+    node = ExtremeRows(like, rows, row, name, obj.node, steps, tuple(finished.items()), nbytes)
     return collection_of(node)
 
 
@@ -245,9 +253,8 @@ def extreme_rows(name: str, which: str) -> Callable[..., DataFrame]:
 
 
 @kernel(scratch=2.0)
-def finish_extremes(rows: Any, *, none: Any, n: int, keep: str, by: Any, name: str) -> Any:
+def finish_extremes(rows: Any, *, n: int, keep: str, by: Any, name: str) -> Any:
     """Return the rows of the extreme values among those that decide."""
-    rows = none if rows is None else rows
     if by is None:
         return getattr(rows, name)(n, keep=keep)
     result = first_rows_by(rows, by, name, n, keep)

@@ -61,7 +61,8 @@ class SmallResult(FrameNode):
 class FrameFold(SmallResult):
     """Maps each chunk to a partial, combines partials in a tree, and finishes the last one.
 
-    Chunks without rows have the partial ``None``, which is never combined.
+    Chunks without rows have the partial ``None``, which is never combined, unless a class says
+    that their types count.
     """
 
     a: Node
@@ -70,11 +71,13 @@ class FrameFold(SmallResult):
     finished: tuple[tuple[str, Any], ...] = ()
     partial_bytes: float = PARTIAL_BYTES
     """The assumed bytes of a partial."""
+    skips_empty: ClassVar[bool] = True
+    """Whether chunks without rows have no partial; else they are mapped, too."""
 
     def tile(self, a: Grid) -> Grid:
         map_, combine, finish = self.steps
         partials = map_blocks(
-            OfRows(map_),
+            OfRows(map_) if self.skips_empty else map_,
             a,
             chunks=((1,) * len(a),),
             itemsize=self.partial_bytes,

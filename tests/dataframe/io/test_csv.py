@@ -406,3 +406,11 @@ def test_buffers(tmp_path, kind):
         equal(read(file), frame)
     if kind in ("csv", "table", "fwf", "json"):
         equal(read(io.StringIO(path.read_text())), frame)
+
+
+@pytest.mark.parametrize("usecols", [[], (), lambda name: False])
+def test_no_columns(tmp_path, usecols):
+    """Of no columns pandas reads no rows."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,x\n2,y\n")
+    equal(md.read_csv(path, usecols=usecols), pd.read_csv(path, usecols=usecols))

@@ -88,3 +88,12 @@ def test_a_truncated_file_is_named(tmp_path: Any) -> None:
         md.read_feather(tmp_path).compute()
     assert any(path.name in note for note in caught.value.__notes__)
     equal(LAZY, FRAME)
+
+
+def test_orc_without_columns(tmp_path):
+    """Rows without columns are read, too."""
+    path = tmp_path / "x.orc"
+    pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).to_orc(path)
+    found, wanted = md.read_orc(path, columns=[]).compute(), pd.read_orc(path, columns=[])
+    assert found.index.equals(wanted.index)
+    assert not len(found.columns)

@@ -134,3 +134,12 @@ def test_extremes_of_texts_are_texts(name, dtype):
     assert (value + "x").compute() == getattr(eager, name)() + "x"
     missing: Any = md.Series(pd.Series([None, None], dtype=dtype), chunk_size=1)
     assert pd.isna(getattr(missing, name)().compute())
+
+
+def test_extremes_of_no_groups():
+    """Without rows the labels have the levels that pandas gives, not those of rows."""
+    frame = pd.DataFrame({"k": pd.Series([], dtype="int64"), "v": pd.Series([], dtype="float64")})
+    lazy = md.DataFrame(frame)
+    for call in (lambda x: x.nsmallest(2), lambda x: x.nlargest(1, keep="all")):
+        groups = [rows.groupby("k")["v"].nsmallest(2) for rows in (lazy, frame)]
+        equal(call(groups[0]), call(groups[1]))

@@ -178,3 +178,18 @@ def test_values_in_memory(name):
     pd.testing.assert_index_equal(pd.Index(convert(array).compute()), wanted)
     with pytest.raises(TypeError):
         convert(mt.ones((2, 2), chunk_size=1))
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [1.0, 2.5], [1.0, np.nan], []])
+@pytest.mark.parametrize("function", ["to_datetime", "to_timedelta"])
+def test_units_that_numbers_tell(function, values):
+    """Times have the unit that all numbers tell, as arrays, as their rows, and without rows."""
+    numbers = pd.Series(values, dtype=float)
+    wanted = getattr(pd, function)(numbers, unit="D")
+    lazy = getattr(md, function)(md.Series(numbers, chunk_size=1), unit="D")
+    found = lazy.values.compute()
+    assert found.dtype == wanted.to_numpy().dtype
+    np.testing.assert_array_equal(found, wanted.to_numpy())
+    for times in (lazy, md.Series(lazy.values)):
+        equal(times, wanted)
+        equal(times.nlargest(1), wanted.nlargest(1))
