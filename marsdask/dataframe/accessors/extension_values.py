@@ -22,7 +22,7 @@ from ..collection import Rows
 from ..create import in_memory, series_from_tensor
 from ..display import html
 from ..elementwise.rowwise import Method, rowwise, to_series
-from ..keyed.unique import drop_duplicates
+from ..keyed.unique import distinct_values as rows_of_distinct_values
 from ..labels import index_methods as methods
 from ..missing_names import missing_name
 from ..nodes.frame_node import PlainValues
@@ -97,7 +97,7 @@ def unique(values: Any) -> Tensor | ExtensionValues | Index:
 
 def distinct_values(series: Any) -> Tensor | ExtensionValues:
     """Return the distinct values, in order of first occurrence. See pandas.Series.unique."""
-    values: Tensor | ExtensionValues = array_of(drop_duplicates(series))
+    values: Tensor | ExtensionValues = array_of(rows_of_distinct_values(series))
     return values
 
 

@@ -215,9 +215,24 @@ def _labels_in(meta: Any, subset: Any) -> list[Any]:
     return labels
 
 
+def distinct_values(series: S) -> S:
+    """Return the rows of distinct values; raise if one cannot be hashed, such as a list."""
+    rows = drop_duplicates(series)
+    values: S = rowwise(hashable, rows) if rows.node.meta.dtype == object else rows
+    return values
+
+
+@kernel(view=True)
+def hashable(block: Any) -> Any:
+    """Return values that can be hashed as they are; others are an error."""
+    for value in block.array:
+        hash(value)
+    return block
+
+
 def nunique(obj: Series, *, dropna: bool = True) -> Tensor:
     """Return the number of distinct values of a series."""
-    values = drop_duplicates(obj)
+    values = distinct_values(obj)
     return values.count() if dropna else values.isna().count()
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from pandas.arrays import FloatingArray, IntegerArray
 
-from ..keyed.unique import nunique
+from ..keyed.unique import drop_duplicates
 from ..keyed.value_counts import value_counts
 from ..schemas.samples import column as values_of
 from . import times
@@ -117,7 +117,7 @@ def _of_times(column: Series, shares: list[float]) -> list[Any]:
 
 def _of_values(column: Series, shares: list[float]) -> list[Any]:
     del shares
-    return [column.count(), nunique(column), value_counts(column).nlargest(1)]
+    return [column.count(), drop_duplicates(column).count(), value_counts(column).nlargest(1)]
 
 
 #: The lazy parts of the description of a column, by its kind.

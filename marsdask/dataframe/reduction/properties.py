@@ -10,7 +10,7 @@ import pandas as pd
 
 from marsdask.core.node import Node
 
-from ..keyed.unique import drop_duplicates
+from ..keyed.unique import distinct_values
 from .fold import FrameFold
 from .reductions import collection_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def is_unique(series: Any) -> Tensor:
     """Return whether no value occurs twice."""
-    distinct: Tensor = drop_duplicates(series).isna().count() == series.isna().count()
+    distinct: Tensor = distinct_values(series).isna().count() == series.isna().count()
     return distinct
 
 

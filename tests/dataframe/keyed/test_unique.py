@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, filtered, planned, table, tables
+from tests.dataframe.tables import equal, filtered, planned, same, table, tables
 from tests.strategies import draws
 
 
@@ -134,3 +134,29 @@ def test_no_rows(keep):
         lazy = md.DataFrame(rows, chunk_size=1)
         for how in ({}, {"ignore_index": True}, {"subset": ["z"]}):
             equal(lazy.drop_duplicates(keep=keep, **how), rows.drop_duplicates(keep=keep, **how))
+
+
+#: Columns of values that are no keys, and one of tuples, which are.
+CONTAINERS: dict[str, list[Any]] = {
+    "lists": [[1], [1], [2]],
+    "sets": [{1}, None],
+    "lists in tuples": [(1, [2]), (1, [2])],
+    "lists among others": [1, "a", [1]],
+    "tuples": [(1,), (1,), (2,)],
+}
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_values_that_cannot_be_hashed(kind):
+    """Counting and finding distinct values needs keys, as in pandas; dropping duplicates does not."""
+    values = pd.Series(CONTAINERS[kind])
+    lazy = md.Series(values, chunk_size=1)
+    for call in (
+        lambda x: x.nunique(),
+        lambda x: x.nunique(dropna=False),
+        lambda x: x.is_unique,
+        lambda x: pd.Series(x.unique()) if x is values else md.Series(x.unique()),
+        lambda x: x.to_frame("a").nunique(),
+        lambda x: x.drop_duplicates(),
+    ):
+        same(call, lazy, values)
