@@ -41,8 +41,9 @@ OF_NO_ROWS = (
     "numpy boolean subtract",
     "Cannot aggregate non-numeric type: str",
     "unsupported operand type(s) for &",
-    "Invalid comparison between dtype=",
 )
+#: What pandas raises of times and texts unless one side has no rows.
+OF_SIDES_WITH_ROWS = "Invalid comparison between dtype="
 #: What pandas raises of some types in place of TypeError, depending on the order of the labels.
 BY_ORDER = "MultiIndex has no single backing array"
 #: How far sums of 32 bits may be from those in another order, of quarters up to thousands.
@@ -308,6 +309,8 @@ class DrawnProgram:
         """
         if any(text in str(error) for text in OF_NO_ROWS):
             return True
+        if OF_SIDES_WITH_ROWS in str(error):
+            return any(not len(self.reference[side]) for side in "xy")
         if isinstance(error, KeyError):
             return len(self.reference["x"]) <= FEW_ROWS
         return isinstance(error, TypeError) and str(error).startswith("Invalid value")

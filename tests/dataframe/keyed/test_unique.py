@@ -148,7 +148,7 @@ CONTAINERS: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("kind", CONTAINERS)
 def test_values_that_cannot_be_hashed(kind):
-    """Counting and finding distinct values needs keys, as in pandas; dropping duplicates does not."""
+    """Counting and finding distinct values needs keys, as in pandas; dropping does not."""
     values = pd.Series(CONTAINERS[kind])
     lazy = md.Series(values, chunk_size=1)
     for call in (
