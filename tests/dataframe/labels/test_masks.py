@@ -174,5 +174,6 @@ def test_empty_masks(call):
     """An empty array of truth values is a mask, which fits no rows; an empty list chooses none."""
     frame = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
     for rows in (frame, frame[:0], frame[["a"]][:0].astype("Int64")):
-        for key in (np.zeros(0, dtype=bool), pd.Index([], dtype=bool), []):
+        keys: tuple[Any, ...] = (np.zeros(0, dtype=bool), pd.Index([], dtype=bool), [])
+        for key in keys:
             same(lambda x, key=key: MASKED[call](x, key), md.DataFrame(rows, chunk_size=1), rows)
