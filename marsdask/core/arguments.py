@@ -177,9 +177,10 @@ _NEW_LABELS = {"columns", "keys"}
 
 
 def _plain_item(name: str, item: Any) -> Any:
-    is_labels = isinstance(item, Collection) and hasattr(item.node.meta, "nlevels")
-    if name in _NEW_LABELS and is_labels:
-        return item.compute()
+    if name in _NEW_LABELS and isinstance(item, Collection):
+        meta = item.node.meta
+        if not isinstance(meta, np.ndarray | tuple) and not hasattr(type(meta), "iloc"):
+            return item.compute()
     return listed_names(in_memory(item)) if name in _SEVERAL else in_memory(item)
 
 

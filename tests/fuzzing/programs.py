@@ -29,8 +29,8 @@ from tests.fuzzing.templates import HISTORIES, TEMPLATES, WORDS, WRITES
 #: documents say of squeeze()) which axes have length one.
 TOLD_BY_VALUES = {"x.dtype", "x.dtypes", "x.size", "np.squeeze(x)"}
 #: For these pandas has types and errors of its own without rows, and ours if it is known that there
-#: are none: functions are not called then, and no label is set.
-TOLD_BY_NO_ROWS = (".map(", ".apply(", ".combine(", ".loc[:")
+#: are none: functions are not called then, no label is set, and labels of repeated rows stay.
+TOLD_BY_NO_ROWS = (".map(", ".apply(", ".combine(", ".loc[:", ".drop_duplicates(")
 #: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
 #: tell.
 OF_NO_ROWS = (
