@@ -24,7 +24,15 @@ from marsdask.core.traits import Traits, kept
 from marsdask.scheduler.base import all_dtypes
 
 from ..nodes.categories import over_all_categories
-from ..nodes.frame_node import FrameNode, SameKind, dtypes_of, is_row, is_several, join_labels
+from ..nodes.frame_node import (
+    FrameNode,
+    SameKind,
+    dtypes_of,
+    is_row,
+    is_several,
+    is_wide,
+    join_labels,
+)
 from ..nodes.samples import row_of, rows_with_gaps, samples_of
 from ..nodes.traits import (
     carry_all,
@@ -156,8 +164,7 @@ class Rowwise(FrameNode):
 
     @property
     def types_by_rows(self) -> bool:
-        kinds = {getattr(dtype, "kind", "") for dtype in all_dtypes(self.meta)}
-        return self._has_types_of_values or (super().types_by_rows and bool(kinds & {*"fO"}))
+        return self._has_types_of_values or (super().types_by_rows and is_wide(self.meta))
 
     @property
     def _has_types_of_values(self) -> bool:

@@ -74,6 +74,11 @@ def is_masked(dtype: Any) -> bool:
     return issubclass(dtype.construct_array_type(), IntegerArray | FloatingArray | BooleanArray)
 
 
+def is_wide(meta: Any) -> bool:
+    """Tell whether columns or labels are floats or objects, which values of other types become."""
+    return any(getattr(dtype, "kind", "") in ("f", "O") for dtype in all_dtypes(meta))
+
+
 def has_na(dtype: Any) -> bool:
     """Tell whether the missing value of a type is NA."""
     if isinstance(dtype, pd.StringDtype):
