@@ -1,4 +1,4 @@
-"""Mars's options and Dask's configuration, side by side: their names do not meet."""
+"""Mars's options and Dask's configuration in one module: they have no name in common."""
 
 from dask.config import (
     canonical_name,

@@ -95,11 +95,11 @@ class Ignored:
 
 
 class Keyword(Protocol):
-    """What becomes of a keyword."""
+    """The fate of an old keyword."""
 
     @property
     def word(self) -> str:
-        """What to write today."""
+        """Advice on what to write today."""
 
     def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
         """Call a method whose first argument is ``owner``, without the keyword."""

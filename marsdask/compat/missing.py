@@ -1,4 +1,4 @@
-"""What to use instead of modules of Mars that are not here."""
+"""Alternatives to modules of Mars that do not exist here."""
 
 from __future__ import annotations
 

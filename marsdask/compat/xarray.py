@@ -49,7 +49,7 @@ DaskManager.from_array = from_array
 
 
 class TensorManager(ChunkManagerEntrypoint[Any]):
-    """What xarray asks of chunked arrays, answered by ``marsdask.tensor``."""
+    """The chunk manager by which xarray uses ``marsdask.tensor``."""
 
     available = True
 

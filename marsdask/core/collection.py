@@ -54,7 +54,7 @@ _WORKER_THREADS = ("marsdask-", "Dask-")
 
 
 class Sharing(Protocol):
-    """What a collection that shares elements with others knows of them."""
+    """The relation of a collection to others that share its elements."""
 
     def derived(self, user: Any) -> Node:
         """Return the collection's node, made of what was written last."""

@@ -1,4 +1,4 @@
-"""What Mars's sessions answer besides: about their cluster, and about what they ran."""
+"""Methods of Mars's sessions about their cluster and their jobs."""
 
 from __future__ import annotations
 

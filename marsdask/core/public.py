@@ -34,7 +34,7 @@ class Public(Protocol[P, N_co, R_co]):
 
     @property
     def node(self) -> Callable[P, N_co]:
-        """The same function for other operations: it returns nodes, and executes no tasks."""
+        """The function for other operations, which returns nodes and executes no tasks."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 

@@ -31,7 +31,7 @@ class SortKey(NamedTuple):
     key: Hashable
     ascending: bool = True
     na_first: bool | None = None
-    """Where missing values are; ``None`` if there are none."""
+    """The position of missing values; ``None`` if there are none."""
 
     def meets(self, wanted: SortKey) -> bool:
         """Tell whether rows in this order are in the wanted one."""
@@ -50,7 +50,7 @@ class Traits:
     """
 
     rows: str
-    """What determines the rows and their labels: equal names are equal rows."""
+    """A name of the rows and their labels: equal names are equal rows."""
     orderings: tuple[Ordering, ...] = ()
     """In which orders the rows are, each of them a fact of its own."""
     unique: tuple[frozenset[Hashable], ...] = ()

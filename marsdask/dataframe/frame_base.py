@@ -83,7 +83,7 @@ class FrameBase(Rows):
 
     @property
     def attrs(self) -> dict[Any, Any]:
-        """What users note on the object; it is noted on what ``to_pandas()`` returns as well.
+        """The user's metadata; ``to_pandas()`` returns an object with the same.
 
         Differs from pandas: other objects that are made of it have none.
         """

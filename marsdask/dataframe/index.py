@@ -172,7 +172,7 @@ class Index(Rows):
 
     @property
     def inferred_type(self) -> builtins.str:
-        """What kind of labels these are; computes those of objects. See pandas.Index."""
+        """The kind of the labels; computes those of objects. See pandas.Index."""
         if self.dtype == object:
             return str(self.compute().inferred_type)
         return str(self._node.meta.inferred_type)

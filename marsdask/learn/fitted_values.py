@@ -1,4 +1,4 @@
-"""What estimators have learnt: NumPy's values, which answer as executed tensors do."""
+"""Fitted attributes of estimators: NumPy's values with the methods of executed tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What methods of estimators have in common: sessions, Dask's collections, lazy results."""
+"""Common parts of estimators' methods: sessions, Dask's collections, lazy results."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class RowMap(Node):
 
 @dataclass(frozen=True, eq=False)
 class ModelMap(RowMap):
-    """What a method of an estimator gives for each run; a few rows have told the type."""
+    """The results of an estimator's method for each run; a few rows have told the type."""
 
     values_tell: ClassVar[bool] = True
 

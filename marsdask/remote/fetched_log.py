@@ -1,4 +1,4 @@
-"""What functions have printed so far."""
+"""The printed output of functions so far."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FetchedLog:
 
     @property
     def offsets(self) -> list[int]:
-        """Where the next part of each log begins."""
+        """The position at which the next part of each log begins."""
         return [self._ends[name] for name in self._parts]
 
     def fetch(self, offsets: Any = None, sizes: Any = None) -> None:

@@ -193,7 +193,7 @@ class HeldCollection:
 
 @dataclass(frozen=True, slots=True)
 class HeldOnCluster:
-    """The same on a worker: its client refers to the chunks by their keys."""
+    """Bound results on a worker, whose client refers to the chunks by their keys."""
 
     kind: Any
     node: Resident

@@ -203,7 +203,7 @@ def _given_up(end: End, pause: float) -> bool:
 
 
 class ScriptHosts:
-    """Where the ranks of a script run: this process, or workers that a client reaches."""
+    """The place of a script's ranks: this process, or workers that a client reaches."""
 
     def __init__(self, places: Sequence[str], client: Any = None) -> None:
         self.places = tuple(places)

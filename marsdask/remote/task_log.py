@@ -1,4 +1,4 @@
-"""What functions print, by call: kept while they run, within bounds, wherever they run.
+"""The printed output of functions by call, of bounded size, while they run on any worker.
 
 In the process that made a call its log stays in memory. A worker of a cluster sends it to the
 scheduler, as events of one topic for each client, and a child of ``processes`` writes a file.

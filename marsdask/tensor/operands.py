@@ -87,7 +87,7 @@ class Literal(Node):
     array: Any = field(repr=False)
     splits: Chunks
     content: str = field(default="", repr=False)
-    """What the name says of the array, if not all its bytes."""
+    """The part of the name that stands for the array, unless it is a hash of its bytes."""
     lent: bool = field(default=False, repr=False)
     """Whether the memory is the user's, who has promised to leave it alone."""
     order: MemoryOrder = field(default=None, repr=False)

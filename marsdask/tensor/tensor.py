@@ -259,7 +259,7 @@ class Tensor(Collection):
 
     @property
     def device(self) -> str:
-        """Where the chunks are computed, in the array API's words."""
+        """The device of the chunks, as the array API names it."""
         return protocols.device(self)
 
     @property

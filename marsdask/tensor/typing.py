@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 ArrayLike: TypeAlias = "Collection | Node | npt.ArrayLike"
-"""What NumPy makes arrays of, tensors and frames."""
+"""Values that NumPy makes arrays of, tensors and frames."""
 
 
 TensorFunction: TypeAlias = "Public[..., Node, Tensor]"

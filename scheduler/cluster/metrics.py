@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(eq=False)
 class MetricsCollector:
-    """What Prometheus's library asks: the figures of all servers of this process."""
+    """The collector for Prometheus's library: the figures of all servers of this process."""
 
     servers: weakref.WeakKeyDictionary[Any, Callable[[Any], Iterable[Figure]]] = field(
         default_factory=weakref.WeakKeyDictionary

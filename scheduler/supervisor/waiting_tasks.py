@@ -62,7 +62,7 @@ class QueueGroups(Generic[T]):
     def __init__(self) -> None:
         self._groups: dict[Hashable, HeapSet[T]] = {}
         self._submitters: dict[T, Hashable] = {}
-        """As they were: nobody wants a task when it is released."""
+        """The submitter of each task when it was added: nobody wants a task when it is released."""
 
     def add(self, ts: T) -> None:
         """Add a queued task."""

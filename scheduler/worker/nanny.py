@@ -82,7 +82,7 @@ class MarsNanny(PrivateServer, LimitedServer, distributed.Nanny):
         self.memory_manager.record = self._record
         clock.watch(self.periodic_callbacks)
         self._ran: deque[tuple[int, list[Any] | None]] = deque(maxlen=_REMEMBERED)
-        """What earlier processes ran when they ended."""
+        """The tasks that earlier processes ran when they ended."""
         self.handlers["mars_follow"] = self.follow
         self.handlers["mars_ran"] = self.ran
 

@@ -22,7 +22,7 @@ class StageResults:
         self._held: dict[Any, Grid] = {}
         self._after: dict[Any, Grid] = {}
         self.dropped: Keys = ()
-        """What goes with the stage that was planned last."""
+        """The results that the stage planned last frees."""
 
     @property
     def keys(self) -> Collection[Any]:

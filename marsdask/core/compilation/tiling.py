@@ -90,7 +90,7 @@ class Compilation:
         self._batches: Iterator[Batch] | None = None
         self._specification: StageSpecification | None = None
         self._made_by: dict[str, Lowering] = {}
-        """What made the tasks of a grid, if the scheduler takes batches."""
+        """The lowering that made the tasks of a grid, if the scheduler takes batches."""
         self._lowering: Lowering | None = None
 
     def advance(self, infos: Infos) -> Stage | Done:

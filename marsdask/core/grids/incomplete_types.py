@@ -153,7 +153,7 @@ class NodeArgument:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a result whose type is not."""
+    """The known properties of a result whose type is unknown."""
 
     meta: Any
     chunks: Chunks

@@ -50,7 +50,7 @@ class MarsLayer(Layer):
             for name, wish in (self.annotations or {}).items()
             if not isinstance(wish, MemoryAnnotation | Sizes)
         }
-        """What the user annotated."""
+        """The user's annotations."""
         self.annotations = {**self.wishes, "mars_mem": MemoryAnnotation(self), KEPT: Sizes(self)}
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Where the chunks of a computed node are."""
+"""The keys and sizes of a computed node's chunks."""
 
 from __future__ import annotations
 

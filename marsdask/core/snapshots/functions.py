@@ -107,7 +107,7 @@ def import_path(part: Any) -> str | None:
 
 
 class Capture(NamedTuple):
-    """What a function takes along from where it was written."""
+    """The variables that a function captures: globals, closures and defaults."""
 
     cells: dict[str, Any]
     outer: dict[str, Any]
@@ -150,7 +150,7 @@ def changed_names(func: types.FunctionType) -> frozenset[str]:
 
 
 class _Usage(NamedTuple):
-    """What code does with its variables."""
+    """The uses of variables in a code object."""
 
     outer: tuple[str, ...]
     changed: frozenset[str]

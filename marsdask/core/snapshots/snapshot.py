@@ -47,7 +47,7 @@ class Snapshot:
         self.shares = False
         """Whether a part of it could not be copied."""
         self._copies: dict[int, Any] = {}
-        """Of what may contain itself."""
+        """Snapshots of objects that may contain themselves."""
 
     def of(self, value: Any) -> Any:
         """Return a value that does not change: itself, if that is one."""

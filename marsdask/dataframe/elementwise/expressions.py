@@ -74,7 +74,7 @@ class Evaluation:
 
     frame: Any
     variables: dict[str, Any]
-    """What names after ``@`` mean."""
+    """The values of names after ``@``."""
     parser: str = "pandas"
     quoted: list[str] = field(default_factory=list)
     repeated: bool = False

@@ -1,4 +1,4 @@
-"""What is known of a function of rows besides its kernel, as which columns it needs."""
+"""Properties of functions of rows besides their kernels, such as the columns that they need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Labels = frozenset[Any]
 
 
 class Need(NamedTuple):
-    """What some columns of a result need: columns of each input, and fewer arguments."""
+    """The needs of some columns of a result: columns of each input, and fewer arguments."""
 
     columns: tuple[Columns, ...]
     arguments: dict[str, Any] = {}  # noqa: RUF012  nobody changes it
@@ -205,7 +205,7 @@ def _fewer(value: Any, wanted: Labels) -> Any:
 
 @dataclass(frozen=True)
 class RowFunction:
-    """What is known of a function of rows besides its kernel."""
+    """Properties of a function of rows besides its kernel."""
 
     columns: Callable[[Rowwise, Columns], Need] = columnwise
     """Which columns of its inputs it needs for some columns of its result."""

@@ -44,16 +44,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where chunks are written."""
+    """The files of chunks."""
 
     pattern: str
     """The path of a chunk's file, with ``*`` for its number."""
     names: tuple[str, ...]
-    """What stands for ``*`` in place of the numbers, if the user named the chunks."""
+    """The text in place of ``*`` for each chunk, if the user named the chunks."""
     single: str | None
     """The path of the file that has all chunks, one after the other."""
     mark: str
-    """What no other writing has in the names of its incomplete files."""
+    """A part of the names of incomplete files that no other write uses."""
     storage: Storage = LOCAL
     overwrite: bool = False
     """Whether the files that lie in the folder are replaced."""

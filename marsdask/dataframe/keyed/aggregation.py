@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from .groupby import GroupBy
 
 R = TypeVar("R")
-"""What an aggregation of groups returns."""
+"""The result of an aggregation of groups."""
 C = TypeVar("C")
-"""What an aggregation of one column of the groups returns."""
+"""The result of an aggregation of one column of the groups."""
 
 
 class AggregationMethod(Protocol):
@@ -316,7 +316,7 @@ AGGREGATES = {
 
 @dataclass(frozen=True)
 class AggregationPlan:
-    """What to aggregate: keys and values are positions of columns."""
+    """A plan of an aggregation: keys and values are positions of columns."""
 
     keys: tuple[int, ...]
     specs: tuple[tuple[int, str], ...]

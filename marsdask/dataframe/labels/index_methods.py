@@ -1,4 +1,4 @@
-"""What users call of an Index: its labels are handled as a column, and become an Index again."""
+"""Methods of an Index: its labels are handled as a column, and become an Index again."""
 
 from __future__ import annotations
 

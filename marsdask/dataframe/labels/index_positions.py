@@ -1,4 +1,4 @@
-"""Where labels are, and labels with others put in or taken out."""
+"""Positions of labels, and labels with others inserted or removed."""
 
 from __future__ import annotations
 

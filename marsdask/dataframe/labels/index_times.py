@@ -1,4 +1,4 @@
-"""What an Index of times tells, and labels of all indexes by the order of their values."""
+"""Properties of an Index of times, and searches by the order of labels."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ..reduction.reductions import collection_of
 
 
 class Progression(NamedTuple):
-    """What a run of numbers has in common."""
+    """The first number, the last and the step of a run of numbers."""
 
     first: int
     last: int

@@ -280,7 +280,7 @@ class FromPandas(FrameNode):
     data: Any = field(repr=False)
     sizes: Sizes
     content: str = field(default="", repr=False, kw_only=True)
-    """What stands for the object in the name; by default a hash of all values."""
+    """The part of the name that stands for the object; by default a hash of all values."""
     lent: bool = field(default=False, repr=False, kw_only=True)
     """Whether the memory is the user's, who promised not to change it."""
 

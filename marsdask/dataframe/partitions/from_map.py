@@ -42,7 +42,7 @@ class ItemsAt:
 
 @dataclass(frozen=True, eq=False)
 class FromMap(FrameNode):
-    """What a function returns for each item: a partition."""
+    """Partitions that a function returns, one for each item."""
 
     settled: ClassVar[bool] = False
 

@@ -44,7 +44,7 @@ ROWS = (pd.DataFrame, pd.Series, pd.Index)
 
 
 class Argument(Enum):
-    """What stands for a partition among the arguments, in all processes."""
+    """The placeholder of a partition among the arguments, in all processes."""
 
     PARTITION = "partition"
 

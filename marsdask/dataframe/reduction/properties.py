@@ -1,4 +1,4 @@
-"""What holds of all values of a column, and the memory that columns take."""
+"""Properties of all values of a column, and the memory that columns take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs a run of relations: polars as one task, or pandas chunk by chunk."""
+"""The choice of an engine for connected relations: polars as one task, or pandas by chunks."""
 
 from __future__ import annotations
 

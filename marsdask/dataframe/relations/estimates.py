@@ -36,7 +36,7 @@ OTHER_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class RowEstimate:
-    """What is estimated of the rows of a relation."""
+    """The estimated number and bytes of a relation's rows."""
 
     count: float
     widths: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""What pandas's functions of rows are as expressions, where engines agree on every value."""
+"""Expressions for pandas's functions of rows, where engines agree on every value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class Operation:
-    """What a function of rows is told."""
+    """The arguments of a function of rows."""
 
     args: tuple[Argument, ...]
     """Tables, numbers computed before, and constants."""

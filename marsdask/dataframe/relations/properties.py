@@ -1,4 +1,4 @@
-"""What somebody sees of relations: the order of rows, and which of equal ones."""
+"""Properties of relations that a result shows: the order of rows, and which of equal ones."""
 
 from __future__ import annotations
 

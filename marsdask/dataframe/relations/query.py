@@ -55,7 +55,7 @@ class Query(Node):
 
     below: tuple[Node, ...]
     names: tuple[str, ...]
-    """What the table calls the nodes below."""
+    """The names of the nodes below in the table."""
     table: Table
     like: Any = field(repr=False)
     """The types, before anything runs."""
@@ -64,7 +64,7 @@ class Query(Node):
     given_label: str
     given_bytes: float | None
     shared: Shared | None = None
-    """What one task computes for several nodes, if it does."""
+    """The result of one task for several nodes, if there is one."""
 
     @classmethod
     def of(

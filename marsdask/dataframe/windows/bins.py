@@ -142,7 +142,7 @@ class Bins(Assembly):
     """Aggregated groups and the bins without rows: the bins do not depend on the aggregation."""
 
     rows_name: str = field(kw_only=True)
-    """What tells rows of equal times."""
+    """A name of the rows' times: equal names are equal bins."""
 
     @property
     def traits(self) -> Traits:

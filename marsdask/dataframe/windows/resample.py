@@ -294,7 +294,7 @@ class Resampler(Generic[S]):
 
     @property
     def groups(self) -> Mapping[Hashable, int]:
-        """Where the rows of each bin end, in the order of time; computes the times."""
+        """The end of each bin's rows in the order of time; computes the times."""
         groups: Mapping[Hashable, int] = self._computed().groups
         return groups
 

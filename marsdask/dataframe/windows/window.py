@@ -1,4 +1,4 @@
-"""What rolling, expanding and exponentially weighted windows share: statistics by name."""
+"""Statistics by name, for rolling, expanding and exponentially weighted windows."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Windows(Generic[S]):
 
     @property
     def _settings(self) -> Options:
-        """What kernels give pandas."""
+        """The arguments that kernels pass to pandas."""
         return self._how
 
     @property

@@ -42,7 +42,7 @@ ROLES: Final[Mapping[str, tuple[str, str, str, str]]] = {
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What a MarsJob consists of, beside the pods of each role."""
+    """The settings of a MarsJob besides the pods of each role."""
 
     cluster: ClusterSpec
     spill_dirs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a cluster consists of, checked: counts, resources, names, volumes and ports."""
+"""The checked parts of a cluster: counts, resources, names, volumes and ports."""
 
 from __future__ import annotations
 

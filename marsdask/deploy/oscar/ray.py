@@ -1,4 +1,4 @@
-"""What Mars had for Ray: each name refuses, and says what to use."""
+"""Mars's names for Ray, which raise an error that says what to use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the learners of boosted trees share: chunks in turn, Dask's collections, predictions."""
+"""Common parts of learners of boosted trees: chunks in turn, Dask's collections, predictions."""
 
 from __future__ import annotations
 

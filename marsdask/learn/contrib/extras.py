@@ -1,4 +1,4 @@
-"""What stands for names of libraries that are not installed."""
+"""Placeholders for names of libraries that are not installed."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _bunch(X: Any, y: Any, recipe: ClusterRecipe, given: dict[str, Any]) -> Bunc
 
 @dataclass(frozen=True)
 class ClusterRecipe:
-    """What makes samples of random numbers."""
+    """The settings that turn random numbers into samples."""
 
     dealing: Dealing
     classes: int

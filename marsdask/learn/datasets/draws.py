@@ -1,4 +1,4 @@
-"""What generators of samples draw from, and the chunks of what they make."""
+"""Random draws for generators of samples, and the chunks of their results."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Deviances(NamedTuple):
 
 
 class _Glm(RowsEstimator):
-    """What these models share: the loss is that of a power of the mean."""
+    """Common parts of these models: the loss is that of a power of the mean."""
 
     _takes_sparse = True
 

@@ -66,7 +66,7 @@ def learn(model: Any, twin: Any, few: Condensed, dtype: Any) -> None:
 
 
 class _LeastSquares(RowsEstimator):
-    """What these models share: lazy samples, and tall ones, are condensed to few rows."""
+    """Common parts of these models: lazy samples, and tall ones, are condensed to few rows."""
 
     _takes_sparse = True
 

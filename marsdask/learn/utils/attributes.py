@@ -1,4 +1,4 @@
-"""What Mars's estimators are written with, for those that users write."""
+"""The helpers of Mars's estimators, for estimators that users write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What samples must not hold: missing values, infinities, negative numbers."""
+"""Checks of samples for missing values, infinities and negative numbers."""
 
 from __future__ import annotations
 

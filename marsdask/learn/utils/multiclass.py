@@ -1,4 +1,4 @@
-"""What targets are: classes of two kinds or more, several labels, or numbers."""
+"""The kinds of targets: classes of two kinds or more, several labels, or numbers."""
 
 from __future__ import annotations
 

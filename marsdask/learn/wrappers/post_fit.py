@@ -40,7 +40,7 @@ def _value(item: Any) -> Any:
 
 
 class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
-    """What wrappers share: methods of rows are the estimator's, for lazy samples run by run."""
+    """Common parts of wrappers: the estimator's methods of rows, for lazy samples run by run."""
 
     estimator: Any
     scoring: Any

@@ -115,7 +115,7 @@ class MapBlocks(Node):
     of_lines: bool = False
     """Whether the function treats each line along the dropped axes alone."""
     title: str | None = None
-    """What the tasks are called, if not by the function's name."""
+    """The name of the tasks, unless it is the function's."""
 
     @property
     def label(self) -> str:

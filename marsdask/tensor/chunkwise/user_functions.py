@@ -26,7 +26,7 @@ class UserFunction:
     arguments: tuple[Any, ...]
     """Constants, and ``None`` where a chunk goes."""
     places: tuple[int, ...]
-    """Where the chunks go."""
+    """The positions of the chunks among the arguments."""
     keywords: tuple[str, ...] = ()
     """Names of the constants of the chunk, which come last."""
 
@@ -126,7 +126,7 @@ class ShapeCheck:
 
     @property
     def cost(self) -> Cost:
-        """What the function takes."""
+        """The cost of the function."""
         return self.func.cost
 
     @property

@@ -224,7 +224,7 @@ class Dataset(Node):
 
     reader: Any
     version: tuple[Any, ...]
-    """What tells one content from another: path, size and time of change."""
+    """The identity of a content: path, size and time of change."""
     dtype: np.dtype[Any]
     splits: Chunks = field(repr=False)
 
@@ -272,7 +272,7 @@ class HDF5Reader:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The source that is read."""
         return (file_place(self.path),)
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
@@ -295,7 +295,7 @@ class ZarrReader(ByReference):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The source that is read."""
         return places_of(self.array)
 
     @property
@@ -320,7 +320,7 @@ class ArrayReader(ByReference):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The source that is read."""
         return places_of(self.array)
 
     @property

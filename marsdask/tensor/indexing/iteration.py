@@ -58,7 +58,7 @@ class Element(Node):
     a: Node
     places: tuple[int, ...]
     batch: RowBatch | None = field(default=None, repr=False)
-    """Where it may be read together with its neighbours."""
+    """The batch in which the element may be read together with its neighbours."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What functions accept as ``out``, and NumPy's words for the rest."""
+"""The values of ``out`` that functions accept, and NumPy's errors for others."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def read_cast_error(result: Node, out: np.dtype[Any], casting: Any) -> Exception
 
 @dataclass(frozen=True)
 class OutputRule:
-    """What a function accepts as ``out``, and its errors for the rest."""
+    """The values of ``out`` that a function accepts, and its errors for others."""
 
     shape_error: ShapeError = not_broadcast
     cast_error: CastError = own_cast_error

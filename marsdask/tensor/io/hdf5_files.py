@@ -53,7 +53,7 @@ class HDF5Target:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is written, and read back."""
+        """The dataset, which is written and read back."""
         return (file_place(self.path),)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:

@@ -41,7 +41,7 @@ class ImageFile:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The files that are read."""
         return (file_place(self.path),)
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
@@ -59,7 +59,7 @@ class ImageFiles:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The files that are read."""
         return tuple(map(file_place, self.paths))
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:

@@ -43,7 +43,7 @@ class NpyFile:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The files that are read."""
         return (file_place(self.path),)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
@@ -166,7 +166,7 @@ class BareFile:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The files that are read."""
         return (file_place(self.path),)
 
     def __call__(self, parts: tuple[slice, ...]) -> Any:
@@ -221,7 +221,7 @@ class NpyStack:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The files that are read."""
         return (file_place(self.folder),)
 
     def _path(self, position: int) -> str:

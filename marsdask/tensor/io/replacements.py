@@ -32,16 +32,16 @@ class Replacement:
 
     path: str
     mark: str = field(default_factory=unique_mark, kw_only=True)
-    """What no other writing has in the name of its incomplete files."""
+    """A part of the names of incomplete files that no other write uses."""
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is replaced, and read back."""
+        """The target, which is replaced and read back."""
         return (file_place(self.path),)
 
     @property
     def new(self) -> str:
-        """Where it is until it is complete."""
+        """The temporary place of an incomplete target."""
         return beside(self.path, self.mark)
 
     def begin(self) -> None:
@@ -93,7 +93,7 @@ class ZarrReplacement(Replacement):
 
     @property
     def new(self) -> str:
-        """Where it is until it is complete: outside of the group."""
+        """The temporary place of an incomplete target, outside of the group."""
         return beside(self.root, self.mark)
 
     def begin(self) -> None:

@@ -232,7 +232,7 @@ class Region:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The array that is read."""
         places: tuple[Place, ...] = self.target.places
         return places
 

@@ -47,7 +47,7 @@ class Target(ByReference):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is written, and read back."""
+        """The target, which is written and read back."""
         return places_of(self.array)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:

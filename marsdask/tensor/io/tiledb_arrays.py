@@ -47,7 +47,7 @@ class TileDBArray:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is read."""
+        """The array that is read."""
         return (file_place(str(self.uri)),)
 
     def open(self, mode: str) -> Any:

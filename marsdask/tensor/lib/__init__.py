@@ -1,4 +1,4 @@
-"""Where NumPy and Mars keep what makes indices and windows."""
+"""Makers of indices and windows, in NumPy's and Mars's modules."""
 
 from . import index_tricks, stride_tricks
 from .index_tricks import nd_grid

@@ -1,4 +1,4 @@
-"""What makes indices, under Mars's name."""
+"""Makers of indices, under Mars's name."""
 
 from numpy import index_exp, ndindex, s_
 

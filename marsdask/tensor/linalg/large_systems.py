@@ -41,7 +41,7 @@ class LargeSolution(Node):
     a: Node
     b: Node
     kind: str
-    """What is known of the matrix: "general", "positive", "lower" or "upper"."""
+    """The structure of the matrix: "general", "positive", "lower" or "upper"."""
     unit: bool = False
 
     @property

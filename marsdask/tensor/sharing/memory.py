@@ -104,7 +104,7 @@ def _forget(memory: weakref.ref[SharedElements], reference: Reference) -> None:
 
 
 class ElementsView:
-    """What a tensor shows of the elements that it shares with others."""
+    """The view of a tensor into elements that it shares with others."""
 
     __slots__ = ("_made", "_steps", "computed", "face", "in_order", "key", "memory", "refusal")
 

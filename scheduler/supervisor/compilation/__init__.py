@@ -1,1 +1,1 @@
-"""Where jobs unpickle and compile, outside the event loop."""
+"""The processes in which jobs are unpickled and compiled, outside the event loop."""

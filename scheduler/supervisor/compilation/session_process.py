@@ -52,7 +52,7 @@ class SessionProcess:
         self.open: set[int] = set()
         """The numbers of the compilers that are in use."""
         self.packages: tuple[str, ...] = ()
-        """What it has imported of PACKAGES."""
+        """The modules of PACKAGES that it has imported."""
         self.exceeded: int | None = None
         """The bytes that all processes together exceeded when this one was ended for it."""
 

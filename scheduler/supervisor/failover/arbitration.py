@@ -1,4 +1,4 @@
-"""What one supervisor has from the arbiter: questions to it, and the tenure that it grants."""
+"""The arbiter as one supervisor sees it: questions to it, and the tenure that it grants."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where lines of CSV files begin and end."""
+"""The beginnings and ends of lines in CSV files."""

@@ -1,1 +1,1 @@
-"""What the columns of Parquet files become in a frame."""
+"""The columns of Parquet files and their types in a frame."""

@@ -1,1 +1,1 @@
-"""What a supervisor does from inside its pod, with the rights of its service account."""
+"""Actions of a supervisor inside its pod, with the rights of its service account."""

@@ -31,7 +31,7 @@ class JoblibBatch(OneObject):
 
     calls: Callable[[], Any] = field(repr=False)
     arguments: tuple[Node, ...] = ()
-    """What the session holds for several calls."""
+    """Arguments that the session holds for several calls."""
 
     def tile(self, *arguments: Grid) -> Grid:
         return blockwise(

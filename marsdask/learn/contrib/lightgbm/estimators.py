@@ -37,7 +37,7 @@ _SUPPORTED = ("group", "eval_set", "eval_names", "eval_metric", "callbacks")
 
 
 class LightGBMTrees(BoostedTrees):
-    """What the classes share."""
+    """The parts that the classes have in common."""
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None, **kwargs: Any

@@ -30,7 +30,7 @@ _OF_CLUSTER = ("_client", "_asynchronous", "client", "classes_", "coll_cfg")
 
 
 class XGBoostTrees(BoostedTrees):
-    """What the classes share."""
+    """The parts that the classes have in common."""
 
     def fit(
         self,
