@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from marsdask.core.files.replacement import take_place
 from marsdask.core.grids.blockwise import Blockwise
@@ -26,7 +27,7 @@ from marsdask.core.snapshots.functions import function_name
 from ..nodes.dtypes import cast, common_meta
 from ..nodes.frame_node import FrameNode, dtypes_of
 from ..reduction.reductions import collection_of
-from ..rows import concat, empty_rows
+from ..rows import concat, empty_rows, levels_in
 from ..storage.files import (
     LOCAL,
     Storage,
@@ -121,7 +122,12 @@ class WriteFiles(FrameNode):
         return ((len(self.a.chunks[0]),),)
 
     def tile(self, a: Grid) -> Grid:
-        kwargs = {"write": self.write, "target": self.target, "options": self.options}
+        kwargs: dict[str, Any] = {
+            "write": self.write,
+            "target": self.target,
+            "options": self.options,
+            "alike": self.read is not None,
+        }
         rule = Blockwise(write_aside, (a,), ((0,),), kwargs, ChunkAt())
         parts = Grid(rule, ((1,) * len(a),), None, self.itemsize)
         reader = None if self.a.settled else self.read
@@ -136,8 +142,12 @@ def write_aside(
     write: Callable[..., None],
     target: Destination,
     options: tuple[tuple[str, Any], ...],
+    alike: bool = False,
 ) -> Any:
-    """Write one chunk to an incomplete file; return its row of the result, and its types."""
+    """Write one chunk to an incomplete file; return its row of the result, and its types.
+
+    Of files that have to be ``alike`` the kinds of objects are told, too.
+    """
     path, storage = target.aside(number), target.storage
     how = {"first": target.single is None or number == 0, **dict(options)}
     if is_remote(path):
@@ -154,7 +164,37 @@ def write_aside(
             remove(path, storage)
             raise
     row = pd.DataFrame({"path": [target.single or target.path(number)], "rows": [len(block)]})
-    return row, empty_rows(block)
+    labelled = dict(options).get("index") is not False
+    return row, empty_rows(block), object_kinds(block, labelled=labelled) if alike else ()
+
+
+#: Kinds of objects that files of columns store as different types.
+KINDS = {
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float"), "numbers"),
+    **dict.fromkeys(("datetime", "datetime64", "date"), "times"),
+    **dict.fromkeys(("string", "bytes"), "texts"),
+    "boolean": "booleans",
+}
+
+
+def object_kinds(block: Any, *, labelled: bool) -> tuple[str | None, ...]:
+    """Return the kind of the objects of each column, ``None`` where they have no or several."""
+    columns = [block.iloc[:, at] for at in range(len(block.columns))]
+    return tuple(
+        KINDS.get(infer_dtype(column, skipna=True)) if column.dtype == object else None
+        for column in [*columns, *(levels_in(block.index) if labelled else ())]
+    )
+
+
+def check_kinds(kinds: list[tuple[str | None, ...]]) -> None:
+    """Raise Arrow's errors if a column has objects of several kinds in different chunks."""
+    import pyarrow as pa
+
+    for column in zip(*kinds, strict=True):
+        several = list(dict.fromkeys(kind for kind in column if kind is not None))
+        if len(several) > 1:
+            error = pa.ArrowInvalid if several[0] in {"numbers", "booleans"} else pa.ArrowTypeError
+            raise error(f"a column has {' and '.join(several)}, which no file holds; use astype()")
 
 
 def write_again(types: list[Any], rows: list[int], read: Callable[[Any], Any], **how: Any) -> None:
@@ -174,9 +214,10 @@ def complete(
     written: list[Any], target: Destination, read: Callable[[Any], Any] | None = None, **how: Any
 ) -> Any:
     """Give the files their names, now that all are complete."""
-    table = concat([row for row, _ in written], labels=False)
+    table = concat([row for row, *_ in written], labels=False)
+    check_kinds([kinds for *_, kinds in written])
     if read is not None:
-        types = [meta for _, meta in written]
+        types = [meta for _, meta, _ in written]
         write_again(types, table["rows"].tolist(), read, target=target, **how)
     if target.single is None:
         release_name(target)

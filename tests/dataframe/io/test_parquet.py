@@ -230,3 +230,21 @@ def test_labels_of_several_parts(tmp_path):
     equal(md.read_parquet(tmp_path / "x.parquet"), frame)
     md.DataFrame(frame, chunk_size=2).to_parquet(tmp_path / "y")
     equal(md.read_parquet(tmp_path / "y")[["a"]], frame)
+
+
+@pytest.mark.parametrize(
+    "values", [["x", pd.Timestamp("2020")], [True, 1], [1, "x"], ["x", None], [1, 1.5]]
+)
+def test_objects_of_several_kinds(tmp_path, values):
+    """Objects that one column of a file cannot hold are refused, also in different chunks."""
+    column = pd.Series(values, dtype=object)
+    for frame in (column.to_frame("a"), pd.DataFrame({"a": [1, 2]}, index=column)):
+        lazy = md.DataFrame(frame, chunk_size=1)
+        try:
+            frame.to_parquet(tmp_path / "pandas")
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+            with pytest.raises(type(error)):
+                lazy.to_parquet(tmp_path / "ours")
+        else:
+            lazy.to_parquet(tmp_path / "ours")
+            equal(md.read_parquet(tmp_path / "ours"), pd.read_parquet(tmp_path / "pandas"))
