@@ -466,6 +466,11 @@ def reindex(
         return obj
     if isinstance(index, Collection):
         raise NotImplementedError("reindex() by lazy labels is not supported; use merge()")
+    intervals = isinstance(obj.node.meta.index, pd.IntervalIndex)
+    if intervals and not isinstance(as_labels(index), pd.IntervalIndex):
+        raise NotImplementedError(
+            "reindex() of intervals by the numbers in them is not supported; use the intervals"
+        )
     if columns is not None and at_once:
         options["columns"] = columns
     return rows_of_labels(obj, index, with_gaps=True, spreads=spreads, **options)

@@ -323,3 +323,11 @@ def test_labels_keep_their_frequency(step):
         for name in ("set_axis", "set_index"):
             found = getattr(lazy, name)(labels).compute().index
             assert found.freq == getattr(frame, name)(labels).index.freq == labels.freq
+
+
+def test_reindexed_intervals():
+    """Rows are chosen by intervals; by the numbers in them they are not."""
+    rows = pd.Series([1, 2], index=pd.interval_range(0, 2))
+    equal(md.Series(rows).reindex(rows.index[::-1]), rows.reindex(rows.index[::-1]))
+    with pytest.raises(NotImplementedError, match="use the intervals"):
+        md.Series(rows).reindex([1, 50])
