@@ -31,6 +31,8 @@ TOLD_BY_VALUES = {"x.dtype", "x.dtypes", "x.size", "np.squeeze(x)"}
 #: For these pandas has types and errors of its own without rows, and ours if it is known that there
 #: are none: functions are not called then, no label is set, and labels of repeated rows stay.
 TOLD_BY_NO_ROWS = (".map(", ".apply(", ".combine(", ".loc[:", ".drop_duplicates(")
+#: What pandas returns without rows is of a type of its own, also if ours knows that there are none.
+TYPED_BY_NO_ROWS = (".max(axis=True", ".min(axis=True", ".nunique(axis=True")
 #: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
 #: tell.
 OF_NO_ROWS = (
@@ -331,6 +333,10 @@ class DrawnProgram:
                 self.ends = True
                 return ""
             return f"raises {type(found).__name__}: {found}"
+        line = self.lines[-1]
+        if any(call in line for call in TYPED_BY_NO_ROWS) and not self.reference["x"].size:
+            self.ends = True
+            return ""
         exact = True
         for name, value in wanted.get("values", {"x": wanted["x"]}).items():
             try:

@@ -392,7 +392,8 @@ def _extended(block: Any, columns: Exemplars, count: int) -> Any:
 def _with_values(column: Any, values: tuple[Any, ...]) -> Any:
     dtype = column.dtype
     are_times = is_time(dtype) and all(isinstance(value, TIMES) for value in values)
-    if not are_times and not isinstance(dtype, pd.CategoricalDtype):
+    are_texts = isinstance(dtype, pd.StringDtype) and pd.api.types.infer_dtype(values) == "string"
+    if not (are_times or are_texts or isinstance(dtype, pd.CategoricalDtype)):
         dtype = np.dtype(object)  # a chunk of its own may have been taken for another type
     behind = pd.Series(objects_of(values, len(values)), dtype=dtype)
     extended = pd.concat([column.astype(dtype), behind], ignore_index=True)

@@ -108,10 +108,10 @@ def stacked(*values: Any, labels: Any, name: Any, dtype: Any) -> pd.Series:
 
 
 def _dtype_for(values: Any, dtype: Any) -> Any:
-    """Return the type of integers only if none is missing, as of no rows."""
+    """Return that of integers or truth values only if none is missing, as of no rows."""
     array = np.asarray(values)
     has_nan = array.dtype.kind == "f" and np.isnan(array).any()
-    return array.dtype if has_nan and getattr(dtype, "kind", "O") in "iu" else dtype
+    return array.dtype if has_nan and getattr(dtype, "kind", "O") in "iub" else dtype
 
 
 def beside(*values: Any, rows: Any, columns: Any, dtypes: Any, name: Any = None) -> Any:

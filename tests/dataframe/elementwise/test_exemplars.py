@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import marsdask
 import marsdask.dataframe as md
 from marsdask.core.collection import compute
 from tests.dataframe import one_mode
+from tests.dataframe.tables import equal
 
 _coalesce = one_mode.as_given
 
@@ -188,3 +190,21 @@ def test_what_is_sent_comes_back(scheduler):
         results = compute(*parts.values(), *calls.values())
     for name, result in zip(wanted, results, strict=True):
         assert exactly(result) == exactly(wanted[name]), name
+
+
+TEXTS_BESIDE_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "where": lambda s: s.where(s.notna(), 1).str.slice(1, None),
+    "mask": lambda s: s.mask(s.isna(), 1).str.lower(),
+    "of a frame": lambda s: s.to_frame("a").mask(s.isna(), 1).a.str.upper(),
+    "length": lambda s: s.where(s.notna(), 1).str.len(),
+}
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("name", TEXTS_BESIDE_NUMBERS)
+def test_texts_that_no_number_replaces_stay_texts(name, gap):
+    """Though the type is that of objects if there is a gap."""
+    series = pd.Series(["ab", "c", None if gap else "d"], dtype="str")
+    for rows in (1, 3):
+        call = TEXTS_BESIDE_NUMBERS[name]
+        equal(call(md.Series(series, chunk_size=rows)), call(series))

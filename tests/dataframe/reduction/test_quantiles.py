@@ -136,3 +136,14 @@ def test_categories_are_refused_by_name():
         with pytest.raises(NotImplementedError, match="of categories is not supported"):
             call()
     equal(codes.quantile(numeric_only=True), pd.DataFrame({"b": [1, 2]}).quantile())
+
+
+@pytest.mark.parametrize("interpolation", ["lower", "higher", "nearest"])
+def test_truth_values_of_no_rows(interpolation):
+    """Are missing, as floats."""
+    frame = pd.DataFrame({"b": [True, False], "k": [1, 2]})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    for rows, wanted in ((lazy[lazy.k > 5], frame[frame.k > 5]), (lazy, frame)):
+        call = {"q": [0, 0.3], "interpolation": interpolation}
+        equal(rows[["b"]].quantile(**call), wanted[["b"]].quantile(**call))
+        equal(rows.b.quantile(**call), wanted.b.quantile(**call))
