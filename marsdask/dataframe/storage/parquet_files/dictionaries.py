@@ -54,16 +54,20 @@ def categories_of(
 def _dictionaries(
     files: Files, number: int, groups: Sequence[int], names: Sequence[str]
 ) -> list[list[Any]]:
-    """Read the dictionaries of some columns of a file, of each row group."""
+    """Read the dictionaries of some columns of a file, of each row group: lists have none."""
+    import pyarrow as pa
+
     data = footer(files, number)
-    own = data.schema.to_arrow_schema().names
+    fields = data.schema.to_arrow_schema()
+    own = [field.name for field in fields if not pa.types.is_nested(field.type)]
+    codes = [name for name in names if name in own]
     with (
         files.reading(number) as path,
-        parquet_file(path, files.storage, data, names, ahead=False) as file,
+        parquet_file(path, files.storage, data, codes, ahead=False) as file,
     ):
         return [
             [array for group in groups for array in _dictionary(file, data, group, name)]
-            if name in own
+            if name in codes
             else []
             for name in names
         ]
