@@ -10,6 +10,12 @@ q.groupby("g").u.{name}()"""
         for name in ("mean", "sum", "var", "std", "median", "prod")
     },
     **{
+        f"type of {name} of {dtype}": f"""
+q = lazy(pd.DataFrame({{"g": [1, 1, 2, 2], "u": np.array([.1, .2, .3, .5], "{dtype}")}}))
+q.groupby("g").u.{name}().dtype"""
+        for name, dtype in (("mean", "float32"), ("mean", "float16"), ("std", "float16"))
+    },
+    **{
         f"no name: {call}": f"s = lazy(pd.Series([1., 2., 3.]))\ns.groupby(s % 2).{call}"
         for call in (
             *("sum()", "mean()", "first()", "nunique()", "quantile(0.5)", "transform('sum')"),

@@ -82,6 +82,16 @@ class Narrowing:
         result[()] = frozenset(("mean", label) for label in means - gaps) if rise else frozenset()
         return result
 
+    def general(self) -> frozenset[Any]:
+        """Return what is declared not to fit: values of 16 bits, and means, which may stay wide."""
+        columns = [
+            (dtype if self.together else at, dtype, name)
+            for at, (dtype, name) in enumerate(zip(self.dtypes, self.names, strict=True))
+            if name is not None
+        ]
+        wide = {label for label, dtype, _ in columns if dtype == np.float16}
+        return frozenset(wide | {("mean", label) for label, _, name in columns if name == "mean"})
+
     def misfits(self, block: Any) -> frozenset[Any]:
         """Return the columns, or the types, some of whose values change in fewer bits."""
         columns = enumerate(zip(self.dtypes, self.names, strict=True))
@@ -136,7 +146,7 @@ class NarrowFloats(SameChunks, FrameNode):
 
     @property
     def meta(self) -> Any:
-        return self.how(self.a.meta, frozenset())
+        return self.how(self.a.meta, self.how.general())
 
     @property
     def traits(self) -> Traits:

@@ -79,3 +79,15 @@ def test_results_of_several_chunks_have_one_type():
         equal(found, wanted)
         found = md.DataFrame(frame, chunk_size=1).groupby("k", sort=sort).v.median()
         equal(found, frame.groupby("k", sort=sort).v.median())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("keys", [[1, 1, 2, 2], [2, 1, 2, 1]], ids=["rising", "mixed"])
+@pytest.mark.parametrize("name", ["mean", "std", "var", "median", "sum"])
+def test_declared_types_hold_the_results(dtype, keys, name):
+    """A tensor of the results has the declared type, to which they are cast without a loss."""
+    frame = pd.DataFrame({"k": keys, "v": np.array([0.1, 0.2, 0.5, 0.7], dtype)})
+    lazy = getattr(md.DataFrame(frame, chunk_size=2).groupby("k").v, name)()
+    wanted = getattr(frame.groupby("k").v, name)()
+    np.testing.assert_allclose(lazy.to_tensor().compute(), wanted, rtol=1e-3)
+    assert np.can_cast(wanted.dtype, lazy.dtype)
