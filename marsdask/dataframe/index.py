@@ -294,7 +294,7 @@ class Index(Rows):
     infer_objects: Final = methods.through_column("infer_objects")
     map: Final = method(methods.map_labels)
     repeat: Final = methods.through_column("repeat")
-    sort_values: Final = method(methods.sort_values)
+    sort_values: Final = method(methods.sort_labels)
     take: Final = method(methods.take)
     unique: Final = methods.through_column("drop_duplicates")
 
@@ -304,7 +304,7 @@ class Index(Rows):
     argmin: Final = methods.of_column("argmin")
     argsort: Final = methods.of_column("argsort")
     duplicated: Final = methods.of_column("duplicated")
-    isin: Final = methods.of_column("isin")
+    isin: Final = method(methods.isin)
     isna: Final = methods.of_column("isna")
     isnull: Final = isna
     max: Final = methods.of_column("max")

@@ -15,7 +15,15 @@ from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
 
 from ..nodes.frame_node import SameKind, axis_number, is_array, is_row
-from .operands import BROADCAST, COMPARISONS, ROW_VALUES, aligned_tensor, aligned_values, operand
+from .operands import (
+    BROADCAST,
+    COMPARISONS,
+    ROW_VALUES,
+    aligned_tensor,
+    aligned_values,
+    check_order,
+    operand,
+)
 from .rowwise import Method, rowwise
 
 #: The operators of methods, by their names without the ``r`` of reflected ones.
@@ -63,6 +71,7 @@ def _operand(obj: Any, other: Any, axis: Any) -> Any:
     if not by_row:
         by_label = meta.ndim == 2 and isinstance(other, pd.Series)
         return other if by_label else operand(obj, other)
+    check_order(other)
     in_memory = isinstance(other, ROW_VALUES | pd.Index)
     if in_memory and np.ndim(other) == 1:
         return aligned_values(obj, other, BROADCAST)

@@ -104,6 +104,12 @@ def is_mask(key: Any) -> bool:
     return flags and (len(key) > 0 or getattr(getattr(key, "dtype", None), "kind", "") == "b")
 
 
+def check_order(values: Any) -> None:
+    """Raise pandas's error for values of rows that have no order."""
+    if isinstance(values, set | frozenset):
+        raise TypeError(f"{type(values).__name__!r} type is unordered")
+
+
 def array_of(values: Any) -> np.ndarray[Any, Any]:
     """Return the array that pandas makes of a list: missing values among texts stay missing.
 

@@ -25,7 +25,15 @@ from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from . import exemplars
 from .apply import side_by_side
-from .operands import BROADCAST, ROW_VALUES, aligned_tensor, aligned_values, array_of, operand
+from .operands import (
+    BROADCAST,
+    ROW_VALUES,
+    aligned_tensor,
+    aligned_values,
+    array_of,
+    check_order,
+    operand,
+)
 from .rowwise import InPlace, Method, columns_at, rowwise
 
 
@@ -204,7 +212,8 @@ def _is_column(value: Any) -> bool:
 
 
 def _of_columns(frame: Any, values: Any) -> pd.Series:
-    """Return a value for each column."""
+    """Return a value for each column; a single one is that of all."""
+    values = [*values] * len(frame.columns) if len(values) == 1 else values
     if len(values) != len(frame.columns):
         raise ValueError(f"other must have {len(frame.columns)} values, one for each column")
     return pd.Series(values, index=frame.columns)
@@ -306,6 +315,7 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
         )
     if is_array(bound) and by_row:
         return aligned_tensor(obj, bound, BROADCAST)
+    check_order(bound)
     if not isinstance(bound, ROW_VALUES | pd.Index):
         return bound
     if np.ndim(bound) == 2:

@@ -315,7 +315,11 @@ def _met(name: Hashable, left: Any, right: Any) -> Any:
 def _labels(on: Any) -> tuple[Any, ...] | None:
     if on is None:
         return None
-    return tuple(on) if isinstance(on, list | pd.Index) else (on,)
+    if isinstance(on, list | tuple | pd.Index):
+        return tuple(on)
+    if not isinstance(on, Hashable) or isinstance(on, pd.Series):
+        raise KeyError(on)
+    return (on,)
 
 
 def _as_frame(side: Any) -> DataFrame:

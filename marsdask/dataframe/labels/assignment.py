@@ -10,14 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
-from pandas.api.types import is_integer
+from pandas.api.types import is_integer, is_object_dtype
 
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 from marsdask.tensor.creation.from_shape import zeros
 
-from ..elementwise.operands import aligned_tensor, aligned_values, array_of, is_mask
+from ..elementwise.operands import (
+    aligned_tensor,
+    aligned_values,
+    array_of,
+    check_order,
+    is_mask,
+)
 from ..elementwise.rowwise import relabelled, rowwise
 from ..nodes.frame_node import dtypes_of, is_array, is_masked, is_row
 from ..schemas.samples import sample
@@ -390,6 +396,8 @@ def _values(
         raise NotImplementedError(
             "assignment of a pandas object in memory is not supported; use md.Series(x)"
         )
+    if not any(is_object_dtype(dtype) for dtype in dtypes_of(obj.node.meta)):
+        check_order(value)
     if not isinstance(value, list | tuple | np.ndarray | ExtensionArray | pd.Index):
         return [value] * len(labels)
     if np.ndim(value) == 2:  # type: ignore[arg-type]

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from marsdask.core.arguments import in_memory
+from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, Via
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
@@ -200,6 +202,24 @@ def drawn_positions(
     return numbers
 
 
+def _drawn_by_weights(obj: Any, weights: Any, options: dict[str, Any]) -> list[int]:
+    """Return the positions that pandas draws of rows by their weights."""
+    rows = len(obj)
+    if rows > MOST_SHUFFLED:
+        raise NotImplementedError(
+            f"sample(weights=) of {rows} rows is not supported; use a mask, or a slice, before it"
+        )
+    if obj.ndim == 2 and isinstance(weights, str):
+        if weights not in obj.node.meta.columns:
+            raise KeyError("String passed to weights not a valid column")
+        weights = obj[weights].array
+    weights = weights.compute() if isinstance(weights, Collection) else weights
+    labels = obj.index.compute() if isinstance(weights, pd.Series) else None
+    places = pd.Series(np.arange(rows), labels).sample(weights=weights, **options)
+    positions: list[int] = places.tolist()
+    return positions
+
+
 def sample(
     obj: S,
     n: int | None = None,
@@ -212,13 +232,22 @@ def sample(
 ) -> S:
     """Return some rows at random, those that pandas draws. See pandas.DataFrame.sample.
 
-    The rows are one chunk, and an unknown number of rows is computed.
+    The rows are one chunk, and an unknown number of rows is computed, as are lazy weights.
     """
-    if weights is not None or (axis is not None and axis_number(obj.node.meta, axis)):
-        raise NotImplementedError(
-            "sample(weights=) and sample(axis=1) are not supported; use take() of positions"
-        )
     options = {"n": n, "frac": frac, "replace": replace, "random_state": random_state}
-    rows = rows_in_order(obj, drawn_positions(len(obj), row_bytes(obj.node.meta), **options))
+    meta: Any = obj.node.meta
+    if axis is not None and axis_number(meta, axis) == 1:
+        places = pd.DataFrame([range(len(meta.columns))], columns=meta.columns)
+        drawn = places.sample(
+            weights=in_memory(weights), axis=1, ignore_index=ignore_index, **options
+        )
+        columns: S = obj.iloc[:, drawn.iloc[0].tolist()]
+        return columns.set_axis(drawn.columns, axis=1)
+    positions = (
+        drawn_positions(len(obj), row_bytes(meta), **options)
+        if weights is None
+        else _drawn_by_weights(obj, weights, options)
+    )
+    rows = rows_in_order(obj, positions)
     result: S = rows.reset_index(drop=True) if ignore_index else rows
     return result

@@ -250,7 +250,8 @@ class LevelNumber(int):
 
 def levels_of(index: pd.Index, level: Any) -> list[LevelNumber]:
     """Return the numbers of levels; raise pandas's errors for those that are not there."""
-    several = level if isinstance(level, list | tuple) else [level]
+    is_array = isinstance(level, np.ndarray | ExtensionArray)
+    several = level if is_array or isinstance(level, list | tuple) else [level]
     if index.nlevels == 1 and not any(isinstance(item, LevelNumber) for item in several):
         _check_level(index, several)
     return [
@@ -275,7 +276,9 @@ def _check_level(index: pd.Index, levels: Sequence[Any]) -> None:
 def keys_of(obj: Any, by: Any, level: Any) -> tuple[list[Any], bool]:
     """Return the keys of groups, and whether they were given in a list."""
     if level is not None:
-        return [*levels_of(obj.node.meta.index, level)], isinstance(level, list)
+        return [*levels_of(obj.node.meta.index, level)], isinstance(
+            level, list | np.ndarray | ExtensionArray
+        )
     if not isinstance(by, list):
         return [by], False
     if not by:

@@ -147,7 +147,13 @@ def of_times(name: str) -> Callable[..., Index]:
     return typed("Callable[..., Index]", call)
 
 
-def sort_values(
+def isin(index: Index, values: Any, level: Any = None) -> Tensor:
+    """Tell for each label, or that of a level, whether it is in values. See pandas.Index.isin."""
+    labels = index if level is None else index.get_level_values(level)
+    return to_tensor(column(labels).isin(values))
+
+
+def sort_labels(
     index: Index,
     *,
     return_indexer: bool = False,

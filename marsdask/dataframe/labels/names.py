@@ -163,7 +163,7 @@ def filter_labels(
 ) -> S:
     """Return columns, or rows, by what their labels are like. See pandas.DataFrame.filter.
 
-    Differs from pandas: ``items`` for rows are not supported.
+    Which ``items`` the rows have as labels is computed.
     """
     meta = obj.node.meta
     number = meta.ndim - 1 if axis is None else axis_number(meta, axis)
@@ -173,7 +173,9 @@ def filter_labels(
         return columns
     meta.filter(items=items, like=like, regex=regex, axis=0)  # raises for wrong arguments
     if items is not None:
-        raise NotImplementedError("filter(items=) of rows is not supported; use loc[] or isin()")
+        labels = obj.index[obj.index.isin(items)].compute()
+        present: S = obj.reindex(index=pd.Index(items).intersection(labels).astype(labels.dtype))
+        return present
     rows: S = obj[rowwise(matches, obj, like=like, regex=regex)]
     return rows
 

@@ -138,6 +138,8 @@ class ILoc(Generic[S]):
             if is_mask(key):
                 return obj[aligned_values(obj, np.asarray(key, bool), BOOLEAN, IndexError)]
             return rows_in_order(obj, whole_numbers(key))
+        if isinstance(key, set | frozenset):
+            raise TypeError("Passing a set as an indexer is not supported. Use a list instead.")
         raise NotImplementedError(
             f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"
         )

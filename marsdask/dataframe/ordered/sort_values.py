@@ -317,6 +317,18 @@ def check_ascending(ascending: Any) -> None:
             check_boolean("ascending", flag, none=False)
 
 
+def _flag_of_several(obj: Any, flags: Sequence[Any]) -> bool:
+    """Return what pandas makes of a list for the only level: it keeps labels that are sorted.
+
+    Of others it takes the list for a flag, which is true unless it is empty.
+    """
+    if any(flags):
+        return True
+    if obj.index.is_monotonic_decreasing:
+        return False
+    return bool(flags or obj.index.is_monotonic_increasing)
+
+
 def sort_index(
     obj: S,
     *,
@@ -353,5 +365,7 @@ def sort_index(
             "sort_index(key=) of rows is not supported; use reset_index(), and "
             "sort_values(column, key=)"
         )
+    if meta.index.nlevels == 1 and isinstance(ascending, list | tuple):
+        ascending = _flag_of_several(obj, ascending)
     result = _sorted(obj, (), meta.index.nlevels, ascending, na_position)
     return reset_index(result, drop=True) if ignore_index else result

@@ -45,7 +45,8 @@ def test_positions_that_are_nowhere():
         lazy.take([5])
     with pytest.raises(IndexError, match="out-of-bounds"):
         filtered(lazy).iloc[[99]].compute()
-    with pytest.raises(NotImplementedError, match="weights"):
+    many = mock.patch.object(by_position, "MOST_SHUFFLED", 4)
+    with many, pytest.raises(NotImplementedError, match="weights"):
         lazy.sample(1, weights=[1] * 5)
     with mock.patch.object(by_position, "LARGEST", 8), pytest.raises(NotImplementedError):
         lazy.take([0, 1])
