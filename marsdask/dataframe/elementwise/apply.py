@@ -408,7 +408,7 @@ def apply_values(
     if isinstance(func, list | tuple | dict | pd.Series):
         functions = [*func.values()] if isinstance(func, dict) else [*func]
         if not (args or kwargs) and all(isinstance(item, str | np.ufunc) for item in functions):
-            several: Series | DataFrame = series.agg(func)
+            several: Series = series.agg(func)  # type: ignore[assignment]
             return several
         raise NotImplementedError(
             "apply() of several functions is not supported; use agg() or transform()"

@@ -24,6 +24,7 @@ from marsdask.core.traits import Traits, kept
 from marsdask.scheduler.base import all_dtypes
 
 from ..nodes.categories import over_all_categories
+from ..nodes.dtypes import is_small
 from ..nodes.frame_node import (
     FrameNode,
     SameKind,
@@ -242,7 +243,8 @@ class Rowwise(FrameNode):
 
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         """Return the function of some rows; types that other rows decide stay those of all."""
-        moves = taken[0] is not None and self.has_one_type
+        # Of many rows, those that are asked for decide the types.
+        moves = taken[0] is not None and (self.has_one_type or not is_small(self))
         if not moves or any(node.chunks != self.chunks for node in self.row_operands):
             return None
         return self.with_inputs({node: part(node, taken) for node in self.row_operands})

@@ -241,8 +241,8 @@ def sample(
         drawn = places.sample(
             weights=in_memory(weights), axis=1, ignore_index=ignore_index, **options
         )
-        columns: S = obj.iloc[:, drawn.iloc[0].tolist()]
-        return columns.set_axis(drawn.columns, axis=1)
+        columns: S = obj.iloc[:, drawn.iloc[0].tolist()].set_axis(drawn.columns, axis=1)
+        return columns
     positions = (
         drawn_positions(len(obj), row_bytes(meta), **options)
         if weights is None

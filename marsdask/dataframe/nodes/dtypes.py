@@ -159,9 +159,9 @@ def _source_bytes(node: Node) -> float:
     nbytes, nodes, stack = 0.0, {node}, [node]
     while stack:
         source = stack.pop()
-        if not source.inputs and isinstance(source, FrameNode):
-            rows = upper(source.shape[0])
-            nbytes += math.inf if rows is None else rows * (source.itemsize or math.inf)
+        if not source.inputs:
+            sizes = [math.inf if size is None else size for size in map(upper, source.shape)]
+            nbytes += math.prod(sizes) * (source.itemsize or math.inf)
         fresh = [child for child in source.inputs if child not in nodes]
         nodes.update(fresh)
         stack += fresh

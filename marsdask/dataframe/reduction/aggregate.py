@@ -167,7 +167,7 @@ def aggregate_column(
         return result
     like: Any = one_row(series.node.meta).agg(func, 0, *args, **kwargs)
     if isinstance(like, pd.DataFrame):
-        rows: Any = series.transform(func, 0, *args, **kwargs)
+        rows: Series = series.transform(func, 0, *args, **kwargs)
         return rows
     # As in pandas, the functions of a list take the arguments, those of a dict do not.
     how = (args, kwargs) if isinstance(func, list | tuple) else ((), {})

@@ -76,8 +76,25 @@ SERIES |= {
     "loc-set-list": lambda s, n: written(s, "loc", [5, n - 1]).iloc[[4, 5, -1]],
     "loc-set-run": lambda s, n: written(s, "loc", slice(5, n // 2)).iloc[[4, 5, n // 2, -1]],
 }
+SERIES |= {
+    "map": lambda s, _: s.map(abs).iloc[5:7],
+    "map-dict": lambda s, _: s.map({5: 1, 6: 2}).iloc[5:7],
+    "apply": lambda s, _: s.apply(increased).iloc[5:7],
+    "transform": lambda s, _: s.transform(increased).tail(2),
+    "rows": lambda s, _: s.to_frame("a").map(increased).iloc[5:7],
+    "combine": lambda s, _: s.combine(s, max).iloc[5:7],
+    "replace": lambda s, _: s.replace(5, 0).iloc[5:7],
+    "cut": lambda s, _: library(s).cut(s, [0, 5, 9]).iloc[5:7],
+    "texts": lambda s, _: s.astype(str).str.len().tail(2),
+    "to_datetime": lambda s, _: library(s).to_datetime(s).head(3),
+}
 SERIES["concat"] = lambda s, n: library(s).concat([s, s]).iloc[n - 2 : n + 2]
 SERIES["concat-renumbered"] = lambda s, _: library(s).concat([s, s], ignore_index=True).tail(2)
+
+
+def increased(value):
+    """Add one."""
+    return value + 1
 
 
 def written(rows, indexer, key):
