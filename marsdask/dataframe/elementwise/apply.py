@@ -406,10 +406,9 @@ def apply_values(
         applied: Series = rowwise(func, series)
         return applied
     if isinstance(func, list | tuple | dict | pd.Series):
-        functions = [*func.values()] if isinstance(func, dict) else [*func]
+        functions = func.values() if isinstance(func, dict) else func
         if not (args or kwargs) and all(isinstance(item, str | np.ufunc) for item in functions):
-            several: Series = series.agg(func)  # type: ignore[assignment]
-            return several
+            return series.agg(func)  # type: ignore[return-value]
         raise NotImplementedError(
             "apply() of several functions is not supported; use agg() or transform()"
         )
