@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -400,15 +401,13 @@ def apply_values(
     tells the type instead, as for DataFrames.
     """
     if isinstance(func, str):
-        values: Series = getattr(series, func)(*args, **kwargs)
-        return values
+        return typed("Series", getattr(series, func)(*args, **kwargs))
     if isinstance(func, np.ufunc) and not (args or kwargs):
-        applied: Series = rowwise(func, series)
-        return applied
+        return typed("Series", rowwise(func, series))
     if isinstance(func, list | tuple | dict | pd.Series):
         functions = func.values() if isinstance(func, dict) else func
         if not (args or kwargs) and all(isinstance(item, str | np.ufunc) for item in functions):
-            return series.agg(func)  # type: ignore[return-value]
+            return typed("Series", series.agg(func))
         raise NotImplementedError(
             "apply() of several functions is not supported; use agg() or transform()"
         )
