@@ -414,8 +414,7 @@ def apply_values(
     if not callable(func):
         raise TypeError(f"{type(func).__name__!r} object is not callable")
     if by_row is False:
-        whole: Series = func(series, *args, **kwargs)
-        return whole
+        return typed("Series", func(series, *args, **kwargs))
     result: Series = user_call(series, "apply", func, args=args, meta=meta, **kwargs)
     return result
 
