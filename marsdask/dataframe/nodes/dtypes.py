@@ -155,17 +155,23 @@ def is_small(node: Node) -> bool:
 
 
 def _source_bytes(node: Node) -> float:
-    """Return how many bytes the sources of a node have; infinity if that is unknown."""
+    """Return how many bytes have to be read or made for a node; infinity if that is unknown."""
     nbytes, nodes, stack = 0.0, {node}, [node]
     while stack:
         source = stack.pop()
-        if not source.inputs:
+        # Frames that were executed, or adopted, are at hand.
+        if not source.inputs and (isinstance(source, FrameNode) or _is_array(source)):
             sizes = [math.inf if size is None else size for size in map(upper, source.shape)]
             nbytes += math.prod(sizes) * (source.itemsize or math.inf)
         fresh = [child for child in source.inputs if child not in nodes]
         nodes.update(fresh)
         stack += fresh
     return nbytes
+
+
+def _is_array(node: Node) -> bool:
+    """Tell whether the values of a node are an array, and no frame."""
+    return isinstance(node.meta, np.ndarray)
 
 
 def concat_chunks(blocks: list[Any]) -> Any:
