@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..machine.costs import Cost, cost_of, kernel
-from ..snapshots.functions import function_name
+from ..machine.costs import FunctionWrapper, cost_of, kernel
 from .blockwise import Blockwise, map_blocks
 from .grid import Grid
 
@@ -59,20 +57,10 @@ def may_be_views(grid: Grid) -> bool:
 
 
 @dataclass(frozen=True)
-class CopiedBlocks:
+class CopiedBlocks(FunctionWrapper):
     """Calls a function with copies of some of its arguments, or of all."""
 
-    func: Callable[..., Any]
     places: tuple[int, ...] | None = None
-
-    @property
-    def __name__(self) -> str:
-        return function_name(self.func)
-
-    @property
-    def cost(self) -> Cost:
-        """The cost of the function."""
-        return cost_of(self.func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         places = range(len(args)) if self.places is None else self.places
