@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -74,12 +74,13 @@ class MergeOptions:
 
     def __call__(self, left: Any, right: Any) -> Any:
         """Merge two frames with pandas."""
+        pairs = [*zip(*self.keys(left, right), strict=False)]
         zones = {
             key: mine
-            for key, (mine, theirs) in self.time_keys(left, right).items()
+            for key, (mine, theirs) in self._time_keys(left, right, pairs).items()
             if not in_one_zone(mine, theirs)
         }
-        for mine, theirs in zip(*self.keys(left, right), strict=False):
+        for mine, theirs in pairs:
             frame = as_objects(left, mine, right, theirs)
             left, right = frame, as_objects(right, theirs, left, mine)
             right = without_sign(left, mine, right, theirs)
@@ -104,8 +105,13 @@ class MergeOptions:
 
     def time_keys(self, left: Any, right: Any) -> dict[Hashable, tuple[Any, Any]]:
         """Return the two types of the keys that are times, in columns of one name."""
+        return self._time_keys(left, right, zip(*self.keys(left, right), strict=False))
+
+    def _time_keys(
+        self, left: Any, right: Any, pairs: Iterable[tuple[Hashable, Hashable]]
+    ) -> dict[Hashable, tuple[Any, Any]]:
         types = {}
-        for key, its in zip(*self.keys(left, right), strict=False):
+        for key, its in pairs:
             if key != its or isinstance(key, Level):
                 continue
             mine, theirs = dtype_of_key(left, key), dtype_of_key(right, key)

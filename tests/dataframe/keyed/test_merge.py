@@ -229,7 +229,7 @@ def test_a_merge_asks_once_which_keys_are_unique(monkeypatch):
         lazy = lazy.merge(lazy[["k"]].drop_duplicates(), on="k")
     first_graph(lazy)
     nodes = 4  # as called, with chunks coalesced, with few columns, without numbers below others
-    types = 5  # those of equal frames are found once
+    types = 3  # those of equal frames are found once
     assert merges <= asked.call_count <= nodes * merges + types
     assert 0 < read.call_count <= 3
 
