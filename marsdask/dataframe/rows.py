@@ -134,7 +134,7 @@ def cast_labels(labels: Any, like: pd.Index) -> Any:
     types = dtypes_of(like) or ()
     if same_types(dtypes_of(labels) or (), types):
         return labels
-    if labels.nlevels == 1:
+    if not isinstance(labels, pd.MultiIndex):
         return with_type(labels, types[0])
     levels = [with_type(level_at(labels, at), dtype) for at, dtype in enumerate(types)]
     return pd.MultiIndex.from_arrays(levels, names=labels.names)

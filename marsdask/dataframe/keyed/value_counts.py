@@ -8,9 +8,12 @@ from typing import cast as typed
 import numpy as np
 import pandas as pd
 
+from marsdask.core.traits import Level
+
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
 from ..nodes.frame_node import FrameNode, axis_number, dtypes_of, is_masked, is_row
+from ..nodes.traits import dtype_of_key
 from ..ordered.sort_values import sort_values
 from ..reduction.aggregate import scalar_of
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
@@ -204,17 +207,21 @@ def row_counts(
     """Count each distinct row, the most frequent first. See pandas.DataFrame.value_counts."""
     several = subset is None or pd.api.types.is_list_like(subset)
     by = list(frame.node.meta.columns if subset is None else subset) if several else [subset]
-    rows = rowwise(column_of, frame, key=by)
-    if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes_of(rows.node.meta)):
+    columns, names = frame.node.meta.columns, frame.node.meta.index.names
+    levels = [names.index(label) for label in by if label not in columns and label in names]
+    others = [label for label in by if label in columns or label not in names]
+    rows = rowwise(column_of, frame, key=others)
+    meta = rows.node.meta
+    dtypes = [*dtypes_of(meta), *(dtype_of_key(meta, Level(number)) for number in levels)]
+    if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
         raise NotImplementedError(
             "value_counts() of rows with categories is not supported, since it counts pairs that "
             "do not occur; use groupby(columns, sort=False).size()"
         )
     how = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
-    like = one_row(rows.node.meta).value_counts(**how)
-    call = PandasCall("value_counts", options=tuple(how.items()))
-    if len(column_blocks(rows)) == 1:
-        together: Series = of_all_rows(rows, call, like)
+    if not levels and len(column_blocks(rows)) == 1:
+        call = PandasCall("value_counts", options=tuple(how.items()))
+        together: Series = of_all_rows(rows, call, one_row(meta).value_counts(**how))
         return together
     counts = groupby(rows, by, sort=False, dropna=dropna).size()
     if several and len(by) == 1:
@@ -253,9 +260,8 @@ def mode(series: Series, dropna: bool = True) -> Series:
     They are one chunk.
     """
     values = _most_frequent(series, dropna=dropna)
-    result: Series = assembled(
-        modes, [values], series.node.meta, title="mode", sized=False, dropna=dropna
-    )
+    like = series.node.meta.set_axis(pd.RangeIndex(0))
+    result: Series = assembled(modes, [values], like, title="mode", sized=False, dropna=dropna)
     return result
 
 

@@ -193,7 +193,11 @@ def rows_of_labels(
     if len(labels) or isinstance(labels, pd.Index):
         # pd.Index makes tuples of labels of several levels.
         index = labels if isinstance(labels, pd.Index) else pd.Index(labels)
-    if with_gaps and not isinstance(labels, pd.Index | pd.Series) and index.nlevels == own.nlevels:
+    # Labels may be tuples of one level, whose values alone are not equal to them.
+    of_tuples = any(isinstance(label, tuple) for label in index)
+    by_values = isinstance(own, pd.MultiIndex) and index.nlevels == 1 and not of_tuples
+    alike = index.nlevels == own.nlevels and not by_values
+    if with_gaps and not isinstance(labels, pd.Index | pd.Series) and alike:
         index = index.set_names(own.names)
     if set(options) - {"fill_value", "columns"}:
         rows = obj
@@ -201,7 +205,7 @@ def rows_of_labels(
         by_level = spreads and own.names[0] in index.names
         level = index.get_level_values(own.names[0]) if by_level else index[:0].to_flat_index()
         rows = obj[rowwise(has_label, obj, labels=level)]
-    elif own.nlevels > index.nlevels:
+    elif by_values or own.nlevels > index.nlevels:
         rows = obj[rowwise(has_first_level, obj, labels=index)]
     else:
         # Of rows and columns at once, the types depend on whether any row is left out.

@@ -404,7 +404,8 @@ def drop(
 def _renamed_rows(obj: S, mapper: Any) -> S:
     """Return rows with other labels; those of objects have the type that all of them tell."""
     labels, found = obj.node.meta.index, obj
-    if labels.nlevels > 1 or labels.dtype != object or not is_small(obj.node):
+    is_tuples = isinstance(labels, pd.MultiIndex)
+    if is_tuples or labels.dtype != object or not is_small(obj.node):
         found = rowwise(NewLabels(relabelled_rows), obj, call="rename", given=mapper)
     else:
         found = inferred_labels(rowwise(NewLabels(renamed_objects), obj, mapper=mapper))

@@ -70,10 +70,21 @@ def common_labels(parts: Sequence[tuple[pd.Index, Any]], like: pd.Index) -> pd.I
     types = [dtypes_of(index) or () for index, rows in parts if rows]
     if not types or any(len(own) != like.nlevels for own in types):
         return like
+    if like.nlevels == 1:
+        return _empty_labels(like, (_joined_type(parts),))
     common = tuple(map(_common_of_objects, zip(*types, strict=True)))
     objects = (np.dtype(object),) * len(common)
     whole = [dtypes_of(index) if index.nlevels == len(common) else objects for index, _ in parts]
     return _empty_labels(like, tuple(map(_of_every, common, zip(*whole, strict=True))))
+
+
+def _joined_type(parts: Sequence[tuple[Any, Any]]) -> Any:
+    """Return the type of joined labels: pandas infers that of objects, which the others have."""
+    first, *others = (
+        pd.Index(_values(index.dtype)) if rows else pd.Index([], index.dtype)  # of pairs: objects
+        for index, rows in parts
+    )
+    return first.append(others).dtype
 
 
 def common_levels(parts: Sequence[tuple[pd.Index, Any]], like: pd.Index) -> pd.Index:
@@ -298,6 +309,6 @@ def _with_types(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) ->
 def _empty_labels(labels: pd.Index, types: tuple[Any, ...]) -> pd.Index:
     if dtypes_of(labels) == types:
         return labels
-    if len(types) == 1:
+    if not isinstance(labels, pd.MultiIndex):
         return pd.Index([], types[0], name=labels.name)
     return pd.MultiIndex.from_arrays([pd.Index([], dtype) for dtype in types], names=labels.names)

@@ -150,7 +150,7 @@ def cast_last_level(block: Any, exemplars: Any) -> Any:
     (values,) = known
     objects = pd.Index(objects_of(values, len(values)), dtype=object)
     index, dtype = block.index, objects.append(objects).dtype
-    if index.nlevels == 1:
+    if not isinstance(index, pd.MultiIndex):
         return block.set_axis(with_type(index, dtype))
     at = index.nlevels - 1
     return block.set_axis(index.set_levels(with_type(index.levels[at], dtype), level=at))

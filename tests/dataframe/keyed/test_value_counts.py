@@ -94,6 +94,20 @@ def test_bins_of_other_columns(column):
         equal(found, column(series).value_counts(bins=bins, sort=False))
 
 
+@pytest.mark.parametrize("subset", ["k", ["k"], ["s", "k"], ["b", "k"]], ids=str)
+def test_rows_by_levels(subset):
+    """Names of levels are names of columns, too."""
+    rows = table(7).set_index(["k", "b"])
+    equal(md.DataFrame(rows, chunk_size=2).value_counts(subset), rows.value_counts(subset))
+
+
+def test_labels_of_modes():
+    """They are no labels of rows, and have no name."""
+    rows = table(7).set_index("k")
+    frame = md.DataFrame(rows, chunk_size=2).s.mode().to_frame().reset_index()
+    assert [*frame.columns] == [*rows.s.mode().to_frame().reset_index().columns]
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out, and pandas's errors come at once."""
     lazy = md.DataFrame(table(5)).assign(c=pd.Categorical(list("abcab")))

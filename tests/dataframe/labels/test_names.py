@@ -212,6 +212,24 @@ def test_labels_of_several_levels():
     equal(md.DataFrame(table(5), chunk_size=2).set_axis(labels), table(5).set_axis(labels))
 
 
+#: What is called of rows whose labels are tuples of one level.
+ONE_LEVEL: dict[str, Any] = {
+    "values": lambda d, lib: d.reindex([1.0, 9]),
+    "tuples": lambda d, lib: d.reindex([(1.0,), (9,)]),
+    "rows": lambda d, lib: d.loc[[1.0]],
+    "renamed": lambda d, lib: d.rename(index={1.0: 5.0}),
+    "joined": lambda d, lib: lib.concat([d, d.iloc[:1]]),
+}
+
+
+@pytest.mark.parametrize("call", ONE_LEVEL.values(), ids=ONE_LEVEL)
+def test_tuples_of_one_level(call):
+    """Rows are found by the values of the level, which are not equal to the labels."""
+    labels = pd.MultiIndex.from_arrays([[0.0, 1.0, 2.0]], names=["a"])
+    rows = pd.DataFrame({"v": range(3)}, labels)
+    equal(call(md.DataFrame(rows, chunk_size=2), md), call(rows, pd))
+
+
 def test_a_tuple_is_one_label():
     """It is dropped where rows have it, and is no list of labels."""
     rows = pd.Series(range(3), index=[*"abc"])

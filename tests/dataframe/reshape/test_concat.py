@@ -167,6 +167,7 @@ LABELS: dict[str, pd.Index] = {
     "range": pd.RangeIndex(2),
     "numbers": pd.Index([3, 1], name="n"),
     "floats": pd.Index([0.5, 1.0]),
+    "short": pd.Index([1, 0], dtype="Int8"),
     "texts": pd.Index(["x", "y"], name="s"),
     "gaps": pd.Index(["x", None], dtype="str"),
     "times": pd.DatetimeIndex(["2020-01-01", "2021-01-01"], name="t"),
