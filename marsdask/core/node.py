@@ -316,7 +316,7 @@ class Node(ByReference, metaclass=_NodeType):
     def shown_dtype(self) -> Any:
         """The dtype that users see: it has no width or unit that nobody knows or has declared."""
         dtype = dtype_of(self.meta)
-        return dtype if self._is_declared else np.dtype(dtype.kind)
+        return np.dtype(dtype.kind) if lacks_detail(dtype) and not self._is_declared else dtype
 
     @property
     def _is_declared(self) -> bool:
@@ -337,7 +337,14 @@ class Node(ByReference, metaclass=_NodeType):
     @property
     def incomplete(self) -> bool:
         """Whether its type lacks what only values tell: widths, units, sets of categories."""
-        return not self.settled and self._lacks_detail
+        return not self.settled and (self._lacks_detail or self.may_narrow)
+
+    @property
+    def may_narrow(self) -> bool:
+        """Whether its floats or objects may be integers or truth values, if no row has a gap."""
+        metas = self.meta if isinstance(self.meta, tuple) else (self.meta,)
+        kinds = (getattr(dtype, "kind", "") for meta in metas for dtype in all_dtypes(meta))
+        return any(child.may_narrow for child in self.inputs) and not {*kinds}.isdisjoint("fcO")
 
     def incomplete_in(self, wanted: Columns) -> bool:
         """Tell whether the types of some columns, or of the row labels, lack what values tell."""

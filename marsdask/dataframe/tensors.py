@@ -15,6 +15,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 
+from .nodes.dtypes import in_one_type, is_small
 from .nodes.frame_node import FrameNode
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class ToTensor(Node):
         return np.empty((0,) * values.ndim, dtype)
 
     @property
+    def may_narrow(self) -> bool:
+        return super().may_narrow and is_small(self.a)
+
+    @property
     def chunks(self) -> Chunks:
         return self._chunks(self.a.chunks)
 
@@ -51,7 +56,14 @@ class ToTensor(Node):
 
     def tile(self, a: Grid) -> Grid:
         chunks = self._chunks(a.chunks)
-        kwargs = {"dtype": None if self.meta.dtype in ("M8", "m8") else self.meta.dtype}
+        by_values = self.may_narrow or self.meta.dtype in ("M8", "m8")
+        kwargs = {"dtype": None if by_values else self.meta.dtype}
+        meta = None if self.may_narrow else self.meta
+        return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=meta, kwargs=kwargs)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        kwargs = {"dtype": self.meta.dtype}
+        chunks = self._chunks(a.chunks)
         return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
@@ -80,5 +92,6 @@ def in_utc(block: Any) -> Any:
 
 def to_tensor(obj: Any) -> Tensor:
     """Return the values of a frame, a series or an index as a tensor."""
-    tensor: Tensor = wrap(ToTensor(obj.node))
+    several = isinstance(obj.node.meta, pd.DataFrame)
+    tensor: Tensor = wrap(ToTensor(in_one_type(obj.node) if several else obj.node))
     return tensor

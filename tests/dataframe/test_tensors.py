@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 
+import marsdask.dataframe as md
+import marsdask.tensor as mt
 from tests.dataframe.tables import filtered, tables
 
 
@@ -17,3 +24,91 @@ def test_values(both):
         np.testing.assert_array_equal(e[columns].to_tensor().compute(), d[columns].to_numpy())
         np.testing.assert_array_equal((e.u.values + 1).compute(), d.u.to_numpy() + 1)
     assert lazy[columns].values.dtype == frame[columns].to_numpy().dtype
+
+
+ROWS = pd.DataFrame(
+    {
+        "k": [1, 2, 3, 4, 5],
+        "v": [3, 1, 2, 1, 5],
+        "b": [True, False, True, True, False],
+        "t": pd.date_range("2024-01-01", periods=5),
+    }
+)
+OTHER = ROWS[["k", "b"]].assign(w=[1, 2, 3, 4, 7])
+
+Rows = Callable[[Any, Any], Any]
+
+#: Rows whose types depend on whether there are gaps: those of ``gaps`` have some.
+BY_ROWS: dict[str, Rows] = {
+    "where": lambda d, other: d.v.where(d.v > 0),
+    "mask": lambda d, other: d.b.mask(d.v < 0),
+    "where with gaps": lambda d, other: d.v.where(d.v > 1),
+    "mask with gaps": lambda d, other: d.b.mask(d.v < 2),
+    "floor division": lambda d, other: d.v // d.v,
+    "time": lambda d, other: d.t.dt.year,
+    "merge": lambda d, other: d.merge(other, on="k", how="left").w,
+    "merge of truth values": lambda d, other: d[["k"]].merge(other, on="k", how="left").b,
+    "merge with gaps": lambda d, other: d.merge(other[other.w < 4], on="k", how="left").w,
+    "columns": lambda d, other: d[["k"]].merge(other, on="k", how="left")[["k", "w"]],
+    "columns with gaps": lambda d, other: d[["k", "v"]].where(d.v > 1),
+}
+ENDS: dict[str, Callable[[Any], Any]] = {
+    "values": lambda rows: rows.values,
+    "some rows": lambda rows: rows.head(2).values,
+    "slice": lambda rows: rows.to_numpy()[1:3],
+    "function": lambda rows: rows.values + 1,
+    "comparison": lambda rows: rows.values == 1,
+    "sum": lambda rows: rows.values.sum(axis=0),
+}
+
+
+@pytest.mark.parametrize("program", BY_ROWS)
+def test_values_have_the_type_of_all_rows(program: str) -> None:
+    """They are integers or truth values if no row has a gap, as in pandas."""
+    expected_rows = BY_ROWS[program](ROWS, OTHER)
+    ends = ENDS | ({} if expected_rows.ndim > 1 else {"unique": lambda rows: rows.unique()})
+    rows = BY_ROWS[program](*(md.DataFrame(d, chunk_size=2) for d in (ROWS, OTHER)))
+    for name, end in ends.items():
+        values, expected = np.asarray(end(rows)), np.asarray(end(expected_rows))
+        assert (values.dtype, name) == (expected.dtype, name)
+        assert repr(values) == repr(expected)
+
+
+def _without_gaps() -> Any:
+    rows = md.Series([3, 1, 2], chunk_size=1)
+    return rows.where(rows > 0).values
+
+
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "cumsum": lambda p, x: p.cumsum(x),
+    "sort": lambda p, x: p.sort(x),
+    "full_like": lambda p, x: p.full_like(x, x[::-1]),
+    "ones_like": lambda p, x: p.ones_like(x),
+    "divmod": lambda p, x: p.divmod(x, 2),
+    "where": lambda p, x: p.where(x > 1, x, 0),
+    "concatenate": lambda p, x: p.concatenate([x, x]),
+    "median": lambda p, x: p.median(x),
+    "astype": lambda p, x: x.astype(float),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_values_have_numpys_types(name: str) -> None:
+    """They are those of functions of integers; Dask graphs have the declared ones."""
+    expected = FUNCTIONS[name](np, np.array([3, 1, 2]))
+    result = FUNCTIONS[name](mt, _without_gaps())
+    pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (result, expected)), strict=True)
+    for own, other in pairs:
+        values = np.asarray(own.compute())
+        assert values.dtype == other.dtype
+        np.testing.assert_array_equal(values, other)
+        np.testing.assert_array_equal(own.to_dask().compute(), other)
+
+
+def test_values_declare_the_type_with_gaps() -> None:
+    """Nobody knows yet whether there are any; executed values say it."""
+    values = _without_gaps()
+    assert (values.dtype, values.nbytes) == (np.dtype(float), 24)
+    assert values.execute().dtype == int
+    values[0] = 7.5
+    np.testing.assert_array_equal(values.compute(), [7, 1, 2])

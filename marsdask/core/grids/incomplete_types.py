@@ -189,6 +189,11 @@ class Recalled(MultiOutput):
         return self.outcomes[0].memory_order
 
     def tile(self, *inputs: Any) -> Generator[Any, Any, tuple[Grid, ...]]:
+        return self._tile(inputs, blind=False)
+
+    def _tile(
+        self, inputs: tuple[Any, ...], *, blind: bool
+    ) -> Generator[Any, Any, tuple[Grid, ...]]:
         distinct = dict(zip(self.inputs, inputs, strict=True))
         opaque: list[Node] = [
             node if isinstance(node, Retyped) else Retyped(node, node.meta)
@@ -200,13 +205,15 @@ class Recalled(MultiOutput):
             *filled(self.args, collections), **dict(filled(self.kwargs, collections))
         )
         roots = result if isinstance(result, tuple | list) else (result,)
-        grids = yield from _tile_all(roots, sources)
+        grids = yield from _tile_all(roots, sources, blind=blind)
         return tuple(
             in_chunks(grid, outcome.chunks, outcome.meta)
             for grid, outcome in zip(grids, self.outcomes, strict=True)
         )
 
     def tile_blind(self, *inputs: Any) -> Any:
+        if not any(node._lacks_detail for node in (*self.arguments, self)):
+            return self._tile(inputs, blind=True)  # the declared types hold all values
         raise NotImplementedError(
             f"a Dask graph of {self.label} of values whose type only running tells is not "
             "supported; use execute() first, or compute() of marsdask"
@@ -222,7 +229,9 @@ def filled(item: Any, given: Sequence[Any]) -> Any:
     return item
 
 
-def _tile_all(roots: Sequence[Node], tiled: dict[Node, Any]) -> Generator[Any, Any, list[Grid]]:
+def _tile_all(
+    roots: Sequence[Node], tiled: dict[Node, Any], *, blind: bool
+) -> Generator[Any, Any, list[Grid]]:
     """Tile nodes inside the tiling of another, whose inputs are tiled."""
     for node in Graph(roots).nodes:
         if node in tiled:
@@ -230,6 +239,7 @@ def _tile_all(roots: Sequence[Node], tiled: dict[Node, Any]) -> Generator[Any, A
         inputs = [tiled[child] for child in node.inputs]
         concrete = over_found_types(node, inputs)
         look = must_look(node, concrete)
-        tiling = with_found_types(concrete, concrete.tile(*inputs), look=look)
+        tile = concrete.tile_blind if blind else concrete.tile
+        tiling = with_found_types(concrete, tile(*inputs), look=look and not blind)
         tiled[node] = (yield from tiling) if isinstance(tiling, Generator) else tiling
     return [tiled[root] for root in roots]

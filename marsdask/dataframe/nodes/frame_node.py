@@ -134,6 +134,10 @@ class FrameNode(Node):
         return any(isinstance(child, FrameNode) and child.types_by_rows for child in self.inputs)
 
     @property
+    def may_narrow(self) -> bool:
+        return (self.types_by_rows and is_wide(self.meta)) or super().may_narrow
+
+    @property
     def level_gaps(self) -> frozenset[int]:
         nodes = [child for child in self.inputs if child.level_gaps]
         levels = _levels(self.meta) if nodes else []

@@ -63,6 +63,7 @@ class Query(Node):
     given_traits: Traits
     given_label: str
     given_bytes: float | None
+    given_may_narrow: bool
     shared: Shared | None = None
     """The result of one task for several nodes, if there is one."""
 
@@ -79,9 +80,8 @@ class Query(Node):
         names = tuple(child.name for child in below)
         inputs = tuple(new[child] for child in below)
         chunks = node.chunks if node.is_row else (_whole(node),)
-        query: Query = cls(
-            inputs, names, table, node.meta, chunks, node.traits, node.label, node.itemsize, shared
-        )
+        given = (node.meta, chunks, node.traits, node.label, node.itemsize, node.may_narrow)
+        query: Query = cls(inputs, names, table, *given, shared)
         if node.origin is not None:
             object.__setattr__(query, "origin", node.origin)
         return query
@@ -101,6 +101,14 @@ class Query(Node):
     @property
     def traits(self) -> Traits:
         return self.given_traits
+
+    @property
+    def incomplete(self) -> bool:
+        return self._lacks_detail
+
+    @property
+    def may_narrow(self) -> bool:
+        return self.given_may_narrow
 
     @property
     def is_row(self) -> bool:

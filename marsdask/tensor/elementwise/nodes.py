@@ -160,6 +160,11 @@ class Elementwise(Pointwise):
         return all(leaf.settled for leaf in self.leaves) and not self.values_decide
 
     @property
+    def types_follow(self) -> bool:
+        # A cast may be to the declared type of an input.
+        return super().types_follow or not (self._lacks_detail or self.func is cast)
+
+    @property
     def values_decide(self) -> bool:
         """Whether the values tell the width of texts or the unit of times that it makes."""
         if not self._lacks_detail:
