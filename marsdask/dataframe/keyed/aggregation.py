@@ -325,6 +325,13 @@ class AggregationPlan:
     ddof: int = 1
     together: bool = False
     """Whether columns of one type stay wide if a sum in any of them needs it."""
+    counts_all: bool = False
+    """Whether rows without a key, which are in no group, count for the types of the result."""
+
+    @property
+    def drops_partials(self) -> bool:
+        """Whether partials without a key are dropped, before the last step."""
+        return self.dropna and not self.counts_all
 
     @cached_property
     def slots(self) -> list[tuple[int, str, str]]:
@@ -351,12 +358,15 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Aggregate one chunk to partials."""
     # Names of levels may be those of columns.
     block = unlabelled(block.set_axis(range(block.shape[1]), axis=1))
+    keys = block.iloc[:, list(plan.keys)]
+    if plan.counts_all and len(block) and not keys.notna().all(axis=1).any():
+        block, plan = block[:1], replace(plan, dropna=False)
     columns: dict[Any, Any] = {at: block[key] for at, key in enumerate(plan.keys)}
     for slot, (column, how, _) in enumerate(plan.slots):
         widened = WIDER.get(how)
         columns[f"p{slot}"] = block[column] if widened is None else widened(block[column])
     frame = pd.DataFrame(columns, copy=False)
-    groups = _group(frame, plan)
+    groups = _group(frame, plan, dropna=plan.dropna)
     return _flat(
         {
             f"p{slot}": _still_objects(
@@ -369,9 +379,9 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     )
 
 
-def _group(frame: pd.DataFrame, plan: AggregationPlan) -> Any:
+def _group(frame: pd.DataFrame, plan: AggregationPlan, *, dropna: bool) -> Any:
     keys = list(range(len(plan.keys)))
-    return frame.groupby(keys, sort=False, dropna=plan.dropna, observed=True)
+    return frame.groupby(keys, sort=False, dropna=dropna, observed=True)
 
 
 def _as_floats(column: pd.Series) -> pd.Series:
@@ -435,7 +445,7 @@ def combine_partials(blocks: list[pd.DataFrame], plan: AggregationPlan) -> pd.Da
 
 def combine_by_key(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Combine the partials of each key; keys are in order of first occurrence."""
-    groups = _group(frame, plan)
+    groups = _group(frame, plan, dropna=plan.drops_partials)
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
         if combine not in MOMENTS:
@@ -491,6 +501,8 @@ def finished_rows(block: pd.DataFrame, plan: AggregationPlan, sort: bool, like: 
 
 def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     keys = list(range(len(plan.keys)))
+    if plan.dropna and plan.counts_all:
+        frame = frame.dropna(subset=keys)
     if sort:
         frame = _by_keys(frame, keys)
     # Not by set_index(), which makes int64 of smaller integers.
@@ -566,7 +578,8 @@ def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> 
     """Aggregate each group; return for each chunk the groups that occur first there."""
     block = concat(parts, labels=plan is None and call.uses_labels)
     by = list(call.by) if plan is None else list(range(len(plan.keys)))
-    groups = block.groupby(by, sort=False, dropna=call.dropna, observed=True).ngroup()
+    dropna = call.dropna if plan is None else plan.drops_partials
+    groups = block.groupby(by, sort=False, dropna=dropna, observed=True).ngroup()
     # Groups are numbered in order of first occurrence: a new maximum marks a first row.
     first = np.flatnonzero(np.diff(np.maximum.accumulate(np.append(-1, groups.fillna(-1)))))
     chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])[first]

@@ -21,6 +21,7 @@ from marsdask.core.traits import Level, Traits, kept
 
 from ..elementwise.row_functions import labels_of
 from ..elementwise.rowwise import Method, Rowwise, column_of, with_columns
+from ..nodes.dtypes import of_one_type
 from ..nodes.frame_node import FrameNode, dtypes_of, row_bytes
 from ..nodes.traits import comparable, dtype_of_key, levels, ordering_by
 from ..ordered.row_numbers import without_numbers
@@ -212,10 +213,14 @@ class GroupByAggregation(FrameNode):
         position = partial(place_of, self.a.meta.columns)
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
-        together = self.call.is_one_sum
-        return AggregationPlan(
-            keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof, together
-        )
+        columns, together = tuple((position(c), f) for c, f in specs), self.call.is_one_sum
+        counts_all = self._has_types_of_all
+        return AggregationPlan(keys, columns, self.call.dropna, ddof, together, counts_all)
+
+    @property
+    def _has_types_of_all(self) -> bool:
+        """Whether rows of no group count for the types of the result."""
+        return self.call.dropna and isinstance(self.a, FrameNode) and self.a.types_by_rows
 
     @property
     def _widens_together(self) -> bool:
@@ -262,6 +267,9 @@ class GroupByAggregation(FrameNode):
         (source,) = yield from measure(parts, keep=(samples,) if self.call.sort else ())
         if not is_tight(source.total) and (source.rows <= TREE_ROWS or not self.call.sort):
             return self._tree(source.grid, plan)
+        if plan.counts_all:
+            grid = yield from of_one_type(source.grid, partials(self.a.meta, plan))
+            source = source._replace(grid=grid)
         if self.call.sort:
             return (
                 yield from self._ranges(source, samples, by, finished_parts, self._finish(plan))
@@ -338,13 +346,15 @@ class GroupByAggregation(FrameNode):
             return self._one(source.grid)
         if not self.call.sort and not self.call.one_row:
             return self._one(source.grid)  # only rows that are one a group are put in order
+        if self._has_types_of_all:
+            grid = yield from of_one_type(source.grid, self.a.meta)
+            source = source._replace(grid=grid)
         if not self.call.sort:
             return (yield from self._met(source, self.call.by, None))
-        return (
-            yield from self._ranges(
-                source, samples, self.call.by, self._kernel, {"call": self.call}
-            )
-        )
+        call = self.call
+        if call.method == "describe":  # of no groups pandas returns no frame, or raises
+            call = replace(call, like=self.meta)
+        return (yield from self._ranges(source, samples, call.by, self._kernel, {"call": call}))
 
 
 def empty_result(meta: Any) -> Any:

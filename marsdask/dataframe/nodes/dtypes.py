@@ -142,12 +142,17 @@ class OneType(SameMeta, SameChunks, FrameNode):
     def tile(self, a: Grid) -> Generator[Grid, Any, Grid]:
         if len(a) == 1:
             return replace(a, meta=None)
-        infos = yield a
-        grid = cast_chunks(a, meta_from_infos(self.meta, infos), infos)
+        grid = yield from of_one_type(a, self.meta)
         return grid if grid is a else Grid(grid.rule, grid.chunks, None, grid.itemsize)
 
     def tile_blind(self, a: Grid) -> Grid:
         return a
+
+
+def of_one_type(grid: Grid, meta: Any) -> Generator[Grid, Any, Grid]:
+    """Run all chunks, and return them in the types that concatenating them gives."""
+    infos = yield grid
+    return cast_chunks(grid, meta_from_infos(meta, infos), infos)
 
 
 def in_one_type(node: Node) -> Node:

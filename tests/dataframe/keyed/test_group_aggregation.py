@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.core.machine.costs import cost_of
+from marsdask.dataframe.keyed import group_aggregation
 from marsdask.dataframe.keyed.aggregation import (
     aggregate_groups,
     count_distinct,
@@ -360,6 +362,52 @@ def test_types_that_rows_without_a_match_would_have(name: str) -> None:
     lazy = md.DataFrame(frame, chunk_size=1)
     joined = frame.join(frame.add_suffix("_j"))
     same(lambda d: getattr(d.groupby("k"), name)(), lazy.join(lazy.add_suffix("_j")), joined)
+
+
+OF_ROWS: dict[str, Any] = {
+    "where": lambda d: d.assign(v=d.v.where(d.n > 2)),
+    "merge": lambda d: d[["k", "n"]].merge(d[["n", "v"]][3:], on="n", how="left"),
+}
+
+
+def _valued() -> tuple[Any, Any]:
+    """Return rows in chunks of one, and in pandas, of which the first three have no key."""
+    keys = [*[None] * 3, *"xyxz"]
+    frame = pd.DataFrame({"v": np.arange(7, dtype="int8"), "k": keys, "n": range(7)})
+    return md.DataFrame(frame, chunk_size=1), frame
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"), [("auto", "where"), ("auto", "merge"), ("tight", "where")]
+)
+def test_types_of_rows_in_no_group(mode: str, name: str) -> None:
+    """Rows without a key have no value, and count for the types, though no group has them."""
+    lazy, rows = map(OF_ROWS[name], _valued())
+    with planned(mode):
+        same(lambda g: g.v.agg(["first", "std"]), lazy.groupby("k"), rows.groupby("k"))
+        groups = (d.groupby("k", sort=False) for d in (lazy, rows))
+        same(lambda g: g.max(), *groups)
+
+
+@pytest.mark.parametrize("name", ["describe", "ohlc"])
+def test_types_of_whole_chunks_in_no_group(name: str) -> None:
+    """The same where groups meet in several tasks, one of which has none."""
+    lazy, rows = map(OF_ROWS["where"], _valued())
+    whole = mock.patch.object(group_aggregation, "repartition", lambda source: source.grid)
+    with planned("shuffled"), whole:
+        same(lambda g: getattr(g.v, name)(), lazy.groupby("k"), rows.groupby("k"))
+
+
+def test_rows_in_no_group_of_concatenated_frames() -> None:
+    """Chunks of a part count for the types though none of its rows is in a group."""
+
+    def grouped(m: Any) -> Any:
+        x = m.DataFrame({"k": [1, 2], "b": [True, False]})
+        y = m.DataFrame({"k": [1, 2], "b": [True, True], "s": ["a", "b"]})
+        return m.concat([x.where(x.b), y])
+
+    same(lambda d: d.groupby("s").max(), grouped(md), grouped(pd))
+    same(lambda d: d.pivot_table(index="s", values="k", aggfunc="sum"), grouped(md), grouped(pd))
 
 
 def test_partials_of_many_columns_are_one_frame():
