@@ -31,8 +31,13 @@ TOLD_BY_VALUES = {"x.dtype", "x.dtypes", "x.size", "np.squeeze(x)"}
 #: For these pandas has types and errors of its own without rows, and ours if it is known that there
 #: are none: functions are not called then, no label is set, and labels of repeated rows stay.
 TOLD_BY_NO_ROWS = (".map(", ".apply(", ".combine(", ".loc[:", ".drop_duplicates(")
+#: What NumPy returns of no elements is of a type of its own, and ours if it is known that there are
+#: none.
+TOLD_BY_NO_ELEMENTS = ("np.bincount(",)
 #: What pandas returns without rows is of a type of its own, also if ours knows that there are none.
 TYPED_BY_NO_ROWS = (".max(axis=True", ".min(axis=True", ".nunique(axis=True")
+#: What ours returns of masked tensors as ``numpy.ma`` does, as its documents say.
+AS_MASKED = ("np.where(",)
 #: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
 #: tell.
 OF_NO_ROWS = (
@@ -299,9 +304,10 @@ class DrawnProgram:
 
     def _tells_by_values(self, line: str) -> bool:
         x = self.reference["x"]
-        has_rows = kind_of(x) == "array" or len(x) > 0
-        calls = any(call in line for call in TOLD_BY_NO_ROWS)
-        return line in TOLD_BY_VALUES or (calls and not has_rows)
+        if line in TOLD_BY_VALUES:
+            return True
+        calls = TOLD_BY_NO_ELEMENTS if kind_of(x) == "array" else TOLD_BY_NO_ROWS
+        return not x.size and any(call in line for call in calls)
 
     def _is_by_values(self, error: Exception) -> bool:
         """Tell whether ours refuses what pandas takes only because of the values.
@@ -316,6 +322,13 @@ class DrawnProgram:
         if isinstance(error, KeyError):
             return len(self.reference["x"]) <= FEW_ROWS
         return isinstance(error, TypeError) and str(error).startswith("Invalid value")
+
+    def _is_typed_apart(self, line: str) -> bool:
+        """Tell whether ours has other types than the reference, as its documents say."""
+        x = self.reference["x"]
+        calls = AS_MASKED if isinstance(x, np.ma.MaskedArray) else ()
+        calls = calls if x.size else (*calls, *TYPED_BY_NO_ROWS)
+        return any(call in line for call in calls)
 
     def _compare(self, wanted: Any, found: Any, *, writes: bool = False) -> str:
         if isinstance(found, NotImplementedError | MarsdaskError):
@@ -333,8 +346,7 @@ class DrawnProgram:
                 self.ends = True
                 return ""
             return f"raises {type(found).__name__}: {found}"
-        line = self.lines[-1]
-        if any(call in line for call in TYPED_BY_NO_ROWS) and not self.reference["x"].size:
+        if self._is_typed_apart(self.lines[-1]):
             self.ends = True
             return ""
         exact = True

@@ -87,6 +87,7 @@ SEVERAL: dict[str, tuple[Callable[[Any, Any, Any], Any], list[Any]]] = {
     "histogramdd": (lambda m, a, v: m.histogramdd(a(A[:, :2]), bins=v)[0], [2, 3]),
     "percentile": (lambda m, a, v: m.percentile(a(V), v), [20, 50]),
     "choose": (lambda m, a, v: m.choose(a(np.array([0, 1])), v), [5, 6]),
+    "isclose(atol=)": (lambda m, a, v: m.isclose(a(V), V + 2, atol=v), [1, 2, 3, 1, 2, 3]),
     "apply_over_axes": (lambda m, a, v: m.apply_over_axes(np.sum, a(A), v), [0, 1]),
 }
 #: Those whose argument NumPy only iterates over.
@@ -114,6 +115,10 @@ ONE: dict[str, tuple[Callable[[Any, Any, Any], Any], int]] = {
     "[] =": (lambda m, a, n: change(a(V), n, 9), 2),
     "array": (lambda m, a, n: m.array([[n, 1], [2, n]]), 3),
     "stack": (lambda m, a, n: m.stack([n, 1]), 3),
+    "round": (lambda m, a, n: m.round(a(V / 3), n), 2),
+    "angle(deg=)": (lambda m, a, n: m.angle(a(-V), deg=n), 1),
+    "isclose(atol=)": (lambda m, a, n: m.isclose(a(V), V * 2, atol=n), 2),
+    "isclose(equal_nan=)": (lambda m, a, n: m.isclose(a(V * np.nan), np.nan, equal_nan=n), 1),
     "histogram": (lambda m, a, n: m.histogram(a(V), n)[0], 3),
     "concatenate(axis)": (lambda m, a, n: m.concatenate([a(A), a(A)], n), 1),
 }

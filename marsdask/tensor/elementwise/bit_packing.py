@@ -15,9 +15,7 @@ from ..chunkwise.axis_ratios import AxisRatio
 from ..chunkwise.rechunk import rechunk
 from ..indexing.getitem import getitem
 from ..manipulation.join import concatenate, length
-from ..manipulation.reshape import ravel
-from ..manipulation.shape import normalize_axis
-from ..operands import as_node
+from ..manipulation.reshape import with_axis
 from ..typing import public
 from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
 
@@ -25,8 +23,8 @@ _BYTES: Final = np.dtype(np.uint8)
 
 
 def _along(a: Any, axis: int | None) -> tuple[Any, int]:
-    tensor = ravel(a) if axis is None else wrap(as_node(a))
-    return tensor, normalize_axis(0 if axis is None else axis, tensor.ndim)
+    node, axis = with_axis(a, axis)
+    return wrap(node), axis
 
 
 @public

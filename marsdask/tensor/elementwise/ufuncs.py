@@ -182,6 +182,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
     masks = masks or ufunc
     count = func.nin if isinstance(func, np.ufunc) else _before_out(func)
     rule = ufunc_rule(name, 1) if masks and not ufunc else OUTPUT
+    flags = () if ufunc else _flags(func)
 
     def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
         if (masked := masked_class(args)) is not None:
@@ -191,6 +192,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
             args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
         if kwargs:
             args, kwargs = _check_keywords(func, args, kwargs, ufunc=ufunc)
+        args = _with_flags(args, flags) if flags else args
         for target in out if isinstance(out, tuple) else (out,):
             to_change(target)
         if where is not True and where is not None:
@@ -250,6 +252,20 @@ def _call_operand(owner: Any, func: np.ufunc, args: tuple[Any, ...], kwargs: dic
 def several(func: np.ufunc) -> SeveralTensors:
     """Return the lazy form of a ufunc with several outputs."""
     return typed("SeveralTensors", elementwise(func))
+
+
+def _flags(func: Callable[..., Any]) -> tuple[int, ...]:
+    """Return the places of arguments that are truth values, not operands."""
+    parameters = inspect.signature(func).parameters.values()
+    return tuple(i for i, item in enumerate(parameters) if isinstance(item.default, bool))
+
+
+def _with_flags(args: tuple[Any, ...], flags: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return arguments with truth values that are lazy computed."""
+    return tuple(
+        bool(arg) if place in flags and isinstance(arg, Collection) else arg
+        for place, arg in enumerate(args)
+    )
 
 
 def _before_out(func: Callable[..., Any]) -> int | None:
@@ -339,6 +355,8 @@ def _check_keywords(
     hands_on = any(item.kind is item.VAR_KEYWORD for item in signature.parameters.values())
     check_keywords(kwargs, (*signature.parameters, *(_SETTINGS if hands_on else ())))
     binding = signature.bind(*args, **kwargs)
+    if binding.kwargs:
+        binding.apply_defaults()  # operands after one that is left out are operands, too
     return binding.args, binding.kwargs
 
 
@@ -510,6 +528,7 @@ def clip(
 @public
 def around(a: Any, decimals: int = 0, out: Any = None) -> Node:
     """Round to the given number of decimals. See numpy.round."""
+    decimals = operator.index(decimals)
     node = apply(np.round, a, decimals=decimals)
     if out is None and decimals and node.memory_order is not None and not is_masked(a):
         node = _rounded_in_order(a, node, decimals)

@@ -37,8 +37,8 @@ from ..chunks import regular
 from ..chunkwise.rechunk import recut
 from ..elementwise import ufuncs
 from ..kernels.duck_arrays import alike, is_foreign
-from ..manipulation.reshape import ravel
-from ..manipulation.shape import normalize_axis, view
+from ..manipulation.reshape import ravel, with_axis
+from ..manipulation.shape import view
 from ..memory_order import indexed
 from ..operands import Literal, as_node, empty, empty_like_kind
 from ..sparse.blocks import is_sparse
@@ -276,7 +276,10 @@ _UNSET: Any = Parameter.empty
 
 @public
 def where(condition: Any, x: Any = _UNSET, y: Any = _UNSET) -> Any:
-    """Choose from two tensors, or return where the condition holds. See numpy.where."""
+    """Choose from two tensors, or return where the condition holds. See numpy.where.
+
+    Differs from NumPy: of masked tensors the result is that of ``numpy.ma.where``.
+    """
     if (x is _UNSET) != (y is _UNSET):
         raise ValueError("either both or neither of x and y should be given")
     return nonzero.node(condition) if x is _UNSET else ufuncs.where.node(condition, x, y)
@@ -301,8 +304,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
 
     Differs from NumPy: a lazy condition longer than the axis raises, whatever its values.
     """
-    node = as_node(ravel.node(a) if axis is None else a, sparse=axis is not None)
-    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    node, axis = with_axis(a, axis, sparse=True)
     mask = as_bool(_within(condition, node.shape[axis], axis))
     if len(mask.chunks) != 1:
         raise ValueError("condition must be a 1-d array")

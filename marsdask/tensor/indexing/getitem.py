@@ -19,8 +19,8 @@ from .. import operands
 from ..chunkwise.map_blocks import MapBlocks
 from ..creation.from_shape import broadcast_against, zeros
 from ..elementwise.ufuncs import apply, astype
-from ..manipulation.reshape import ravel, reshape
-from ..manipulation.shape import broadcast_to, normalize_axis, view
+from ..manipulation.reshape import ravel, reshape, with_axis
+from ..manipulation.shape import broadcast_to, view
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
 from ..typing import public, view_face
@@ -388,8 +388,7 @@ def take(
     """Return the elements at positions along an axis. See numpy.take."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    node = as_node(ravel.node(a) if axis is None else a, sparse=axis is not None)
-    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    node, axis = with_axis(a, axis, sparse=True)
     where = _as_positions(indices)
     if 0 in node.shape[:axis] and node.shape[axis] == 0 and known(where.shape):
         shape = (*node.shape[:axis], *numbers(where.shape), *node.shape[axis + 1 :])

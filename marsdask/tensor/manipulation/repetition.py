@@ -27,8 +27,8 @@ from ..sparse.blocks import is_sparse, to_csr
 from ..typing import public
 from .deletion import along, as_positions, is_run
 from .join import concatenate, length, part
-from .reshape import ravel
-from .shape import normalize_axis, view
+from .reshape import with_axis
+from .shape import view
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +170,7 @@ def repeat_each(block: Any, repeats: Any, axis: int) -> Any:
 @public
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     """Repeat each element ``repeats`` times. See numpy.repeat."""
-    node = as_node(a, sparse=axis is not None and np.size(repeats) == 1)
-    if axis is None or not node.chunks:  # NumPy accepts an axis for scalars
-        node = as_node(ravel.node(node))
-    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    node, axis = with_axis(a, axis, sparse=np.size(repeats) == 1)
     if np.size(repeats) == 1:
         count = operator.index(np.asarray(repeats).reshape(())[()])
         if count < 0:

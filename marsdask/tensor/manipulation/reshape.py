@@ -38,7 +38,7 @@ from ..memory_order import is_dense, letter_of, reshaped
 from ..operands import as_node, empty
 from ..signatures import shows
 from ..typing import public, view_face
-from .shape import view
+from .shape import normalize_axis, view
 from .strides import runs_of, strided
 
 Shape = tuple[int, ...]
@@ -478,6 +478,14 @@ def ravel(a: Any, order: str = "C") -> Node:
     if letter == "K":
         node, letter = view(node, node.memory_order or range(len(node.chunks))), "C"
     return reshape.node(node, (-1,), order=letter)
+
+
+def with_axis(a: Any, axis: Any, *, sparse: bool = False) -> tuple[Node, int]:
+    """Return an operand with an axis: its elements in one if none is given, or for a scalar."""
+    node = as_node(a, sparse=sparse and axis is not None)
+    if axis is None or not node.chunks:
+        node, axis = as_node(ravel.node(a if axis is None else node)), 0 if axis is None else axis
+    return node, normalize_axis(axis, len(node.chunks))
 
 
 @public

@@ -213,7 +213,7 @@ def squeeze(a: Any, axis: Any = None) -> Node:
     if axis is None:
         axes: tuple[int, ...] = tuple(i for i, size in enumerate(shape) if size == 1)
     else:
-        axes = normalize_axes(axis, len(shape))
+        axes = normalize_axes(axis, len(shape) or 1)[: len(shape)]  # a scalar has any first axis
         if any(size != 1 for size in numbers(shape[i] for i in axes)):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     if not axes and isinstance(a, Collection):

@@ -392,7 +392,7 @@ def cumulative(name: str, func: TensorFunction, initial: int) -> TensorFunction:
         include_initial: Any = False,
     ) -> Any:
         node = as_node(x)
-        if axis is None and node.meta.ndim != 1:
+        if axis is None and node.meta.ndim > 1:
             raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
         result = func.node(x, axis=axis, dtype=dtype)
         result = with_initial(result, axis, initial) if include_initial else result

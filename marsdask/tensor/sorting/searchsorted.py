@@ -259,7 +259,8 @@ class CountValues(Node):
 def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: Any = None) -> Node:
     """Count the occurrences of each integer. See numpy.bincount.
 
-    The length is unknown until executed. ``chunk_size_limit`` is Mars's and has no effect.
+    The length is unknown until executed. Differs from NumPy: weights of an unknown number of
+    elements give floats, also if there are none. ``chunk_size_limit`` is Mars's and has no effect.
     """
     del chunk_size_limit
     node = as_node(x)

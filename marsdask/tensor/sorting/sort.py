@@ -338,6 +338,12 @@ def _checked(a: Any, axis: Any, order: Any) -> tuple[Node, int]:
     return node, np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
 
 
+def _in_axes(a: Any) -> Node:
+    """Return an operand that has an axis: positions of a scalar are those of a vector."""
+    node = as_node(a)
+    return node if node.chunks else as_node(ravel.node(node))
+
+
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
@@ -394,7 +400,7 @@ def argsort(
 
     Differs from NumPy: equal elements always keep their order, also with ``descending``.
     """
-    node, axis = _checked(a, axis, order)
+    node, axis = _checked(_in_axes(a), axis, order)
     if descending:
         # Reversed, equal elements are in reverse order; a flip before the sort keeps their order.
         result = argsort.node(flip.node(node, axis), axis, kind, order=order, stable=stable)
@@ -455,8 +461,9 @@ def argpartition(
 
     Differs from NumPy: the other elements may be sorted.
     """
-    _check_kth(a, kth, axis)
-    return argsort.node(a, axis, order=order)
+    node = _in_axes(a)
+    _check_kth(node, kth, axis)
+    return argsort.node(node, axis, order=order)
 
 
 def _check_kth(a: Any, kth: Any, axis: Any) -> None:

@@ -145,3 +145,39 @@ def test_axes_are_merged_without_joining_chunks(data):
         assert lazy.chunks == theirs.chunks
     assert_same(lazy, array.reshape(new))
     assert_same(lazy.reshape(shape, merge_chunks=False), array)
+
+
+#: Functions of an axis that NumPy calls on scalars, too.
+OF_SCALARS = {
+    "argsort": lambda m, x: m.argsort(x),
+    "argsort of an axis": lambda m, x: m.argsort(x, axis=0),
+    "argpartition": lambda m, x: m.argpartition(x, 0),
+    "compress": lambda m, x: m.compress([True, False], x, axis=-1),
+    "take": lambda m, x: m.take(x, [0, 0], axis=0),
+    "take one": lambda m, x: m.take(x, 0, axis=-1),
+    "repeat": lambda m, x: m.repeat(x, 2, axis=-1),
+    "packbits": lambda m, x: m.packbits(x, axis=0),
+    "unpackbits": lambda m, x: m.unpackbits(x.astype("u1"), axis=-1),
+    "cumsum": lambda m, x: m.cumsum(x, axis=0),
+    "cumulative_sum": lambda m, x: m.cumulative_sum(x),
+    "cumulative_prod": lambda m, x: m.cumulative_prod(x, include_initial=True),
+    "squeeze": lambda m, x: m.squeeze(x, axis=0),
+}
+
+
+@pytest.mark.parametrize("name", OF_SCALARS)
+def test_axes_of_scalars(name):
+    """A scalar has an axis where NumPy gives it one."""
+    scalar = np.array(3)
+    result, wanted = OF_SCALARS[name](mt, mt.tensor(scalar)), OF_SCALARS[name](np, scalar)
+    np.testing.assert_array_equal(result.compute(), wanted, strict=isinstance(wanted, np.ndarray))
+
+
+@pytest.mark.parametrize("name", ["sort", "flip", "diff", "cumsum", "take", "compress", "squeeze"])
+def test_other_axes_of_scalars_are_none(name):
+    """The errors are NumPy's."""
+    args = {"take": ([0],), "compress": ([True],)}.get(name, ())
+    for module, scalar in ((np, np.array(3)), (mt, mt.tensor(np.array(3)))):
+        positional = (*args, scalar) if name == "compress" else (scalar, *args)
+        with pytest.raises((np.exceptions.AxisError, ValueError)):
+            getattr(module, name)(*positional, axis=1)
