@@ -93,7 +93,7 @@ _ARITHMETIC = [
 #: Arguments of functions of pandas that are no iterators, with the errors for these. Elsewhere
 #: iterators are lists, also where pandas takes them for no rows because it reads them twice.
 NO_ITERATORS: dict[str, dict[str, type[Exception]]] = {
-    **{key: {"other": TypeError} for key in [*_ARITHMETIC, "lt", "le", "gt", "ge"]},
+    **{key: {"other": TypeError} for key in ("lt", "le", "gt", "ge")},
     **{key: {"subset": TypeError} for key in ("drop_duplicates", "duplicated")},
     **{key: {"func": TypeError} for key in ("aggregate", "transform")},
     "__setitem__": {"value": TypeError},
@@ -104,6 +104,7 @@ NO_ITERATORS: dict[str, dict[str, type[Exception]]] = {
 }
 #: The same for views of dicts, too.
 NO_VIEWS: dict[str, dict[str, type[Exception]]] = {
+    **{key: {"other": TypeError} for key in _ARITHMETIC},
     **{key: {"level": KeyError} for key in ("stack", "unstack", "unstack_series")},
     **{key: {"by": KeyError, "ascending": ValueError} for key in ("sort_index", "sort_values")},
     **{key: {"arg": ValueError} for key in ("to_numeric", "to_timedelta")},
@@ -120,6 +121,7 @@ NO_VIEWS: dict[str, dict[str, type[Exception]]] = {
     "quantile": {"q": TypeError},
     "reset_index": {"level": KeyError, "names": ValueError},
     "row_counts": {"subset": TypeError},
+    "searchsorted": {"value": ValueError},
     "take": {"indices": TypeError},
     "to_datetime": {"arg": TypeError},
     "where": {"cond": ValueError},

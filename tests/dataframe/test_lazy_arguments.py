@@ -276,14 +276,18 @@ def check(found: Any, wanted: Any) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-#: Calls whose iterators are lists here: pandas raises, or finds them empty at a second look.
-LISTS_HERE = {
-    *("frame[mask]", "loc[mask]", "iloc[mask]", "iloc[]", "iloc[:, ]", "index[]", "groupby()[]"),
-    *("iloc[v] =", "loc[:, a] =", "iloc[list] =", "frame[list] =", "assign", "+", "add", "=="),
-    *("frame.isin", "groupby().nth", "groupby().agg", "cat.add_categories", "get_dummies"),
-    *("case_when", "index.where", "searchsorted", "str.cat", "str.repeat", "merge(suffixes=)"),
-    *("set_index",),
+#: Calls whose iterators are lists here, and some of these that pandas refuses: they have no
+#: length, or are no masks.
+REFUSED = {
+    **dict.fromkeys(("frame[mask]", "index[]", "groupby()[]", "groupby().agg"), "generator"),
+    **dict.fromkeys(("assign", "loc[:, a] =", "iloc[list] =", "frame[list] ="), "generator"),
+    **dict.fromkeys(("case_when", "index.where", "str.repeat", "set_index"), "generator"),
+    **dict.fromkeys(("loc[mask]", "iloc[mask]", "iloc[]", "iloc[:, ]", "iloc[v] ="), "keys"),
+    **dict.fromkeys(("str.cat", "merge(suffixes=)"), "keys"),
 }
+#: Calls whose iterators are lists here, where pandas finds them empty at a second look, or compares
+#: the iterator itself.
+EMPTY = {"frame.isin", "groupby().nth", "cat.add_categories", "get_dummies", "=="}
 
 
 @pytest.mark.in_turn(2)
@@ -302,10 +306,23 @@ def test_iterators(name: str) -> None:
         returned = result(call, frame, given(values))
         if isinstance(wanted, Exception) and isinstance(returned, type(wanted) | TypeError):
             continue
-        if name in LISTS_HERE:
+        if name in REFUSED or name in EMPTY:
             wanted = call(FRAME, values)
         assert not isinstance(returned, Exception), (kind, wanted)
         check(returned, wanted)
+
+
+@pytest.mark.parametrize("name", [*REFUSED, *EMPTY])
+def test_lists_in_place_of_iterators_where_pandas_takes_none(name: str) -> None:
+    """These calls raise in pandas, or their result is not that of a list."""
+    call, values = LISTS[name]
+    given = READ_ONCE[REFUSED.get(name, "generator")]
+    wanted = result(call, FRAME, given(values))
+    if name in REFUSED:
+        assert isinstance(wanted, Exception)
+        return
+    with pytest.raises(AssertionError):
+        check(wanted, call(FRAME, values))
 
 
 @pytest.mark.in_turn(2)
