@@ -18,6 +18,7 @@ from marsdask.tensor.tensor import method
 from . import batches, protocols
 from .display import html, representation
 from .elementwise.filter import Filter
+from .elementwise.operands import labelled_values
 from .io import dask_frames
 from .nodes.dtypes import cast_chunks, concat_chunks, in_one_type, meta_from_infos
 from .ordered.positions import sliced_rows
@@ -230,9 +231,7 @@ class Rows(Collection):
 
     def _filtered(self, mask: Any) -> Self:
         if isinstance(mask, pd.Series):
-            raise NotImplementedError(
-                "a pandas Series as a mask is not supported; use md.Series(mask)"
-            )
+            mask = labelled_values(self, mask, "filter")
         meta = mask.node.meta
         if isinstance(meta, pd.Series) and not (is_bool_dtype(meta) or is_object_dtype(meta)):
             raise KeyError(f"a mask must be boolean, got {meta.dtype}; use a list of column labels")

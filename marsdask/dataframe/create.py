@@ -113,6 +113,11 @@ def from_pandas(
     return in_memory(data, chunk_size, num_partitions, copy=copy)
 
 
+def as_lazy(data: Any) -> Any:
+    """Return a lazy copy of a frame or series in memory; other objects as they are."""
+    return from_pandas(data) if isinstance(data, pd.Series | pd.DataFrame) else data
+
+
 def in_memory(data: Any, chunk_size: Any, num_partitions: int | None, *, copy: bool) -> Any:
     """Return a lazy object of a pandas object, which was copied or is shared."""
     sizes = row_sizes(len(data), data, chunk_size, num_partitions)

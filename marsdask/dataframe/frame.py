@@ -23,7 +23,7 @@ from .create import make_frame
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
 from .elementwise import expressions
-from .elementwise.operands import aligned_tensor, aligned_values, is_mask
+from .elementwise.operands import aligned_tensor, aligned_values, is_mask, labelled_values
 from .elementwise.rowwise import (
     by_column,
     column_of,
@@ -197,14 +197,16 @@ class DataFrame(FrameBase):
         key = key(self) if callable(key) and not isinstance(key, Collection) else key
         if isinstance(key, Collection) and not isinstance(key.node.meta, pd.Series):
             key = label_in_memory(key)
+        if isinstance(key, pd.DataFrame):
+            key = labelled_values(self, key, "where")
         if isinstance(key, Collection) and isinstance(key.node.meta, pd.DataFrame):
             return cells_where(self, key)
-        if isinstance(key, Collection | pd.Series):
+        if isinstance(key, Collection) or (isinstance(key, pd.Series) and is_mask(key)):
             return self._filtered(key)
         if isinstance(key, slice):
             return rows_sliced(self, key)
         key = listed_key(key)
-        if isinstance(key, list | np.ndarray | pd.Index):
+        if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if is_mask(key):
                 complaint = "Item wrong length {} instead of {}."
                 return self._filtered(aligned_values(self, np.asarray(key, bool), complaint))
@@ -243,11 +245,10 @@ class DataFrame(FrameBase):
 
     def _column(self, value: Any) -> Any:
         complaint = "Length of values ({}) does not match length of index ({})"
-        if isinstance(value, pd.Series | dict):
-            raise NotImplementedError(
-                "a pandas Series or a dict as a column is not supported; use its values, or "
-                "md.Series(x)"
-            )
+        if isinstance(value, pd.Series):
+            return labelled_values(self, value, "assign")
+        if isinstance(value, dict):
+            raise NotImplementedError("a dict as a column is not supported; use its values")
         if isinstance(value, set | frozenset):
             raise TypeError(f"{type(value).__name__!r} type is unordered")
         if isinstance(value, list | tuple | range):
@@ -276,6 +277,7 @@ class DataFrame(FrameBase):
         does unless told not to; ``divisions`` also puts them in partitions by ranges of labels.
         """
         keys = [list(keys)] if isinstance(keys, Iterator) else plain_values(keys)
+        keys = pd.Index(keys) if isinstance(keys, pd.Series) else keys
         arrays = np.ndarray | pd.Index
         for key in keys if isinstance(keys, list) else [keys]:
             if isinstance(key, ExtensionArray | PlainValues):

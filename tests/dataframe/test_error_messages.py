@@ -97,13 +97,13 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "rename(errors='raise')",
         "errors='ignore'",
     ),
-    "pandas mask": (lambda xd, d: d[pd.Series([True] * 4)], "a pandas Series", "md.Series(mask)"),
+    "pandas mask": (lambda xd, d: d[pd.Series([True] * 5)], "other labels", "reindex("),
     "other mask": (
         lambda xd, d: d[xd.Series([True] * 4, index=[5, 6, 7, 8])],
         "a mask with another index",
         "computed from",
     ),
-    "pandas column": (lambda xd, d: d.assign(z=pd.Series([1])), "a pandas Series", "md.Series(x)"),
+    "pandas column": (lambda xd, d: d.assign(z=pd.Series([1])), "other labels", "merge("),
     "limit": (lambda xd, d: d.fillna(0, limit=1), "fillna(limit=)", "fillna(value)"),
     "lazy values": (lambda xd, d: d.isin(d.a), "isin() of lazy values", "merge("),
     "other rows": (
@@ -111,7 +111,7 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
         "different indexes",
         "reset_index(drop",
     ),
-    "in memory": (lambda xd, d: d.a + pd.Series([1] * 4), "pandas object", "md.Series(x)"),
+    "in memory": (lambda xd, d: d.a + pd.Series([1] * 5), "other labels", "reindex("),
     "frame and column": (lambda xd, d: d + d.a, "of a DataFrame with a Series", "one by one"),
     "dates": (
         lambda xd, d: xd.Series(pd.to_datetime(["2020"])).std(),

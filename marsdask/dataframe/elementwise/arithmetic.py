@@ -22,6 +22,7 @@ from .operands import (
     aligned_tensor,
     aligned_values,
     check_order,
+    labelled_values,
     operand,
 )
 from .rowwise import Method, rowwise
@@ -78,9 +79,7 @@ def _operand(obj: Any, other: Any, axis: Any) -> Any:
     if is_array(other):
         return aligned_tensor(obj, other, BROADCAST)
     if isinstance(other, pd.Series):
-        raise NotImplementedError(
-            "arithmetic with a pandas object in memory is not supported; use md.Series(x)"
-        )
+        return labelled_values(obj, other, "arithmetic")
     return other
 
 

@@ -18,6 +18,7 @@ from ..nodes.frame_node import S, axis_number, dtypes_of, is_masked, is_row
 from ..reduction.fold import assembled
 from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows
+from .operands import lazy_rows
 from .row_functions import no_columns, row_function
 from .rowwise import Method, NewLabels, Unsettled, rowwise
 
@@ -105,9 +106,10 @@ def update(
         raise NotImplementedError(
             "update(join=, filter_func=, errors=) is not supported; use where() or mask()"
         )
+    other = lazy_rows(obj, other, "update")
     if not isinstance(other, Collection):
         raise NotImplementedError(
-            "update() by a pandas object in memory is not supported; use md.DataFrame(x)"
+            "update() by values without labels is not supported; use md.Series(x)"
         )
     rebind(obj, rowwise(updated, obj, other, overwrite=overwrite).node)
 
@@ -128,6 +130,7 @@ def align(obj: S, other: Any, join: str = "outer", axis: Any = None) -> tuple[S,
 
     Objects of other rows are not supported.
     """
+    other = lazy_rows(obj, other, "align")
     if not isinstance(other, Collection) or is_row(other.node):
         raise NotImplementedError(
             "align() with values in memory is not supported; use md.Series(x)"

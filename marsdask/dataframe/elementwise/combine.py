@@ -13,6 +13,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
+from ..create import as_lazy
 from ..nodes.frame_node import is_array
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
@@ -22,7 +23,7 @@ from ..schemas.samples import column, sample, without_rows
 from . import exemplars
 from .apply import UserCall, user_call, without_values
 from .combination import Converted, rows_equal
-from .operands import ROW_VALUES, aligned_tensor, aligned_values
+from .operands import ROW_VALUES, aligned_tensor, aligned_values, lazy_rows
 from .rowwise import Method, rowwise
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def combine_values(
 
     All rows meet in one task unless the rows are the same ones.
     """
-    _check_lazy(other, "combine")
+    other = as_lazy(other)
     if not isinstance(other, Collection):
         return _series(user_call(series, "combine", other, func, fill_value))
     metas = [item.node.meta for item in (series, other)]
@@ -93,7 +94,7 @@ def combine_columns(
 
     All rows meet in one task, since the function sees whole columns.
     """
-    _check_lazy(other, "combine")
+    other = as_lazy(other)
     metas = [item.node.meta for item in (frame, other)]
     rows = [sample(meta) for meta in metas]
     like = rows[0].combine(rows[1], func, fill_value, overwrite).iloc[:0]
@@ -117,14 +118,6 @@ def _in_one_task(
 def combined(block: Any, other: Any, func: Any, **options: Any) -> Any:
     """Combine all rows of two objects."""
     return block.combine(other, func, **options)
-
-
-def _check_lazy(other: Any, name: str) -> None:
-    if isinstance(other, pd.Series | pd.DataFrame):
-        raise NotImplementedError(
-            f"{name}() with a pandas object in memory is not supported; use md.Series(x) or "
-            "md.DataFrame(x)"
-        )
 
 
 def case_when(series: Series, caselist: Any) -> Series:
@@ -157,7 +150,7 @@ def _beside(series: Series, value: Any) -> Any:
         return aligned_tensor(series, value, "Array conditional must be same shape as self")
     if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
         return value
-    _check_lazy(value, "case_when")
+    value = lazy_rows(series, value, "case_when")
     if isinstance(value, ROW_VALUES | pd.Index):
         return aligned_values(series, value, "Array conditional must be same shape as self")
     return value
@@ -182,6 +175,7 @@ def compare(
     The rows must be the same ones. Of frames without ``keep_shape``, which columns differ is
     computed at the call.
     """
+    other = lazy_rows(obj, other, "compare")
     if type(obj) is not type(other):
         mine, theirs = type(obj).__name__, type(other).__name__
         raise TypeError(f"can only compare '{mine}' (not '{theirs}') with '{mine}'")

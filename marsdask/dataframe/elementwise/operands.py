@@ -24,8 +24,14 @@ from marsdask.core.traits import Traits
 from ..create import FromTensor
 from ..nodes.frame_node import AlignedValues, FrameNode, S, is_array, is_row
 from ..rows import alignment
+from .row_functions import no_columns, row_function
 from .rowwise import labelled_as, renamed, rowwise
 
+#: The message for labels in memory that differ from those of lazy rows.
+OTHER_LABELS = (
+    "{}() with a pandas object of other labels is not supported; use merge() on a column, or "
+    "reindex() it first"
+)
 #: NumPy's message for lengths that differ.
 BROADCAST = "operands could not be broadcast together with shapes ({1},) ({0},)"
 
@@ -77,21 +83,51 @@ def aligned_values(
 
     ``complaint`` is pandas's message of its error for a wrong length, a template for both lengths.
     """
-    meta, sizes = obj.node.meta, obj.node.chunks[0]
-    if not known(sizes):
-        raise NotImplementedError(
-            "values in memory for rows of unknown number are not supported; use execute() first"
-        )
+    meta, sizes = obj.node.meta, _known_sizes(obj)
     wide = np.ndim(values) >= 2
     rows: Any = (
         pd.DataFrame(values, columns=meta.columns, copy=True)
         if wide
         else pd.Series(values, name=_name(meta), copy=True)
     )
-    if len(rows) != sum(numbers(sizes)):
-        raise error(complaint.format(len(rows), sum(numbers(sizes))))
-    node = AlignedValues(rows, numbers(sizes), alignment(obj.node))
+    if len(rows) != sum(sizes):
+        raise error(complaint.format(len(rows), sum(sizes)))
+    node = AlignedValues(rows, sizes, alignment(obj.node))
     return rowwise(labelled_as, obj, node)
+
+
+def _known_sizes(obj: Any) -> tuple[int, ...]:
+    """Return the lengths of an object's chunks, for values that are in memory."""
+    sizes = obj.node.chunks[0]
+    if not known(sizes):
+        raise NotImplementedError(
+            "values in memory for rows of unknown number are not supported; use execute() first"
+        )
+    return numbers(sizes)
+
+
+def labelled_values(obj: Any, values: Any, name: str) -> Any:
+    """Return a pandas object in memory as lazy rows of an object that has equal labels."""
+    sizes, labels = _known_sizes(obj), obj.node.meta.index
+    if len(values) != sum(sizes) or values.index.nlevels != labels.nlevels:
+        raise NotImplementedError(OTHER_LABELS.format(name))
+    node = AlignedValues(values.copy(), sizes, alignment(obj.node))
+    return rowwise(with_equal_labels, obj, node, name=name)
+
+
+def lazy_rows(obj: Any, other: Any, name: str) -> Any:
+    """Return a pandas object in memory as lazy rows of an object; other values as they are."""
+    in_memory = isinstance(other, pd.Series | pd.DataFrame)
+    return labelled_values(obj, other, name) if in_memory else other
+
+
+@row_function(no_columns, keeps_types=True)
+@kernel(view=True)
+def with_equal_labels(block: Any, values: Any, name: str) -> Any:
+    """Return values whose labels are those of a block."""
+    if len(block) and not block.index.equals(values.index):
+        raise NotImplementedError(OTHER_LABELS.format(name))
+    return values
 
 
 #: What holds a value for each row, or for each column, without labels to align by.
@@ -142,10 +178,14 @@ def operand(obj: Any, other: Any) -> Any:
 
     As in pandas, an array of one axis has one value for each column of a DataFrame.
     """
-    if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
-        raise NotImplementedError(
-            "arithmetic with a pandas object in memory is not supported; use md.Series(x)"
-        )
+    if isinstance(other, pd.Series | pd.DataFrame):
+        return _labelled_operand(obj, other)
+    if isinstance(other, pd.Index):
+        if obj.ndim == 2:
+            raise NotImplementedError(
+                "arithmetic of a DataFrame with an Index is not supported; use its values"
+            )
+        return rowwise(renamed, _array_operand(obj, other.array), name=other.name)
     if isinstance(other, Collection):
         check_kinds(obj.node, other.node)
     if is_array(other):
@@ -153,6 +193,18 @@ def operand(obj: Any, other: Any) -> Any:
     if isinstance(other, ROW_VALUES):
         return _array_operand(obj, other)
     return other
+
+
+def _labelled_operand(obj: Any, other: Any) -> Any:
+    """Return a pandas object as rows of equal labels; a frame has a series for its columns."""
+    if obj.ndim == 2 and other.ndim == 1:
+        return other
+    if other.ndim > obj.ndim:
+        raise NotImplementedError(
+            "arithmetic of a Series with a DataFrame is not supported; use the frame's columns "
+            "one by one"
+        )
+    return labelled_values(obj, other, "arithmetic")
 
 
 def _tensor_operand(obj: Any, tensor: Any) -> Any:

@@ -32,6 +32,8 @@ from .operands import (
     aligned_values,
     array_of,
     check_order,
+    labelled_values,
+    lazy_rows,
     operand,
 )
 from .rowwise import InPlace, Method, columns_at, rowwise
@@ -223,9 +225,12 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
     """Return what is chosen by or from: what a function returns, arrays as rows."""
     value = value(obj) if callable(value) and not isinstance(value, Collection) else value
     if isinstance(value, pd.Series | pd.DataFrame):
-        raise NotImplementedError(
-            f"{name}() with a pandas object in memory is not supported; use md.Series(x)"
-        )
+        if value.ndim != obj.ndim:
+            raise NotImplementedError(
+                f"{name}() of a {type(obj).__name__} with a {type(value).__name__} is not "
+                "supported; use the frame's columns one by one"
+            )
+        return labelled_values(obj, value, name)
     complaint = "Array conditional must be same shape as self"
     if is_array(value):
         if len(value.node.chunks) != obj.ndim:
@@ -310,9 +315,7 @@ class ClipInPlaceByScalar(ClipByScalar, InPlace):
 def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
     """Return a bound of each row or of each column; one of rows lies beside them."""
     if by_row and isinstance(bound, pd.Series | pd.DataFrame):
-        raise NotImplementedError(
-            "clip() by a pandas object in memory is not supported; use md.Series(x)"
-        )
+        return labelled_values(obj, bound, "clip")
     if is_array(bound) and by_row:
         return aligned_tensor(obj, bound, BROADCAST)
     check_order(bound)
@@ -341,6 +344,7 @@ def replace(obj: S, to_replace: Any = None, value: Any = no_default, **options: 
 @keeps_lazy("arguments")
 def combine_first(obj: S, other: Any) -> S:
     """Replace missing values by those of another object. See pandas.DataFrame.combine_first."""
+    other = lazy_rows(obj, other, "combine_first")
     result: S = rowwise(Method("combine_first"), obj, other)
     return result
 

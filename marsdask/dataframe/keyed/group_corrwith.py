@@ -48,7 +48,7 @@ def corrwith(
     del drop  # of columns that the other lacks
     if not isinstance(other, Collection):
         raise NotImplementedError(
-            "corrwith() of a pandas object in memory is not supported; use md.Series(x)"
+            "corrwith() of a pandas object in memory is not supported; use assign() first"
         )
     by, meta, key = groups._by, groups._node.meta, groups._selection
     columns = [name for name in meta.columns if name not in by] if key is ... else list(key)

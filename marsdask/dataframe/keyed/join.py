@@ -19,6 +19,7 @@ from marsdask.core.public import public_call
 from marsdask.core.traits import Level
 
 from ..arguments.dask_arguments import without
+from ..create import as_lazy
 from ..elementwise.exemplars import as_scalar, exemplars_of, keys_in_one_type, objects_of
 from ..elementwise.rowwise import rowwise
 from ..nodes.frame_node import dtypes_of, is_masked
@@ -323,6 +324,7 @@ def _labels(on: Any) -> tuple[Any, ...] | None:
 
 
 def _as_frame(side: Any) -> DataFrame:
+    side = as_lazy(side)
     if not isinstance(side, Collection):
         raise TypeError(f"Can only merge marsdask Series or DataFrame objects, got {type(side)}")
     if isinstance(side.node.meta, pd.Series) and side.node.meta.name is None:
@@ -351,8 +353,9 @@ def join(
     if suffixes is not None and (lsuffix or rsuffix):
         raise ValueError("Cannot specify both 'suffixes' and 'lsuffix'/'rsuffix'.")
     suffixes = (lsuffix, rsuffix) if suffixes is None else suffixes
+    other = as_lazy(other)
     if not isinstance(other, Collection):
-        return _join_all(frame, list(other), on, how, suffixes, sort=sort)
+        return _join_all(frame, list(map(as_lazy, other)), on, how, suffixes, sort=sort)
     if isinstance(other.node.meta, pd.Series) and other.node.meta.name is None:
         raise ValueError("Other Series must have a name")
     options: dict[str, Any] = {"suffixes": suffixes, "validate": validate}

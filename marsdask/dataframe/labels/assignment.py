@@ -23,6 +23,7 @@ from ..elementwise.operands import (
     array_of,
     check_order,
     is_mask,
+    labelled_values,
 )
 from ..elementwise.rowwise import relabelled, rowwise
 from ..nodes.frame_node import dtypes_of, is_array, is_masked, is_row
@@ -305,7 +306,7 @@ def _mask(obj: Any, key: Any) -> Any:
         start, stop = slice_bounds(obj, key)
         return rowwise(is_between, obj, start=start, stop=stop)
     if isinstance(key, pd.Series):
-        raise NotImplementedError("a pandas Series as a mask is not supported; use md.Series(mask)")
+        return labelled_values(obj, key, "loc")
     several = isinstance(key, list | np.ndarray | pd.Index)
     if several and is_mask(key):
         first = obj if obj.ndim == 1 else obj.iloc[:, 0]

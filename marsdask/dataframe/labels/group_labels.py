@@ -20,7 +20,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, known, total, unknown_sizes
 from marsdask.core.traits import Traits
 
-from ..elementwise.operands import aligned_tensor, aligned_values, array_of
+from ..elementwise.operands import aligned_tensor, aligned_values, array_of, labelled_values
 from ..elementwise.rowwise import level_values, relabelled, rowwise, with_columns
 from ..keyed.aggregation import GroupByCall, Pairs, calls_user
 from ..nodes.frame_node import is_array
@@ -332,7 +332,7 @@ def key_of(obj: Any, key: Any) -> tuple[Any, Any, Any]:
         name = key.name if isinstance(key, pd.Index) else None
         return None, name, aligned_values(obj, key, "Grouper and axis must be same length")
     if isinstance(key, pd.Series):
-        raise NotImplementedError("a pandas Series as a key is not supported; use md.Series(key)")
+        return None, key.name, labelled_values(obj, key, "groupby")
     if isinstance(key, Hashable) and key in columns:
         if obj[key].ndim > 1 and meta.columns.nlevels == 1:
             raise ValueError(f"Grouper for {key!r} not 1-dimensional")

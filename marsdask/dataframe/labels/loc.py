@@ -329,6 +329,8 @@ def _positions(numbers: pd.RangeIndex | None, labels: Any) -> list[int] | None:
 
 
 def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
+    if isinstance(key, pd.Series) and not is_mask(key):
+        key = list(key)
     if isinstance(key, Collection | pd.Series):
         return obj[key]
     check_label_kind(obj.node.meta.index, key, flags=flags)

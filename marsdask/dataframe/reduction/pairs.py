@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..elementwise.operands import lazy_rows
 from ..elementwise.rowwise import rowwise
 from ..nodes.frame_node import axis_number
 from ..ordered.rank import rank_columns
@@ -153,6 +154,7 @@ def corrwith(
         )
     frame = numeric_columns(frame, "corrwith", numeric_only=numeric_only)
     labels = frame.node.meta.columns
+    other = lazy_rows(frame, other, "corrwith")
     if other.node.meta.ndim == 2:
         other = numeric_columns(other, "corrwith", numeric_only=numeric_only)
         theirs = other.node.meta.columns
@@ -199,6 +201,7 @@ def two_columns(a: Any, b: Any) -> pd.DataFrame:
 
 
 def _both(a: Any, b: Any, name: str) -> Any:
+    b = lazy_rows(a, b, name)
     check_aligned((a.node, b.node), name)
     numbers = [_as_floats(column) for column in (a, b)]
     return numeric_columns(rowwise(two_columns, *numbers), name, numeric_only=False)

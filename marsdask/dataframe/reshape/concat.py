@@ -25,6 +25,7 @@ from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, known, numbers, total
 from marsdask.scheduler.base import dtypes_of
 
+from ..create import as_lazy
 from ..elementwise.rowwise import NewLabels, column_of, relabelled, rowwise
 from ..keyed.join import join as join_frames
 from ..nodes.dtypes import (
@@ -397,7 +398,7 @@ def concat(
     places = [at for at, _ in pairs]
     if keys is not None:
         keys = [keys[at] for at in places] if isinstance(keys, list) else keys[places]
-    parts = _checked([item for _, item in pairs], objs)
+    parts = _checked([as_lazy(item) for _, item in pairs], objs)
     if beside:
         options = {"ignore_index": ignore_index, "keys": keys, "names": names}
         result: S = _beside(parts, join, options, sort=sort)

@@ -70,8 +70,10 @@ def test_what_is_not_supported():
     lazy = md.DataFrame(table(5)[["k", "u"]], chunk_size=2)
     for error, words, call in [
         (NotImplementedError, "merge", lambda: lazy.k.add(1, level=0)),
-        (NotImplementedError, "md.Series", lambda: lazy.k.add(pd.Series([1] * 5))),
-        (NotImplementedError, "md.Series", lambda: lazy.add(pd.Series([1] * 5), axis=0)),
+        (NotImplementedError, "reindex", lambda: lazy.k.add(pd.Series([1] * 4))),
+        (NotImplementedError, "reindex", lambda: lazy.add(pd.Series([1] * 4), axis=0)),
+        (NotImplementedError, "one by one", lambda: lazy.k.add(pd.DataFrame([1] * 5))),
+        (NotImplementedError, "its values", lambda: lazy + pd.Index([1, 2])),
         (NotImplementedError, "one by one", lambda: lazy.add(lazy.k)),
         (TypeError, "nope", lambda: lazy.k.add(1, nope=0)),
         (ValueError, "No axis named 5", lambda: lazy.add(1, axis=5)),

@@ -112,7 +112,7 @@ def test_refusals():
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
     for call in (
         lambda: lazy.update(lazy, errors="raise"),
-        lambda: lazy.update(table(5)),
+        lambda: lazy.update(table(4)),
         lambda: lazy.align(lazy[lazy.u > 1]),
         lambda: lazy[["k"]].dot(lazy[["u"]]),
         lambda: lazy.astype(object).convert_dtypes(),

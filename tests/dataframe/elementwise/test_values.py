@@ -51,7 +51,8 @@ def test_what_is_not_supported():
     """Is refused at the call, with the way out."""
     lazy: Any = md.DataFrame(table(5), chunk_size=2)
     for error, words, call in [
-        (NotImplementedError, "md.Series", lambda: lazy.k.mask(pd.Series([True] * 5))),
+        (NotImplementedError, "reindex", lambda: lazy.k.mask(pd.Series([True] * 4))),
+        (NotImplementedError, "one by one", lambda: lazy.mask(pd.Series([True] * 5))),
         (NotImplementedError, "compute", lambda: lazy.k.replace(lazy.k, 1)),
         (ValueError, "same shape", lambda: lazy.k.where([True])),
     ]:

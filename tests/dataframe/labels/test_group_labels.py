@@ -187,12 +187,14 @@ def test_a_list_of_keys(rows):
     ids=["categories", "masked", "index", "objects"],
 )
 def test_keys_in_memory(key):
-    """Arrays and indexes of pandas are keys of rows as arrays are; its series are refused."""
+    """Arrays and indexes of pandas are keys of rows as arrays are, and series of equal labels."""
     lazy = md.DataFrame(FRAME, chunk_size=2)
     for by in (key, [key, "k"]):
         equal(lazy.groupby(by).i.sum(), FRAME.groupby(by).i.sum())
-    with pytest.raises(NotImplementedError, match="use md"):
-        lazy.groupby(pd.Series(key))
+    values = pd.Series(key, FRAME.index)
+    equal(lazy.groupby(values).i.sum(), FRAME.groupby(values).i.sum())
+    with pytest.raises(NotImplementedError, match="other labels"):
+        lazy.groupby(values[1:])
 
 
 @pytest.mark.parametrize("keys", [["q", "p"], [1, None]])
