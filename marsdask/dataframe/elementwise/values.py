@@ -314,7 +314,7 @@ class ClipInPlaceByScalar(ClipByScalar, InPlace):
 
 def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
     """Return a bound of each row or of each column; one of rows lies beside them."""
-    if by_row and isinstance(bound, pd.Series | pd.DataFrame):
+    if isinstance(bound, pd.DataFrame) or (by_row and isinstance(bound, pd.Series)):
         return labelled_values(obj, bound, "clip")
     if is_array(bound) and by_row:
         return aligned_tensor(obj, bound, BROADCAST)
