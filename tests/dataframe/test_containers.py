@@ -28,6 +28,11 @@ def rows_of(frame: Any, values: Any) -> Any:
     return getattr(module(frame), type(values).__name__)(values)
 
 
+def increment(value: Any) -> Any:
+    """Add one."""
+    return value + 1
+
+
 #: Further calls, and what is given in place of a list.
 CONTAINERS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "agg of a set": (lambda f, v: f.b.agg(v), {"max"}),
@@ -78,6 +83,16 @@ CONTAINERS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "apply of several": (lambda f, v: f.a.apply(v), ("sum", "max")),
     "apply of a dict": (lambda f, v: f.a.apply(v), {"p": "sum", "q": "min"}),
     "apply of a set": (lambda f, v: f.a.apply(v), {"max"}),
+    "apply across columns": (lambda f, v: f[["a", "b"]].apply(v, axis=1), ["sum", "max"]),
+    "agg across columns": (lambda f, v: f[["a", "b"]].agg(v, axis=1), ("mean", sum)),
+    "agg of integers across": (lambda f, v: f[["a"]].agg(v, axis=1), ["max", "min"]),
+    "clip of one row": (lambda f, v: f[["a", "b"]].clip(v), np.array([[2.0, 5.0]])),
+    "clip by both": (lambda f, v: f[["a", "b"]].clip(v, 7), np.array([[2.0, 5.0]])),
+    "add of lists": (lambda f, v: f[["a", "b"]].add(v), [(5, 2)] * 4),
+    "sort_values of a tuple": (lambda f, v: f.sort_values(v), ("a", "s")),
+    "apply of functions": (lambda f, v: f.a.apply(v), [np.sqrt, abs, increment]),
+    "apply of a frame": (lambda f, v: f[["a", "b"]].apply(v), (np.sqrt, increment)),
+    "agg of a frame": (lambda f, v: f[["a", "b"]].agg(v), ["abs", "cumsum"]),
     "apply of changes": (lambda f, v: f.a.apply(v), ["abs", np.sqrt]),
     "agg of changes": (lambda f, v: f.b.agg(v), ["abs", "cumsum"]),
     "apply of both": (lambda f, v: f.b.apply(v), ["abs", "sum"]),

@@ -408,6 +408,10 @@ def apply_values(
         functions = func.values() if isinstance(func, dict) else func
         if not (args or kwargs) and all(isinstance(item, str | np.ufunc) for item in functions):
             return typed("Series", series.agg(func))
+        names = {getattr(item, "__name__", None) for item in functions}
+        is_list = isinstance(func, list | tuple) and all(map(callable, func))
+        if is_list and not (args or kwargs) and len(names) == len(func):
+            return typed("DataFrame", transform(series, func))
         raise NotImplementedError(
             "apply() of several functions is not supported; use agg() or transform()"
         )

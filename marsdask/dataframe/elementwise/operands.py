@@ -218,8 +218,19 @@ def _array_operand(obj: Any, values: Any) -> Any:
     if np.ndim(values) != meta.ndim or _is_single(len(values), obj):
         return values
     if meta.ndim == 2:
+        if not isinstance(values, np.ndarray | ExtensionArray):
+            _check_list(values, len(meta.columns))
         values = np.broadcast_to(values, (len(values), len(meta.columns)))
     return aligned_values(obj, values, BROADCAST)
+
+
+def _check_list(values: Any, width: int) -> None:
+    """Raise pandas's error for a list of rows, which it takes for values of columns."""
+    if len(values) != width:
+        raise ValueError(f"Unable to coerce to Series, length must be {width}: given {len(values)}")
+    raise NotImplementedError(
+        "arithmetic of a DataFrame with lists of lists is not supported; use np.array(x)"
+    )
 
 
 def _is_single(length: Any, obj: Any) -> bool:

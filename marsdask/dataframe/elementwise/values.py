@@ -248,9 +248,11 @@ def clip(
     obj: S, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
 ) -> S:
     """Replace values outside of bounds by the bounds. See pandas.DataFrame.clip."""
+    ends = {"lower": lower, "upper": upper}
+    if axis is None and obj.ndim == 2:
+        ends, axis = _of_all_rows(obj.node.meta.columns, ends)
     number = None if axis is None else axis_number(obj.node.meta, axis)
     by_row = obj.ndim == 1 or number == 0
-    ends = {"lower": lower, "upper": upper}
     bounds = {
         name: _as_bound(obj, end, by_row=by_row) for name, end in ends.items() if end is not None
     }
@@ -268,6 +270,16 @@ def clip(
     method = by_scalar if scalar else method_in("clip", inplace=inplace)
     result: S = rowwise(method, obj, **bounds, **how)
     return result
+
+
+def _of_all_rows(columns: pd.Index, ends: dict[str, Any]) -> tuple[dict[str, Any], int | None]:
+    """Return bounds of one row as values of the columns, and the axis of these."""
+    rows = {
+        name: pd.Series(end[0], columns)
+        for name, end in ends.items()
+        if isinstance(end, np.ndarray) and end.shape == (1, len(columns))
+    }
+    return ends | rows, 1 if rows else None
 
 
 @keeps_lazy("arguments")

@@ -256,8 +256,7 @@ def _keys_by(meta: pd.DataFrame, by: Any) -> tuple[Any, ...]:
     """Return the labels of the columns, or the levels of the row labels, to sort by."""
     if by is None and None not in meta.columns:
         raise TypeError("sort_values() missing 1 required positional argument: 'by'")
-    several = isinstance(by, list) or (isinstance(by, tuple) and by not in meta.columns)
-    keys = tuple(by) if several else (by,)
+    keys = tuple(by) if isinstance(by, list) else (by,)
     return tuple(_key_in(meta, key) for key in keys)
 
 

@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import columns_at
-from ..nodes.frame_node import axis_number, is_masked
+from ..nodes.frame_node import axis_number, dtypes_of, is_masked
 from .column_blocks import PandasCall, by_blocks
 from .column_functions import call_with_columns
 from .custom_reduction import CustomReduction
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 
 #: Functions that are the reductions of their names.
 KNOWN: dict[Callable[..., Any], str] = {
-    sum: "sum",
-    min: "min",
-    max: "max",
-    any: "any",
-    all: "all",
     np.sum: "sum",
     np.mean: "mean",
     np.min: "min",
@@ -43,6 +38,16 @@ KNOWN: dict[Callable[..., Any], str] = {
     np.all: "all",
 }
 
+#: The same of Python, which are those of their names for integers and booleans: missing values are
+#: no gaps to them.
+OF_PYTHON: dict[Callable[..., Any], str] = {
+    sum: "sum",
+    min: "min",
+    max: "max",
+    any: "any",
+    all: "all",
+}
+
 #: Reductions whose results are values of columns.
 EXTREMES = {"min", "max"}
 
@@ -50,20 +55,21 @@ EXTREMES = {"min", "max"}
 NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float"}
 
 
-def name_of(func: Any) -> str | None:
-    """Return the name of a reduction that is given by name or as a function that is known."""
+def name_of(func: Any, meta: Any) -> str | None:
+    """Return the name of a reduction of columns, given by name or as a function that is known."""
     if isinstance(func, str):
         return func
     if not callable(func):
         raise TypeError(f"{type(func).__name__!r} object is not callable")
-    return KNOWN.get(func)
+    plain = all(isinstance(t, np.dtype) and t.kind in "iub" for t in dtypes_of(meta))
+    return OF_PYTHON.get(func, KNOWN.get(func)) if plain else KNOWN.get(func)
 
 
 def _value(column: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a lazy scalar: a reduction of a column."""
     if isinstance(func, CustomReduction):
         return func(column)
-    name = name_of(func)
+    name = name_of(func, column.node.meta)
     if name == "size":
         return column.isna().count()
     # Which columns are reduced is settled.
@@ -155,8 +161,8 @@ def aggregate_column(
 ) -> Series | Tensor:
     """Aggregate with one or several reductions. See pandas.Series.agg.
 
-    Functions are names of reductions, and those of Python and NumPy that are the same. Of others
-    all rows meet in one task.
+    Functions are names of reductions, and those of NumPy that are the same, or of Python for
+    integers. Of others all rows meet in one task.
     """
     axis_number(series.node.meta, axis)
     func = func.to_dict() if isinstance(func, pd.Series) else func
@@ -179,7 +185,7 @@ def aggregate_column(
 def _called(obj: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(func, CustomReduction):
         return func(obj)
-    name = name_of(func)
+    name = name_of(func, obj.node.meta)
     if name is None:
         of_rows = kwargs.pop("axis", 0)
         if of_rows:
@@ -197,8 +203,8 @@ def aggregate(
 ) -> Series | DataFrame:
     """Aggregate with one, several or named reductions. See pandas.DataFrame.agg.
 
-    Functions are names of reductions, and those of Python and NumPy that are the same. Of others
-    all rows meet in one task.
+    Functions are names of reductions, and those of NumPy that are the same, or of Python for
+    integers. Of others all rows meet in one task.
     """
     meta = frame.node.meta
     across = axis_number(meta, axis) == 1
@@ -212,6 +218,8 @@ def aggregate(
             frame, func, args, {**({"axis": 1} if across else {}), **kwargs}
         )
         return result
+    if across and (columns := _across(frame, func)) is not None:
+        return columns
     if across:
         raise NotImplementedError(
             "agg(axis=1) of several functions is not supported; use one, or assign() of each"
@@ -222,6 +230,9 @@ def aggregate(
         )
     like: Any = one_row(meta).agg(func, 0, *args, **kwargs)
     if isinstance(func, list | tuple):
+        if like.columns.nlevels > meta.columns.nlevels:
+            rows: DataFrame = frame.transform(func, 0, *args, **kwargs)
+            return rows
         if all(isinstance(item, str) for item in func):
             call = PandasCall("agg", (list(func), 0, *args), tuple(kwargs.items()))
             blocks: DataFrame | None = by_blocks(frame, call, like, typed=False)
@@ -231,6 +242,25 @@ def aggregate(
         triples = list(_wanted(like, func, kwargs))
         return _put_together(frame, triples, like, args, kwargs, keeps=True)
     return _put_together(frame, list(_wanted(meta, func, kwargs)), like)
+
+
+def _across(frame: Any, func: Any) -> DataFrame | None:
+    """Return reductions of the rows of numbers side by side, ``None`` of other functions."""
+    meta = frame.node.meta
+    are_numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in meta.dtypes)
+    if not isinstance(func, list | tuple) or not are_numbers:
+        return None
+    like: Any = one_row(meta).agg(list(func), 1)
+    labels = list(map(_label, func))
+    if list(like.columns) != labels or len(set(labels)) < len(labels):
+        return None
+    parts = {label: frame.agg(item, 1) for label, item in zip(labels, func, strict=True)}
+    rows: Any = frame[[]].assign(
+        **{label: part.astype(like.dtypes[label]) for label, part in parts.items()}
+    )
+    rows.columns = like.columns
+    result: DataFrame = rows
+    return result
 
 
 def _cells(like: Any, wanted: list[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:

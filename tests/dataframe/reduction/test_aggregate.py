@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -48,13 +49,30 @@ def test_aggregations(both, what):
             equal(CALLS[what](e), CALLS[what](d))
 
 
+@pytest.mark.parametrize("name", ["sum", "min", "max", "any", "all"])
+def test_functions_of_python(name):
+    """Missing values are no gaps to them: they are called with whole columns, or integers' own."""
+    func = getattr(builtins, name)
+    frame = pd.DataFrame({"a": [3, 1, 2, 2], "b": [np.nan, 0.0, 2.0, 1.0]})
+    lazy: Any = md.DataFrame(frame, chunk_size=3)
+    for call in (
+        lambda f: f.b.agg(func),
+        lambda f: f.a.agg(func),
+        lambda f: f.b.agg([func, "count"]),
+        lambda f: f.agg([func]),
+        lambda f: f.agg(func),
+        lambda f: f.agg(func, axis=1),
+    ):
+        equal(call(lazy), call(frame))
+
+
 def test_refused_at_the_call():
     """Several functions of each row are refused, and what pandas refuses."""
     lazy = md.DataFrame(table(5), chunk_size=2)
     with pytest.raises(ValueError, match="cannot combine transform and aggregation"):
         lazy.u.agg(["cumsum", "sum"])
     with pytest.raises(NotImplementedError, match="axis=1"):
-        lazy[["k", "u"]].agg(["sum", "max"], axis=1)
+        lazy[["k", "s"]].agg(["nunique", "count"], axis=1)
     with pytest.raises(NotImplementedError, match="one label"):
         md.DataFrame(pd.DataFrame([[1, 2]], columns=["a", "a"])).agg(["sum"])
     with pytest.raises(TypeError):
