@@ -158,7 +158,7 @@ def test_refused_at_the_call():
         with pytest.raises(kind, match=words):
             call()
     with pytest.raises(TypeError, match="marsdask"):
-        md.concat([table(5)])
+        md.concat([lazy, 5])
     with pytest.raises(ValueError, match="No objects"):
         md.concat([])
 
