@@ -65,6 +65,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "update": lambda f: change(f.b, lambda o: o.update(ONE)),
     "align": lambda f: f.a.align(OTHER)[1],
     "align of frames": lambda f: f[["b"]].align(TWO)[0],
+    "align(fill_value=)": lambda f: f[["b"]].align(TWO, axis=1, fill_value=0)[0],
+    "align(join=, fill_value=)": lambda f: f.align(TWO[["a"]], "left", fill_value=7)[1][["b"]],
     "compare": lambda f: f.b.compare(OTHER.fillna(1)),
     "combine": lambda f: f.set_index("s", append=True).b.combine(
         FRAME.set_index("s", append=True).a, max

@@ -22,6 +22,7 @@ from ..reduction.column_functions import call_with_columns
 from ..rows import empty_rows
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
+from .column_selection import side_by_side
 from .row_series import apply_to_rows
 from .rowwise import Unsettled, columns_at, relabelled, rowwise, with_columns
 
@@ -409,12 +410,9 @@ def apply_values(
         if not (args or kwargs) and all(isinstance(item, str | np.ufunc) for item in functions):
             return typed("Series", series.agg(func))
         names = {getattr(item, "__name__", None) for item in functions}
-        is_list = isinstance(func, list | tuple) and all(map(callable, func))
-        if is_list and not (args or kwargs) and len(names) == len(func):
+        if isinstance(func, list | tuple) and not (args or kwargs) and len(names) == len(func):
             return typed("DataFrame", transform(series, func))
-        raise NotImplementedError(
-            "apply() of several functions is not supported; use agg() or transform()"
-        )
+        raise NotImplementedError("apply() of these functions is not supported; use transform()")
     if not callable(func):
         raise TypeError(f"{type(func).__name__!r} object is not callable")
     if by_row is False:
@@ -453,11 +451,6 @@ def _mapped_columns(frame: Any, name: str, func: Any, *, meta: Any, **kwargs: An
         parts.append(user_call(columns_at(frame, positions), name, func, **kwargs))
     order = np.argsort([*objects, *positions]).tolist()
     return rowwise(side_by_side, *parts, order=order, columns=columns)
-
-
-def side_by_side(*blocks: Any, order: list[int], columns: Any) -> Any:
-    """Return the columns of blocks of the same rows, in an order."""
-    return pd.concat(blocks, axis=1).iloc[:, order].set_axis(columns, axis=1)
 
 
 @keeps_lazy("arguments")

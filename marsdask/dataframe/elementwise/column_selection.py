@@ -40,3 +40,8 @@ def columns_labelled(frame: Any, labels: pd.Index) -> Any:
     if has_unique_labels(meta):
         return rowwise(column_of, frame, key=list(labels))
     return frame.iloc[:, np.flatnonzero(meta.columns.isin(labels)).tolist()]
+
+
+def side_by_side(*blocks: Any, order: list[int], columns: Any) -> Any:
+    """Return the columns of blocks of the same rows, in an order."""
+    return pd.concat(blocks, axis=1).iloc[:, order].set_axis(columns, axis=1)

@@ -125,11 +125,22 @@ def updated(block: Any, other: Any, overwrite: bool) -> Any:
     return result
 
 
-def align(obj: S, other: Any, join: str = "outer", axis: Any = None) -> tuple[S, Any]:
+def align(
+    obj: S,
+    other: Any,
+    join: str = "outer",
+    axis: Any = None,
+    level: Any = None,
+    copy: Any = None,
+    fill_value: Any = None,
+) -> tuple[S, Any]:
     """Return two objects of the same rows with the same columns. See pandas.DataFrame.align.
 
-    Objects of other rows are not supported.
+    Objects of other rows are not supported, nor is ``level=``.
     """
+    del copy  # of no effect
+    if level is not None:
+        raise NotImplementedError("align(level=) is not supported; use reset_index() and merge()")
     other = lazy_rows(obj, other, "align")
     if not isinstance(other, Collection) or is_row(other.node):
         raise NotImplementedError(
@@ -143,11 +154,9 @@ def align(obj: S, other: Any, join: str = "outer", axis: Any = None) -> tuple[S,
     if obj.ndim == 1 or other.node.meta.ndim == 1 or not by_column:
         return type(obj)(obj.node), type(other)(other.node)
     mine, theirs = obj.node.meta.align(other.node.meta, join=join, axis=1)
-    return obj.reindex(columns=mine.columns), _reindexed(other, theirs.columns)
-
-
-def _reindexed(obj: Any, columns: Any) -> Any:
-    return obj.reindex(columns=columns)
+    how = {} if fill_value is None else {"fill_value": fill_value}
+    aligned: Any = other.reindex(columns=theirs.columns, **how)  # type: ignore[attr-defined]
+    return obj.reindex(columns=mine.columns, **how), aligned
 
 
 def reindex_like(

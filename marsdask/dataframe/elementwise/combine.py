@@ -175,8 +175,7 @@ def compare(
     The rows must be the same ones. Of frames without ``keep_shape``, which columns differ is
     computed at the call.
     """
-    other = lazy_rows(obj, other, "compare")
-    if type(obj) is not type(other):
+    if type(obj) is not type(other := lazy_rows(obj, other, "compare")):
         mine, theirs = type(obj).__name__, type(other).__name__
         raise TypeError(f"can only compare '{mine}' (not '{theirs}') with '{mine}'")
     if not isinstance(result_names, tuple):

@@ -24,7 +24,7 @@ from ..nodes.frame_node import S, SameRows, axis_number, is_array, is_masked, is
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
 from . import exemplars
-from .apply import side_by_side
+from .column_selection import side_by_side
 from .operands import (
     BROADCAST,
     ROW_VALUES,

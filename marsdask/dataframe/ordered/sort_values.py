@@ -279,11 +279,15 @@ def _sorted_by_key(
     obj: Any, by: tuple[Any, ...], key: Callable[[Any], Any], how: dict[str, Any]
 ) -> Any:
     """Sort by what a function returns of columns and levels."""
+    columns = [obj] if obj.ndim == 1 else [_values_of(obj, label) for label in by]
+    return _sorted_by(obj, [key(column) for column in columns], how)
+
+
+def _sorted_by(obj: Any, values: list[Any], how: dict[str, Any]) -> Any:
+    """Sort rows by lazy columns."""
     of_series = obj.ndim == 1
-    columns = [obj] if of_series else [_values_of(obj, label) for label in by]
-    values = [key(column) for column in columns]
     if not all(isinstance(value, Collection) for value in values):
-        raise TypeError("the key of sort_values() must return lazy values of the same rows")
+        raise TypeError("the key of a sort must return lazy values of the same rows")
     frame = obj.to_frame() if of_series else obj
     width = len(frame.columns)
     names = (f"key {place} of rows" for place in range(len(values)))
@@ -328,6 +332,25 @@ def _flag_of_several(obj: Any, flags: Sequence[Any]) -> bool:
     return bool(flags or obj.index.is_monotonic_increasing)
 
 
+def _sorted_by_levels(
+    obj: Any, level: Any, key: Any, how: dict[str, Any], *, remaining: bool
+) -> Any:
+    """Sort rows by some levels of their labels, then by the others, or by a function of levels."""
+    labels = obj.node.meta.index
+    several = list(range(labels.nlevels)) if level is None else level
+    several = several if isinstance(several, list | tuple) else [several]
+    levels = [labels._get_level_number(item) for item in several]
+    directed = isinstance(how["ascending"], list | tuple)
+    if directed and len(how["ascending"]) != len(levels):
+        raise ValueError("level must have same length as ascending")
+    by = [_values_of(obj, Level(number)) for number in levels]
+    by = [key(column) for column in by] if key is not None else by
+    if remaining and not directed:
+        others = [number for number in range(labels.nlevels) if number not in levels]
+        by += [_values_of(obj, Level(number)) for number in others]
+    return _sorted_by(obj, by, how)
+
+
 def sort_index(
     obj: S,
     *,
@@ -342,28 +365,25 @@ def sort_index(
 ) -> S:
     """Sort the rows, or the columns, by their labels. See pandas.DataFrame.sort_index.
 
-    Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
+    Differs from pandas: equal rows always keep their order, whatever ``kind`` is. ``key`` is called
+    with a lazy column of each level.
     """
     _check_kind(kind)
     check_ascending(ascending)
     meta = obj.node.meta
-    if level is not None or not sort_remaining:
-        raise NotImplementedError(
-            "sort_index(level=, sort_remaining=) is not supported; use reset_index(), "
-            "sort_values() and set_index()"
-        )
     if axis_number(meta, axis) == 1:
-        how: Any = {"ascending": ascending, "na_position": na_position, "key": key}
+        by: Any = {"level": level, "sort_remaining": sort_remaining, "key": key}
+        by |= {"ascending": ascending, "na_position": na_position}
         places = pd.Series(range(len(meta.columns)), index=meta.columns)
-        result: S = obj.iloc[:, places.sort_index(kind="stable", **how).tolist()]
+        result: S = obj.iloc[:, places.sort_index(kind="stable", **by).tolist()]
         if ignore_index:
             result.columns = pd.RangeIndex(len(meta.columns))
         return result
-    if key is not None:
-        raise NotImplementedError(
-            "sort_index(key=) of rows is not supported; use reset_index(), and "
-            "sort_values(column, key=)"
-        )
+    by_level = level is not None and meta.index.nlevels > 1
+    if by_level or key is not None:
+        how = {"ascending": ascending, "na_position": na_position}
+        result = _sorted_by_levels(obj, level, key, how, remaining=sort_remaining)
+        return reset_index(result, drop=True) if ignore_index else result
     if meta.index.nlevels == 1 and isinstance(ascending, list | tuple):
         ascending = _flag_of_several(obj, ascending)
     result = _sorted(obj, (), meta.index.nlevels, ascending, na_position)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from marsdask.core.machine.costs import kernel
+
 from ..elementwise.operands import lazy_rows
 from ..elementwise.rowwise import rowwise
 from ..nodes.frame_node import axis_number
@@ -86,12 +88,17 @@ def corr(
 ) -> DataFrame:
     """Return the correlations of all pairs of columns, in one pass. See pandas.DataFrame.corr.
 
-    Those of ranks sort each pair of columns. Infinite values are missing ones, as in pandas.
+    Those of ranks sort each pair of columns. Infinite values are missing ones, as in pandas. All
+    rows meet in one task for ``method="kendall"`` and for functions.
     """
     _check_method(method)
     frame = _numbers_of(frame, "corr", numeric_only=numeric_only)
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)
+    if _sees_all_rows(method):
+        options = {"method": method, "least": min_periods}
+        pairs: DataFrame = assembled(all_correlations, [frame], like, title="corr", **options)
+        return pairs
     if method == "spearman":
         columns = columns_of(rowwise(finite, frame))
         pairs = [(a, b) for at, a in enumerate(columns) for b in columns[: at + 1]]
@@ -102,6 +109,22 @@ def corr(
         frame, "corr", correlations, like, columns=labels, least=min_periods
     )
     return matrix
+
+
+def _sees_all_rows(method: Any) -> bool:
+    return method == "kendall" or callable(method)
+
+
+@kernel(scratch=3.0)
+def all_correlations(block: Any, method: Any, least: int) -> Any:
+    """Return the correlations of all pairs of columns of all rows."""
+    return block.corr(method, min_periods=least)
+
+
+@kernel(scratch=3.0)
+def pair_correlation(block: Any, method: Any, least: int | None) -> Any:
+    """Return the correlation of two columns of all rows."""
+    return np.asarray(block[0].corr(block[1], method, min_periods=least), dtype=float)
 
 
 def finite(frame: pd.DataFrame) -> pd.DataFrame:
@@ -129,6 +152,10 @@ def corr_with(
     """Return the correlation with another column of the same rows. See pandas.Series.corr."""
     _check_method(method)
     pair = _both(series, other, "corr")
+    if _sees_all_rows(method):
+        options = {"method": method, "least": min_periods}
+        value: Tensor = assembled(pair_correlation, [pair], 0.0, title="corr", **options)
+        return value
     if method == "spearman":
         pair = rank_columns(pair.dropna())
     result: Tensor = _folded(pair, "corr", correlation, None, least=min_periods or 1)
@@ -239,11 +266,7 @@ def floats_of(block: Any) -> Any:
 
 
 def _check_method(method: Any) -> None:
-    if method == "kendall" or callable(method):
-        raise NotImplementedError(
-            f"corr(method={method!r}) is not supported; use method='pearson' or 'spearman'"
-        )
-    if method not in ("pearson", "spearman"):
+    if method not in ("pearson", "spearman", "kendall") and not callable(method):
         raise ValueError(
             "method must be either 'pearson', 'spearman', 'kendall', or a callable, "
             f"'{method}' was supplied"

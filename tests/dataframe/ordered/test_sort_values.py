@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -135,5 +138,42 @@ def test_what_values_decide():
             d.rename_axis("r").sort_values("r")
     with pytest.raises(NotImplementedError, match="axis=1"):
         lazy.sort_values(0, axis=1)
-    with pytest.raises(NotImplementedError, match="reset_index"):
-        lazy.sort_index(level=0)
+
+
+def lower(values: Any) -> Any:
+    """Return texts in lower case, other values as they are."""
+    return values.str.lower() if values.name == "q" else values
+
+
+BY_LEVELS: dict[str, Callable[[Any], Any]] = {
+    "second level": lambda f: f.sort_index(level=1),
+    "name": lambda f: f.a.sort_index(level="q", na_position="first", ascending=False),
+    "several": lambda f: f.sort_index(level=["q", "p"], ascending=[True, False]),
+    "one direction": lambda f: f.sort_index(level=["q"], ascending=[False]),
+    "no others": lambda f: f.sort_index(level="p", sort_remaining=False, ignore_index=True),
+    "function": lambda f: f.sort_index(key=lower, ascending=[False, True]),
+    "function of a level": lambda f: f.a.sort_index(level=-1, key=lower),
+    "function of labels": lambda f: f.droplevel("p").sort_index(key=lower, ascending=False),
+    "a level of one": lambda f: f.droplevel("p").sort_index(level=0),
+    "columns": lambda f: f.assign(A=1).sort_index(axis=1, level=0, ascending=False),
+}
+
+
+@pytest.mark.parametrize("name", BY_LEVELS)
+def test_sort_by_levels(name):
+    """Other levels follow unless they are not to; functions are called with each level."""
+    labels = [(2, "x"), (1, None), (2, "a"), (1, "b"), (2, "X"), (1, "A")]
+    index = pd.MultiIndex.from_tuples(labels, names=["p", "q"])
+    frame = pd.DataFrame({"a": range(6), "B": 0.5}, index=index)
+    for size in (2, 6):
+        equal(BY_LEVELS[name](md.DataFrame(frame, chunk_size=size)), BY_LEVELS[name](frame))
+
+
+def test_errors_of_levels():
+    """They are pandas's."""
+    frame = pd.DataFrame({"a": [1]}, pd.MultiIndex.from_tuples([(1, 2)], names=["p", "q"]))
+    for data in (frame, md.DataFrame(frame)):
+        with pytest.raises(KeyError, match="zz"):
+            data.sort_index(level="zz")
+        with pytest.raises(ValueError, match="level must have same length as ascending"):
+            data.sort_index(level="q", ascending=[True, False])

@@ -20,6 +20,26 @@ def test_infinite_values_are_missing_ones(method):
     assert np.isnan(lazy.f.corr(lazy.k).compute())
 
 
+def product(some, others):
+    """Return a number of two columns."""
+    return float(some @ others)
+
+
+@pytest.mark.parametrize("method", ["kendall", product], ids=["kendall", "function"])
+def test_methods_that_see_all_rows(method):
+    """Of frames, of columns and of frames with columns; missing values are left out."""
+    frame = table(20)[["k", "f", "u"]]
+    lazy = md.DataFrame(frame, chunk_size=6)
+    for call in (
+        lambda f: f.corr(method, min_periods=2),
+        lambda f: f.corrwith(f.f, method=method),
+    ):
+        equal(call(lazy), call(frame))
+    for least in (None, 21):
+        value = lazy.k.corr(lazy.f, method, min_periods=least).compute()
+        np.testing.assert_allclose(value, frame.k.corr(frame.f, method, min_periods=least))
+
+
 @pytest.mark.parametrize("gap", [2, 3, None])
 def test_covariances_of_infinite_values(gap):
     """Infinities are missing only beside missing values; those of a pair count in rows of both."""
@@ -39,7 +59,6 @@ def test_refusals():
     with pytest.raises(ValueError, match="method must be"):
         lazy[["k"]].corr(method="no")
     for call in (
-        lambda: lazy[["k"]].corr(method="kendall"),
         lambda: lazy.t.corr(lazy.u),
         lambda: lazy.u.cov(lazy[lazy.u > 2].u),
     ):
