@@ -97,8 +97,8 @@ def corr(
     like = pd.DataFrame(0.0, labels, labels)
     if _sees_all_rows(method):
         options = {"method": method, "least": min_periods}
-        pairs: DataFrame = assembled(all_correlations, [frame], like, title="corr", **options)
-        return pairs
+        of_all: DataFrame = assembled(all_correlations, [frame], like, title="corr", **options)
+        return of_all
     if method == "spearman":
         columns = columns_of(rowwise(finite, frame))
         pairs = [(a, b) for at, a in enumerate(columns) for b in columns[: at + 1]]
