@@ -6,12 +6,15 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.node import Node
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.parts import run_of
+from marsdask.core.node import Node, PartOf, SameChunks, Taken
 from marsdask.core.sizes import Chunks, Index, Sizes, known_chunks, numbers, shape_of
 
 from ..chunks import as_shape, chunk_tolerance
@@ -21,7 +24,7 @@ from ..manipulation.shape import normalize_axis
 from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
-from .map_blocks import map_blocks
+from .map_blocks import MapBlocks, map_blocks
 from .rechunk import rechunk
 
 
@@ -30,6 +33,35 @@ def coarsen_block(block: Any, *, reduce: Callable[..., Any], factors: Index, opt
     pairs = [(n // factor, factor) for n, factor in zip(block.shape, factors, strict=True)]
     shape = tuple(itertools.chain.from_iterable(pairs))
     return reduce(block.reshape(shape), axis=tuple(range(1, 2 * block.ndim, 2)), **options)
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsened(SameChunks):
+    """One element for each group of neighbours: what makes them, and how to make a part."""
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    def sliced(self, taken: Taken, part: PartOf) -> Node | None:
+        made = self.a
+        cuts = [run_of(own) for own in taken]
+        if not isinstance(made, MapBlocks) or made.kwargs is None or None in cuts:
+            return None  # it has run, or groups are far apart
+        runs, rest = zip(*cuts, strict=True)
+        if not any(runs):
+            return None
+        factors = made.kwargs["factors"]
+        groups = tuple(
+            run and range(run.start * factor, run.stop * factor)
+            for run, factor in zip(runs, factors, strict=True)
+        )
+        axes, options = dict(enumerate(factors)), made.kwargs["options"]
+        inner = coarsen.node(made.kwargs["reduce"], part(made.inputs[0], groups), axes, **options)
+        return part(inner, rest)
+
+    def tile(self, a: Grid) -> Grid:
+        return a
 
 
 def _coarsened(
@@ -101,7 +133,7 @@ def coarsen(
         x = x[tuple(slice(n - extra) for n, extra in zip(lengths, excess, strict=True))]
     pairs = list(zip(map(numbers, x.node.chunks), factors, strict=True))
     x = rechunk(x, tuple(_multiples(sizes, factor) for sizes, factor in pairs))
-    return map_blocks.node(
+    made = map_blocks.node(
         coarsen_block,
         x,
         chunks=tuple(
@@ -113,6 +145,7 @@ def coarsen(
         factors=factors,
         options=kwargs,
     )
+    return Coarsened(made)
 
 
 def _multiples(sizes: tuple[int, ...], factor: int) -> Sizes:

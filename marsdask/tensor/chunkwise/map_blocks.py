@@ -134,10 +134,23 @@ class MapBlocks(Node):
 
     @property
     def loop_axes(self) -> tuple[LoopAxes, ...] | None:
+        if self._is_elementwise:
+            ndim = len(self.chunks)
+            ranks = [len(node.chunks) for node in self.arrays]
+            return tuple(tuple(range(ndim - rank, ndim)) for rank in ranks)
         if not self.of_lines:
             return None
         (node,) = self.arrays
         return (tuple(self._axes(len(node.chunks))),)
+
+    @property
+    def _is_elementwise(self) -> bool:
+        """Tell whether an element is made of those at its place, whatever the chunks."""
+        moves = self.dropped or self.added or self.out_sizes is not None
+        plain = self.aligns and self.kwargs is None
+        return (
+            isinstance(self.func, np.ufunc) and self.func.signature is None and plain and not moves
+        )
 
     def _out_chunks(self, chunks: Chunks) -> Chunks:
         splits = [sizes for axis, sizes in enumerate(chunks) if axis not in self.dropped]

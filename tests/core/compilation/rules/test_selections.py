@@ -246,6 +246,16 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "unpackbits-axis": (lambda: mt.unpackbits(mt.ones((N, 2), "u1"), axis=1)[5:7, 7], [1, 1]),
     "packbits": (lambda: mt.packbits(mt.arange(N) % 2)[5:7], [85, 85]),
     "apply_along_axis": (lambda: mt.apply_along_axis(np.sum, 1, lines())[5:7], [545, 645]),
+    "coarsen": (lambda: mt.coarsen(np.sum, mt.arange(N), {0: 10})[5:7], [545, 645]),
+    "coarsen-axes": (
+        lambda: mt.coarsen(np.max, square(), {0: 2, 1: 5})[3, 9:5:-2],
+        [7 * B + 49, 7 * B + 39],
+    ),
+    "map_blocks": (lambda: mt.arange(N).map_blocks(np.negative)[5:7], [-5, -6]),
+    "map_blocks-broadcast": (
+        lambda: mt.map_blocks(np.add, square(), mt.arange(B))[3, :: B // 2],
+        [3 * B, 4 * B],
+    ),
     "triu_indices": (lambda: mt.triu_indices(B)[0][[0, B - 1, B, -1]], [0, 0, 1, B - 1]),
     "tril_indices": (lambda: mt.tril_indices(B)[1][:4], [0, 0, 1, 0]),
     "triu_indices_from": (lambda: mt.triu_indices_from(square(), 1)[1][:2], [1, 2]),
