@@ -245,13 +245,14 @@ def slogdet(a: Any) -> Any:
 def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Node:
     """Return the triangle of positive definite matrices. See numpy.linalg.cholesky.
 
-    With ``lower=False`` (the name in Mars and Dask) or ``upper=True`` it is the upper one. Only the
-    lower triangle of the matrix is read.
+    With ``lower=False`` (the name in Mars and Dask) or ``upper=True`` it is the upper one. Of the
+    matrix only the same triangle is read.
     """
     node = square(as_node(a))
+    wants_upper = not lower if upper is None else upper
+    node = conj.node(matrix_transpose.node(node)) if wants_upper else node
     large = is_large(node)
     factor = LargeTriangle(node) if large else stacks.apply(np.linalg.cholesky, "nn", node)
-    wants_upper = not lower if upper is None else upper
     return conj.node(matrix_transpose.node(factor)) if wants_upper else factor
 
 

@@ -448,7 +448,7 @@ def partition(
     Differs from NumPy: the other elements may be sorted. With Mars's ``return_index`` the positions
     follow.
     """
-    _check_kth(a, kth, axis)
+    _check_kth(a, kth, axis, kind)
     return sort.node(a, axis, order=order, return_index=return_index)
 
 
@@ -462,11 +462,13 @@ def argpartition(
     Differs from NumPy: the other elements may be sorted.
     """
     node = _in_axes(a)
-    _check_kth(node, kth, axis)
+    _check_kth(node, kth, axis, kind)
     return argsort.node(node, axis, order=order)
 
 
-def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+def _check_kth(a: Any, kth: Any, axis: Any, kind: Any) -> None:
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     shape = as_node(a).shape
     length = math.prod(numbers(shape)) if axis is None else numbers(shape)[axis]
     for item in map(operator.index, np.atleast_1d(kth).tolist()):

@@ -75,10 +75,11 @@ def test_factors_with_pivots(data):
 
 
 def test_the_upper_triangle():
-    """With lower=False, or upper=True, the triangle is the other one."""
+    """With lower=False, or upper=True, the triangle is the other one, and only that one is read."""
     for options in ({"lower": False}, {"upper": True}):
-        upper = linalg.cholesky(tensor(POSITIVE[0], 2), **options)
-        np.testing.assert_allclose(upper.compute(), np.linalg.cholesky(POSITIVE[0]).T)
+        for matrix in (POSITIVE[0], np.triu(POSITIVE[0])):
+            upper = linalg.cholesky(tensor(matrix, 2), **options)
+            np.testing.assert_allclose(upper.compute(), np.linalg.cholesky(POSITIVE[0]).T)
 
 
 def test_wrong_shapes_are_refused_at_the_call():

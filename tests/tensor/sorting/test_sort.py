@@ -212,3 +212,12 @@ def test_a_sort_keeps_to_small_budgets():
         assert ordered.sum().compute(session=session) == pytest.approx(x.sum().compute())
     finally:
         session.close()
+
+
+@pytest.mark.parametrize("name", ["partition", "argpartition"])
+def test_kinds_of_partitions(name):
+    """There is one, as in NumPy."""
+    for module, x in ((np, np.arange(3)), (mt, mt.arange(3, chunk_size=2))):
+        getattr(module, name)(x, 1, kind="introselect")
+        with pytest.raises(ValueError, match="select kind must be 'introselect'"):
+            getattr(module, name)(x, 1, kind="stable")
