@@ -26,7 +26,6 @@ WRAPS = {
     "marsdask/dataframe/io/csv.py": 1,
     "marsdask/dataframe/io/dask_frames.py": 1,
     "marsdask/dataframe/io/parquet.py": 1,
-    "marsdask/dataframe/keyed/groupby.py": 1,
     "marsdask/dataframe/reshape/ranges.py": 1,
     "marsdask/dataframe/keyed/join.py": 1,
     "marsdask/dataframe/keyed/unique.py": 1,

@@ -14,6 +14,11 @@ from tests.source import ROOT, files, title
 ELSEWHERE = {
     "tests/test_drop_in.py": ("marsdask/config", "marsdask/session"),
     "tests/test_dask_protocol.py": ("marsdask/core/protocol/finalization", "marsdask/dask_verbs"),
+    "tests/dataframe/whole/test_fallback.py": (
+        "marsdask/dataframe/whole/calls",
+        "marsdask/dataframe/whole/origin",
+        "marsdask/dataframe/whole/results",
+    ),
     "tests/core/compilation/test_memory.py": (
         "marsdask/core/machine/costs",
         "marsdask/core/machine/plan",

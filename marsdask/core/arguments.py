@@ -299,6 +299,25 @@ def _read(item: Any, scalars: dict[int, Any], *, stays: bool = False) -> Any:
     return _with_parts(item, parts, [_read(part, scalars) for part in parts])
 
 
+def with_values(item: Any) -> Any:
+    """Return an argument with the values of all lazy objects in it, computed in one graph.
+
+    They are found in lists, tuples, dicts and slices, at any depth.
+    """
+    lazy: dict[int, Any] = {}
+    _note_lazy(item, lazy)
+    return _replaced(item, _computed(lazy)) if lazy else item
+
+
+def _note_lazy(item: Any, lazy: dict[int, Any]) -> None:
+    kind: Any = type(item)
+    if _is_lazy(kind):
+        lazy[id(item)] = item
+    elif _is_container(kind):
+        for part in _parts(item):
+            _note_lazy(part, lazy)
+
+
 def _replaced(item: Any, values: dict[int, Any]) -> Any:
     if id(item) in values:
         return values[id(item)]

@@ -124,6 +124,9 @@ _OPTIONS: dict[str, Option] = {
     "dataframe.kernels": Option(
         "auto", _one_of("auto", "pandas", "polars"), "'auto', 'pandas' or 'polars'"
     ),
+    "dataframe.whole": Option(
+        "warn", _one_of("warn", "allow", "error"), "'warn', 'allow' or 'error'"
+    ),
     "dataframe.use_arrow_dtype": Option(None, _one_of(None, True, False), "a bool or None"),
     "optimize.head_optimize_threshold": Option(1000, _is_count, "a positive int"),
     "verify": Option(os.environ.get("MARSDASK_VERIFY") == "1", _is_bool, "a bool"),

@@ -25,6 +25,7 @@ from .ordered.positions import sliced_rows
 from .rows import alignment, cut_rows, recut_rows
 from .schemas.frozen import thawed
 from .tensors import to_tensor
+from .whole.fallback import with_fallback
 
 if TYPE_CHECKING:
     from marsdask.core.session import Session
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 @public_methods
+@with_fallback
 class Rows(Collection):
     """A lazy pandas object in chunks of rows."""
 

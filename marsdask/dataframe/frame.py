@@ -43,7 +43,6 @@ from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
 from .labels.masks import label_in_memory, listed_key
 from .labels.progressions import as_ranges
-from .missing_names import CONVERSIONS, missing_name
 from .nodes.frame_node import PlainValues, is_array
 from .ordered import rank
 from .plotting import box, histogram
@@ -53,6 +52,8 @@ from .reshape.melt import melt
 from .reshape.pivot import pivot, pivot_table
 from .reshape.stack import stack, unstack
 from .reshape.transpose import transpose
+from .whole.fallback import missing_attribute, with_fallback
+from .whole.missing_names import CONVERSIONS
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -70,6 +71,7 @@ NO_KEYS = (
 @ignore_arguments(IGNORED)
 @checked_arguments(pd.DataFrame)
 @public_methods
+@with_fallback
 class DataFrame(FrameBase):
     """A lazy table in chunks of rows, with the methods of pandas, Mars and Dask.
 
@@ -175,7 +177,8 @@ class DataFrame(FrameBase):
     def __getattr__(self, name: str) -> Series:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
-        raise missing_name(self, name, pd.DataFrame, CONVERSIONS)
+        attribute: Series = missing_attribute(self, name, pd.DataFrame, CONVERSIONS)
+        return attribute
 
     def __dir__(self) -> list[str]:
         names = [name for name in self.columns if isinstance(name, str) and name.isidentifier()]

@@ -47,6 +47,7 @@ from .reduction import times as times_of
 from .reduction.describe import describe
 from .reduction.info import info
 from .reshape import object_labels, transpose
+from .whole.fallback import with_fallback
 from .windows import ewm, expanding, fill, resample, rolling, times
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ T = TypeVar("T")
 @ignore_arguments(IGNORED)
 @checked_arguments(pd.DataFrame, pd.Series)
 @public_methods
+@with_fallback
 class FrameBase(Rows):
     """Lazy rows with labels."""
 

@@ -27,10 +27,11 @@ from .elementwise.rowwise import rowwise
 from .labels import index_methods as methods
 from .labels import index_positions as positions
 from .labels import index_times as by_time
-from .missing_names import CONVERSIONS, missing_name
 from .partitions import repartition as moves
 from .reduction import properties
 from .tensors import to_tensor
+from .whole.fallback import missing_attribute, with_fallback
+from .whole.missing_names import CONVERSIONS
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -73,6 +74,7 @@ class Field:
 
 @checked_arguments(pd.Index, pd.MultiIndex, *TIMES)
 @public_methods
+@with_fallback
 class Index(Rows):
     """Lazy row labels."""
 
@@ -340,7 +342,7 @@ class Index(Rows):
             return getattr(self._node.meta, name)
         if (attribute := by_time.attribute(self, name)) is not ...:
             return attribute
-        raise missing_name(self, name, type(self._node.meta), CONVERSIONS)
+        return missing_attribute(self, name, type(self._node.meta), CONVERSIONS)
 
     __hash__ = None  # type: ignore[assignment]
     __eq__ = methods.comparison(operator.eq)  # type: ignore[assignment]

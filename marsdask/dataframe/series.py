@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 from pandas.api.extensions import no_default
@@ -33,7 +33,6 @@ from .labels import names
 from .labels.assignment import assign_loc
 from .labels.loc import Loc, rows_sliced
 from .labels.masks import label_in_memory
-from .missing_names import CONVERSIONS, missing_name
 from .ordered import cumulative as scan
 from .ordered import rank
 from .plotting import histogram
@@ -43,6 +42,8 @@ from .reshape.categories import factorize_series
 from .reshape.explode import explode_series, repeat
 from .reshape.stack import unstack_series
 from .rows import without_ellipsis
+from .whole.fallback import missing_attribute, with_fallback
+from .whole.missing_names import CONVERSIONS
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -57,6 +58,7 @@ StrType = str  # ``Series.str`` hides the type inside the class
 @ignore_arguments(IGNORED)
 @checked_arguments(pd.Series)
 @public_methods
+@with_fallback
 class Series(FrameBase):
     """A lazy column with row labels, and the methods of pandas, Mars and Dask.
 
@@ -254,8 +256,8 @@ class Series(FrameBase):
         """Return the quotient and the remainder of another one. See pandas.Series.rdivmod."""
         return self.rfloordiv(other, *args, **kwargs), self.rmod(other, *args, **kwargs)
 
-    def __getattr__(self, name: StrType) -> Never:
-        raise missing_name(self, name, pd.Series, CONVERSIONS)
+    def __getattr__(self, name: StrType) -> Any:
+        return missing_attribute(self, name, pd.Series, CONVERSIONS)
 
     def __contains__(self, label: Any) -> bool:
         return label in self.index

@@ -12,16 +12,17 @@ from marsdask.core.arguments import in_memory, plain_arguments
 from ..elementwise.exemplars import by_values
 from ..elementwise.rowwise import Member, Method, rowwise
 from ..nodes.categories import with_all_categories
+from ..whole.calls import called_by_pandas
+from ..whole.origin import Access, MadeOfRows
 from . import all_rows
 
 if TYPE_CHECKING:
     from ..series import Series
 
 
-class Accessor:
+class Accessor(MadeOfRows):
     """An accessor of a series: ``.str``, ``.dt`` or ``.cat``."""
 
-    __slots__ = ("_kind", "_meta", "_rows")
     #: ``[]`` takes any position, so iteration by it would not end.
     __iter__ = None
 
@@ -42,6 +43,12 @@ class Accessor:
         return dir(getattr(self._meta, self._kind))
 
     def __getattr__(self, name: str) -> Any:
+        try:
+            return self._attribute(name)
+        except NotImplementedError as refusal:
+            return called_by_pandas(self, Access(name), refusal)
+
+    def _attribute(self, name: str) -> Any:
         if (self._kind, name) == ("cat", "categories"):
             return with_all_categories(self._rows).node.meta.cat.categories
         attribute = getattr(getattr(self._meta, self._kind), name)
@@ -54,6 +61,12 @@ class Accessor:
         return rowwise(Member(name, self._kind), self._rows)
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._called(name, *args, **kwargs)
+        except NotImplementedError as refusal:
+            return called_by_pandas(self, Access(name, args, kwargs), refusal)
+
+    def _called(self, name: str, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = plain_arguments(args, kwargs, scalars_stay=False)
         if name != "cat":  # which takes rows
             args = tuple(map(in_memory, args))

@@ -24,10 +24,11 @@ from ..display import html
 from ..elementwise.rowwise import Method, rowwise, to_series
 from ..keyed.unique import distinct_values as rows_of_distinct_values
 from ..labels import index_methods as methods
-from ..missing_names import missing_name
 from ..nodes.frame_node import PlainValues
 from ..ordered.row_numbers import reset_index
 from ..tensors import in_utc, to_tensor
+from ..whole.fallback import function_with_fallback
+from ..whole.missing_names import missing_name
 
 if TYPE_CHECKING:
     from marsdask.core.session import Session
@@ -58,6 +59,7 @@ def values_of(rows: Any) -> Tensor | ExtensionValues:
 
 
 @public_call
+@function_with_fallback
 def unique(values: Any) -> Tensor | ExtensionValues | Index:
     """Return the distinct values, in order of first occurrence. See pandas.unique.
 

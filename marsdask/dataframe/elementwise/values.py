@@ -23,6 +23,7 @@ from ..create import FromTensor
 from ..nodes.frame_node import S, SameRows, axis_number, is_array, is_masked, is_row
 from ..reduction.reductions import collection_of
 from ..rows import as_one_chunk
+from ..whole.fallback import function_with_fallback
 from . import exemplars
 from .column_selection import side_by_side
 from .operands import (
@@ -362,6 +363,7 @@ def combine_first(obj: S, other: Any) -> S:
 
 
 @public_call
+@function_with_fallback
 def isna(obj: S) -> S:
     """Tell which values are missing. See pandas.isna."""
     result: S = _missing(pd.isna, obj)
@@ -369,6 +371,7 @@ def isna(obj: S) -> S:
 
 
 @public_call
+@function_with_fallback
 def notna(obj: S) -> S:
     """Tell which values are there. See pandas.notna."""
     result: S = _missing(pd.notna, obj)

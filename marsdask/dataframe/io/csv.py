@@ -43,6 +43,7 @@ from ..storage.files import (
     looked_at,
     open_file,
 )
+from ..whole.fallback import function_with_fallback
 from .csv_files.columns import SPLITTABLE, has_header, head_of, runs_of_columns, separators_in
 from .csv_files.lines import OUTSIDE, Ends, ends_of, line_after, separators_of, whole_lines
 from .pandas_readers import is_buffer, read_buffer
@@ -390,6 +391,7 @@ def _parse_by_arrow(
 
 
 @public_call
+@function_with_fallback
 def read_csv(
     path: Any,
     sep: str = ",",

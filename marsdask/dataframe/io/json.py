@@ -15,6 +15,7 @@ from marsdask.core.public import public_call
 
 from ..rows import empty_rows
 from ..storage.files import expand_paths, open_file, storage_of
+from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
 from .text import compression_of, destination
 from .whole_files import read_whole_files
@@ -205,6 +206,7 @@ def _types_shown(first: Any) -> dict[str, Any]:
 
 
 @public_call
+@function_with_fallback
 def read_json(
     path: Any,
     *,

@@ -48,6 +48,7 @@ from ..storage.row_groups import (
     read_groups,
     with_gaps,
 )
+from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
 from .write import in_folder, write_files
 
@@ -181,6 +182,7 @@ IGNORED = {
 
 
 @public_call
+@function_with_fallback
 def read_parquet(
     path: Any,
     *,

@@ -24,6 +24,7 @@ from ..nodes.frame_node import row_bytes
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
 from ..rows import empty_rows
+from ..whole.fallback import function_with_fallback
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -151,6 +152,7 @@ def _literal(value: Any) -> str:
 
 
 @public_call
+@function_with_fallback
 def read_sql_query(
     sql: str,
     con: Any,
@@ -223,6 +225,7 @@ def _as_times(low: Any, high: Any) -> tuple[Any, Any]:
 
 
 @public_call
+@function_with_fallback
 def read_sql_table(
     table_name: str,
     con: Any,
@@ -258,6 +261,7 @@ def read_sql_table(
 
 
 @public_call
+@function_with_fallback
 def read_sql(sql: str, con: Any, index_col: Any = None, **options: Any) -> DataFrame:
     """Return a frame over a query or a table of a database. See pandas.read_sql.
 

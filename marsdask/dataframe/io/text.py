@@ -21,6 +21,7 @@ from ..elementwise.rowwise import columns_at, level_values, relabelled, rowwise,
 from ..nodes.frame_node import dtypes_of
 from ..rows import level_at
 from ..storage.files import Storage, located, storage_of
+from ..whole.fallback import function_with_fallback
 from .csv import read_csv
 from .pandas_readers import is_buffer, read_buffer
 from .whole_files import read_whole_files
@@ -191,6 +192,7 @@ def to_csv(
 
 
 @public_call
+@function_with_fallback
 def read_table(path: Any, sep: str = "\t", **options: Any) -> DataFrame:
     """Return a frame over files separated by tabs. See pandas.read_table.
 
@@ -208,6 +210,7 @@ def read_table(path: Any, sep: str = "\t", **options: Any) -> DataFrame:
 
 
 @public_call
+@function_with_fallback
 def read_fwf(
     path: Any, *, storage_options: Mapping[str, Any] | None = None, **options: Any
 ) -> DataFrame:

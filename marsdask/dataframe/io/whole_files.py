@@ -26,6 +26,7 @@ from ..storage.files import (
     storage_of,
 )
 from ..storage.range_labels import are_numbers, labels_as_columns
+from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
 from .write import in_folder, write_files
 
@@ -114,6 +115,7 @@ def stripes_of(each: int) -> Callable[[Any, int], list[tuple[int, int]]]:
 
 
 @public_call
+@function_with_fallback
 def read_orc(
     path: Any,
     columns: Sequence[str] | None = None,
@@ -156,6 +158,7 @@ def read_orc(
 
 
 @public_call
+@function_with_fallback
 def read_feather(
     path: Any,
     columns: Sequence[str] | None = None,

@@ -16,7 +16,8 @@ from pandas.api.typing import Rolling as PandasRolling
 from marsdask.core.collection import Collection
 from marsdask.core.public import public_methods
 
-from ..missing_names import missing_name
+from ..whole.fallback import missing_attribute, with_fallback
+from ..whole.origin import MadeOfRows
 from .aggregation import GroupByCall, Pairs, R
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _aggregation(name: str) -> WindowMethod:
     return typed("WindowMethod", aggregate)
 
 
-class GroupWindows(Generic[R]):
+class GroupWindows(MadeOfRows, Generic[R]):
     """Windows within groups: methods aggregate each of them."""
 
     theirs: ClassVar[type] = PandasRolling
@@ -159,7 +160,7 @@ class GroupWindows(Generic[R]):
         meta = self._groups._node.meta
         if not name.startswith("_") and name in meta.columns:
             return self[name]
-        raise missing_name(self, name, self.theirs, WINDOW_CONVERSIONS)
+        return missing_attribute(self, name, self.theirs, WINDOW_CONVERSIONS)
 
     def _aggregate(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         groups = self._groups
@@ -183,6 +184,7 @@ class GroupWindows(Generic[R]):
 
 
 @public_methods
+@with_fallback
 class GroupRolling(GroupWindows[R]):
     """The result of ``rolling`` or ``expanding`` of groups: methods aggregate each window."""
 
@@ -210,6 +212,7 @@ class GroupRolling(GroupWindows[R]):
 
 
 @public_methods
+@with_fallback
 class GroupEwm(GroupWindows[R]):
     """The result of ``ewm`` of groups: exponentially weighted aggregations."""
 
@@ -226,6 +229,7 @@ class GroupEwm(GroupWindows[R]):
 
 
 @public_methods
+@with_fallback
 class GroupBins(GroupWindows[R]):
     """The result of ``resample`` of groups: methods aggregate each bin of each group."""
 

@@ -12,7 +12,6 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy, TimeGrouper
 
 from marsdask.core.arguments import in_memory, listed_names
-from marsdask.core.collection import wrap
 from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
@@ -36,14 +35,17 @@ from ..labels.group_labels import (
     with_empty_groups,
     with_key_columns,
 )
-from ..missing_names import GROUP_CONVERSIONS, missing_name
 from ..nodes.dtypes import in_one_type
 from ..ordered.rank import GroupNumbers, number_rows_by, positions_of
 from ..ordered.row_numbers import reset_index
 from ..plotting.accessor import GroupPlots, hist_groups
 from ..plotting.box import boxplot_groups
 from ..reduction.floats import narrow_floats
+from ..reduction.reductions import collection_of as _lazy
 from ..rows import without_levels
+from ..whole.fallback import missing_attribute, with_fallback
+from ..whole.missing_names import GROUP_CONVERSIONS
+from ..whole.origin import MadeOfRows
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, empty_result, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
@@ -53,10 +55,6 @@ from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
-
-
-def _lazy(node: Node) -> Any:
-    return wrap(node)
 
 
 def _as_list(how: Any) -> list[Any]:
@@ -118,7 +116,8 @@ def _row_method(name: str) -> AggregationMethod:
 @ignore_arguments(IGNORED_OF_GROUPS)
 @suggesting_methods
 @public_methods
-class GroupBy(Generic[R, C]):
+@with_fallback
+class GroupBy(MadeOfRows, Generic[R, C]):
     """The result of ``groupby``: methods are aggregations, ``[]`` selects columns."""
 
     def __init__(
@@ -160,7 +159,8 @@ class GroupBy(Generic[R, C]):
     def __getattr__(self, name: str) -> GroupBy[C, C]:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
-        raise missing_name(self, name, DataFrameGroupBy, GROUP_CONVERSIONS)
+        groups: GroupBy[C, C] = missing_attribute(self, name, DataFrameGroupBy, GROUP_CONVERSIONS)
+        return groups
 
     def _over(self, obj: Any) -> GroupBy[Any, Any]:
         """Return the groups of the same rows with other columns."""

@@ -29,6 +29,7 @@ from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..rows import levels_in
 from ..schemas.schema import result_of
+from ..whole.fallback import function_with_fallback
 from .merge import ANTI, Merge, MergeOptions
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ AS_OBJECTS = "marsdask:key {}"
 
 
 @public_call
+@function_with_fallback
 @without("shuffle_method", "npartitions", "broadcast")
 def merge(
     left: Any,

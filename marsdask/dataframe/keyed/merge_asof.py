@@ -24,6 +24,7 @@ from ..reduction.properties import monotonic
 from ..reduction.reductions import collection_of
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import types_of
+from ..whole.fallback import function_with_fallback
 from .join import merge
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def nearest(left: Any, right: Any, rises: Any = True, *, how: Options) -> Any:
 
 
 @public_call
+@function_with_fallback
 def merge_asof(
     left: Any,
     right: Any,
@@ -148,6 +150,7 @@ def _keys(frame: Any, key: Any) -> Any:
 
 
 @public_call
+@function_with_fallback
 def merge_ordered(
     left: Any,
     right: Any,

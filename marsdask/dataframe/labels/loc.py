@@ -23,6 +23,8 @@ from ..elementwise.rowwise import NewLabels, rowwise
 from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import FrameNode, S
 from ..rows import concat, without_ellipsis, without_levels
+from ..whole.fallback import with_fallback
+from ..whole.origin import MadeOfRows
 from .assignment import assign_iloc, assign_loc
 from .by_position import rows_in_order
 from .index_methods import is_sorted
@@ -247,7 +249,8 @@ def rows_sliced(obj: S, key: slice) -> S:
 
 
 @public_methods
-class Loc(Generic[S]):
+@with_fallback
+class Loc(MadeOfRows, Generic[S]):
     """``loc``: rows by label or by a mask, columns by label."""
 
     def __init__(self, obj: S, *, flags: bool = False) -> None:
@@ -363,7 +366,8 @@ SEVERAL = (list, slice, np.ndarray, pd.Index, pd.Series, pd.DataFrame, dict, set
 
 
 @public_methods
-class At(Generic[S]):
+@with_fallback
+class At(MadeOfRows, Generic[S]):
     """``at`` and ``iat``: one value, by its label and column or by its positions."""
 
     def __init__(self, obj: S, by: str) -> None:

@@ -28,6 +28,8 @@ from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import FrameNode, S, row_bytes
 from ..reduction.reductions import one_row
 from ..rows import without_ellipsis
+from ..whole.fallback import with_fallback
+from ..whole.origin import MadeOfRows
 from .positions import Positions
 from .row_numbers import ResetIndex
 
@@ -106,7 +108,8 @@ BOOLEAN = "Boolean index has wrong length: {} instead of {}"
 
 
 @public_methods
-class ILoc(Generic[S]):
+@with_fallback
+class ILoc(MadeOfRows, Generic[S]):
     """``iloc``: rows (and columns) by position."""
 
     def __init__(self, obj: S) -> None:

@@ -15,6 +15,7 @@ from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
 from ..nodes.categories import with_all_categories
 from ..nodes.frame_node import as_node, is_masked
 from ..tensors import to_tensor
+from ..whole.fallback import function_with_fallback
 from .conversions import Conversion, as_lazy, is_lazy, of_memory
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def cut(x: Any, bins: Any, *, retbins: Literal[True], **options: Any) -> tuple[S
 @overload
 def cut(x: Any, bins: Any, *, retbins: Literal[False] = False, **options: Any) -> Series: ...
 @public_call
+@function_with_fallback
 def cut(x: Any, bins: Any, *, retbins: bool = False, **options: Any) -> Any:
     """Return the interval of each value. See pandas.cut.
 
@@ -74,6 +76,7 @@ def qcut(x: Any, q: Any, *, retbins: Literal[True], **options: Any) -> tuple[Ser
 @overload
 def qcut(x: Any, q: Any, *, retbins: Literal[False] = False, **options: Any) -> Series: ...
 @public_call
+@function_with_fallback
 def qcut(x: Any, q: Any, *, retbins: bool = False, **options: Any) -> Any:
     """Return the interval of each value between quantiles. See pandas.qcut.
 
@@ -106,6 +109,7 @@ def no_values(block: Any, dtype: Any) -> Any:
 
 
 @public_call
+@function_with_fallback
 def get_dummies(
     data: DataFrame | Series,
     prefix: Any = None,
@@ -163,6 +167,7 @@ def _of_values(indicators: DataFrame, meta: Any, *, dummy_na: bool, drop_first: 
 
 
 @public_call
+@function_with_fallback
 def from_dummies(
     data: DataFrame, sep: str | None = None, default_category: Any = None
 ) -> DataFrame:
@@ -224,6 +229,7 @@ def codes_of(block: Any, values: Any) -> Any:
 
 
 @public_call
+@function_with_fallback
 def factorize(
     values: Any, sort: bool = False, use_na_sentinel: bool = True
 ) -> tuple[Tensor, Index]:

@@ -41,6 +41,7 @@ from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of
+from ..whole.fallback import function_with_fallback
 from .object_labels import in_type_of_joined_labels, with_inferred_labels
 
 
@@ -360,6 +361,7 @@ def keyed(block: Any, keys: Any, names: Any) -> Any:
 
 
 @public_call
+@function_with_fallback
 def concat(
     objs: Iterable[S] | Mapping[Any, S],
     *,

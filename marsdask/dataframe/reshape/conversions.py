@@ -21,6 +21,7 @@ from ..create import in_memory, series_from_tensor
 from ..elementwise.rowwise import Unsettled, rowwise
 from ..labels.index_methods import as_index, column
 from ..tensors import to_tensor
+from ..whole.fallback import function_with_fallback
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -131,6 +132,7 @@ def to_numeric(
     arg: Any, errors: str = ..., downcast: str | None = ..., dtype_backend: Any = ...
 ) -> Any: ...
 @public_call
+@function_with_fallback
 def to_numeric(
     arg: Any, errors: str = "raise", downcast: str | None = None, dtype_backend: Any = no_default
 ) -> Any:
@@ -203,6 +205,7 @@ def to_datetime(
     cache: bool = ...,
 ) -> Any: ...
 @public_call
+@function_with_fallback
 def to_datetime(
     arg: Any,
     errors: str = "raise",
@@ -282,6 +285,7 @@ def to_timedelta(arg: Series, unit: str | None = ..., errors: str = ...) -> Seri
 @overload
 def to_timedelta(arg: Any, unit: str | None = ..., errors: str = ...) -> Any: ...
 @public_call
+@function_with_fallback
 def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> Any:
     """Return the durations that texts or numbers tell. See pandas.to_timedelta."""
     options = {"unit": unit, "errors": errors}

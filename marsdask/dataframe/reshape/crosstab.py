@@ -12,6 +12,7 @@ from marsdask.core.public import public_call
 
 from ..create import from_pandas
 from ..elementwise.rowwise import renamed, rowwise
+from ..whole.fallback import function_with_fallback
 from .concat import concat
 from .conversions import of_memory
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 @public_call
+@function_with_fallback
 def crosstab(
     index: Any,
     columns: Any,

@@ -14,6 +14,7 @@ from ..elementwise.rowwise import Method, NewLabels, relabelled, rowwise
 from ..nodes.frame_node import as_node, dtypes_of
 from ..ordered.row_numbers import reset_index
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
+from ..whole.fallback import function_with_fallback
 from .concat import concat
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def melted(block: Any, kept: list[int], at: list[int], **names: Any) -> Any:
 
 
 @public_call
+@function_with_fallback
 def melt(
     frame: DataFrame,
     id_vars: Any = None,

@@ -20,6 +20,7 @@ from ..labels.group_labels import LevelNumber
 from ..nodes.frame_node import as_node, dtypes_of
 from ..rows import level_at, without_names
 from ..schemas.samples import row
+from ..whole.fallback import function_with_fallback
 from .stack import widened
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 @public_call
+@function_with_fallback
 def pivot(
     data: DataFrame, *, columns: Any, index: Any = no_default, values: Any = no_default
 ) -> DataFrame:
@@ -65,6 +67,7 @@ def _of_one_type(frame: Any) -> Any:
 
 
 @public_call
+@function_with_fallback
 def pivot_table(
     data: DataFrame,
     values: Any = None,

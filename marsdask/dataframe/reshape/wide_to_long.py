@@ -16,6 +16,7 @@ from ..keyed.unique import duplicated
 from ..nodes.frame_node import as_node, dtypes_of
 from ..ordered.row_numbers import reset_index
 from ..schemas.samples import sample
+from ..whole.fallback import function_with_fallback
 from .concat import concat
 from .flat_map import flat_map
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @public_call
+@function_with_fallback
 def wide_to_long(
     df: DataFrame, stubnames: Any, i: Any, j: Any, sep: str = "", suffix: str = r"\d+"
 ) -> DataFrame:
@@ -109,6 +111,7 @@ def _of_number(
 
 
 @public_call
+@function_with_fallback
 def lreshape(data: DataFrame, groups: Mapping[Any, list[Any]], dropna: bool = True) -> DataFrame:
     """Return groups of columns as one column each, one below the other. See pandas.lreshape."""
     meta = as_node(data).meta

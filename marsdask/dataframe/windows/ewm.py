@@ -18,6 +18,7 @@ from ..elementwise.rowwise import rowwise
 from ..nodes.frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..reduction.reductions import collection_of
+from ..whole.fallback import with_fallback
 from .expanding import floats
 from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
@@ -132,6 +133,7 @@ def weigh_from(block: Any, state: Weighted | None, how: Options, name: str, leas
 
 
 @public_methods
+@with_fallback
 class ExponentialMovingWindow(Windows[S]):
     """Each row with all rows before it, whose weights fall with their distance.
 

@@ -15,6 +15,7 @@ from marsdask.core.public import public_methods
 
 from ..nodes.frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
+from ..whole.fallback import with_fallback
 from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
 
@@ -156,6 +157,7 @@ EXPANSIONS: dict[str, Callable[..., Any]] = {
 
 
 @public_methods
+@with_fallback
 class Expanding(Windows[S]):
     """Each row with all rows before it.
 

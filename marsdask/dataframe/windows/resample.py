@@ -17,11 +17,12 @@ from marsdask.core.traits import Level, SortKey
 from ..elementwise.rowwise import rowwise
 from ..keyed.groupby import GroupBy, groupby
 from ..labels.group_labels import put
-from ..missing_names import missing_name
 from ..nodes.frame_node import S, dtypes_of
 from ..reduction.fold import Assembly
 from ..rows import alignment, level_at
 from ..schemas.samples import column
+from ..whole.fallback import missing_attribute, with_fallback
+from ..whole.origin import MadeOfRows
 from .bins import (
     Bins,
     all_bins,
@@ -92,7 +93,8 @@ def upsampling(name: str) -> ResampleMethod:
 
 
 @public_methods
-class Resampler(Generic[S]):
+@with_fallback
+class Resampler(MadeOfRows, Generic[S]):
     """Bins of time; methods are aggregations, whose results are one chunk."""
 
     def __init__(self, obj: S, how: Options, on: Any, selection: Any = None) -> None:
@@ -119,9 +121,10 @@ class Resampler(Generic[S]):
         meta = self._obj.node.meta
         if isinstance(meta, pd.DataFrame) and name in meta.columns:
             return self[name]
-        raise missing_name(
+        bins: Self = missing_attribute(
             self, name, PandasResampler, "a named aggregation, or groupby() by a column of times"
         )
+        return bins
 
     def _in_order(self) -> Any:
         """Return the rows in the order of time."""

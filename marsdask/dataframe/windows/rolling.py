@@ -19,6 +19,7 @@ from ..nodes.frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
 from ..rows import concat
+from ..whole.fallback import with_fallback
 from .recurrence import CarriedRows, Carry
 from .window import OF_PAIRS, Options, Windows, check_method, statistic, window_values
 
@@ -58,6 +59,7 @@ def more_rows(state: Any, found: Any, how: Options, **rest: Any) -> Any:
 
 
 @public_methods
+@with_fallback
 class Rolling(Windows[S]):
     """The windows of rows around each row."""
 

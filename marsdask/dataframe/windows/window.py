@@ -17,9 +17,10 @@ from marsdask.core.public import public_methods
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import columns_at, rowwise
-from ..missing_names import missing_name
 from ..nodes.frame_node import FrameNode, S, dtypes_of, is_row
 from ..rows import levels_in
+from ..whole.fallback import missing_attribute, with_fallback
+from ..whole.origin import MadeOfRows
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -65,7 +66,8 @@ def statistic(name: str, kind: str = "Rolling") -> WindowStatistic:
 
 
 @public_methods
-class Windows(Generic[S]):
+@with_fallback
+class Windows(MadeOfRows, Generic[S]):
     """The windows of rows that belong to each row; methods are statistics of them."""
 
     kind: ClassVar[str]
@@ -114,7 +116,7 @@ class Windows(Generic[S]):
         meta = self._obj.node.meta
         if isinstance(meta, pd.DataFrame) and name in meta.columns:
             return self[name]
-        raise missing_name(
+        return missing_attribute(
             self, name, self._theirs, f"to_pandas() before {self.kind}(), or shift() and arithmetic"
         )
 

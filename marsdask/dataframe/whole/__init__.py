@@ -1,0 +1,1 @@
+"""Calls that pandas answers from all rows at once, where there is no way by chunks."""

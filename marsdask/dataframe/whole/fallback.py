@@ -1,0 +1,128 @@
+"""Public methods and functions that pandas answers where they have no way by chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
+from types import FunctionType
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from marsdask.core.public import OPERATORS, REFLECTED
+
+from .calls import called_by_pandas, falls_back, function_by_pandas, set_by_pandas
+from .missing_names import UnsupportedNameError, missing_name
+from .origin import Access, remember
+
+C = TypeVar("C", bound=type)
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Whether a public method or function is at work: only the one that the user calls falls back.
+_at_work: ContextVar[bool] = ContextVar("marsdask_frame_call", default=False)
+
+#: What runs functions of the user with lazy objects raises as it is.
+EXCEPTIONS = {"pipe"}
+
+#: Methods that return another form of the rows; others of that prefix write files.
+CONVERSIONS = {"to_frame", "to_list", "to_numpy", "to_period", "to_series", "to_timestamp"}
+
+#: The classes whose properties are those of all rows.
+MODELS = (pd.DataFrame, pd.Series, pd.Index)
+
+#: Other methods that Python calls for the user.
+SPECIAL = OPERATORS | REFLECTED | {"__iter__"}
+
+
+def with_fallback(cls: C) -> C:
+    """Let pandas answer what the public methods and properties of a class refuse."""
+    faces: dict[Any, Any] = {}
+    for name, member in list(vars(cls).items()):
+        if (name.startswith("_") and name not in SPECIAL) or name in EXCEPTIONS:
+            continue
+        if isinstance(member, FunctionType):
+            if name.startswith("to_") and name not in CONVERSIONS:
+                continue
+            # Two names of one method stay names of one method.
+            setattr(cls, name, faces.setdefault(member, _method(member, name)))
+        elif isinstance(member, property) and any(hasattr(model, name) for model in MODELS):
+            setattr(cls, name, _property(member, name))
+    return cls
+
+
+def function_with_fallback(func: F) -> F:
+    """Let the function of pandas of that name answer what a function refuses."""
+
+    @wraps(func)
+    def face(*args: Any, **kwargs: Any) -> Any:
+        def fall_back(refusal: NotImplementedError) -> Any:
+            return function_by_pandas(func.__name__, args, kwargs, refusal)
+
+        return _tried(func, args, kwargs, fall_back)
+
+    return face  # type: ignore[return-value]
+
+
+def missing_attribute(obj: Any, name: str, theirs: type, way: str) -> Any:
+    """Return pandas's method or property of a name that an object does not have.
+
+    ``theirs`` is the class of pandas that may have it, ``way`` what to use where it is not called.
+    """
+    error = missing_name(obj, name, theirs, way)
+    if not isinstance(error, UnsupportedNameError) or not falls_back(obj) or _at_work.get():
+        raise error
+    if not callable(getattr(theirs, name)):
+        return called_by_pandas(obj, Access(name), error)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return called_by_pandas(obj, Access(name, args, kwargs), error)
+
+    call.__name__ = name
+    return call
+
+
+def _tried(func: Any, args: Any, kwargs: Any, fall_back: Callable[..., Any]) -> Any:
+    if _at_work.get():
+        return func(*args, **kwargs)
+    token = _at_work.set(True)
+    try:
+        return func(*args, **kwargs)
+    except NotImplementedError as error:
+        refusal = error
+    finally:
+        _at_work.reset(token)
+    return fall_back(refusal)
+
+
+def _method(method: Any, name: str) -> Any:
+    @wraps(method)
+    def face(*args: Any, **kwargs: Any) -> Any:
+        if _at_work.get():
+            return method(*args, **kwargs)
+        obj, *rest = args
+        access = Access(name, tuple(rest), kwargs)
+        result = _tried(method, args, kwargs, lambda error: called_by_pandas(obj, access, error))
+        remember(result, obj, access)
+        return result
+
+    return face
+
+
+def _property(member: property, name: str) -> property:
+    access = Access(name)
+
+    def get(obj: Any) -> Any:
+        result = _tried(member.fget, (obj,), {}, lambda error: called_by_pandas(obj, access, error))
+        remember(result, obj, access)
+        return result
+
+    def put(obj: Any, value: Any) -> None:
+        _tried(member.fset, (obj, value), {}, lambda error: set_by_pandas(obj, name, value, error))
+
+    return property(
+        wraps(member.fget)(get) if member.fget else None,
+        wraps(member.fset)(put) if member.fset else None,
+        member.fdel,
+        member.__doc__,
+    )

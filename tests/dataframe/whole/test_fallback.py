@@ -1,0 +1,125 @@
+"""What has no way by chunks is computed by pandas from all rows, with its values and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from marsdask.core.config import option_context
+from marsdask.dataframe.whole import calls
+
+FRAME = pd.DataFrame(
+    {"k": ["x", "y", "x", "y"], "a": [3, 1, 2, 5], "f": [1.0, None, 4.0, 2.0]}, index=[4, 1, 7, 2]
+)
+
+
+def _timed(pd: Any, frame: Any) -> Any:
+    return frame.set_index(pd.to_datetime(frame.a, unit="D"))
+
+
+def _assigned(frame: Any, change: Any) -> Any:
+    change(frame)
+    return frame
+
+
+#: Calls that our own methods refuse.
+CALLS: dict[str, Any] = {
+    "a method": lambda pd, d: d[["a", "f"]].corr("kendall"),
+    "a method of a series": lambda pd, d: d.a.corr(d.f, "kendall"),
+    "an operator": lambda pd, d: d.a + FRAME.a.iloc[:2],
+    "a lazy argument": lambda pd, d: d.a.reindex(d.a[::-1].index + 1),
+    "groups": lambda pd, d: d.groupby("k").filter(lambda rows: len(rows) > 1, dropna=False),
+    "columns of groups": lambda pd, d: d.groupby("k")["a"].transform("sum", engine="cython"),
+    "a column of groups": lambda pd, d: _timed(pd, d).groupby("k").a.shift(freq="D"),
+    "windows": lambda pd, d: [len(rows) for rows in d.a.rolling(2)],
+    "a name that we lack": lambda pd, d: d.index.sortlevel()[0].tolist(),
+    "groups that we cannot make": lambda pd, d: d.groupby([FRAME.a > 2, "k"]).f.sum(),
+    "an accessor": lambda pd, d: d.k.str.cat(FRAME.k.iloc[:2], na_rep="-"),
+    "a function": lambda pd, d: pd.to_numeric(d.a, downcast="integer", dtype_backend="pyarrow"),
+    "an item": lambda pd, d: _assigned(d, lambda d: d.__setitem__("z", FRAME.a.iloc[:2])),
+    "a row that is not there": lambda pd, d: _assigned(d, lambda d: d.loc.__setitem__((9, "a"), 4)),
+    "tuples": lambda pd, d: d.align(FRAME.iloc[:2])[0],
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_equal_to_pandas(name):
+    """Values, types, labels and their order are pandas's."""
+    expected = CALLS[name](pd, FRAME.copy())
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    with option_context({"dataframe.whole": "allow"}):
+        result = CALLS[name](md, lazy)
+    result = result.compute() if hasattr(result, "compute") else result
+    if isinstance(expected, pd.DataFrame | pd.Series):
+        assert isinstance(result, type(expected))
+        assert result.equals(expected)  # type: ignore[arg-type]  # of one class
+        assert result.index.equals(expected.index)
+    else:
+        assert result == expected
+
+
+def test_an_assignment_changes_the_object_itself():
+    """Other objects that were made of it before keep their values."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    before = lazy.a + 0
+    with option_context({"dataframe.whole": "allow"}):
+        lazy.loc[9, "a"] = 8
+    assert lazy.a.compute().tolist() == [3, 1, 2, 5, 8]
+    assert len(before) == 4
+
+
+def test_groups_have_the_rows_of_the_call():
+    """What is written to the frame later is not in its groups."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    groups = lazy.groupby("k")
+    lazy["a"] = 0
+    with option_context({"dataframe.whole": "allow"}):
+        result = groups.filter(lambda rows: rows.a.sum() > 5, dropna=False)
+    expected: Any = FRAME.groupby("k").filter(lambda rows: rows.a.sum() > 5, dropna=False)
+    pd.testing.assert_frame_equal(result.compute(), expected)
+
+
+def test_errors_are_those_of_pandas():
+    """What pandas refuses too raises its error."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    with option_context({"dataframe.whole": "allow"}), pytest.raises(ValueError, match="method"):
+        lazy.corr("nonsense", numeric_only=True)
+
+
+def test_a_warning_names_the_function_once(monkeypatch):
+    """It says what the function lacks, at the line of the user."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    monkeypatch.setattr(calls, "_warned", set())
+
+    def correlated(*labels: str) -> None:
+        with option_context({"dataframe.whole": "warn"}):
+            lazy[list(labels)].corr("kendall")
+
+    with pytest.warns(
+        pd.errors.PerformanceWarning, match=r"^pandas computes DataFrame.corr"
+    ) as said:
+        correlated("a", "f")
+    correlated("a")  # warnings are errors
+    (warning,) = said
+    assert warning.filename == __file__
+
+
+def test_what_is_refused():
+    """With the option "error" the call raises, and says what would work."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    with option_context({"dataframe.whole": "error"}):
+        with pytest.raises(NotImplementedError, match="use method="):
+            lazy[["a", "f"]].corr("kendall")
+        assert not hasattr(lazy.index, "sortlevel")
+
+
+def test_scalars_are_lazy_where_those_by_chunks_are():
+    """A program that computes a result runs whichever way it took."""
+    lazy = md.DataFrame(FRAME, chunk_size=2)
+    with option_context({"dataframe.whole": "allow"}):
+        result = lazy.a.corr(lazy.f, method="kendall")
+    np.testing.assert_allclose(result.compute(), FRAME.a.corr(FRAME.f, method="kendall"))
