@@ -22,6 +22,7 @@ from ..arguments.dask_arguments import without
 from ..create import as_lazy
 from ..elementwise.exemplars import as_scalar, exemplars_of, keys_in_one_type, objects_of
 from ..elementwise.rowwise import rowwise
+from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import dtypes_of, is_masked
 from ..nodes.traits import dtype_of_key
 from ..ordered.row_numbers import ResetIndex
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 #: The column of a right side that has a numeric key as objects.
 AS_OBJECTS = "marsdask:key {}"
+
+#: The merges that choose some rows of the left and of the right side.
+CHOOSES = {"inner", "right"}, {"inner", "left"}
 
 
 @public_call
@@ -104,7 +108,10 @@ def _rows(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame
 def _merged(sides: list[DataFrame], how: MergeOptions, *, sort: bool) -> DataFrame:
     nodes = [side.node for side in sides]
     keys = how.keys(*(node.meta for node in nodes))
-    left, right = (keys_in_one_type(*pair) for pair in zip(nodes, keys, strict=True))
+    left, right = (
+        in_one_type(node) if how.how in ways else keys_in_one_type(node, labels)
+        for node, labels, ways in zip(nodes, keys, CHOOSES, strict=True)
+    )
     node: Node = Merge(left, right, how)
     rows: DataFrame = wrap(ResetIndex(node, drop=True) if how.numbers else node)
     return _sorted_by_keys(rows, how) if sort else rows

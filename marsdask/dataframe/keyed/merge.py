@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -237,9 +238,29 @@ class Merge(FrameNode):
             alone.append(self.how(row(left), right))
         if self.how.how in {"right", "outer", "right_anti"}:
             alone.append(self.how(left, row(right)))
-        result = without_rows(pd.concat(alone), result) if alone else result
+        if self.how.left_index != self.how.right_index:
+            result = self._by_labels_of_one(left, right, alone)
+        else:
+            result = without_rows(pd.concat(alone), result) if alone else result
         times = self.how.time_keys(left, right).items()
         return result.astype({key: type_of_times(*types) for key, types in times})
+
+    def _by_labels_of_one(self, left: Any, right: Any, alone: Sequence[Any]) -> Any:
+        """Return the types if one side has its keys in the labels: the other's are the result's.
+
+        Only with rows pandas adds the keys as a column, beside columns of their name.
+        """
+        rows = self.how(left, right)
+        with suppress(ValueError):  # objects of a sample may be no numbers
+            rows = self.how(row(left), row(right))
+        if alone:
+            every = pd.concat(alone)
+            keys = [at for at in rows.columns if not all(at in part.columns for part in alone)]
+            unmatched = every.drop(columns=keys, errors="ignore").iloc[:0]
+            for label in keys:
+                unmatched.insert(rows.columns.get_loc(label), label, rows[label].iloc[:0].array)
+            rows = unmatched
+        return without_rows(rows, right if self.how.left_index else left)
 
     @property
     def settled(self) -> bool:

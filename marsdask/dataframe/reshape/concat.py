@@ -167,6 +167,12 @@ class Concat(FrameNode):
         return not self._has_rows_by_values and super().settled
 
     @property
+    def types_by_rows(self) -> bool:
+        # Numbers of parts that rows decide keep their types beside others: see cast_columns().
+        alike = all(_are_alike(part.meta, self.meta) for part in self.parts)
+        return super().types_by_rows or not (self.settled or alike)
+
+    @property
     def _has_rows_by_values(self) -> bool:
         """Whether only values tell if a part without columns has rows, and so if there are gaps."""
         bare = [total(part.chunks[0]) for part in self.parts if _lacks_columns(part.meta)]

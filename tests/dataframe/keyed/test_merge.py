@@ -300,6 +300,40 @@ def test_keys_of_different_zones(how, zones):
     assert str(found.node.meta["t"].dt.tz) == zones[0]
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+def test_types_of_chosen_rows(how):
+    """Columns that an earlier merge has filled have the type of all its rows."""
+    left = pd.DataFrame({"k": range(4)})
+    right = pd.DataFrame({"k": [1, 2], "v": [5, 6]})
+    wanted = left.merge(right, how="left")
+    with option_context({"coalesce": False}):
+        lazy = md.DataFrame(right, chunk_size=1)
+        rows = md.DataFrame(left, chunk_size=1).merge(lazy, how="left")
+        equal(rows.merge(lazy, how=how, on="k"), wanted.merge(right, how=how, on="k"))
+        equal(lazy.merge(rows, how=how, on="k"), right.merge(wanted, how=how, on="k"))
+        masked = right.astype({"v": "Int64"})
+        parts = md.concat([rows, md.DataFrame(masked)])
+        whole = pd.concat([wanted, masked])
+        equal(parts.merge(lazy, how=how, on="k"), whole.merge(right, how=how, on="k"))
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+@pytest.mark.parametrize("label", ["a", "m", "u"])
+def test_labels_of_one_side(label, how):
+    """Labels are those of the side of columns; keys are a column if both sides have their name."""
+    left = pd.DataFrame({label: [1.0, 2.0]}, pd.Index([1, 2], dtype="Int64", name="m"))
+    right = pd.DataFrame({"m": [1, 2], "u": 5}, pd.date_range("2024", periods=2, name="t"))
+    both = [md.DataFrame(frame, chunk_size=1) for frame in (left, right)]
+    wanted = left.merge(right, left_index=True, right_on="m", how=how)
+    lazy = both[0].merge(both[1], left_index=True, right_on="m", how=how)
+    assert [*lazy.columns] == [*wanted.columns]
+    equal(lazy.reset_index(), wanted.reset_index())
+    wanted = right.merge(left, left_on="m", right_index=True, how=how)
+    lazy = both[1].merge(both[0], left_on="m", right_index=True, how=how)
+    assert [*lazy.columns] == [*wanted.columns]
+    equal(lazy.reset_index(), wanted.reset_index())
+
+
 @pytest.mark.parametrize(("value", "reads_all"), [(1.5, False), ("x", False), (1, True)])
 def test_head_reads_what_its_types_need(value: Any, reads_all: bool) -> None:
     """Whether a row has no match decides about the types of numbers and truth values only."""
