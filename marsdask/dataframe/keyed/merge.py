@@ -26,7 +26,7 @@ from ..ordered.row_numbers import without_numbers
 from ..relations.joins import join, right_join
 from ..relations.relation import Table
 from ..rows import as_one_chunk, levels_in
-from ..schemas.samples import row, without_rows
+from ..schemas.samples import joined_columns, row, without_rows
 from ..schemas.schema import types_of
 from ..schemas.times import in_one_zone, in_type, type_of_times
 from .chunk_sizing import (
@@ -253,13 +253,7 @@ class Merge(FrameNode):
         rows = self.how(left, right)
         with suppress(ValueError):  # objects of a sample may be no numbers
             rows = self.how(row(left), row(right))
-        if alone:
-            every = pd.concat(alone)
-            keys = [at for at in rows.columns if not all(at in part.columns for part in alone)]
-            unmatched = every.drop(columns=keys, errors="ignore").iloc[:0]
-            for label in keys:
-                unmatched.insert(rows.columns.get_loc(label), label, rows[label].iloc[:0].array)
-            rows = unmatched
+        rows = joined_columns(alone, rows) if alone else rows
         return without_rows(rows, right if self.how.left_index else left)
 
     @property

@@ -240,7 +240,10 @@ def finish(
         result = _in_own_types(result, like, SHORT if recipe in DEVIATIONS else SHORT[1:])
     if dtype in SHORT or isinstance(dtype, pd.Float32Dtype | pd.Float64Dtype):
         # Declared floats may be integers with a mask: see convert_dtypes().
-        whole = result.dtype.kind in "iu" and all(own.kind == "f" for own in dtypes_of(like))
+        kinds = dtypes_of(like)
+        opens = any(own.kind == "f" for own in kinds)
+        opens &= all(own.kind == "f" or is_masked(own) for own in kinds)
+        whole = result.dtype.kind in "iu" and opens
         whole = whole or _are_whole_numbers(partial, like, dict(kwargs).get("min_count", 0))
         result = result if whole else result.astype(dtype)
     if isinstance(like, pd.DataFrame):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,16 @@ def row(meta: pd.DataFrame) -> Any:
 def without_rows(found: Any, like: Any) -> Any:
     """Return an object without rows, with the labels of another."""
     return found.iloc[:0].set_axis(like.index, axis=0)
+
+
+def joined_columns(parts: Sequence[pd.DataFrame], like: pd.DataFrame) -> pd.DataFrame:
+    """Return joined parts without rows, with those columns of another frame that a part lacks."""
+    lacking = [label for label in like.columns if not all(label in part.columns for part in parts)]
+    joined = pd.concat(parts).drop(columns=lacking, errors="ignore").iloc[:0]
+    for at, label in enumerate(like.columns):
+        if label in lacking:
+            joined.insert(at, label, like[label].iloc[:0].array)
+    return joined
 
 
 def gaps_of(rows: Any) -> frozenset[int]:

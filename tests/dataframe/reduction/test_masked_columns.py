@@ -118,7 +118,8 @@ def test_no_rows(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("values", [[0, None], [1, 2], [1.5, 2]], ids=str)
 def test_converted_columns(method, values):
     """Floats that are whole are integers: so are the largest one and the sum."""
-    frame = pd.DataFrame({"a": values, "b": [None, 3]}, dtype=float)
-    lazy = md.DataFrame(frame, chunk_size=1)
-    wanted = getattr(frame.convert_dtypes(), method)()
-    equal(getattr(lazy.convert_dtypes(), method)(), wanted)
+    floats = pd.DataFrame({"a": values, "b": [None, 3]}, dtype=float)
+    for frame in (floats, floats.assign(i=1)):
+        lazy = md.DataFrame(frame, chunk_size=1)
+        wanted = getattr(frame.convert_dtypes(), method)()
+        equal(getattr(lazy.convert_dtypes(), method)(), wanted)
