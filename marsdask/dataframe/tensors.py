@@ -12,7 +12,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node, PartOf, Taken
+from marsdask.core.node import Node, PartOf, SameMeta, Taken
 from marsdask.core.sizes import Chunks
 
 from .nodes.dtypes import in_one_type, is_small
@@ -27,6 +27,8 @@ class ToTensor(Node):
     """The values of a frame; each chunk has all columns."""
 
     a: Node
+    may_widen: bool = False
+    """Whether integers or truth values may have gaps, as those of rows in no group."""
 
     @property
     def meta(self) -> Any:
@@ -34,11 +36,13 @@ class ToTensor(Node):
         dtype = values.dtype
         if isinstance(self.a, FrameNode) and self.a.opens_types and dtype.kind in "mM":
             dtype = np.dtype(dtype.kind)  # only values tell the unit
+        if self.may_widen and dtype.kind in "biu":
+            dtype = np.dtype(object if dtype.kind == "b" else float)
         return np.empty((0,) * values.ndim, dtype)
 
     @property
     def may_narrow(self) -> bool:
-        return super().may_narrow and is_small(self.a)
+        return (self.may_widen or super().may_narrow) and is_small(self.a)
 
     @property
     def chunks(self) -> Chunks:
@@ -92,6 +96,14 @@ def in_utc(block: Any) -> Any:
 
 def to_tensor(obj: Any) -> Tensor:
     """Return the values of a frame, a series or an index as a tensor."""
-    several = isinstance(obj.node.meta, pd.DataFrame)
-    tensor: Tensor = wrap(ToTensor(in_one_type(obj.node) if several else obj.node))
+    node = obj.node
+    several = isinstance(node.meta, pd.DataFrame)
+    tensor: Tensor = wrap(ToTensor(in_one_type(node) if several else node, _may_widen(node)))
     return tensor
+
+
+def _may_widen(node: Node) -> bool:
+    """Tell whether rows may have gaps that the declared integers or truth values cannot have."""
+    while isinstance(node, SameMeta):
+        node = node.a
+    return isinstance(node, FrameNode) and node.may_widen

@@ -51,6 +51,9 @@ BY_ROWS: dict[str, Rows] = {
     "merge with gaps": lambda d, other: d.merge(other[other.w < 4], on="k", how="left").w,
     "columns": lambda d, other: d[["k"]].merge(other, on="k", how="left")[["k", "w"]],
     "columns with gaps": lambda d, other: d[["k", "v"]].where(d.v > 1),
+    "transform": lambda d, other: d.groupby(d.k.astype(float)).v.transform("max"),
+    "transform with gaps": lambda d, other: d.groupby(d.k.where(d.v > 1)).b.transform("any"),
+    "numbers with gaps": lambda d, other: d.groupby(d.k.where(d.v > 1)).ngroup(),
 }
 ENDS: dict[str, Callable[[Any], Any]] = {
     "values": lambda rows: rows.values,

@@ -155,7 +155,13 @@ class GroupByCall:
     @property
     def shows_types_by_rows(self) -> bool:
         """Whether the types of the result are those of groups that have rows."""
-        return not BY_SAMPLE.isdisjoint(self.names)
+        return not BY_SAMPLE.isdisjoint(self.names) or self.needs_rows
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether a group of one row has no value, which integers and truth values cannot have."""
+        count = dict(self.kwargs).get("min_count", 0)
+        return isinstance(count, int) and count > 1
 
     @property
     def transformed(self) -> GroupByCall:

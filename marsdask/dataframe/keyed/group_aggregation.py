@@ -95,8 +95,12 @@ class GroupByAggregation(FrameNode):
 
     @property
     def settled(self) -> bool:
-        by_values = self.call.uses_labels or self._may_be_long
+        by_values = self.call.uses_labels or self._may_be_long or self.call.needs_rows
         return not by_values and all(child.settled for child in self.inputs)
+
+    @property
+    def types_by_rows(self) -> bool:
+        return self.call.needs_rows or super().types_by_rows
 
     @property
     def _may_be_long(self) -> bool:
@@ -373,7 +377,8 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return call(call.sampled(rows)).iloc[:0]
+            rows = call.sampled(rows)
+            return call(rows[:1] if call.needs_rows else rows).iloc[:0]
     except Exception as error:
         if not user:
             raise

@@ -19,7 +19,7 @@ from marsdask.core.sizes import total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.rowwise import labelled_as
-from ..nodes.frame_node import FrameNode, row_bytes
+from ..nodes.frame_node import FrameNode, hold_gaps, row_bytes
 from ..nodes.traits import comparable, dtype_of_key, kept_labels
 from ..row_parts import RowPart, split_at
 from ..rows import concat
@@ -91,6 +91,11 @@ class GroupedRows(SameChunks, FrameNode):
     @property
     def types_by_rows(self) -> bool:
         return not self.settled
+
+    @property
+    def may_widen(self) -> bool:
+        keys = [dtype_of_key(self.a.meta, key) for key in self.call.by]
+        return self.types_by_rows and self.call.dropna and hold_gaps(keys)
 
     @property
     def traits(self) -> Traits:

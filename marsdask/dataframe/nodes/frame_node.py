@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
@@ -74,6 +74,11 @@ def is_masked(dtype: Any) -> bool:
     return issubclass(dtype.construct_array_type(), IntegerArray | FloatingArray | BooleanArray)
 
 
+def hold_gaps(dtypes: Iterable[Any]) -> bool:
+    """Tell whether values of any of these types may be missing."""
+    return any(not isinstance(dtype, np.dtype) or dtype.kind not in "biu" for dtype in dtypes)
+
+
 def is_wide(meta: Any) -> bool:
     """Tell whether columns or labels are floats or objects, which values of other types become."""
     return any(getattr(dtype, "kind", "") in ("f", "O") for dtype in all_dtypes(meta))
@@ -136,6 +141,11 @@ class FrameNode(Node):
     @property
     def may_narrow(self) -> bool:
         return (self.types_by_rows and is_wide(self.meta)) or super().may_narrow
+
+    @property
+    def may_widen(self) -> bool:
+        """Whether its integers or truth values have gaps in some rows, as those without a key."""
+        return False
 
     @property
     def level_gaps(self) -> frozenset[int]:

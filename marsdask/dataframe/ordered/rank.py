@@ -29,7 +29,7 @@ from ..elementwise.rowwise import along_rows, labelled_as, renamed, rowwise, wit
 from ..keyed.aggregation import restore_order
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.shuffle import cut_by_range, samples_of, shuffle
-from ..nodes.frame_node import FrameNode, axis_number, dtypes_of
+from ..nodes.frame_node import FrameNode, axis_number, dtypes_of, hold_gaps
 from ..nodes.traits import comparable, kept_labels
 from ..reduction.quantiles import columns_of
 from ..reduction.reductions import collection_of
@@ -131,6 +131,12 @@ class NumberedRows(SameChunks, FrameNode):
     @property
     def types_by_rows(self) -> bool:
         return not self.settled
+
+    @property
+    def may_widen(self) -> bool:
+        numbering = self.numbering
+        drops = isinstance(numbering, GroupNumbers) and numbering.dropna
+        return drops and hold_gaps(dtypes_of(self.a.meta))
 
     @property
     def traits(self) -> Traits:

@@ -302,6 +302,18 @@ def test_declared_types_by_rows(how, dtype):
     assert list(md.DataFrame(rows).groupby("g").agg({"v": how}).dtypes) == list(wanted.dtypes)
 
 
+@pytest.mark.parametrize("name", ["sum", "first", "max"])
+@pytest.mark.parametrize("dtype", ["int8", "bool", "Int8", "float32"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_declared_types_of_groups_of_few_rows(count: int, dtype: Any, name: str) -> None:
+    """Integers and truth values have gaps if a group may have too few rows."""
+    rows = pd.DataFrame({"g": [1, 1, 2], "v": pd.array([1, 0, 1], dtype="Int8").astype(dtype)})
+    result = getattr(md.DataFrame(rows, chunk_size=1).groupby("g").v, name)(min_count=count)
+    wanted = getattr(rows.groupby("g").v, name)(min_count=count)
+    assert result.dtype == wanted.dtype
+    equal(result, wanted)
+
+
 @pytest.mark.parametrize("name", ["skew", "kurt"])
 @pytest.mark.parametrize("size", [1, 3, 6])
 def test_higher_moments_of_objects(name, size):
