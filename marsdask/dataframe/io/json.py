@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -19,7 +20,7 @@ from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
 from .text import compression_of, destination
 from .whole_files import read_whole_files
-from .write import write_files
+from .write import write_buffer, write_files
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -278,10 +279,15 @@ def ranges_of(step: int) -> Callable[[Any, int], list[tuple[int, int]]]:
     return ranges
 
 
-def to_json_file(block: Any, target: Any, *, first: bool, **options: Any) -> None:
-    """Write a chunk as JSON."""
+def to_json_file(
+    block: Any, target: Any, *, first: bool, shared: bool = False, **options: Any
+) -> None:
+    """Write a chunk as JSON; of no rows there is no line in a file that chunks share."""
     del first
-    block.to_json(target, **options)
+    if len(block) or not shared:
+        block.to_json(target, **options)
+    elif not hasattr(target, "write"):
+        Path(target).touch()
 
 
 def to_json(
@@ -305,7 +311,7 @@ def to_json(
 
     Parameters
     ----------
-    path : str, optional
+    path : str or buffer, optional
         Where to write.
     orient : str, optional
         How a file is made up; "records" for files of chunks.
@@ -328,6 +334,15 @@ def to_json(
     if path is None:
         text: str = obj.compute().to_json(orient=orient, lines=bool(lines), **options)
         return text
+    if hasattr(path, "write"):
+        options |= {"orient": orient, "lines": bool(lines)}
+        write_buffer(obj, to_json_file, path, compute, **options)
+        return None
+    if options.pop("mode", "w") != "w":
+        raise NotImplementedError(
+            "to_json(mode='a') is not supported; use a folder, and name_function= to write beside "
+            "other files"
+        )
     storage = storage_of(storage_options)
     pattern, single = destination(path, storage, single_file, "*.part")
     if single is None:
@@ -336,6 +351,7 @@ def to_json(
     if single and not lines:
         obj = obj.repartition(npartitions=1)
     options |= {"orient": orient, "lines": lines}
+    options["shared"] = single is not None and len(obj.node.chunks[0]) > 1
     options["compression"] = compression_of(single or pattern, compression)
     how: dict[str, Any] = {"name_function": name_function, "compute": compute, "storage": storage}
     return write_files(obj, to_json_file, pattern, options, single=single, **how)

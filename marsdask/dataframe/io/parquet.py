@@ -50,7 +50,7 @@ from ..storage.row_groups import (
 )
 from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
-from .write import in_folder, write_files
+from .write import in_folder, write_buffer, write_files
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -401,6 +401,18 @@ def to_parquet_file(block: Any, target: Any, *, first: bool, **options: Any) -> 
     block.to_parquet(target, **options)
 
 
+def _check_supported(append: bool, options: dict[str, Any]) -> None:
+    if options.get("partition_cols") or options.get("partition_on"):
+        raise NotImplementedError(
+            "to_parquet(partition_cols=) is not supported; use to_parquet() for each value"
+        )
+    if append or options.pop("write_metadata_file", False):
+        raise NotImplementedError(
+            "to_parquet(append=True) and write_metadata_file=True are not supported; use "
+            "name_function= to write beside other files"
+        )
+
+
 def to_parquet(
     frame: Any,
     path: Any,
@@ -413,7 +425,7 @@ def to_parquet(
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
     **options: Any,
-) -> DataFrame:
+) -> DataFrame | Any:
     """Write one Parquet file for each chunk: into a folder, or where a pattern has ``*``.
 
     Folders may be URLs. No file has its name before all are complete. A later write replaces the
@@ -422,8 +434,8 @@ def to_parquet(
 
     Parameters
     ----------
-    path : str
-        A folder, or a pattern with ``*`` for the number of the chunk.
+    path : str or buffer
+        A folder, or a pattern with ``*`` for the number of the chunk; a buffer takes all rows.
     compute : bool
         Whether to write at once; by default. Otherwise the frame that is returned writes.
     overwrite : bool
@@ -449,18 +461,13 @@ def to_parquet(
     FileExistsError
         If the folder has files of other names, which would be read with the new ones.
     """
-    if options.get("partition_cols") or options.get("partition_on"):
-        raise NotImplementedError(
-            "to_parquet(partition_cols=) is not supported; use to_parquet() for each value"
-        )
-    if append or options.pop("write_metadata_file", False):
-        raise NotImplementedError(
-            "to_parquet(append=True) and write_metadata_file=True are not supported; use "
-            "name_function= to write beside other files"
-        )
+    _check_supported(append, options)
     for unsaid in ("compute_kwargs", "partition_on", "ignore_divisions"):
         options.pop(unsaid, None)
     index = options.pop("index", write_index)
+    if hasattr(path, "write"):
+        write_buffer(frame, to_parquet_file, path, compute, index=index, **options)
+        return None
     options["index"] = labels_as_columns(frame.node) if index is None else index
     storage = storage_of(storage_options, filesystem)
     pattern = in_folder(located(path, storage), "*" if name_function else "part-*.parquet")

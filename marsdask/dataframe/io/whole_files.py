@@ -28,7 +28,7 @@ from ..storage.files import (
 from ..storage.range_labels import are_numbers, labels_as_columns
 from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
-from .write import in_folder, write_files
+from .write import in_folder, write_buffer, write_files
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -218,7 +218,7 @@ def to_orc(
     compute: bool = True,
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
-) -> DataFrame:
+) -> DataFrame | Any:
     """Write one ORC file for each chunk: into a folder, or where a pattern has ``*``.
 
     See pandas.DataFrame.to_orc. Row labels have to be numbers from 0, and are not written. Returns
@@ -248,7 +248,7 @@ def to_feather(
     compute: bool = True,
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
-) -> DataFrame:
+) -> DataFrame | Any:
     """Write one Feather file for each chunk: into a folder, or where a pattern has ``*``.
 
     See pandas.DataFrame.to_feather. Row labels are written, except for the numbers of the rows.
@@ -273,7 +273,10 @@ def _to_folder(
     compute: bool,
     storage_options: Mapping[str, Any] | None,
     options: Mapping[str, Any],
-) -> DataFrame:
+) -> DataFrame | Any:
+    if hasattr(path, "write"):
+        write_buffer(frame, write, path, compute, **options)
+        return None
     storage = storage_of(storage_options)
     pattern = in_folder(located(path, storage), f"part-*.{suffix}")
     return write_files(frame, write, pattern, options, storage=storage, compute=compute)

@@ -368,6 +368,15 @@ def write_files(
     return result
 
 
+def write_buffer(
+    frame: Any, write: Callable[..., None], buffer: Any, compute: bool, **options: Any
+) -> None:
+    """Write all rows to an object with a ``write`` method."""
+    if not compute:
+        raise NotImplementedError("compute=False is not supported for buffers; use a path")
+    write(frame.compute(), buffer, first=True, **options)
+
+
 def discard(target: Destination, count: int) -> None:
     """Remove incomplete files, while tasks may still write some."""
     if target.folder is None:

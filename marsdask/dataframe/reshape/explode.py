@@ -13,7 +13,7 @@ from marsdask.core.node import Node
 
 from ..elementwise.exemplars import constructed, with_exemplars
 from ..elementwise.rowwise import Method
-from ..nodes.frame_node import S
+from ..nodes.frame_node import S, is_masked
 from ..ordered.row_numbers import reset_index
 from .flat_map import flat_map
 
@@ -21,15 +21,29 @@ from .flat_map import flat_map
 @kernel(scratch=2.0)
 def exploded(block: Any, column: Any = None) -> Any:
     """Return a row for each item of the lists in some columns; objects stay objects."""
+    if not len(block):
+        return block
     if column is None:
-        return _as_before(block.explode(), block)
-    result = block.explode(column)
-    objects = [label for label in column if block.dtypes[label] == "object"]
-    return result.astype(dict.fromkeys(objects, object))
+        is_object = is_object_dtype(block.dtype)
+        return with_number(block).explode().iloc[:-1] if is_object else block.explode()
+    return with_number(block).explode(column).iloc[:-1]
 
 
-def _as_before(found: Any, block: Any) -> Any:
-    return found.astype(object) if block.dtype == object else found
+def with_number(block: Any) -> Any:
+    """Return rows and one more of numbers: objects that are texts pandas takes for texts."""
+    rows = block.iloc[[*range(len(block)), -1]].copy()
+    if rows.ndim == 1:
+        rows.iloc[-1] = rows.dtype.type(0) if is_masked(rows.dtype) else 0
+        return rows
+    for at in at_objects(block):
+        rows.isetitem(at, with_number(block.iloc[:, at]))
+    return rows
+
+
+def at_objects(block: pd.DataFrame) -> list[int]:
+    """Return the positions of the columns whose missing values are others than those of texts."""
+    dtypes = enumerate(block.dtypes)
+    return [at for at, dtype in dtypes if is_object_dtype(dtype) or is_masked(dtype)]
 
 
 @kernel(scratch=2.0)
@@ -46,9 +60,7 @@ def explode(frame: S, column: Any, ignore_index: bool = False) -> S:
     frame.node.meta.explode(column)  # raises pandas's errors
     labels = column if isinstance(column, list) else [column]
     rows: S = flat_map(exploded, frame, column=labels, read=tuple(labels))
-    objects = tuple(label for label in labels if frame.node.meta.dtypes[label] == "object")
-    if objects:
-        rows = with_exemplars(constructed, rows, is_object_dtype, labels=objects)
+    rows = inferred_objects(rows, labels)
     return reset_index(rows, drop=True) if ignore_index else rows
 
 
@@ -61,13 +73,25 @@ def explode_series(series: S, ignore_index: bool = False) -> S:
         rows: S = flat_map(exploded_texts, series)
     else:
         rows = flat_map(exploded, series)
-        rows = _constructed(rows)
+        rows = inferred_objects(rows)
     return reset_index(rows, drop=True) if ignore_index else rows
 
 
-def _constructed(rows: Any) -> Any:
-    is_object = is_object_dtype(rows.node.meta.dtype)
-    return with_exemplars(constructed, rows, is_object_dtype) if is_object else rows
+def inferred_objects(rows: S, among: Any = None) -> S:
+    """Return objects, or (some) columns of them, in the types that pandas finds in all values."""
+    meta = rows.node.meta
+    if meta.ndim == 1:
+        is_object = is_object_dtype(meta.dtype)
+        series: S = with_exemplars(constructed, rows, is_object_dtype) if is_object else rows
+        return series
+    if not meta.columns.is_unique:
+        return rows
+    labels = meta.columns if among is None else among
+    objects = tuple(label for label in labels if is_object_dtype(meta.dtypes[label]))
+    if not objects:
+        return rows
+    frame: S = with_exemplars(constructed, rows, is_object_dtype, labels=objects)
+    return frame
 
 
 def _has_lists_of_texts(node: Node) -> bool:
@@ -84,7 +108,7 @@ def _has_lists_of_texts(node: Node) -> bool:
 @kernel(scratch=2.0)
 def repeated(block: Any, repeats: int) -> Any:
     """Return each row several times."""
-    return _as_before(block.repeat(repeats), block)
+    return block.take(np.repeat(np.arange(len(block)), repeats))
 
 
 def repeat(series: S, repeats: int, axis: None = None) -> S:
@@ -101,5 +125,5 @@ def repeat(series: S, repeats: int, axis: None = None) -> S:
     if repeats < 0:
         raise ValueError("'repeats' should not be negative")
     rows: S = flat_map(repeated, series, times=int(repeats), repeats=int(repeats))
-    repeated_rows: S = _constructed(rows)
+    repeated_rows: S = inferred_objects(rows)
     return repeated_rows

@@ -16,6 +16,7 @@ from ..ordered.row_numbers import reset_index
 from ..reduction.column_blocks import PandasCall, column_blocks, of_all_rows
 from ..whole.fallback import function_with_fallback
 from .concat import concat
+from .explode import at_objects, inferred_objects
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 def melted(block: Any, kept: list[int], at: list[int], **names: Any) -> Any:
     """Return one column as rows, with the identifiers of each; columns are given by position."""
     rows = block.iloc[:, [*kept, *at]]
-    return rows.melt(list(block.columns[kept]), ignore_index=False, **names)
+    result = rows.melt(list(block.columns[kept]), ignore_index=False, **names)
+    for place in at_objects(rows):  # pandas takes a chunk of texts for texts
+        at_end = place == len(kept)
+        result.isetitem(result.shape[1] - 1 if at_end else place, rows.iloc[:, place])
+    return result
 
 
 @public_call
@@ -68,6 +73,7 @@ def melt(
     dtypes = dict(zip(like.columns, dtypes_of(like), strict=True))
     if dtypes_of(result.node.meta) != dtypes_of(like):
         result = rowwise(Method("astype"), result, dtypes)
+    result = inferred_objects(result, [*like.columns[: len(ids)], like.columns[-1]])
     return reset_index(result, drop=True) if ignore_index else result
 
 

@@ -35,6 +35,7 @@ from ..rows import concat as joined
 from ..rows import level_at, levels_in, with_level_types
 from ..schemas.samples import row
 from .concat import concat
+from .explode import at_objects, inferred_objects, with_number
 from .flat_map import flat_map
 
 #: Operations that choose rows, or change their types, and keep the levels of their labels.
@@ -47,8 +48,11 @@ if TYPE_CHECKING:
 
 @kernel(scratch=2.0)
 def stacked_rows(block: Any, level: Any) -> Any:
-    """Return a row for each label of some column levels."""
-    return block.stack(level)
+    """Return a row for each label of some column levels; objects stay objects."""
+    if not len(block) or not at_objects(block):
+        return block.stack(level)
+    result = with_number(block).stack(level)
+    return result.iloc[: len(result) // (len(block) + 1) * len(block)]
 
 
 def stack(
@@ -72,7 +76,7 @@ def stack(
     rows: DataFrame | Series = flat_map(
         stacked_rows, frame, level=level, times=len(meta.columns) if whole else None
     )
-    return rows
+    return inferred_objects(rows) if at_objects(meta) else rows
 
 
 @dataclass(frozen=True, eq=False)

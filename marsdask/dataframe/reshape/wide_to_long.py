@@ -18,6 +18,7 @@ from ..ordered.row_numbers import reset_index
 from ..schemas.samples import sample
 from ..whole.fallback import function_with_fallback
 from .concat import concat
+from .explode import inferred_objects
 from .flat_map import flat_map
 
 if TYPE_CHECKING:
@@ -127,8 +128,10 @@ def lreshape(data: DataFrame, groups: Mapping[Any, list[Any]], dropna: bool = Tr
     frame = concat(parts)
     frame = frame.dropna(subset=list(groups)) if dropna else frame
     rows: DataFrame = reset_index(frame, drop=True)
-    if dtypes_of(rows.node.meta) == dtypes_of(like):
-        return rows
-    types = dict(zip(like.columns, dtypes_of(like), strict=True))
-    result: DataFrame = rowwise(Method("astype"), rows, types)
-    return result
+    types = {
+        label: dtype
+        for label, dtype in like.dtypes.items()
+        if rows.node.meta.dtypes[label] not in (object, dtype)
+    }
+    result: DataFrame = rowwise(Method("astype"), rows, types) if types else rows
+    return inferred_objects(result)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,3 +268,30 @@ def test_a_url_of_this_machine_is_a_path(tmp_path: Any, write: str, protocol: st
             "to_csv": lambda one: md.read_csv(one, index_col=0),
         }
         pd.testing.assert_frame_equal(read[write](url).compute(), _numbers())
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc", "feather"])
+def test_buffers(form: str) -> None:
+    """Take all rows, as pandas writes them."""
+    frame = table(7)[["k", "f", "s"]]
+    buffer, wanted = io.BytesIO(), io.BytesIO()
+    getattr(md.DataFrame(frame, chunk_size=3), f"to_{form}")(buffer)
+    getattr(frame, f"to_{form}")(wanted)
+    assert buffer.getvalue() == wanted.getvalue()
+    if form != "csv":
+        with pytest.raises(NotImplementedError, match="buffers"):
+            getattr(md.DataFrame(frame), f"to_{form}")(buffer, compute=False)
+
+
+def test_chunks_without_rows_write_no_lines(tmp_path: Path) -> None:
+    """Wherever they are in a file of JSON lines."""
+    frame = pd.DataFrame({"a": range(8)})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for rows in (frame.a < 5, frame.a > 3, frame.a % 5 == 1):
+        keep = md.Series(rows, chunk_size=2)
+        lazy[keep].to_json(tmp_path / "x.json", orient="records", lines=True)
+        text = frame[rows].to_json(orient="records", lines=True)
+        assert (tmp_path / "x.json").read_text() == text
+    with pytest.raises(NotImplementedError, match="mode='a'"):
+        lazy.to_json(tmp_path / "x.json", orient="records", lines=True, mode="a")
+    assert (tmp_path / "x.json").read_text() == text

@@ -128,6 +128,15 @@ CARRIED: dict[str, Callable[[Any], Any]] = {
     "index.to_frame": lambda s: index_of(s).to_frame(name="z"),
     "where": lambda s: s.where(s.index < 3),
     "duplicated": lambda s: s.duplicated(keep=False),
+    "explode": lambda s: s.explode(),
+    "frame.explode": lambda s: framed(s).explode(["a", "k"]),
+    "repeat": lambda s: s.repeat(2),
+    "melt": lambda s: framed(s).melt("k"),
+    "melt(ids)": lambda s: framed(s).melt("a"),
+    "stack": lambda s: framed(s).assign(t="x")[["a", "t"]].stack(),
+    "lreshape": lambda s: module(s).lreshape(
+        framed(s).assign(b=s, i=s), {"q": ["a", "b"]}, dropna=False
+    ),
 }
 
 
