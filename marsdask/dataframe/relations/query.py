@@ -51,8 +51,6 @@ class Shared:
 class Query(Node):
     """The rows of a table over relations, as pandas would have computed them."""
 
-    settled: ClassVar[bool] = False
-
     below: tuple[Node, ...]
     names: tuple[str, ...]
     """The names of the nodes below in the table."""
@@ -63,6 +61,7 @@ class Query(Node):
     given_traits: Traits
     given_label: str
     given_bytes: float | None
+    given_settled: bool
     given_may_narrow: bool
     shared: Shared | None = None
     """The result of one task for several nodes, if there is one."""
@@ -80,8 +79,9 @@ class Query(Node):
         names = tuple(child.name for child in below)
         inputs = tuple(new[child] for child in below)
         chunks = node.chunks if node.is_row else (_whole(node),)
-        given = (node.meta, chunks, node.traits, node.label, node.itemsize, node.may_narrow)
-        query: Query = cls(inputs, names, table, *given, shared)
+        given = (node.meta, chunks, node.traits, node.label, node.itemsize)
+        types = (node.settled, node.may_narrow)
+        query: Query = cls(inputs, names, table, *given, *types, shared)
         if node.origin is not None:
             object.__setattr__(query, "origin", node.origin)
         return query
@@ -103,8 +103,12 @@ class Query(Node):
         return self.given_traits
 
     @property
+    def settled(self) -> bool:
+        return self.given_settled
+
+    @property
     def incomplete(self) -> bool:
-        return self._lacks_detail
+        return self._lacks_detail and not self.settled
 
     @property
     def may_narrow(self) -> bool:

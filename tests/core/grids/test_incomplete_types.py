@@ -11,6 +11,7 @@ from typing import Any
 
 import cloudpickle
 import dask
+import dask.array
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier

@@ -290,3 +290,25 @@ def test_merges_of_repeated_keys_keep_the_order(files: Path, how: str, last: str
         return found.head(33) if last == "head" else found
 
     equal(program(md), program(pd))
+
+
+AFTER_CONCAT: dict[str, Step] = {
+    "filter": lambda d: d[d.k > 2],
+    "tail": lambda d: d.tail(2),
+    "labels": lambda d: d[d.k > 2].set_index("k"),
+    "values": lambda d: d[d.k > 2].k.unique(),
+}
+
+
+@pytest.mark.parametrize("name", AFTER_CONCAT)
+def test_known_types_of_a_query_hold_in_each_chunk_of_a_concat(name: str) -> None:
+    """Floats of shifted rows are the type of all rows, also of those that have no gap."""
+    rows, other = pd.DataFrame({"k": [1, 2], "b": [1, 2]}), pd.DataFrame({"k": [2, 3], "s": [1, 2]})
+    shifted = md.DataFrame(rows, chunk_size=1)[["k"]].shift(1)
+    result = AFTER_CONCAT[name](md.concat([shifted, md.DataFrame(other, chunk_size=2)]))
+    wanted = AFTER_CONCAT[name](pd.concat([rows[["k"]].shift(1), other]))
+    if name == "values":
+        values = result.compute()
+        assert (values.dtype, *values) == (wanted.dtype, *wanted)
+    else:
+        equal(result, wanted)
