@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -62,19 +61,10 @@ class UserCall(Unsettled):
         if callable(self.args[0]) and block.ndim == 1:
             block = exemplars.with_one_nan(block)
         if self.name == "map" and hasattr(self.args[0], "__missing__"):
-            return block.map(_with_missing_key(self.args[0]), **kwargs)
+            return block.map(exemplars.with_missing_key(self.args[0]), **kwargs)
         if kwargs.get("axis") == 1 and not kwargs["raw"]:
             return apply_to_rows(block, *self.args, **kwargs)
         return getattr(block, self.name)(*self.args, **kwargs)
-
-
-def _with_missing_key(mapping: Any) -> Any:
-    """Return a dict with the one object that pandas looks up for missing values as their key."""
-    nans = [key for key in mapping if isinstance(key, float) and np.isnan(key)]
-    if nans:  # a copy of nan is another key
-        mapping = copy(mapping)
-        mapping[np.nan] = mapping.pop(nans[0])
-    return mapping
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +203,10 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
     call = kind(name, args, tuple(kwargs.items()), without_rows(like, node.meta))
     # A function sees one type of values, as in pandas, however chunks came about.
     rows = obj if node.settled or is_row(node) else type(obj)(OneType(node))
-    by_missing_key = name == "map" and _meets_missing_keys(args[0], node.meta)
-    rows = (exemplars.by_values if by_missing_key else rowwise)(call, rows)
+    by_missing = name == "map" and _meets_missing_keys(args[0], node.meta)
+    if meta is None and callable(args[0]) and isinstance(like, pd.Series):
+        by_missing = isinstance(like.dtype, pd.CategoricalDtype)  # unless a gap becomes a text
+    rows = (exemplars.by_values if by_missing else rowwise)(call, rows)
     if by_key and not isinstance(node.meta.dtype, np.dtype):
         return exemplars.by_values(exemplars.mapped_from, rows, dtype=node.meta.dtype)
     if by_key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -299,6 +300,15 @@ def with_one_nan(rows: Any) -> Any:
     values = values.copy()
     values[copies] = np.nan
     return pd.Series(values, rows.index, object, rows.name)
+
+
+def with_missing_key(mapping: Any) -> Any:
+    """Return a dict with the one object that pandas looks up for missing values as their key."""
+    nans = [key for key in mapping if isinstance(key, float) and np.isnan(key)]
+    if nans:  # a copy of nan is another key
+        mapping = copy(mapping)
+        mapping[np.nan] = mapping.pop(nans[0])
+    return mapping
 
 
 def exemplars_of(values: Any) -> tuple[Any, ...]:

@@ -119,6 +119,8 @@ def missing_last(counts: Any) -> Any:
 def with_all_categories(counts: Any) -> Any:
     """Return the counts in the order of the categories, 0 for those that do not occur."""
     labels = counts.index
+    if not isinstance(labels.dtype, pd.CategoricalDtype):
+        return counts  # a function gave something for missing values, which are no category
     codes = np.arange(len(labels.categories))
     if (labels.codes < 0).any():
         codes = np.append(codes, -1)

@@ -231,3 +231,22 @@ def test_types_are_functions_too(func):
     """They have methods whose names are those of attributes of mappings."""
     rows = pd.Series(["a", "bc", "d"], dtype=object)
     equal(md.Series(rows, chunk_size=2).map(func), rows.map(func))
+
+
+OF_CATEGORIES: dict[str, Callable[[Any], Any]] = {
+    "all": lambda d: d.c.map(str),
+    "head": lambda d: d.c.map(str).head(1),
+    "filter": lambda d: d.c.apply(str)[d.n > 1],
+    "counts": lambda d: d.c.map(str).value_counts(),
+    "counts of none": lambda d: d.c.map(str, na_action="ignore").value_counts(),
+    "groups": lambda d: d.n.groupby(d.c.map(str)).sum(),
+}
+
+
+@pytest.mark.parametrize("name", OF_CATEGORIES)
+@pytest.mark.parametrize("values", [["a", None, "b", "a"], [None, "a", "b"], ["a", "b"]])
+def test_functions_of_categories_and_gaps(name, values):
+    """They give categories, or texts everywhere if one row has a gap that becomes a text."""
+    frame = pd.DataFrame({"c": pd.Categorical(values), "n": range(len(values))})
+    program = OF_CATEGORIES[name]
+    equal(program(md.DataFrame(frame, chunk_size=1)), program(frame))
