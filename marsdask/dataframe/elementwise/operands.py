@@ -22,7 +22,7 @@ from marsdask.core.sizes import known, numbers, total
 from marsdask.core.traits import Traits
 
 from ..create import FromTensor
-from ..nodes.frame_node import AlignedValues, FrameNode, S, is_array, is_row
+from ..nodes.frame_node import AlignedValues, FrameNode, FromPandas, S, is_array, is_row
 from ..rows import alignment
 from .row_functions import no_columns, row_function
 from .rowwise import labelled_as, renamed, rowwise
@@ -111,8 +111,22 @@ def labelled_values(obj: Any, values: Any, name: str) -> Any:
     sizes, labels = _known_sizes(obj), obj.node.meta.index
     if len(values) != sum(sizes) or values.index.nlevels != labels.nlevels:
         raise NotImplementedError(OTHER_LABELS.format(name))
+    at_hand = _labels_at_hand(obj.node)
+    if at_hand is not None and not at_hand.equals(values.index):
+        raise NotImplementedError(OTHER_LABELS.format(name))
     node = AlignedValues(values.copy(), sizes, alignment(obj.node))
     return rowwise(with_equal_labels, obj, node, name=name)
+
+
+def _labels_at_hand(node: Node) -> pd.Index | None:
+    """Return the labels of rows that are those of a pandas object in memory, else ``None``."""
+    rows = alignment(node)
+    while not isinstance(node, FromPandas):
+        aligned = [item for item in node.inputs if alignment(item) == rows]
+        if not aligned:
+            return None
+        node = aligned[0]
+    return node.data if isinstance(node.data, pd.Index) else node.data.index
 
 
 def lazy_rows(obj: Any, other: Any, name: str) -> Any:
