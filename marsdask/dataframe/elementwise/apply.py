@@ -22,7 +22,7 @@ from ..rows import empty_rows
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
 from .column_selection import side_by_side
-from .row_series import apply_to_rows
+from .row_series import apply_to_objects, apply_to_rows
 from .rowwise import Unsettled, columns_at, relabelled, rowwise, with_columns
 
 if TYPE_CHECKING:
@@ -91,16 +91,7 @@ class RowCall(UserCall):
 
     def called(self, block: Any) -> Any:
         func, *args = self.args
-        results = []
-
-        def kept(*args: Any, **kwargs: Any) -> Any:
-            results.append(func(*args, **kwargs))
-            return results[-1]
-
-        frame = apply_to_rows(block, kept, *args, **dict(self.kwargs))
-        if not isinstance(frame, pd.Series) or len(results) != len(block):
-            return frame
-        return pd.Series(exemplars.objects_of(results, len(block)), block.index, object)
+        return apply_to_objects(block, func, *args, **dict(self.kwargs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +231,9 @@ def _tells_values(call: UserCall, found: Any, meta: Any) -> bool:
     by_row = call.name == "apply" and meta.ndim == 2 and options.get("axis") == 1
     if not by_row or options["raw"] or options["result_type"] is not None:
         return False
-    if not isinstance(found, pd.Series):
-        return False
+    if isinstance(found, pd.DataFrame):
+        dtypes = {*found.dtypes}
+        return len(dtypes) > 1 or np.dtype(object) in {row(meta).iloc[0].dtype, *dtypes}
     dtypes = {*meta.dtypes, found.dtype}
     return np.dtype(object) in dtypes or any(map(has_na, dtypes))
 

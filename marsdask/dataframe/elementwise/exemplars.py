@@ -53,7 +53,7 @@ def inferred(block: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Returns objects in the type that a series of a list of them has; declares that of a guess."""
+    """Returns objects in the types that results of rows have; declares those of a guess."""
 
     like: Any
 
@@ -64,6 +64,8 @@ class Listed:
     def __call__(self, block: Any) -> Any:
         if not len(block):
             return self.like.set_axis(block.index)
+        if block.ndim == 2:
+            return block.infer_objects()
         return pd.Series(block.tolist(), block.index, name=block.name)
 
 

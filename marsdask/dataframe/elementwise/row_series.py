@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
+
+from .exemplars import objects_of
 
 #: Any series of pandas's own class.
 PLAIN = pd.Series([], dtype=float)
@@ -87,3 +90,26 @@ def apply_to_rows(frame: pd.DataFrame, func: Any, **options: Any) -> Any:
     """Return what ``frame.apply(func, **options)`` returns, which calls a function with rows."""
     result = FrameOfRows(frame, copy=False).apply(func, **options)
     return pd.Series(result, copy=False) if isinstance(result, RowSeries) else result
+
+
+def apply_to_objects(block: pd.DataFrame, func: Any, *args: Any, **options: Any) -> Any:
+    """Return what ``apply_to_rows`` returns; values stay the objects that the function returned."""
+    results = []
+
+    def kept(*args: Any, **kwargs: Any) -> Any:
+        result = func(*args, **kwargs)
+        # pandas writes the next row into the one that a function may return.
+        results.append(result.copy() if isinstance(result, pd.Series) else result)
+        return result
+
+    frame = apply_to_rows(block, kept, *args, **options)
+    if len(results) != len(block):
+        return frame
+    if isinstance(frame, pd.Series):
+        return pd.Series(objects_of(results, len(block)), block.index, object)
+    if not all(row.index.equals(frame.columns) for row in results):
+        return frame.astype(object)
+    values = np.empty(frame.shape, object)
+    for at, row in enumerate(results):
+        values[at] = row.to_numpy(object)
+    return pd.DataFrame(values, block.index, frame.columns, object)

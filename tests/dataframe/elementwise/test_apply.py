@@ -179,6 +179,8 @@ OF_ROWS: dict[str, Any] = {
     "lists": pd.Series([[1], None, []], dtype=object),
     "missing": pd.Series([None, None, None], dtype=object),
     "texts": pd.Series(["a", None, "b"]),
+    "objects": pd.Series(["a", None, 1], dtype=object),
+    "times": pd.Series(pd.to_datetime(["NaT", "2024-01-01", "NaT"])),
 }
 #: Functions of a row.
 OF_A_ROW: dict[str, Callable[[Any], Any]] = {
@@ -187,6 +189,8 @@ OF_A_ROW: dict[str, Callable[[Any], Any]] = {
     "text": lambda r: str(r.a),
     "chosen": lambda r: r.a if r.k > 1 else None,
     "nothing": lambda r: None,
+    "row": lambda r: r,
+    "short row": lambda r: r[["a"]],
 }
 
 
@@ -198,8 +202,11 @@ def test_results_of_rows(column, func):
     for size in (1, 2, 3):
         found: Any = md.DataFrame(rows, chunk_size=size).apply(OF_A_ROW[func], axis=1).compute()
         wanted = rows.apply(OF_A_ROW[func], axis=1)
-        pd.testing.assert_series_equal(found, wanted)
-        assert [*map(type, found)] == [*map(type, wanted)]
+        testing = pd.testing
+        check: Any = testing.assert_series_equal if wanted.ndim == 1 else testing.assert_frame_equal
+        check(found, wanted)
+        cells, values = (pd.DataFrame(table).to_numpy(object).ravel() for table in (found, wanted))
+        assert [*map(type, cells)] == [*map(type, values)]
 
 
 @pytest.mark.parametrize("value", [None, np.nan])
