@@ -606,7 +606,7 @@ def __dir__() -> list[str]:
 
 
 # Functions that only move elements accept masked tensors as well.
-append = ma.accepts_masked(append)
+append = ma.or_masked(append, ma.appended)
 array_split = ma.accepts_masked(array_split)
 atleast_1d = ma.accepts_masked(atleast_1d)
 atleast_2d = ma.accepts_masked(atleast_2d)

@@ -295,6 +295,10 @@ def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not args or not _masks_in(args[0]):
             return func.node(*args, **kwargs)
+        if kwargs.get("out") is not None:
+            raise NotImplementedError(
+                f"{func.__name__}(out=) of masked tensors is not supported; assign the result"
+            )
         args = (args[0], *map(without_masks, args[1:]))
         data = func(_each(_data_in, args[0]), *args[1:], **kwargs)
         mask = func(_each(_mask_in, args[0]), *args[1:], **kwargs)
@@ -348,6 +352,13 @@ def _rejoined(data: Any, mask: Any, options: tuple[Any, bool]) -> Any:
 concatenate: Public[..., Node, MaskedTensor] = typed(
     "Public[..., Node, MaskedTensor]", accepts_masked(join.concatenate)
 )
+
+
+def appended(arr: Any, values: Any, axis: int | None = None) -> MaskedTensor:
+    """Join two tensors of which one is masked. See numpy.ma.append."""
+    return concatenate((arr, values), axis)
+
+
 stack: Public[..., Node, MaskedTensor] = typed(
     "Public[..., Node, MaskedTensor]", accepts_masked(join.stack)
 )

@@ -138,6 +138,22 @@ def test_masking_by_value(arrays: Any) -> None:
     assert_all_alike(pairs)
 
 
+def test_append_joins_masks() -> None:
+    """What is appended is masked where it is, and either side may be masked."""
+    array = np.ma.masked_array([[1.0, 2.0]], [[False, True]])
+    lazy = mt.ma.masked_array(mt.tensor(array.data, chunk_size=1), np.ma.getmaskarray(array))
+    pairs = [
+        (mt.append(lazy, lazy), np.ma.append(array, array)),
+        (mt.append(lazy, [-3.0, 0.0]), np.ma.append(array, [-3.0, 0.0])),
+        (mt.append([-3.0], lazy), np.ma.append([-3.0], array)),
+        (mt.append(lazy, [[5, 6]], axis=0), np.ma.append(array, [[5, 6]], axis=0)),
+    ]
+    assert_all_alike(pairs)
+    for join in (mt.concatenate, mt.stack):
+        with pytest.raises(NotImplementedError, match=r"out=.* of masked tensors"):
+            join([lazy, lazy], out=mt.zeros((2, 2)))
+
+
 def test_none_is_a_value_to_choose() -> None:
     """Only a missing argument asks for the positions."""
     condition, values = np.array([True, False, True]), np.arange(3)
