@@ -26,6 +26,10 @@ def _assigned(frame: Any, change: Any) -> Any:
     return frame
 
 
+def _not_computed(rows: Any) -> Any:
+    raise AssertionError(rows)
+
+
 #: Calls that our own methods refuse.
 CALLS: dict[str, Any] = {
     "a method": lambda pd, d: d[["a", "f"]].corr("kendall"),
@@ -118,6 +122,13 @@ def test_what_is_refused():
         with pytest.raises(NotImplementedError, match="use to_pandas"):
             iter(lazy.a.rolling(2))
         assert not hasattr(lazy.index, "sortlevel")
+
+
+def test_what_pandas_does_not_have_is_refused():
+    """Methods of Dask and Mars raise before anything is computed."""
+    lazy = md.DataFrame(FRAME, chunk_size=2).map_partitions(_not_computed, meta=FRAME[:0])
+    with option_context({"dataframe.whole": "allow"}), pytest.raises(NotImplementedError):
+        lazy.rebalance(factor=3)
 
 
 def test_scalars_are_lazy_where_those_by_chunks_are():
