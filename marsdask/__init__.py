@@ -10,7 +10,7 @@ from dask.base import is_dask_collection, tokenize
 
 from . import config, session
 from .core.collection import Collection, ExecutableTuple, execute, fetch, fetch_log
-from .core.config import get_option, option_context, options, set_option
+from .core.config import describe_option, get_option, option_context, options, set_option
 from .core.registry import register_package
 from .core.session import (
     Session,
@@ -43,6 +43,7 @@ __all__ = [
     "compute",
     "config",
     "delayed",
+    "describe_option",
     "execute",
     "fetch",
     "fetch_log",

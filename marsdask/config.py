@@ -20,6 +20,7 @@ from dask.config import (
 from .core.config import (
     OptionError,
     Options,
+    describe_option,
     get_option,
     option_context,
     options,
@@ -36,6 +37,7 @@ __all__ = [
     "canonical_name",
     "collect",
     "config",
+    "describe_option",
     "ensure_file",
     "expand_environment_variables",
     "get",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -17,12 +18,19 @@ DOCUMENTS = [
 ]
 
 
-def test_every_snippet_runs() -> None:
+def test_every_snippet_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The Python blocks of README.md run one after another, their assertions included."""
+    monkeypatch.chdir(tmp_path)
     try:
         namespace = run_blocks(ROOT / "README.md")
     finally:
         marsdask.stop_server()
+    (printed,) = re.findall(
+        r"```text\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+    )
+    assert printed in capsys.readouterr().out
     assert namespace["corner"].shape == (2, 2)
     assert namespace["reduced"].shape == (2000, 2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 import warnings
@@ -26,11 +27,12 @@ class OptionError(MarsdaskError, AttributeError, KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its default and its valid values."""
+    """One option: its default, its valid values, and what it does."""
 
     default: Any
     accepts: Callable[[Any], bool]
     wants: str
+    about: str
 
 
 #: The least bytes of a limit of memory or disk: below it no plan could hold a block.
@@ -104,32 +106,90 @@ def _is_chunk_size(value: Any) -> bool:
 
 
 _OPTIONS: dict[str, Option] = {
-    "chunk_size": Option(None, _is_chunk_size, "an int, a tuple of ints, '16MiB', 'auto' or -1"),
-    "chunk_store_limit": Option(128 * 2**20, _is_number, "a number of bytes"),
-    "coalesce": Option(True, _is_bool, "a bool"),
-    "split_every": Option(8, _is_count, "a positive int"),
-    "eager_mode": Option(False, _is_bool, "a bool"),
-    "memory_limit": Option(
-        None, _is_memory, "a number of bytes, a share such as 0.5, a string such as '4GiB', or None"
+    "chunk_size": Option(
+        None,
+        _is_chunk_size,
+        "an int, a tuple of ints, '16MiB', 'auto' or -1",
+        "The length of chunks where a call does not say it.",
     ),
-    "python_scalars": Option(False, _is_bool, "a bool"),
-    "show_progress": Option("auto", _one_of(True, False, "auto"), "True, False or 'auto'"),
-    "progress_update_interval": Option(1.0, _is_number, "seconds"),
-    "spill_dirs": Option(None, _is_dirs, "a directory, a list of them, or None"),
-    "spill_limit": Option(None, _is_limit, "a number of bytes, a string such as '10GiB', or None"),
-    "n_workers": Option(None, _is_count_or_none, "a positive int"),
-    "rechunk.threshold": Option(4, _is_number, "a number"),
-    "warn_duplicated_execution": Option(False, _is_bool, "a bool"),
-    "dataframe.mode.use_inf_as_na": Option(False, _is_bool, "a bool"),
+    "chunk_store_limit": Option(
+        128 * 2**20,
+        _is_number,
+        "a number of bytes",
+        "The bytes of a chunk whose length nothing else tells.",
+    ),
+    "coalesce": Option(
+        True, _is_bool, "a bool", "Whether small chunks are merged, so that fewer tasks run."
+    ),
+    "split_every": Option(
+        8, _is_count, "a positive int", "How many partial results one task of a reduction combines."
+    ),
+    "eager_mode": Option(
+        False, _is_bool, "a bool", "Whether what a call returns is executed at once."
+    ),
+    "memory_limit": Option(
+        None,
+        _is_memory,
+        "a number of bytes, a share such as 0.5, a string such as '4GiB', or None",
+        "The memory of new sessions; by default 60 % of the container's limit or of the RAM.",
+    ),
+    "python_scalars": Option(
+        False,
+        _is_bool,
+        "a bool",
+        "Whether values without axes are Python's numbers, as Mars's, and not NumPy's.",
+    ),
+    "show_progress": Option(
+        "auto",
+        _one_of(True, False, "auto"),
+        "True, False or 'auto'",
+        "Whether progress is shown: 'auto' in terminals and notebooks.",
+    ),
+    "progress_update_interval": Option(
+        1.0, _is_number, "seconds", "The seconds between two updates of the progress."
+    ),
+    "spill_dirs": Option(
+        None,
+        _is_dirs,
+        "a directory, a list of them, or None",
+        "Where results go that exceed memory; by default the system's temporary directory.",
+    ),
+    "spill_limit": Option(
+        None,
+        _is_limit,
+        "a number of bytes, a string such as '10GiB', or None",
+        "The disk space for spilled results; a tenth of each disk stays free.",
+    ),
+    "n_workers": Option(
+        None,
+        _is_count_or_none,
+        "a positive int",
+        "The threads or processes of new sessions; by default as many as cores.",
+    ),
+    "rechunk.threshold": Option(
+        4,
+        _is_number,
+        "a number",
+        "How many times as many pieces as chunks let rechunk() take a step between.",
+    ),
     "dataframe.kernels": Option(
-        "auto", _one_of("auto", "pandas", "polars"), "'auto', 'pandas' or 'polars'"
+        "auto",
+        _one_of("auto", "pandas", "polars"),
+        "'auto', 'pandas' or 'polars'",
+        "What runs operations of frames: 'auto' chooses by size.",
     ),
     "dataframe.whole": Option(
-        "warn", _one_of("warn", "allow", "error"), "'warn', 'allow' or 'error'"
+        "warn",
+        _one_of("warn", "allow", "error"),
+        "'warn', 'allow' or 'error'",
+        "Whether pandas computes from all rows at once what has no way by chunks.",
     ),
-    "dataframe.use_arrow_dtype": Option(None, _one_of(None, True, False), "a bool or None"),
-    "optimize.head_optimize_threshold": Option(1000, _is_count, "a positive int"),
-    "verify": Option(os.environ.get("MARSDASK_VERIFY") == "1", _is_bool, "a bool"),
+    "verify": Option(
+        False,
+        _is_bool,
+        "a bool",
+        "Whether graphs are checked before they run, for developers of marsdask.",
+    ),
 }
 
 #: Options of Mars that have no effect here, and their defaults: to set one warns.
@@ -139,10 +199,13 @@ _OF_MARS: dict[str, Any] = {
     "client.serial_type": "arrow",
     "custom_log_dir": None,
     "dataframe.arrow_array.pandas_only": None,
+    "dataframe.mode.use_inf_as_na": False,
+    "dataframe.use_arrow_dtype": None,
     "deploy.open_browser": True,
     "kv_store": ":inproc:",
     "learn.assume_finite": None,
     "learn.working_memory": None,
+    "optimize.head_optimize_threshold": 1000,
     "optimize_tileable_graph": True,
     "rechunk.chunk_size_limit": 10**8,
     "serialize_method": "pickle",
@@ -150,6 +213,7 @@ _OF_MARS: dict[str, Any] = {
     "verbose": False,
     "vineyard.enabled": False,
     "vineyard.socket": None,
+    "warn_duplicated_execution": False,
 }
 
 #: Other names of the same options.
@@ -163,7 +227,25 @@ _ALIASES = {
     "array.chunk_size": "chunk_store_limit",
 }
 
-_defaults: dict[str, Any] = {name: option.default for name, option in _OPTIONS.items()} | _OF_MARS
+
+def _at_start(name: str, option: Option) -> Any:
+    """Return the value of an option that the environment sets, else its default."""
+    variable = f"MARSDASK_{name.upper().replace('.', '__')}"
+    text = os.environ.get(variable)
+    if text is None:
+        return option.default
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        value = text
+    if isinstance(option.default, bool):
+        value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), value)
+    if not option.accepts(value):
+        raise ValueError(f"invalid value for {variable}: {text!r}; give {option.wants}")
+    return value
+
+
+_defaults: dict[str, Any] = {name: _at_start(name, _OPTIONS[name]) for name in _OPTIONS} | _OF_MARS
 _overrides: ContextVar[Mapping[str, Any]] = ContextVar(
     "marsdask_options", default=MappingProxyType({})
 )
@@ -246,6 +328,50 @@ def set_option(name: str, value: Any) -> None:
     _defaults[name] = _checked(name, value)
 
 
+def describe_option(pat: str = "", _print_desc: bool = True) -> str | None:
+    """Print what the options do whose names contain a text.
+
+    Parameters
+    ----------
+    pat : str
+        A part of the names, by default of all.
+    _print_desc : bool
+        Whether to print the text rather than return it, as in pandas.
+
+    Returns
+    -------
+    str, optional
+        The text with ``_print_desc=False``.
+
+    Raises
+    ------
+    OptionError
+        If no name contains the text.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> marsdask.describe_option("coalesce")
+    coalesce : a bool
+        Whether small chunks are merged, so that fewer tasks run.
+        [default: True] [currently: True]
+    """
+    names = [name for name in _OPTIONS if pat in name] or [_canonical(pat)]
+    text = "\n".join(map(_description, names))
+    if not _print_desc:
+        return text
+    print(text)  # noqa: T201 - that is what it does
+    return None
+
+
+def _description(name: str) -> str:
+    if name in _OF_MARS:
+        return f"{name}\n    An option of Mars without effect."
+    option = _OPTIONS[name]
+    values = f"[default: {option.default!r}] [currently: {get_option(name)!r}]"
+    return f"{name} : {option.wants}\n    {option.about}\n    {values}"
+
+
 class Options:
     """Attribute access to the options, such as ``options.chunk_size = 1000``.
 
@@ -278,6 +404,11 @@ class Options:
 
     def __setattr__(self, name: str, value: Any) -> None:
         set_option(self._prefix + name, value)
+
+    def __repr__(self) -> str:
+        names = [name for name in _OPTIONS if name.startswith(self._prefix)]
+        width = max(map(len, names), default=0)
+        return "\n".join(f"{name:{width}}  {get_option(name)!r}" for name in names)
 
     def __dir__(self) -> list[str]:
         names = [name for name in _OPTIONS if name.startswith(self._prefix)]
@@ -365,8 +496,8 @@ class Options:
         """
         if option in _defaults or option in _ALIASES:
             raise OptionError(f"there is an option {option!r} already")
-        wants = "what its validator accepts"
-        _OPTIONS[option] = Option(value, validator or (lambda _: True), wants)
+        wants, about = "what its validator accepts", "An option of the program."
+        _OPTIONS[option] = Option(value, validator or (lambda _: True), wants, about)
         _defaults[option] = _checked(option, value)
         _registered.add(option)
 
@@ -433,13 +564,17 @@ options: Final = Options()
 
 
 @contextmanager
-def option_context(values: Mapping[str, Any] | None = None) -> Iterator[Options]:
+def option_context(
+    values: Mapping[str, Any] | str | None = None, *others: Any
+) -> Iterator[Options]:
     """Set options for a block, only in this thread and its context variables.
 
     Parameters
     ----------
-    values : mapping, optional
-        The new values by the options' names.
+    values : mapping or str, optional
+        The new values by the options' names; or the first name.
+    *others : object
+        As in pandas: the value of the first name, and more names and values in turn.
 
     Yields
     ------
@@ -460,6 +595,13 @@ def option_context(values: Mapping[str, Any] | None = None) -> Iterator[Options]
     ...     print(options.chunk_size)
     1000
     """
+    if isinstance(values, str):
+        names, new = (values, *others[1::2]), others[::2]
+        if len(names) != len(new):
+            raise ValueError("Provide an even amount of arguments as name, value, name, value...")
+        values = dict(zip(names, new, strict=True))
+    elif others:
+        raise TypeError("option_context() takes a mapping, or names and values in turn")
     settings = {name: _checked(name, value) for name, value in _by_canonical_name(values or {})}
     reset = _overrides.set({**_overrides.get(), **settings})
     try:

@@ -12,6 +12,7 @@ import pytest
 import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core import config
 from marsdask.core.config import OptionError, option_context, options, set_option
 
 
@@ -52,7 +53,7 @@ def test_unknown_names_are_refused_with_near_ones():
         ("chunk_size", []),
         ("chunk_size", {}),
         ("show_progress", 1),
-        ("dataframe.use_arrow_dtype", 1),
+        ("dataframe.whole", True),
         ("n_workers", "two"),
         ("chunk_store_limit", "abc"),
         ("progress_update_interval", -1),
@@ -185,3 +186,50 @@ def test_updates_set_all_or_nothing():
     options.update(options)
     with pytest.raises(NotImplementedError, match=r"options.to_dict\(\)"):
         options.copy()
+
+
+def test_options_are_listed_and_described():
+    """Each says its values, what it does, its default and its value."""
+    with option_context({"split_every": 3}):
+        assert "split_every " in repr(options)
+        assert repr(options.rechunk) == "rechunk.threshold  4"
+        assert repr(options.dataframe.mode) == ""
+        text = marsdask.describe_option("split_every", _print_desc=False)
+    assert text is not None
+    assert text.splitlines()[0] == "split_every : a positive int"
+    assert text.endswith("[default: 8] [currently: 3]")
+    every = marsdask.describe_option(_print_desc=False)
+    assert every is not None
+    assert all(f"{name} : " in every for name in options.to_dict())
+    with pytest.raises(OptionError, match="split_every"):
+        marsdask.describe_option("split_evry")
+
+
+def test_contexts_take_names_and_values_in_turn():
+    """As pandas's do."""
+    with option_context("split_every", 3, "coalesce", False):
+        assert (options.split_every, options.coalesce) == (3, False)
+    with pytest.raises(ValueError, match="even amount"), option_context("split_every"):
+        pass
+    with pytest.raises(TypeError, match="mapping"), option_context({}, 3):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "name", "value"),
+    [
+        ("MARSDASK_MEMORY_LIMIT", "4GiB", "memory_limit", "4GiB"),
+        ("MARSDASK_SPLIT_EVERY", "3", "split_every", 3),
+        ("MARSDASK_CHUNK_SIZE", "(2, 3)", "chunk_size", (2, 3)),
+        ("MARSDASK_DATAFRAME__WHOLE", "error", "dataframe.whole", "error"),
+        ("MARSDASK_COALESCE", "false", "coalesce", False),
+    ],
+)
+def test_the_environment_sets_defaults(monkeypatch, variable, text, name, value):
+    """Each option has a variable, whose text is a literal of Python or a string."""
+    monkeypatch.setenv(variable, text)
+    assert config._at_start(name, config._OPTIONS[name]) == value
+    monkeypatch.setenv(variable, "-")
+    if name != "memory_limit":
+        with pytest.raises(ValueError, match=f"invalid value for {variable}"):
+            config._at_start(name, config._OPTIONS[name])

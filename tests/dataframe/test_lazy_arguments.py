@@ -287,7 +287,7 @@ REFUSED = {
 }
 #: Calls whose iterators are lists here, where pandas finds them empty at a second look, or compares
 #: the iterator itself.
-EMPTY = {"frame.isin", "groupby().nth", "cat.add_categories", "get_dummies", "=="}
+EMPTY = ("frame.isin", "groupby().nth", "cat.add_categories", "get_dummies", "==")
 
 
 @pytest.mark.in_turn(2)
