@@ -42,8 +42,16 @@ def samples_of(args: Sequence[Any]) -> list[Any]:
         if not is_row(arg):
             return sample(arg.meta)
         if not is_several(arg):
-            return np.zeros_like(arg.meta)
+            return _scalar_like(arg.meta)
         values = sample(arg.meta)
         return values.iloc[np.arange(len(columns)) % len(values)].set_axis(columns)
 
     return [*map(sample_of, args)]
+
+
+def _scalar_like(meta: Any) -> Any:
+    """Return a value of the type of a lazy scalar; a float is none that an integer equals."""
+    array = np.asarray(meta)
+    if array.dtype.kind == "f":
+        return np.full_like(array, 0.5)
+    return array[()] if array.dtype.kind in "OUMm" else np.zeros_like(array)

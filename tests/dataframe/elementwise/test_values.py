@@ -234,3 +234,33 @@ def test_replacements_of_rows_chosen_of_an_unknown_number():
         wanted = frame.query("k > 0").iloc[0:3]
         equal(rows.k.mask(rows.k > 2, rows.n), wanted.k.mask(wanted.k > 2, wanted.n))
         equal(rows.k.where(rows.k > 1, rows.n), wanted.k.where(wanted.k > 1, wanted.n))
+
+
+MIXED = pd.DataFrame(
+    {
+        "i": [1, 2, 3],
+        "f": [1, None, 2.5],
+        "t": pd.to_datetime(["2020", "2021", "2022"]),
+        "s": ["a", "b", "c"],
+    }
+)
+LAZY_SCALARS: dict[str, Any] = {
+    "where": lambda d: d.i.where(d.i > 1, d.f.mean()),
+    "mask": lambda d: d.i.mask(d.i > 1, d.f.mean()),
+    "mask of none": lambda d: d.i.mask(d.i > 9, d.f.mean()),
+    "clip": lambda d: d.i.clip(lower=d.f.mean()),
+    "times": lambda d: d.t.where(d.i > 1, d.t.max()),
+    "texts": lambda d: d.s.where(d.i > 1, d.s.min()),
+    "integers": lambda d: d.i.where(d.i > 1, d.i.max()),
+}
+
+
+@pytest.mark.parametrize("name", LAZY_SCALARS)
+def test_lazy_scalars_declare_the_type_that_they_may_give(name):
+    """A mean is no integer, though the sum of a sample may be; a latest time is a time."""
+    expected = LAZY_SCALARS[name](MIXED)
+    result = LAZY_SCALARS[name](md.DataFrame(MIXED, chunk_size=2))
+    equal(result, expected)
+    values = result.values.compute()
+    assert values.dtype == expected.values.dtype
+    assert list(values) == list(expected.values)
