@@ -142,6 +142,8 @@ def has_detail(dtype: Any) -> bool:
     """Tell whether a type has a width of more than one letter, or a unit."""
     if dtype.kind in ("m", "M"):
         return np.datetime_data(dtype)[0] != "generic"
+    if is_categorical(dtype):
+        return bool(len(dtype.categories))
     return bool(dtype.itemsize > np.dtype(f"{dtype.kind}1").itemsize)
 
 

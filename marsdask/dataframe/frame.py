@@ -19,7 +19,7 @@ from marsdask.tensor.tensor import method
 from . import batches
 from .arguments.dask_arguments import IGNORED, ignore_arguments
 from .arguments.pandas_arguments import checked_arguments
-from .create import make_frame
+from .create import as_lazy, make_frame
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
 from .elementwise import expressions
@@ -66,6 +66,12 @@ NO_KEYS = (
     'The parameter "keys" may be a column key, one-dimensional array, or a list containing only '
     "valid column keys and one-dimensional arrays.. Received column of type {}"
 )
+
+
+def _has_rows(value: Any) -> bool:
+    """Tell whether a column is given as values in memory."""
+    kinds = list | tuple | range | np.ndarray | pd.Series | pd.Index | ExtensionArray
+    return isinstance(value, kinds) and np.shape(value) != () and len(value) > 0
 
 
 @ignore_arguments(IGNORED)
@@ -239,6 +245,12 @@ class DataFrame(FrameBase):
         return frame
 
     def _with(self, columns: dict[Any, Any]) -> DataFrame:
+        if sum(self.node.chunks[0]) == 0 and any(map(_has_rows, columns.values())):
+            rows = self.node.meta.copy()  # which takes the labels of the values
+            for name, value in columns.items():
+                rows[name] = value
+            frame: DataFrame = as_lazy(rows)
+            return frame
         values = [self._column(value) for value in columns.values()]
         return self._changed(with_columns, *values, names=tuple(columns))
 
@@ -257,6 +269,8 @@ class DataFrame(FrameBase):
         if isinstance(value, list | tuple | range):
             # Lists and arrays in it are values, not rows; of no values pandas makes floats.
             value = pd.Series(list(value), dtype=None if len(value) else float).array
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            return value[()]
         if isinstance(value, np.ndarray | pd.Index | ExtensionArray):
             return aligned_values(self, value, complaint)
         if is_array(value):

@@ -127,6 +127,9 @@ class FrameBase(Rows):
     def __divmod__(self, other: Any) -> tuple[Self, Self]:
         return self // other, self % other
 
+    def __round__(self, decimals: int = 0) -> Self:
+        return self.round(decimals)
+
     def __rdivmod__(self, other: Any) -> tuple[Self, Self]:
         return other // self, other % self
 

@@ -259,6 +259,9 @@ class Series(FrameBase):
     def __getattr__(self, name: StrType) -> Any:
         return missing_attribute(self, name, pd.Series, CONVERSIONS)
 
+    def __delitem__(self, label: Any) -> None:
+        names.pop_row(self, label)
+
     def __contains__(self, label: Any) -> bool:
         return label in self.index
 

@@ -39,6 +39,12 @@ class Accessor(MadeOfRows):
         characters: Series = by_values(Method("__getitem__", self._kind), self._rows, key)
         return characters
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            setattr(getattr(self._meta, self._kind), name, value)  # raises what pandas does
+            raise AttributeError(f"{name!r} of an accessor cannot be set")
+        super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         return dir(getattr(self._meta, self._kind))
 

@@ -27,8 +27,7 @@ from ..labels import index_methods as methods
 from ..nodes.frame_node import PlainValues
 from ..ordered.row_numbers import reset_index
 from ..tensors import in_utc, to_tensor
-from ..whole.fallback import function_with_fallback
-from ..whole.missing_names import missing_name
+from ..whole.fallback import function_with_fallback, missing_attribute
 
 if TYPE_CHECKING:
     from marsdask.core.session import Session
@@ -272,7 +271,7 @@ class ExtensionValues(PlainValues, Rows):
     def __getattr__(self, name: str) -> Any:
         if name in OF_CATEGORIES and isinstance(self._node.meta.dtype, pd.CategoricalDtype):
             return array_of(getattr(_as_series(self).cat, name))
-        raise missing_name(self, name, type(self._node.meta.array), CONVERSIONS)
+        return missing_attribute(self, name, type(self._node.meta.array), CONVERSIONS)
 
     tolist: Final = protocols.tolist
 

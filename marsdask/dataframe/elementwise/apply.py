@@ -14,6 +14,7 @@ import pandas as pd
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
+from marsdask.core.config import options
 
 from ..nodes.dtypes import OneType
 from ..nodes.frame_node import S, axis_number, has_na, is_masked, is_row
@@ -176,19 +177,22 @@ def without_values(found: Any, dtype: Any) -> Any:
 def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
     """Return what a pandas method with a user's function gives, chunk by chunk."""
     node = obj.node
-    call = UserCall(name, args, tuple(kwargs.items()), None)
+    call, fails = UserCall(name, args, tuple(kwargs.items()), None), False
     if meta is not None:
         like = declared(meta, node.meta)
     elif not any(node.chunks[0]):
         like = call.called(node.meta)  # pandas has types of its own for no rows
     else:
-        like = _guessed(call, node.meta)
+        try:
+            like = _guessed(call, node.meta)
+        except Exception as error:  # noqa: BLE001  # whatever the function raises
+            like, fails = _guessed_of_text(call, node.meta, error), True
         _check_categories(like, name)
-    by_values = meta is None and _tells_nothing(like, node.meta) and callable(args[0])
+    by_values = meta is None and callable(args[0]) and (fails or _tells_nothing(like, node.meta))
     by_key = meta is None and name == "map" and _has_kinds(args[0], node.meta)
     guess = without_rows(like, node.meta)
     by_rows = meta is None and _tells_values(call, like, node.meta)
-    if by_rows or (by_key and isinstance(like, pd.Series)):
+    if by_rows or fails or (by_key and isinstance(like, pd.Series)):
         like = like.astype(object)
     kind = ValueCall if by_values else LookUp if by_key else RowCall if by_rows else UserCall
     call = kind(name, args, tuple(kwargs.items()), without_rows(like, node.meta))
@@ -204,6 +208,8 @@ def user_call(obj: Any, name: str, *args: Any, meta: Any = None, **kwargs: Any) 
         return exemplars.by_values(exemplars.constructed, rows)
     if by_rows:
         return exemplars.by_values(exemplars.Listed(guess), rows)
+    if fails:
+        return exemplars.by_values(exemplars.Inferred(guess), rows)
     return exemplars.by_values(exemplars.inferred, rows) if by_values else rows
 
 
@@ -278,6 +284,26 @@ def _guessed(call: UserCall, meta: Any) -> Any:
     columns = [result for result in examples if isinstance(result, pd.Series)]
     alike = len(columns) < len(examples) or all(result.dtype == first.dtype for result in columns)
     return first if alike else first.astype(object)
+
+
+#: Texts that functions of numbers, times and spans of time read.
+TEXTS = ("1", "2020-01-01", "00:00:01")
+
+
+def _guessed_of_text(call: UserCall, meta: Any, error: Exception) -> Any:
+    """Return results of other texts, where a function fails for that of a made-up row.
+
+    Text that is no number is a value of a column of texts, but not of each function of them.
+    """
+    plain = meta.ndim == 1 and (meta.dtype == object or isinstance(meta.dtype, pd.StringDtype))
+    if not plain or call.name != "map" or not callable(call.args[0]):
+        if options.dataframe.whole == "error" or isinstance(error, NotImplementedError):
+            raise error
+        raise NotImplementedError(*getattr(error, "__notes__", [])) from error
+    for text in TEXTS:
+        with suppress(Exception):
+            return call.called(pd.Series([text], dtype=meta.dtype, name=meta.name))
+    return pd.Series([None], dtype=object, name=meta.name)
 
 
 def _is_missing(found: Any) -> bool:
@@ -531,8 +557,13 @@ def _column_transformed(column: Any, func: Any, args: Any, kwargs: Any) -> Any:
         return transform(column, func, 0, *args, **kwargs)
     try:
         values = apply_values(column, func, args, **kwargs)
-    except Exception:  # noqa: BLE001  # whatever it is, as in pandas
-        values = func(column, *args, **kwargs)
+    except Exception as error:  # noqa: BLE001  # whatever it is, as in pandas
+        try:
+            values = func(column, *args, **kwargs)
+        except Exception:
+            if isinstance(error, NotImplementedError):
+                raise error from None
+            raise
     return _of_rows(column, values)
 
 

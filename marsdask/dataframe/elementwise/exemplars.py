@@ -69,6 +69,13 @@ class Listed:
         return pd.Series(block.tolist(), block.index, name=block.name)
 
 
+class Inferred(Listed):
+    """Returns objects in the type that pandas finds for results of functions."""
+
+    def __call__(self, block: Any) -> Any:
+        return inferred(block) if len(block) else super().__call__(block)
+
+
 def constructed(block: Any, labels: tuple[Any, ...] | None = None) -> Any:
     """Return objects, or columns of them, in the types that new objects of pandas have."""
     if block.ndim == 1:

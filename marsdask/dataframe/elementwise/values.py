@@ -237,6 +237,8 @@ def _beside(obj: Any, value: Any, name: str) -> Any:
         if len(value.node.chunks) != obj.ndim:
             raise ValueError(complaint)
         return aligned_tensor(obj, value, complaint)
+    if isinstance(value, np.ndarray) and value.ndim == 0 and obj.ndim == 1:
+        return value[()]
     if isinstance(value, ROW_VALUES | pd.Index):
         if np.ndim(value) != obj.ndim:
             raise ValueError(complaint)
@@ -332,6 +334,8 @@ def _as_bound(obj: Any, bound: Any, *, by_row: bool) -> Any:
     if is_array(bound) and by_row:
         return aligned_tensor(obj, bound, BROADCAST)
     check_order(bound)
+    if isinstance(bound, np.ndarray) and bound.ndim == 0 and obj.ndim == 1:
+        return bound[()]
     if not isinstance(bound, ROW_VALUES | pd.Index):
         return bound
     if np.ndim(bound) == 2:

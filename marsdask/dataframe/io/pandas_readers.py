@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,12 +11,15 @@ import pandas as pd
 from marsdask.core.public import public_call
 
 from ..create import from_pandas
+from ..whole.results import lazy_result
 
 
 def _lazily(found: Any, chunk_size: Any) -> Any:
     """Return lazy objects in place of pandas's."""
     if isinstance(found, pd.DataFrame | pd.Series | pd.Index):
         return from_pandas(found, chunk_size, copy=False)
+    if isinstance(found, Iterator):
+        return lazy_result(found, "read")
     if isinstance(found, dict):
         return {name: _lazily(item, chunk_size) for name, item in found.items()}
     return [_lazily(item, chunk_size) for item in found] if isinstance(found, list) else found

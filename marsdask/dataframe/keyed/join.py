@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from pandas.api.types import is_numeric_dtype
 
 from marsdask.core.collection import Collection, wrap
@@ -325,11 +326,22 @@ def _met(name: Hashable, left: Any, right: Any) -> Any:
 def _labels(on: Any) -> tuple[Any, ...] | None:
     if on is None:
         return None
-    if isinstance(on, list | tuple | pd.Index):
-        return tuple(on)
-    if not isinstance(on, Hashable) or isinstance(on, pd.Series):
-        raise KeyError(on)
-    return (on,)
+    labels = tuple(on) if isinstance(on, list | tuple) else (on,)
+    check_keys("merge", labels)
+    for label in labels:
+        if not isinstance(label, Hashable):
+            raise KeyError(label)
+    return labels
+
+
+def check_keys(name: str, *keys: Any) -> None:
+    """Raise for keys that are values in place of labels of columns."""
+    labels = [label for key in keys for label in (key if isinstance(key, list | tuple) else [key])]
+    values = np.ndarray | pd.Series | pd.Index | ExtensionArray | Collection
+    if any(isinstance(label, values) for label in labels):
+        raise NotImplementedError(
+            f"{name}() by values in place of columns is not supported; use assign() first"
+        )
 
 
 def _as_frame(side: Any) -> DataFrame:

@@ -25,7 +25,7 @@ from ..reduction.reductions import collection_of
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import types_of
 from ..whole.fallback import function_with_fallback
-from .join import merge
+from .join import check_keys, merge
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -117,6 +117,7 @@ def merge_asof(
     options |= {"left_index": left_index, "right_index": right_index, "left_by": left_by}
     options |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}
     options |= {"allow_exact_matches": allow_exact_matches, "direction": direction}
+    check_keys("merge_asof", on, left_on, right_on, by, left_by, right_by)
     pd.merge_asof(sides[0].meta, sides[1].meta, **options)  # raises pandas's errors
     _check_levels(sides, options)
     key: Any = Level() if left_index else _single(left_on if on is None else on)
@@ -171,6 +172,7 @@ def merge_ordered(
     arguments: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "how": how}
     arguments |= {"left_by": left_by, "right_by": right_by, "fill_method": fill_method}
     arguments["suffixes"] = suffixes
+    check_keys("merge_ordered", on, left_on, right_on, left_by, right_by)
     has_groups = left_by is not None or right_by is not None
     # pandas has no groups of no rows.
     metas = [row(side.meta) if has_groups else side.meta for side in sides]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
+from inspect import signature
 from types import FunctionType
 from typing import Any, TypeVar
 
 import pandas as pd
 
+from marsdask.core.collection import Collection
+from marsdask.core.config import options
 from marsdask.core.public import OPERATORS, REFLECTED
 
 from .calls import called_by_pandas, falls_back, function_by_pandas, set_by_pandas
@@ -59,7 +62,7 @@ def function_with_fallback(func: F) -> F:
         def fall_back(refusal: NotImplementedError) -> Any:
             return function_by_pandas(func.__name__, args, kwargs, refusal)
 
-        return _tried(func, args, kwargs, fall_back)
+        return _tried(func, func.__name__, args, kwargs, fall_back)
 
     return face  # type: ignore[return-value]
 
@@ -72,7 +75,10 @@ def missing_attribute(obj: Any, name: str, theirs: type, way: str) -> Any:
     error = missing_name(obj, name, theirs, way)
     if not isinstance(error, UnsupportedNameError) or not falls_back(obj) or _at_work.get():
         raise error
-    if not callable(getattr(theirs, name)):
+    member = getattr(theirs, name)
+    if isinstance(member, type):
+        getattr(obj.node.meta, name)  # raises for other types at once, as in pandas
+    if not callable(member) or isinstance(member, type):
         return called_by_pandas(obj, Access(name), error)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -82,7 +88,7 @@ def missing_attribute(obj: Any, name: str, theirs: type, way: str) -> Any:
     return call
 
 
-def _tried(func: Any, args: Any, kwargs: Any, fall_back: Callable[..., Any]) -> Any:
+def _tried(func: Any, name: str, args: Any, kwargs: Any, fall_back: Callable[..., Any]) -> Any:
     if _at_work.get():
         return func(*args, **kwargs)
     token = _at_work.set(True)
@@ -90,9 +96,30 @@ def _tried(func: Any, args: Any, kwargs: Any, fall_back: Callable[..., Any]) -> 
         return func(*args, **kwargs)
     except NotImplementedError as error:
         refusal = error
+    except TypeError as error:
+        if not _lacks_parameter(func, name, args, kwargs):
+            raise
+        refusal = NotImplementedError(str(error))
     finally:
         _at_work.reset(token)
     return fall_back(refusal)
+
+
+def _lacks_parameter(func: Any, name: str, args: Any, kwargs: Any) -> bool:
+    """Tell whether pandas's function of that name takes arguments that ours does not take."""
+    if options.dataframe.whole == "error" or _takes(func, args, kwargs):
+        return False
+    owner = type(args[0].node.meta) if args and isinstance(args[0], Collection) else pd
+    theirs = getattr(owner, name, None)
+    return theirs is not None and _takes(theirs, args, kwargs)
+
+
+def _takes(func: Any, args: Any, kwargs: Any) -> bool:
+    try:
+        signature(func).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _method(method: Any, name: str) -> Any:
@@ -102,7 +129,11 @@ def _method(method: Any, name: str) -> Any:
             return method(*args, **kwargs)
         obj, *rest = args
         access = Access(name, tuple(rest), kwargs)
-        result = _tried(method, args, kwargs, lambda error: called_by_pandas(obj, access, error))
+
+        def fall_back(refusal: NotImplementedError) -> Any:
+            return called_by_pandas(obj, access, refusal)
+
+        result = _tried(method, name, args, kwargs, fall_back)
         remember(result, obj, access)
         return result
 
@@ -113,12 +144,18 @@ def _property(member: property, name: str) -> property:
     access = Access(name)
 
     def get(obj: Any) -> Any:
-        result = _tried(member.fget, (obj,), {}, lambda error: called_by_pandas(obj, access, error))
+        def fall_back(refusal: NotImplementedError) -> Any:
+            return called_by_pandas(obj, access, refusal)
+
+        result = _tried(member.fget, name, (obj,), {}, fall_back)
         remember(result, obj, access)
         return result
 
     def put(obj: Any, value: Any) -> None:
-        _tried(member.fset, (obj, value), {}, lambda error: set_by_pandas(obj, name, value, error))
+        def fall_back(refusal: NotImplementedError) -> None:
+            set_by_pandas(obj, name, value, refusal)
+
+        _tried(member.fset, name, (obj, value), {}, fall_back)
 
     return property(
         wraps(member.fget)(get) if member.fget else None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import GeneratorType
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,9 @@ DEFERRED = tuple(
     or name in {"Expanding", "ExponentialMovingWindow", "Resampler", "Rolling", "Window"}
 )
 
+#: Accessors of types that we have no methods of.
+ACCESSORS = {"list", "sparse", "struct"}
+
 
 def from_rows(rows: Any) -> Any:
     """Return a lazy copy of a pandas object."""
@@ -38,11 +42,13 @@ def lazy_result(result: Any, name: str) -> Any:
     """Return the result of a function of pandas, ``name``, with lazy rows in place of rows."""
     if isinstance(result, pd.DataFrame | pd.Series | pd.Index):
         return from_rows(result)
-    if isinstance(result, DEFERRED):
+    if isinstance(result, DEFERRED) or name in ACCESSORS:
         return OfAllRows(result)
     if type(result) in (tuple, list):
         return type(result)(lazy_result(item, name) for item in result)
     if isinstance(result, Iterator):
+        if hasattr(result, "close") and not isinstance(result, GeneratorType):
+            return Reader(result)
         return (lazy_result(item, name) for item in result)
     if name in OF_LAZY_SCALARS and is_scalar(result):
         return _lazy_scalar(result)
@@ -83,3 +89,17 @@ class OfAllRows:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._obj!r})"
+
+
+class Reader(OfAllRows):
+    """An open file that pandas reads some rows of at a time, with lazy ones in their place."""
+
+    def __next__(self) -> Any:
+        return lazy_result(next(self._obj), "__next__")
+
+    def __enter__(self) -> Self:
+        self._obj.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._obj.__exit__(*error)

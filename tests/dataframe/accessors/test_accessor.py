@@ -101,3 +101,11 @@ def test_categories_that_only_running_tells(name: str) -> None:
         pd.testing.assert_series_equal(lazy.compute(), wanted)
     else:
         pd.testing.assert_series_equal(lazy().compute(), wanted())
+
+
+@pytest.mark.parametrize(("kind", "name"), [("dt", "xlabel"), ("dt", "year"), ("dt", "round")])
+def test_accessors_take_no_attributes(kind: str, name: str) -> None:
+    """Setting one raises pandas's error, or says that it cannot be set."""
+    times = md.Series(pd.date_range("2020", periods=2))
+    with pytest.raises((AttributeError, ValueError), match=r"attribute|modifications|set"):
+        setattr(getattr(times, kind), name, 1)

@@ -257,3 +257,31 @@ def test_functions_of_categories_and_gaps(name, values):
     frame = pd.DataFrame({"c": pd.Categorical(values), "n": range(len(values))})
     program = OF_CATEGORIES[name]
     equal(program(md.DataFrame(frame, chunk_size=1)), program(frame))
+
+
+#: Texts that functions read, and that a made-up text is not: the type is that of all results.
+READ_TEXTS: dict[str, tuple[list[Any], Callable[[Any], Any]]] = {
+    "integers": (["1", "2", "30"], int),
+    "integers and floats": (["1", "2", "2.5"], pd.to_numeric),
+    "times": (["2020-01-01", "2021-01-01", None], pd.to_datetime),
+    "spans": (["00:00:01", "1 days", "00:01:00"], pd.to_timedelta),
+    "parts": (["a:b", "c:d", "e:f"], lambda text: text.split(":")[1]),
+    "lengths": (["a:b", "c:d", "e:"], lambda text: len(text.split(":")[1])),
+}
+
+
+@pytest.mark.parametrize("dtype", ["str", "string"])
+@pytest.mark.parametrize("name", READ_TEXTS)
+def test_functions_that_read_texts(name: str, dtype: str) -> None:
+    """A made-up text that a function fails for tells nothing; chunks have the type of all."""
+    values, func = READ_TEXTS[name]
+    series = pd.Series(values, dtype=dtype, name="t")
+    lazy = md.Series(series, chunk_size=1).map(func)
+    equal(lazy, series.map(func))
+    equal(lazy.describe(), series.map(func).describe())
+
+
+def test_functions_that_fail_for_all_texts() -> None:
+    """The error of the function comes once it is called with the rows."""
+    with pytest.raises(AttributeError, match="nothing"):
+        md.Series(["a", "b"], chunk_size=1).map(lambda text: text.nothing).execute()

@@ -264,3 +264,19 @@ def test_lazy_scalars_declare_the_type_that_they_may_give(name):
     values = result.values.compute()
     assert values.dtype == expected.values.dtype
     assert list(values) == list(expected.values)
+
+
+#: Arrays without an axis are scalars.
+WITHOUT_AXES: dict[str, Any] = {
+    "clip": lambda d: d.clip(lower=np.array(2)),
+    "where": lambda d: d.where(d > 1, np.array(0)),
+    "mask": lambda d: d.mask(d > 1, np.array(0)),
+    "round": lambda d: round(d / 3, 1),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_AXES)
+def test_arrays_without_axes(name):
+    """Series take them as their values."""
+    series = pd.Series([1, 2, 3])
+    equal(WITHOUT_AXES[name](md.Series(series, chunk_size=2)), WITHOUT_AXES[name](series))

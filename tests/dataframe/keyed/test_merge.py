@@ -181,7 +181,7 @@ def test_refused_at_the_call():
     with pytest.raises(pd.errors.MergeError, match="Can not pass on"):
         lazy.merge(lazy, on="k", how="cross")
     with pytest.raises(TypeError, match="marsdask"):
-        lazy.merge(table(5), on="k")
+        lazy.merge([1], on="k")
 
 
 def test_partners_that_are_one_at_most_bound_the_rows():

@@ -309,3 +309,22 @@ def _by_loc(mask: Any, value: Any, *key: Any) -> Any:
     rows = (d[column[0]] if column else d).copy()
     rows.loc[mask(d)] = value
     return rows
+
+
+#: Columns that a frame without rows gets: it takes their labels.
+FIRST_COLUMNS: dict[str, Callable[[Any], Any]] = {
+    "a list": lambda d: d.assign(a=[1, 2, 3]),
+    "an array": lambda d: d.assign(a=np.arange(3.0), b=[1, 2, 3]),
+    "an array of pandas": lambda d: d.assign(a=pd.array([1, None], "Int64")),
+    "a row without an axis": lambda d: d.assign(a=[1, 2], b=np.array(7)),
+    "a range": lambda d: d.assign(a=range(2)),
+    "no values": lambda d: d.assign(a=[]),
+}
+
+
+@pytest.mark.parametrize("columns", [[], ["a", "z"]])
+@pytest.mark.parametrize("name", FIRST_COLUMNS)
+def test_first_columns_bring_their_labels(name: str, columns: list[str]) -> None:
+    """Of a frame without rows, pandas takes any length."""
+    frame = pd.DataFrame(columns=columns)
+    equal(FIRST_COLUMNS[name](md.DataFrame(frame)), FIRST_COLUMNS[name](frame))

@@ -349,3 +349,16 @@ def test_reindexed_intervals():
     equal(md.Series(rows).reindex(rows.index[::-1]), rows.reindex(rows.index[::-1]))
     with pytest.raises(NotImplementedError, match="use the intervals"):
         md.Series(rows).reindex([1, 50])
+
+
+def test_rows_of_labels_are_deleted():
+    """Other objects that were made of the series keep the row."""
+    series = pd.Series([1, 2, 3], index=["a", "b", "c"])
+    lazy = md.Series(series.copy(), chunk_size=2)
+    before = lazy + 0
+    del lazy["b"]
+    equal(before, series)
+    del series["b"]
+    equal(lazy, series)
+    with pytest.raises(KeyError):
+        del lazy["b"]

@@ -139,3 +139,8 @@ def test_what_is_refused():
     ]:
         with pytest.raises(kind, match=words):
             call()
+
+
+def test_intervals_are_displayed():
+    """They are categories before they are executed."""
+    assert "dtype=category" in repr(md.cut(md.Series([1, 7, 5]), 3))

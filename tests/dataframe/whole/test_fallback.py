@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,15 @@ def _not_computed(rows: Any) -> Any:
     raise AssertionError(rows)
 
 
+def _file() -> io.StringIO:
+    return io.StringIO("a,b\n1,x\n2,y\n3,z\n")
+
+
+def _rows_of_file(pd: Any) -> list[Any]:
+    with pd.read_csv(_file(), chunksize=2) as reader:
+        return list(reader)
+
+
 #: Calls that our own methods refuse.
 CALLS: dict[str, Any] = {
     "a method": lambda pd, d: d[["a", "f"]].corr("kendall"),
@@ -49,6 +59,31 @@ CALLS: dict[str, Any] = {
     "a function": lambda pd, d: pd.to_numeric(d.a, downcast="integer", dtype_backend="pyarrow"),
     "an item": lambda pd, d: _assigned(d, lambda d: d.__setitem__("z", FRAME.a.iloc[:2])),
     "a row that is not there": lambda pd, d: _assigned(d, lambda d: d.loc.__setitem__((9, "a"), 4)),
+    "values as a key of a merge": lambda pd, d: d.merge(
+        d[["a"]], left_on=FRAME.a.to_numpy(), right_on="a"
+    ),
+    "lazy values as a key of a merge": lambda pd, d: d.merge(d, on=["k", d.a % 2]),
+    "values as a key of merge_asof": lambda pd, d: pd.merge_asof(
+        d, pd.DataFrame({"a": [1, 3]}), left_on=np.arange(4), right_on="a"
+    ),
+    "values that a function of rows reads": lambda pd, d: d.assign(t="3").apply(
+        lambda row: int(row["t"]) + row["a"], axis=1
+    ),
+    "texts that a function reads": lambda pd, d: d.a.astype(str).apply(int),
+    "texts that a function transforms": lambda pd, d: d.a.astype(str).transform(int),
+    "categories that a function reads": lambda pd, d: (
+        d.a.astype(str).astype("category").map(int).astype(int)
+    ),
+    "a parameter that we lack": lambda pd, d: d.a.filter(cond=[True, False, True, True]),
+    "a parameter of a function that we lack": lambda pd, d: pd.concat(
+        [d[["k"]].astype("category"), d[["k"]].astype("category").iloc[:1]], union_categories=True
+    ),
+    "an accessor that we lack": lambda pd, d: d.a.astype("Sparse[int]").sparse.density,
+    "an array's method": lambda pd, d: d.k.astype("category").array.equals(
+        FRAME.k.astype("category").array
+    ),
+    "some rows of a reader": lambda pd, d: pd.read_csv(_file(), iterator=True).get_chunk(2),
+    "rows of a reader": lambda pd, d: pd.concat(_rows_of_file(pd), ignore_index=True),
     "tuples": lambda pd, d: d.align(FRAME.iloc[:2])[0],
 }
 
