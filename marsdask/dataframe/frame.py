@@ -70,8 +70,10 @@ NO_KEYS = (
 
 def _has_rows(value: Any) -> bool:
     """Tell whether a column is given as values in memory."""
-    kinds = list | tuple | range | np.ndarray | pd.Series | pd.Index | ExtensionArray
-    return isinstance(value, kinds) and np.shape(value) != () and len(value) > 0
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and len(value) > 0
+    kinds: Any = (list, tuple, range, pd.Series, pd.Index, ExtensionArray)
+    return isinstance(value, kinds) and len(value) > 0
 
 
 @ignore_arguments(IGNORED)
@@ -245,7 +247,7 @@ class DataFrame(FrameBase):
         return frame
 
     def _with(self, columns: dict[Any, Any]) -> DataFrame:
-        if sum(self.node.chunks[0]) == 0 and any(map(_has_rows, columns.values())):
+        if not any(self.node.chunks[0]) and any(map(_has_rows, columns.values())):
             rows = self.node.meta.copy()  # which takes the labels of the values
             for name, value in columns.items():
                 rows[name] = value
