@@ -247,3 +247,19 @@ def check_aligned(nodes: Sequence[Node], what: str) -> None:
             f"{what} of objects with different indexes is not supported; use merge() on a column, "
             "or make the indexes equal with reset_index(drop=True)"
         )
+
+
+def declared(meta: Any, like: Any) -> Any:
+    """Return an empty object of the types that a user declares, as Dask takes them.
+
+    An object of pandas, a dict of columns and their types, a pair of name and type, or a type.
+    """
+    if isinstance(meta, pd.DataFrame | pd.Series):
+        return empty_rows(meta)
+    if isinstance(meta, dict):
+        meta = list(meta.items())
+    if isinstance(meta, list):
+        return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in meta})
+    own = like.name if isinstance(like, pd.Series) else None
+    name, dtype = meta if isinstance(meta, tuple) else (own, meta)
+    return pd.Series([], dtype=dtype, name=name)

@@ -19,7 +19,7 @@ from marsdask.core.config import options
 from ..nodes.dtypes import OneType
 from ..nodes.frame_node import S, axis_number, has_na, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
-from ..rows import empty_rows
+from ..rows import declared
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
 from .column_selection import side_by_side
@@ -319,22 +319,6 @@ def _tried(call: UserCall, rows: Any) -> Any:
             "of the result; pass meta= to declare it"
         )
         raise
-
-
-def declared(meta: Any, like: Any) -> Any:
-    """Return an empty object of the types that a user declares, as Dask takes them.
-
-    An object of pandas, a dict of columns and their types, a pair of name and type, or a type.
-    """
-    if isinstance(meta, pd.DataFrame | pd.Series):
-        return empty_rows(meta)
-    if isinstance(meta, dict):
-        meta = list(meta.items())
-    if isinstance(meta, list):
-        return pd.DataFrame({name: pd.Series([], dtype=dtype) for name, dtype in meta})
-    own = like.name if isinstance(like, pd.Series) else None
-    name, dtype = meta if isinstance(meta, tuple) else (own, meta)
-    return pd.Series([], dtype=dtype, name=name)
 
 
 @keeps_lazy("arguments")

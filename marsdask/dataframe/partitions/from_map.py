@@ -18,10 +18,9 @@ from marsdask.tensor import from_dask as tensor_from_dask
 from marsdask.tensor import tensor
 
 from ..create import frame_from_tensor, from_pandas, series_from_tensor
-from ..elementwise.apply import declared
 from ..nodes.frame_node import FrameNode
 from ..reduction.reductions import collection_of as lazy
-from ..rows import empty_rows
+from ..rows import declared, empty_rows
 from .map_partitions import ROWS, conformed
 
 if TYPE_CHECKING:

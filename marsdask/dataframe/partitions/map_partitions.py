@@ -23,13 +23,12 @@ from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, unknown_sizes
 from marsdask.core.snapshots.functions import function_label, function_name
 
-from ..elementwise.apply import declared
 from ..nodes.dtypes import OneType
 from ..nodes.frame_node import FrameNode, is_row
 from ..ordered.row_numbers import reset_index
 from ..ordered.shift import RowStencil
 from ..reduction.reductions import collection_of as lazy
-from ..rows import as_one_chunk, concat, empty_rows
+from ..rows import as_one_chunk, concat, declared, empty_rows
 from ..schemas.samples import labels_like, sample
 
 if TYPE_CHECKING:

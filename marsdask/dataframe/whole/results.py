@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import GeneratorType
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +47,7 @@ def lazy_result(result: Any, name: str) -> Any:
     if type(result) in (tuple, list):
         return type(result)(lazy_result(item, name) for item in result)
     if isinstance(result, Iterator):
-        if hasattr(result, "close") and not isinstance(result, GeneratorType):
+        if isinstance(result, AbstractContextManager):
             return Reader(result)
         return (lazy_result(item, name) for item in result)
     if name in OF_LAZY_SCALARS and is_scalar(result):
