@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from functools import wraps
+from functools import partial, wraps
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from pandas.api.types import is_dict_like
 
 from marsdask.scheduler.errors import did_you_mean
@@ -125,3 +126,25 @@ def check_boolean(name: str, value: Any, *, none: bool = True) -> None:
         raise ValueError(
             f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
         )
+
+
+def called_with(rows: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a function returns of rows and arguments."""
+    return func(rows, *args, **kwargs)
+
+
+def named_pairs(pairs: dict[str, Any]) -> dict[str, Any]:
+    """Return columns and their functions by the name of the result, those with arguments called."""
+    named: dict[str, Any] = {}
+    kind: Any = pd.NamedAgg
+    for name, pair in pairs.items():
+        if isinstance(pair, list | tuple):
+            named[name] = tuple(pair)
+        elif isinstance(pair, kind):
+            func = pair.aggfunc
+            if pair.args or pair.kwargs:
+                func = partial(called_with, func=func, args=pair.args, kwargs=pair.kwargs)
+            named[name] = (pair.column, func)
+        else:
+            named[name] = pair
+    return named

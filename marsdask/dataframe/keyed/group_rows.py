@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from marsdask.core.grids.tree import gather
 from marsdask.core.machine.costs import kernel
 from marsdask.core.machine.sizing import GROUPED_ROWS, SHUFFLED_ROWS, is_tight
 from marsdask.core.node import Columns, SameChunks
+from marsdask.core.public import public_methods
 from marsdask.core.sizes import total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
@@ -24,10 +25,15 @@ from ..nodes.traits import comparable, dtype_of_key, kept_labels
 from ..row_parts import RowPart, split_at
 from ..rows import concat
 from ..schemas.schema import types_of
-from .aggregation import GroupByCall, restore_order
+from ..whole.fallback import with_fallback
+from ..whole.origin import MadeOfRows
+from .aggregation import GroupByCall, R, restore_order
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .group_aggregation import meta_of_groups
 from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, shuffle
+
+if TYPE_CHECKING:
+    from .groupby import GroupBy
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,38 @@ class RowMask(GroupByCall):
 
 def _scalar(answer: Any) -> Any:
     return answer.squeeze() if isinstance(answer, pd.Series | pd.DataFrame) else answer
+
+
+@public_methods
+@with_fallback
+class Nth(MadeOfRows, Generic[R]):
+    """The rows of each group at some positions."""
+
+    def __init__(self, groups: GroupBy[R, Any]) -> None:
+        self._groups = groups
+
+    def __call__(self, n: Any, dropna: Any = None) -> R:
+        """Return the rows of each group at some positions.
+
+        See pandas.api.typing.DataFrameGroupBy.nth.
+
+        Parameters
+        ----------
+        n : int, slice or list of these
+            The positions, from the end if they are negative.
+        dropna : None
+            Not supported.
+        """
+        if dropna is not None:
+            raise NotImplementedError(
+                "nth(dropna=) is not supported; use dropna() before groupby()"
+            )
+        rows: R = self._groups._selected("nth", n)
+        return rows
+
+    def __getitem__(self, n: Any) -> R:
+        """Return what the call returns, as in pandas."""
+        return self(n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,6 +120,7 @@ def _aggregation(name: str) -> WindowMethod:
     return typed("WindowMethod", aggregate)
 
 
+@with_fallback
 class GroupWindows(MadeOfRows, Generic[R]):
     """Windows within groups: methods aggregate each of them."""
 

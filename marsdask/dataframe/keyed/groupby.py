@@ -18,7 +18,7 @@ from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from ..arguments.dask_arguments import IGNORED_OF_GROUPS, ignore_arguments
-from ..arguments.pandas_arguments import check_names
+from ..arguments.pandas_arguments import check_names, named_pairs
 from ..elementwise.exemplars import keys_in_one_type
 from ..elementwise.filter import Filter
 from ..elementwise.rowwise import NewLabels, column_of, rowwise, with_columns
@@ -49,7 +49,7 @@ from ..whole.origin import MadeOfRows
 from .aggregation import AggregationMethod, C, GroupByCall, Pairs, R, SizeMethod
 from .group_aggregation import GroupByAggregation, empty_result, in_doubles, meta_of_groups
 from .group_corrwith import corrwith
-from .group_rows import GroupedRows, RowMask, check_no_lazy, falls, numbered_down, rises
+from .group_rows import GroupedRows, Nth, RowMask, check_no_lazy, falls, numbered_down, rises
 from .group_windows import GroupBins, GroupEwm, GroupRolling, WindowCall
 
 if TYPE_CHECKING:
@@ -152,7 +152,8 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         missing = [label for label in _as_list(key) if label not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
-        source = rowwise(column_of, self._source, key=_as_key(key))
+        columns = list(key) if isinstance(key, pd.Index) else key
+        source = rowwise(column_of, self._source, key=columns)
         flags = {**self._flags, "selected": True}
         return GroupBy(self._node, self._by, self._names, selection, source, **flags)
 
@@ -190,7 +191,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
     def _result(self, call: GroupByCall) -> Any:
         result = labelled_as(self._of_all_groups(call), self._source, call)
         if self._names != self._by:
-            result = rowwise(named_levels, result, names=self._names)
+            result = rowwise(named_levels, result, by=self._by, names=self._names)
         if self._flags["as_index"]:
             return result
         if call.method == "value_counts":
@@ -262,13 +263,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
                 raise ValueError("Operation size does not support axis=1")
             return self.size()
         if func is None:
-            return self._aggregate(
-                "agg",
-                **{
-                    name: tuple(pair) if isinstance(pair, list) else pair
-                    for name, pair in named.items()
-                },
-            )
+            return self._aggregate("agg", **named_pairs(named))
         return self._aggregate("agg", func, *args, **named)
 
     aggregate: Final = agg
@@ -296,7 +291,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         result: DataFrame | Series = self._result(dataclasses.replace(call, like=like))
         return result
 
-    def transform(self, func: Any, *args: Any, **kwargs: Any) -> R:
+    def transform(self, func: Any = None, *args: Any, **kwargs: Any) -> R:
         """Return a value for each row, from all rows of its group.
 
         See pandas.api.typing.DataFrameGroupBy.transform. Rows of equal keys meet in one task; the
@@ -304,6 +299,8 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         """
         if "engine" in kwargs or "engine_kwargs" in kwargs:
             raise NotImplementedError("transform(engine=) is not supported; use a Python function")
+        if func is None:
+            kwargs = named_pairs(kwargs)
         rows: R = self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs))
         return rows
 
@@ -329,24 +326,17 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         rows: R = self._selected("tail", n)
         return rows
 
-    def nth(self, n: Any, dropna: Any = None) -> R:
-        """Return the rows of each group at some positions.
+    @property
+    def nth(self) -> Nth[R]:
+        """Return the rows of each group at some positions, where it is called."""
+        return Nth(self)
 
-        See pandas.api.typing.DataFrameGroupBy.nth.
-
-        Parameters
-        ----------
-        n : int, slice or list of these
-            The positions, from the end if they are negative.
-        dropna : None
-            Not supported.
-        """
-        if dropna is not None:
-            raise NotImplementedError(
-                "nth(dropna=) is not supported; use dropna() before groupby()"
-            )
-        rows: R = self._selected("nth", n)
-        return rows
+    @property
+    def obj(self) -> DataFrame | Series:
+        """What is grouped: all columns, unless one alone is selected."""
+        is_column = self._flags["selected"] and not isinstance(self._selection, tuple)
+        obj: DataFrame | Series = self._source if is_column else self._flags["rows"]
+        return obj
 
     def pipe(
         self, func: Callable[..., Any] | tuple[Callable[..., Any], str], *args: Any, **kwargs: Any
@@ -373,7 +363,8 @@ class GroupBy(MadeOfRows, Generic[R, C]):
 
     def _labelled_size(self) -> Any:
         flags = {**self._flags, "as_index": True}
-        return GroupBy(self._node, self._by, self._names, ..., self._source, **flags).size()
+        selection = self._selection if flags["series"] else ...
+        return GroupBy(self._node, self._by, self._names, selection, self._source, **flags).size()
 
     @property
     def ngroups(self) -> int:
@@ -551,7 +542,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
             raise KeyError(name)
         key = name if self._flags["listed"] else (name,)
         rows: R = self._in_order()._group(key)
-        is_dropped = self._flags["dropna"] and any(map(pd.isna, key))
+        is_dropped = self._flags["dropna"] and pd.Series(list(key), dtype=object).isna().any()
         if is_dropped or not len(typed("Any", rows)):
             raise KeyError(name)
         return rows
@@ -560,7 +551,10 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         frame, mask = _lazy(self._node), typed("Any", None)
         for label, value in zip(self._by, name, strict=True):
             column = frame[label]
-            matches = column.isna() if pd.isna(value) else column == value
+            if isinstance(value, tuple):
+                matches = column.isin([value])
+            else:
+                matches = column.isna() if pd.isna(value) else column == value
             mask = matches if mask is None else mask & matches
         return _lazy(Filter(in_one_type(self._source.node), mask.node))
 
@@ -635,10 +629,6 @@ def _with_keys(result: Any) -> Any:
     return reset_index(rowwise(NewLabels(without_levels), frame, levels=dups) if dups else result)
 
 
-def _as_key(key: Any) -> Any:
-    return list(key) if isinstance(key, pd.Index) else key
-
-
 def groupby(
     obj: Any,
     by: Any = None,
@@ -677,6 +667,6 @@ def groupby(
         sort, dropna = by.sort, by.dropna
     flags: dict[str, Any] = {"sort": sort, "dropna": dropna, "as_index": as_index, "series": series}
     flags |= {"empty": empty, "columns": columns, "group_keys": group_keys, "listed": is_list}
-    flags["selected"] = selection is not ...
+    flags |= {"selected": selection is not ..., "rows": source}
     rows = keys_in_one_type(obj.node, labels)
     return GroupBy(rows, tuple(labels), tuple(names), selection, source, **flags)

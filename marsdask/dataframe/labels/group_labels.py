@@ -391,9 +391,11 @@ def column_of_series(name: Any) -> tuple[Any, tuple[Any, ...]]:
     return (name, ()) if plain else ("values of groups", (name,))
 
 
-def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
-    """Return the rows with other names of the first index levels, those of the keys."""
+def named_levels(block: Any, by: tuple[Any, ...], names: tuple[Any, ...]) -> Any:
+    """Return the rows with other names of the first index levels, if those are of the keys."""
     block = block.copy(deep=False)
+    if tuple(block.index.names[: len(by)]) != by:
+        return block
     block.index = block.index.set_names([*names, *block.index.names[len(names) :]])
     return block
 

@@ -207,6 +207,8 @@ def squeeze(obj: Any, axis: int | str | None = None) -> DataFrame | Series:
 def as_labels(labels: Any) -> pd.Index[Any]:
     """Return labels as an index, those of several levels as they are; lazy ones are computed."""
     labels = labels.compute() if isinstance(labels, Collection) else labels
+    if isinstance(labels, list) and labels and all(isinstance(item, list) for item in labels):
+        return pd.MultiIndex.from_arrays(labels)
     return labels if isinstance(labels, pd.Index) else pd.Index(labels)
 
 

@@ -13,6 +13,7 @@ from pandas.api.types import infer_dtype, is_numeric_dtype, is_object_dtype
 from marsdask.core.collection import Collection
 from marsdask.core.snapshots.functions import function_name
 
+from ..arguments.pandas_arguments import named_pairs
 from ..elementwise.rowwise import columns_at
 from ..nodes.frame_node import axis_number, dtypes_of, is_masked
 from .column_blocks import PandasCall, by_blocks
@@ -277,7 +278,8 @@ def _cells(like: Any, wanted: list[tuple[Any, Any]]) -> tuple[tuple[int, int], .
 def _wanted(meta: Any, func: Any, named: dict[str, Any]) -> Iterable[tuple[Any, Any, Any]]:
     """Yield the column, the function and the label of the result's row."""
     if func is None:
-        yield from ((column, item, label) for label, (column, item) in named.items())
+        pairs = named_pairs(named).items()
+        yield from ((column, item, label) for label, (column, item) in pairs)
     elif isinstance(func, dict):
         for column, how in func.items():
             yield from ((column, item, _label(item)) for item in _as_list(how))

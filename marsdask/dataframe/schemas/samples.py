@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionDtype
 
 #: The number of rows of a sample.
 ROWS = 4
@@ -73,6 +74,8 @@ def column(dtype: Any) -> Any:
         values = ["a", None, "b", ""]
     elif isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
         values = pd.Categorical.from_codes([0, -1, len(dtype.categories) - 1, -1], dtype=dtype)
+    elif isinstance(dtype, ExtensionDtype) and not isinstance(dtype, pd.SparseDtype):
+        values = [dtype.na_value] * ROWS
     return pd.Series(values, dtype=dtype)
 
 

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
 from marsdask.core.collection import Collection
 from marsdask.core.config import options
@@ -32,10 +33,10 @@ EXCEPTIONS = {"pipe"}
 CONVERSIONS = {"to_frame", "to_list", "to_numpy", "to_period", "to_series", "to_timestamp"}
 
 #: The classes whose properties are those of all rows.
-MODELS = (pd.DataFrame, pd.Series, pd.Index)
+MODELS = (pd.DataFrame, pd.Series, pd.Index, DataFrameGroupBy)
 
 #: Other methods that Python calls for the user.
-SPECIAL = OPERATORS | REFLECTED | {"__iter__"}
+SPECIAL = OPERATORS | REFLECTED | {"__call__", "__iter__"}
 
 
 def with_fallback(cls: C) -> C:

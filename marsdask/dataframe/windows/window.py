@@ -147,9 +147,8 @@ class Windows(MadeOfRows, Generic[S]):
         return tuple(zip(keys, (self.kind, self._settings, selection, name, *values), strict=True))
 
     def _made(self, node: Node) -> Any:
-        series = isinstance(node.meta, pd.Series)
-        column = self._obj if self._obj.ndim == 1 else rowwise(first_column, self._obj)
-        return type(column if series else self._obj)(node)
+        is_column = self._obj.ndim == 2 and isinstance(node.meta, pd.Series)
+        return type(rowwise(first_column, self._obj) if is_column else self._obj)(node)
 
     def _stepped(self, values: Any) -> Any:
         """Return the values of those windows that are asked for."""
@@ -218,6 +217,8 @@ class Windows(MadeOfRows, Generic[S]):
         if isinstance(func, str):
             return getattr(self, func)(*args, **kwargs)
         if callable(func):
+            if dict(self._how).get("win_type") is not None:
+                raise NotImplementedError("agg() of a function of weighted windows; use a name")
             return typed("Any", self).apply(func, args=args, kwargs=kwargs)
         if not isinstance(func, list | tuple | dict):
             raise TypeError(f"agg() expects a function, a list or a dict, got {func!r}")
@@ -229,7 +230,7 @@ class Windows(MadeOfRows, Generic[S]):
         if isinstance(func, dict):
             return self._by_key(columns, func, args, kwargs)
         labels = [item if isinstance(item, str) else function_name(item) for item in func]
-        if len(set(labels)) < len(labels):
+        if len(set(func)) < len(func):
             raise pd.errors.SpecificationError(
                 "Function names must be unique if there is no new column names assigned"
             )

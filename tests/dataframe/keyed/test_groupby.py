@@ -428,3 +428,47 @@ def test_pairs_with_another_object(name):
     lazy = md.DataFrame(pd.DataFrame({"k": [1, 1, 2], "x": [1, 2, 3]}))
     with pytest.raises(NotImplementedError, match=r"apply\(\)"):
         getattr(lazy.groupby("k").x, name)(lazy.x)
+
+
+def _above(rows: Any, least: int, *, factor: int) -> Any:
+    return (rows * factor > least).sum()
+
+
+#: Calls of groups of a small frame, whose first column has tuples.
+OF_SMALL_GROUPS: dict[str, Any] = {
+    "what is grouped": lambda d: d.groupby("k").obj,
+    "a column that is grouped": lambda d: d.groupby("k").u.obj,
+    "columns of what is grouped": lambda d: d.groupby("k")[["u"]].obj,
+    "groups of a series without a name": lambda d: dict(
+        iter(d.u.rename(None).groupby([1, 2, 1, None]))
+    )[1.0],
+    "group of a tuple": lambda d: d.groupby("p").get_group((1,)),
+    "group of a tuple in a list": lambda d: d.groupby(["p"]).get_group(((1, 2),)),
+    "named function with arguments": lambda d: d.groupby("k").agg(
+        x=pd.NamedAgg("u", _above, 3, factor=2), y=pd.NamedAgg("u", "sum")
+    ),
+    "named function of all rows": lambda d: d[["u"]].agg(x=pd.NamedAgg("u", _above, 3, factor=2)),
+    "named transform": lambda d: d.groupby("k").transform(x=pd.NamedAgg("u", "sum"), y=("u", _top)),
+    "rows without keys as labels": lambda d: d.groupby(
+        [d.k, d.u.rename(None)], group_keys=False
+    ).apply(lambda rows: rows.iloc[:1]),
+}
+
+
+def _top(rows: Any) -> Any:
+    return rows.max()
+
+
+@pytest.mark.parametrize("name", OF_SMALL_GROUPS)
+def test_calls_of_groups_equal_pandas(name):
+    """Attributes, named functions and groups of tuples, whatever the names."""
+    frame = pd.DataFrame({"p": [(1,), (1, 2), (1,), (3, 4)], "k": list("xyxy"), "u": [3, 1, 2, 5]})
+    equal(OF_SMALL_GROUPS[name](md.DataFrame(frame, chunk_size=3)), OF_SMALL_GROUPS[name](frame))
+
+
+def test_rows_at_positions_are_items_too():
+    """``nth[0]`` is ``nth(0)``."""
+    frame = table(12)
+    lazy = md.DataFrame(frame, chunk_size=5).groupby("k")
+    equal(lazy.nth[0, -1], frame.groupby("k").nth((0, -1)))
+    equal(lazy.u.nth[1:], frame.groupby("k").u.nth(slice(1, None)))

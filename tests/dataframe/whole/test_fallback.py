@@ -22,6 +22,10 @@ def _timed(pd: Any, frame: Any) -> Any:
     return frame.set_index(pd.to_datetime(frame.a, unit="D"))
 
 
+def _of_categories(frame: Any) -> Any:
+    return frame.assign(k=frame.k.astype(pd.CategoricalDtype(["x", "y", "z"])))
+
+
 def _assigned(frame: Any, change: Any) -> Any:
     change(frame)
     return frame
@@ -53,6 +57,19 @@ CALLS: dict[str, Any] = {
     "columns of groups": lambda pd, d: d.groupby("k")["a"].transform("sum", engine="cython"),
     "a column of groups": lambda pd, d: _timed(pd, d).groupby("k").a.shift(freq="D"),
     "windows": lambda pd, d: [len(rows) for rows in d.a.rolling(2)],
+    "windows of groups": lambda pd, d: [len(rows) for rows in d.groupby("k").rolling(2)],
+    "groups without rows": lambda pd, d: {
+        key: list(labels)
+        for key, labels in _of_categories(d).groupby("k", observed=False).groups.items()
+    },
+    "positions of groups": lambda pd, d: [
+        list(places) for places in _of_categories(d).groupby("k", observed=False).indices.values()
+    ],
+    "rows at a position": lambda pd, d: d.groupby("k").nth(0, dropna="any"),
+    "functions of weighted windows": lambda pd, d: d.a.rolling(2, win_type="gaussian").agg(
+        [lambda rows: rows.mean(std=1), lambda rows: rows.sum(std=3)]
+    ),
+    "an attribute of an array": lambda pd, d: d.a.astype("Sparse[int]").array.npoints,
     "a name that we lack": lambda pd, d: d.index.sortlevel()[0].tolist(),
     "groups that we cannot make": lambda pd, d: d.groupby([FRAME.a > 2, "k"]).f.sum(),
     "an accessor": lambda pd, d: d.k.str.cat(FRAME.k.iloc[:2], na_rep="-"),

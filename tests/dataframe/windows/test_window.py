@@ -61,6 +61,9 @@ def test_several_statistics():
     forward = pd.api.indexers.FixedForwardWindowIndexer(window_size=3)
     equal(lazy.rolling(forward, min_periods=1).sum(), frame.rolling(forward, min_periods=1).sum())
     equal(lazy.rolling(3, win_type="hamming").sum(), frame.rolling(3, win_type="hamming").sum())
+    equal(lazy[[]].rolling(2).sum(), frame[[]].rolling(2).sum())
+    unnamed = [lambda values: values.sum(), lambda values: values.max()]
+    equal(e.u.agg(unnamed), d.u.agg(unnamed))
 
 
 @pytest.mark.parametrize("kind", ["rolling", "expanding"])
