@@ -57,10 +57,6 @@ if TYPE_CHECKING:
     from ..series import Series
 
 
-def _as_list(how: Any) -> list[Any]:
-    return how if isinstance(how, list) else [how]
-
-
 def _aggregation(name: str) -> AggregationMethod:
     def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_no_lazy(name, *args, *kwargs.values())
@@ -149,11 +145,12 @@ class GroupBy(MadeOfRows, Generic[R, C]):
                 "Cannot subset columns with a tuple with more than one element. Use a list instead."
             )
         selection = tuple(key) if isinstance(key, list | pd.Index) else key
-        missing = [label for label in _as_list(key) if label not in self._node.meta.columns]
+        labels = key if isinstance(key, list) else [key]
+        missing = [label for label in labels if label not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
-        columns = list(key) if isinstance(key, pd.Index) else key
-        source = rowwise(column_of, self._source, key=columns)
+        key = list(key) if isinstance(key, pd.Index) else key
+        source = rowwise(column_of, self._source, key=key)
         flags = {**self._flags, "selected": True}
         return GroupBy(self._node, self._by, self._names, selection, source, **flags)
 
@@ -299,8 +296,9 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         """
         if "engine" in kwargs or "engine_kwargs" in kwargs:
             raise NotImplementedError("transform(engine=) is not supported; use a Python function")
-        if func is None:
-            kwargs = named_pairs(kwargs)
+        if func is None and self.ndim == 1:
+            raise TypeError("transform() missing 1 required positional argument: 'func'")
+        kwargs = named_pairs(kwargs) if func is None else kwargs
         rows: R = self._rows(self._call(GroupByCall, "transform", (func, *args), kwargs))
         return rows
 

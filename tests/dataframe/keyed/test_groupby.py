@@ -472,3 +472,10 @@ def test_rows_at_positions_are_items_too():
     lazy = md.DataFrame(frame, chunk_size=5).groupby("k")
     equal(lazy.nth[0, -1], frame.groupby("k").nth((0, -1)))
     equal(lazy.u.nth[1:], frame.groupby("k").u.nth(slice(1, None)))
+
+
+def test_a_transform_of_a_column_needs_a_function():
+    """As in pandas, whose error it is."""
+    groups = md.DataFrame(table(4), chunk_size=2).groupby("k").u
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'func'"):
+        groups.transform()
