@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.session import Session
+from marsdask.core.sizes import total
 from marsdask.tensor.tensor import method
 
 from . import batches
@@ -23,6 +24,7 @@ from .create import as_lazy, make_frame
 from .elementwise import apply as users
 from .elementwise import combine as combine_two
 from .elementwise import expressions
+from .elementwise.column_selection import columns_of_levels
 from .elementwise.operands import aligned_tensor, aligned_values, is_mask, labelled_values
 from .elementwise.rowwise import (
     by_column,
@@ -41,7 +43,7 @@ from .keyed.join import merge as merge_frames
 from .labels import names
 from .labels.assignment import assign_items, assign_where
 from .labels.loc import rows_sliced
-from .labels.masks import label_in_memory, listed_key
+from .labels.masks import check_one_column, label_in_memory, listed_key
 from .labels.progressions import as_ranges
 from .nodes.frame_node import PlainValues, is_array
 from .ordered import rank
@@ -216,6 +218,8 @@ class DataFrame(FrameBase):
             return self._filtered(key)
         if isinstance(key, slice):
             return rows_sliced(self, key)
+        if isinstance(key, tuple) and any(isinstance(part, slice | list) for part in key):
+            return columns_of_levels(self, key)
         key = listed_key(key)
         if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if is_mask(key):
@@ -236,6 +240,7 @@ class DataFrame(FrameBase):
                 "frame[start:stop] = is not supported; use iloc[start:stop] = or loc[start:stop] ="
             )
         else:
+            check_one_column(self, name, value)
             rebind(self, self._with({name: value}).node)
 
     @keeps_lazy("arguments")
@@ -274,6 +279,11 @@ class DataFrame(FrameBase):
         if isinstance(value, np.ndarray) and value.ndim == 0:
             return value[()]
         if isinstance(value, np.ndarray | pd.Index | ExtensionArray):
+            if len(value) and total(self._node.chunks[0]) == 0:
+                raise NotImplementedError(
+                    "values for the rows of a frame that has none are not supported; use "
+                    "md.DataFrame(x)"
+                )
             return aligned_values(self, value, complaint)
         if is_array(value):
             return aligned_tensor(self, value, complaint)

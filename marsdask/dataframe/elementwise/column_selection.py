@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ..schemas.schema import once_a_schema
-from .rowwise import column_of, rowwise
+from .rowwise import column_of, relabelled, rowwise
 
 
 def columns_where(frame: Any, holds: Callable[[Any], bool]) -> Any:
@@ -40,6 +40,13 @@ def columns_labelled(frame: Any, labels: pd.Index) -> Any:
     if has_unique_labels(meta):
         return rowwise(column_of, frame, key=list(labels))
     return frame.iloc[:, np.flatnonzero(meta.columns.isin(labels)).tolist()]
+
+
+def columns_of_levels(frame: Any, key: tuple[Any, ...]) -> Any:
+    """Return the columns of slices or lists of labels within the levels of the columns."""
+    places = pd.DataFrame([range(len(frame.columns))], columns=frame.columns)[key]
+    columns = frame.iloc[:, places.iloc[0].tolist()]
+    return rowwise(relabelled, columns, columns=places.columns)
 
 
 def side_by_side(*blocks: Any, order: list[int], columns: Any) -> Any:

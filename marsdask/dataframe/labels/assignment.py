@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
-from pandas.api.types import is_integer, is_object_dtype
+from pandas.api.types import is_integer, is_list_like, is_object_dtype
 
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.machine.costs import kernel
@@ -29,8 +29,12 @@ from ..elementwise.rowwise import relabelled, rowwise
 from ..nodes.frame_node import dtypes_of, is_array, is_masked, is_row
 from ..schemas.samples import sample
 from .masks import (
+    check_array,
+    check_cells,
     check_label_kind,
     check_labels,
+    check_levels,
+    check_within_intervals,
     has_label,
     has_levels,
     is_between,
@@ -124,7 +128,10 @@ def _is_one_strict_column(meta: Any) -> bool:
 
 def assign_iloc(obj: Any, key: Any, value: Any) -> None:
     """Assign to rows and columns by position; an unknown number of rows is computed."""
-    rows, columns = _two_parts(obj, key)
+    rows, columns = (
+        part(obj) if callable(part) and not isinstance(part, Collection) else part
+        for part in _two_parts(obj, key)
+    )
     labels: Any = None
     if obj.ndim == 2:
         if not obj.columns.is_unique:
@@ -269,6 +276,9 @@ def _values_of_columns(names: list[Any], count: int, value: Any) -> list[Any]:
 def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
     parts = [listed_key(part) for part in (key if isinstance(key, tuple) else (key,))]
     if len(parts) > obj.ndim:
+        if obj.ndim == 1 and obj.node.meta.index.nlevels > 1:
+            return key, slice(None)
+        check_levels(obj, key)
         raise pd.errors.IndexingError("Too many indexers")
     return parts[0], parts[1] if len(parts) > 1 else slice(None)
 
@@ -281,6 +291,12 @@ def _column_labels(obj: Any, columns: Any) -> list[Any]:
         if is_mask(columns):
             return list(labels[np.asarray(columns)])
         return list(columns)
+    if labels.nlevels > 1:
+        try:
+            places = np.atleast_1d(pd.Series(range(len(labels)), labels).loc[columns])
+        except KeyError:
+            return [columns]
+        return list(labels[places])
     return [columns]
 
 
@@ -308,6 +324,7 @@ def _mask(obj: Any, key: Any) -> Any:
     if isinstance(key, pd.Series):
         return labelled_values(obj, key, "loc")
     several = isinstance(key, list | np.ndarray | pd.Index)
+    check_within_intervals(obj.node.meta.index, key if several else [key])
     if several and is_mask(key):
         first = obj if obj.ndim == 1 else obj.iloc[:, 0]
         return aligned_values(first, np.asarray(key), MASK_LENGTH, IndexError)
@@ -400,16 +417,27 @@ def _values(
     if not any(is_object_dtype(dtype) for dtype in dtypes_of(obj.node.meta)):
         check_order(value)
     if not isinstance(value, list | tuple | np.ndarray | ExtensionArray | pd.Index):
+        if is_list_like(value):
+            raise NotImplementedError(
+                f"assignment of a {type(value).__name__} is not supported; use a list"
+            )
         return [value] * len(labels)
     if np.ndim(value) == 2:  # type: ignore[arg-type]
         table = np.array(value, dtype=object) if isinstance(value, list | tuple) else value
         if table.shape[1] != len(labels):
+            if len(labels) == 1:
+                check_cells(obj, labels[0])
             raise ValueError(VALUE_LENGTH)
         parts: list[Any] = list(table.T)  # type: ignore[union-attr]
         items = [part.tolist() if part.dtype == object else part for part in parts]
     elif len(labels) > 1:
         if len(value) != len(labels):
             raise ValueError(VALUE_LENGTH)
+        if any(map(is_list_like, value)):
+            raise NotImplementedError(
+                "assignment of lists of different lengths is not supported; use one column at a "
+                "time"
+            )
         return list(value)
     else:
         items = [value]
@@ -422,6 +450,7 @@ def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[
     count = 1 if labels is None else len(labels)
     meta = value.node.meta
     if is_array(value):
+        check_array(obj, value)
         value = aligned_tensor(obj, value, VALUE_LENGTH)
         meta = value.node.meta
     if is_row(value.node) or meta.ndim == 1:
@@ -447,9 +476,19 @@ def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> C
             "=, or a lazy column of the same rows"
         )
     indexer: Any = None
+    if not len(values) or total(obj.node.chunks[0]) == 0:
+        raise NotImplementedError(
+            "assignment of a list to no rows is not supported; use a frame with rows"
+        )
     if not whole:
         indexer = np.arange(len(obj))[positions]
-        if np.ndim(indexer) == 0 or len(indexer) != len(values):
+        if np.ndim(indexer) == 0 or len(values) == 1 != len(indexer):
+            raise NotImplementedError(
+                "assignment of a list to one row, or of one item to several, is not supported; "
+                "use a scalar"
+            )
+        if len(indexer) != len(values):
+            check_cells(obj, label)
             raise ValueError(VALUE_LENGTH)
     array, dtype = array_of(values), None
     if obj.node.settled and len(values):

@@ -8,6 +8,7 @@ from typing import Any, Generic, cast, overload
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer, is_object_dtype
 from pandas.errors import IndexingError
 
 from marsdask.core.arguments import keeps_lazy
@@ -21,7 +22,7 @@ from marsdask.core.sizes import Chunks, unknown_sizes
 from ..elementwise.operands import aligned_values, is_mask
 from ..elementwise.rowwise import NewLabels, rowwise
 from ..nodes.dtypes import in_one_type
-from ..nodes.frame_node import FrameNode, S
+from ..nodes.frame_node import FrameNode, S, axis_number
 from ..rows import concat, without_ellipsis, without_levels
 from ..whole.fallback import with_fallback
 from ..whole.origin import MadeOfRows
@@ -32,14 +33,16 @@ from .index_times import finest
 from .masks import (
     check_label_kind,
     check_labels,
+    check_levels,
+    check_within_intervals,
     has_first_level,
     has_label,
     has_label_or_first,
     has_levels,
     is_between,
     is_other_kind,
+    key_of_axes,
     label_in_memory,
-    listed_key,
     slice_bounds,
 )
 from .numbered_rows import between_labels, near_labels, numbers_of
@@ -114,11 +117,13 @@ def rows_labelled(
 def rows_of_label(obj: Any, label: Any) -> Any:
     """Return the row of a label, or the rows if there are several; counts them."""
     check_labels(obj, [label])
+    if isinstance(obj.node.meta.index, pd.MultiIndex) and obj.node.meta.index.nlevels == 1:
+        check_levels(obj, label)
     if is_other_kind(obj.node.meta.index, label):
         raise KeyError(label)
     levels = obj.node.meta.index.nlevels
     parts = label if levels > 1 and isinstance(label, tuple) else (label,)
-    if levels > 1:
+    if levels > 1 or isinstance(obj.node.meta.index, pd.IntervalIndex):
         rows = obj[rowwise(has_levels, obj, key=parts)]
     else:
         rows = obj[rowwise(has_label, obj, labels=pd.Index([label]))]
@@ -257,6 +262,13 @@ class Loc(MadeOfRows, Generic[S]):
         self._obj = obj
         self._flags = flags
         """Whether truth values may be labels among objects."""
+        self._axis: int | None = None
+
+    def __call__(self, axis: int | str | None = None) -> Loc[S]:
+        """Return the same of one axis: the key is of its labels alone."""
+        labels = Loc(self._obj, flags=self._flags)
+        labels._axis = None if axis is None else axis_number(self._obj.node.meta, axis)
+        return labels
 
     @overload
     def __getitem__(self, key: slice | Collection | list[Any]) -> S: ...
@@ -264,14 +276,14 @@ class Loc(MadeOfRows, Generic[S]):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         obj: Any = self._obj
-        key = without_ellipsis(key, obj.node.meta.ndim)
+        key = without_ellipsis(key_of_axes(obj, self._axis, key), obj.node.meta.ndim)
         if obj.node.meta.index.nlevels > 1 and isinstance(key, tuple):
             result = _of_levels(obj, key)
             if result is not None:
                 return result
         rows, columns = _two_parts(obj, key)
         rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
-        rows, columns = label_in_memory(rows), listed_key(columns)
+        rows, columns = label_in_memory(rows), label_in_memory(columns)
         if isinstance(columns, slice):
             if columns != slice(None):
                 obj = obj.iloc[
@@ -296,6 +308,7 @@ class Loc(MadeOfRows, Generic[S]):
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = key_of_axes(self._obj, self._axis, key)
         assign_loc(self._obj, without_ellipsis(key, self._obj.node.meta.ndim), value)
 
 
@@ -319,6 +332,7 @@ def _of_levels(obj: Any, key: tuple[Any, ...]) -> Any:
 def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
     parts = key if isinstance(key, tuple) else (key,)
     if len(parts) > obj.node.meta.ndim:
+        check_levels(obj, key)
         raise IndexingError("Too many indexers")
     return parts[0], parts[1] if len(parts) > 1 else slice(None)
 
@@ -337,6 +351,7 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
     if isinstance(key, Collection | pd.Series):
         return obj[key]
     check_label_kind(obj.node.meta.index, key, flags=flags)
+    check_within_intervals(obj.node.meta.index, key)
     numbers = numbers_of(obj.node)
     if isinstance(key, slice):
         if key == slice(None):
@@ -358,6 +373,7 @@ def _rows(obj: Any, key: Any, *, flags: bool) -> Any:
         return rows_of_time(obj, key)
     if isinstance(key, str) and isinstance(obj.node.meta.index, pd.PeriodIndex):
         return rows_of_period(obj, key)
+    check_labels(obj, [key])
     return rows_of_label(near_labels(obj, [key]), key)
 
 
@@ -379,6 +395,8 @@ class At(MadeOfRows, Generic[S]):
         parts, ndim = key if isinstance(key, tuple) else (key,), self._obj.ndim
         if ndim == 1 and self._by == "at" and self._obj.node.meta.index.nlevels > 1:
             parts = (key,)  # a label of several levels
+        if self._by == "iat" and not all(isinstance(x, Collection) or is_integer(x) for x in parts):
+            raise ValueError("iAt based indexing can only have integer indexers")
         several = any(
             isinstance(part, SEVERAL) or (isinstance(part, Collection) and bool(part.node.chunks))
             for part in parts
@@ -386,6 +404,8 @@ class At(MadeOfRows, Generic[S]):
         if several and self._by == "iat":
             raise ValueError("iAt based indexing can only have integer indexers")
         wrong = several or len(parts) != ndim
+        if wrong and self._by == "at" and is_object_dtype(self._obj.node.meta.index):
+            raise NotImplementedError("at[] of tuples is not supported; use a mask of the labels")
         if self._by == "at" and wrong and (access == "setting" or (several and ndim == 2)):
             raise pd.errors.InvalidIndexError(
                 ".at-based indexing can only have scalar indexers; use .loc instead"

@@ -1,4 +1,4 @@
-"""Masks of rows by their labels."""
+"""Masks of rows by their labels, and checks of keys and of values that are assigned."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from pandas.api.extensions import ExtensionArray
 from pandas.api.types import is_bool_dtype, is_object_dtype
 
 from marsdask.core.collection import Collection
+from marsdask.core.sizes import total
 from marsdask.core.traits import Level, SortKey
 
 from ..elementwise.row_functions import no_columns, row_function
+from ..nodes.frame_node import is_array
 from ..rows import level_at
 from .index_methods import is_sorted
 
@@ -53,6 +55,8 @@ def has_levels(block: Any, key: tuple[Any, ...]) -> Any:
         labels = level_at(block.index, level)
         if pd.isna(value):
             mask &= np.asarray(labels.isna(), dtype=bool)
+        elif isinstance(labels, pd.IntervalIndex) and not isinstance(value, pd.Interval):
+            mask &= labels.contains(value)  # type: ignore[attr-defined]  # absent from the stubs
         elif is_other_kind(labels, value):
             mask[:] = False
         else:
@@ -110,10 +114,12 @@ def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:
 def listed_key(key: Any) -> Any:
     """Return an array of pandas's types as truth values, false where they miss, or as labels.
 
-    A range is a list of labels, as in pandas.
+    A range is a list of labels, as in pandas, and an array without axes is a label.
     """
     if isinstance(key, range):
         return list(key)
+    if isinstance(key, np.ndarray) and not key.ndim:
+        return key[()]
     if not isinstance(key, ExtensionArray):
         return key
     flags = isinstance(key.dtype, pd.BooleanDtype) or key.dtype.kind == "b"
@@ -147,6 +153,33 @@ def is_other_kind(index: Any, label: Any) -> bool:
     return "b" in kinds and not {"i", "u", "f"}.isdisjoint(kinds)
 
 
+def key_of_axes(obj: Any, axis: int | None, key: Any) -> Any:
+    """Return the key of rows and columns of a key of one axis, ``None`` of both."""
+    if axis is None or obj.ndim == 1:
+        return key
+    return (slice(None), key) if axis else (key, slice(None))
+
+
+def check_levels(obj: Any, key: Any) -> None:
+    """Refuse keys whose meaning depends on the levels of all labels."""
+    if isinstance(obj.node.meta.index, pd.MultiIndex):
+        raise NotImplementedError(
+            f"loc[{key!r}] of labels of levels is not supported; use xs(level=), or "
+            "reset_index() and a mask"
+        )
+
+
+def check_within_intervals(labels: Any, key: Any) -> None:
+    """Refuse lists and slices of what lies within intervals."""
+    if not isinstance(labels, pd.IntervalIndex):
+        return
+    several = isinstance(key, list | np.ndarray | pd.Index) and not is_bool_dtype(pd.Index(key))
+    if several or (isinstance(key, slice) and key != slice(None)):
+        raise NotImplementedError(
+            "loc by lists or slices within intervals is not supported; use one label at a time"
+        )
+
+
 def check_labels(obj: Any, labels: Any) -> None:
     """Raise for labels that rows cannot be chosen by."""
     own = obj.node.meta.index
@@ -169,3 +202,32 @@ def _check_times(index: Any, parts: Sequence[Any]) -> None:
         raise NotImplementedError(
             "loc by the text of a time is not supported; use pd.Timestamp, or a slice"
         )
+
+
+def check_one_column(frame: Any, name: Any, value: Any) -> None:
+    """Refuse values of several columns for several columns of one label."""
+    columns = frame.columns
+    if name not in columns or not (is_array(value) or isinstance(value, list | tuple | np.ndarray)):
+        return
+    count = np.arange(len(columns))[columns.get_loc(name)].size
+    axes = value.node.meta.ndim if isinstance(value, Collection) else np.ndim(value)
+    if count > 1 and (axes == 2 or len(value) == count):
+        raise NotImplementedError(
+            f"assignment to several columns {name!r} is not supported; use one at a time"
+        )
+
+
+def check_array(obj: Any, array: Collection) -> None:
+    """Refuse arrays with a value for each chosen row instead of each row."""
+    lengths = [total(node.chunks[0]) if node.chunks else 0 for node in (array.node, obj.node)]
+    if all(isinstance(length, int) for length in lengths) and lengths[0] != lengths[1]:
+        raise NotImplementedError(
+            "assignment of an array to rows of a lazy mask is not supported; use a column of the "
+            "same rows"
+        )
+
+
+def check_cells(obj: Any, label: Any) -> None:
+    """Refuse lists as the cells of a column of objects."""
+    if is_object_dtype(obj.node.meta if label is None else obj.node.meta[label]):
+        raise NotImplementedError("assignment of lists to cells is not supported; use apply()")

@@ -156,16 +156,29 @@ def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) ->
 
 def filter_labels(
     obj: S,
-    items: Any = None,
+    arg: Any = None,
+    /,
     like: str | None = None,
     regex: str | None = None,
     axis: int | str | None = None,
+    *,
+    items: Any = None,
+    cond: Any = None,
+    na: Any = False,
 ) -> S:
     """Return columns, or rows, by what their labels are like. See pandas.DataFrame.filter.
 
     Which ``items`` the rows have as labels is computed.
     """
     meta = obj.node.meta
+    if sum(value is not None for value in (arg, items, cond, like, regex)) > 1:
+        raise TypeError("Keyword arguments `items`, `cond`, `like`, or `regex` are exclusive")
+    if callable(arg):
+        cond = arg
+    elif arg is not None:
+        items = arg
+    if cond is not None:
+        return _filtered(obj, cond, axis, na)
     number = meta.ndim - 1 if axis is None else axis_number(meta, axis)
     if number == 1:
         labels = meta.filter(items=items, like=like, regex=regex, axis=1).columns
@@ -177,6 +190,19 @@ def filter_labels(
         present: S = obj.reindex(index=pd.Index(items).intersection(labels).astype(labels.dtype))
         return present
     rows: S = obj[rowwise(matches, obj, like=like, regex=regex)]
+    return rows
+
+
+def _filtered(obj: S, cond: Any, axis: Any, na: Any) -> S:
+    """Return the rows where a condition is true."""
+    mask = cond(obj) if callable(cond) and not isinstance(cond, Collection) else cond
+    lazy = isinstance(mask, Collection) and isinstance(mask.node.meta, pd.Series)
+    of_columns = axis is not None and axis_number(obj.node.meta, axis) == 1
+    if not lazy or mask.node.meta.dtype.kind != "b" or na is not False or of_columns:
+        raise NotImplementedError(
+            "filter(cond=) is supported for lazy truth values of rows; use frame[mask]"
+        )
+    rows: S = obj[mask]
     return rows
 
 

@@ -23,9 +23,9 @@ from ..elementwise.operands import aligned_values, is_mask
 from ..elementwise.rowwise import columns_at
 from ..labels.assignment import assign_iloc
 from ..labels.by_position import rows_in_order, whole_numbers
-from ..labels.masks import listed_key
+from ..labels.masks import key_of_axes, listed_key
 from ..nodes.dtypes import in_one_type
-from ..nodes.frame_node import FrameNode, S, row_bytes
+from ..nodes.frame_node import FrameNode, S, axis_number, row_bytes
 from ..reduction.reductions import one_row
 from ..rows import without_ellipsis
 from ..whole.fallback import with_fallback
@@ -114,6 +114,13 @@ class ILoc(MadeOfRows, Generic[S]):
 
     def __init__(self, obj: S) -> None:
         self._obj = obj
+        self._axis: int | None = None
+
+    def __call__(self, axis: int | str | None = None) -> ILoc[S]:
+        """Return the same of one axis: the key is of its positions alone."""
+        positions = ILoc(self._obj)
+        positions._axis = None if axis is None else axis_number(self._obj.node.meta, axis)
+        return positions
 
     @overload
     def __getitem__(self, key: slice) -> S: ...
@@ -121,7 +128,7 @@ class ILoc(MadeOfRows, Generic[S]):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         obj: Any = self._obj
-        key = without_ellipsis(key, obj.node.meta.ndim)
+        key = without_ellipsis(key_of_axes(obj, self._axis, key), obj.node.meta.ndim)
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
             obj, key = columns_at(obj, in_memory(columns)) if obj.ndim == 2 else obj, rows
@@ -149,6 +156,7 @@ class ILoc(MadeOfRows, Generic[S]):
 
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = key_of_axes(self._obj, self._axis, key)
         assign_iloc(self._obj, without_ellipsis(key, self._obj.node.meta.ndim), value)
 
 

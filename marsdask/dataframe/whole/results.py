@@ -35,6 +35,8 @@ ACCESSORS = {"list", "sparse", "struct"}
 
 def from_rows(rows: Any) -> Any:
     """Return a lazy copy of a pandas object."""
+    if isinstance(rows, pd.MultiIndex):  # pd.Index() of it has tuples
+        return from_rows(pd.Series(0, rows)).index
     return class_of(rows)(rows)
 
 

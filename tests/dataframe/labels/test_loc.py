@@ -31,6 +31,13 @@ NUMBERED: dict[str, Any] = {
     "value": lambda d: d.loc[1, "u"],
     "value of a series": lambda d: d.u[1],
     "series": lambda d: d.u.loc[[1, 0]],
+    "a label without axes": lambda d: d.loc[np.array(1)],
+    "rows of one axis": lambda d: d.loc(axis=0)[[2, 0]],
+    "columns of one axis": lambda d: d.loc(axis="columns")[["u", "k"]],
+    "a series of one axis": lambda d: d.u.loc(axis=0)[1],
+    "positions of one axis": lambda d: d.iloc(axis=1)[[1, 0]],
+    "condition": lambda d: d.filter(cond=d.k > 0),
+    "function as a condition": lambda d: d.filter(lambda x: x.k > 0, axis=0),
     "at": lambda d: d.at[1, "u"],
     "iat": lambda d: d.iat[1, 0],
     "iat of a series": lambda d: d.u.iat[1],
@@ -105,6 +112,47 @@ def test_labels_of_two_levels():
     for key in ((slice(None), 2), ("x", [1])):
         with pytest.raises(NotImplementedError, match="xs"):
             lazy.v.loc[key]
+
+
+def test_values_within_intervals():
+    """A value is a label of the intervals that it lies in, alone or as a level."""
+    labels = pd.arrays.IntervalArray.from_tuples([(0, 1), (1, 3), (2, 4), (4, 5)])
+    frame = pd.DataFrame({"i": labels, "k": list("xxyx"), "v": range(4)})
+    lazy: Any = md.DataFrame(frame, chunk_size=3)
+    for d in (frame.set_index("i"), frame.set_index(["k", "i"]).loc["x"]):
+        assert isinstance(d.index, pd.IntervalIndex)
+    one, several = lazy.set_index("i"), lazy.set_index(["k", "i"])
+    key: Any
+    for key in (0.5, 2.5, 5, pd.Interval(1, 3)):
+        equal(one.loc[key], frame.set_index("i").loc[key])
+    assert one.v.loc[0.5].compute() == 0
+    assert several.loc[("x", 4.5), "v"].compute() == 3
+    for d, key in ((one, 9), (several, ("y", 0.5))):
+        with pytest.raises(KeyError):
+            d.loc[key]
+    for key in ([0.5, 2.5], slice(0.5, 2.5)):
+        with pytest.raises(NotImplementedError, match="one label at a time"):
+            one.loc[key]
+
+
+def test_parts_of_columns_of_two_levels():
+    """Lists and slices within the levels of columns choose several; labels that chose one go."""
+    columns = pd.MultiIndex.from_product([["A", "B"], ["t", "u"]])
+    frame: Any = pd.DataFrame(np.arange(12).reshape(3, 4), columns=columns)
+    lazy: Any = md.DataFrame(frame, chunk_size=2)
+    for key in ((slice(None), "t"), (["A", "B"], "u"), ("A", slice(None))):
+        equal(lazy[key], frame[key])
+    for d in (lazy, frame):
+        d.loc[:, "A"] = 7
+        d.loc[1, ("B", slice(None))] = 9
+    equal(lazy, frame)
+
+
+def test_lazy_labels_of_columns():
+    """Are those of their values."""
+    frame = table(5)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(lazy.loc[:, md.Series(["u", "k"])], frame.loc[:, ["u", "k"]])
 
 
 def test_assignment_to_labels_of_two_levels():

@@ -44,6 +44,13 @@ def _rows_of_file(pd: Any) -> list[Any]:
         return list(reader)
 
 
+INTERVALS = pd.interval_range(0, 4)
+
+
+def _of_levels(frame: Any) -> Any:
+    return frame.sort_index().set_index("k", append=True)
+
+
 #: Calls that our own methods refuse.
 CALLS: dict[str, Any] = {
     "a method": lambda pd, d: d[["a", "f"]].corr("kendall"),
@@ -91,7 +98,7 @@ CALLS: dict[str, Any] = {
     "categories that a function reads": lambda pd, d: (
         d.a.astype(str).astype("category").map(int).astype(int)
     ),
-    "a parameter that we lack": lambda pd, d: d.a.filter(cond=[True, False, True, True]),
+    "a condition in memory": lambda _, d: d.a.filter(cond=[True, False, True, True]),
     "a parameter of a function that we lack": lambda pd, d: pd.concat(
         [d[["k"]].astype("category"), d[["k"]].astype("category").iloc[:1]], union_categories=True
     ),
@@ -101,6 +108,37 @@ CALLS: dict[str, Any] = {
     ),
     "some rows of a reader": lambda pd, d: pd.read_csv(_file(), iterator=True).get_chunk(2),
     "rows of a reader": lambda pd, d: pd.concat(_rows_of_file(pd), ignore_index=True),
+    "slices of levels": lambda _, d: _of_levels(d).loc[(slice(2, 7), ["x"]), :],
+    "slices of levels of rows": lambda _, d: _of_levels(d).loc(axis=0)[:, "y"],
+    "levels beside columns": lambda _, d: _of_levels(d).loc[:, "y", :],
+    "other levels as labels": lambda _, d: d.set_axis(
+        d.set_index(["k", "f"]).index.set_levels(["p", "q"], level=0)
+    ),
+    "lists within intervals": lambda pd, d: (
+        d.set_axis(pd.Index(INTERVALS)).loc[[3.5, 0.5]].reset_index()
+    ),
+    "a list as a cell": lambda _, d: _assigned(
+        d.astype(object), lambda d: d.iloc.__setitem__((0, 1), [7, 8])
+    ),
+    "one item for several rows": lambda _, d: _assigned(
+        d[["a"]], lambda d: d.iloc.__setitem__(([1, 2], 0), [9])
+    ),
+    "a dict for a row": lambda _, d: _assigned(
+        d, lambda d: d.loc.__setitem__(4, {"f": 0.5, "k": "q", "a": 7})
+    ),
+    "an array for a mask": lambda _, d: _assigned(
+        d, lambda d: d.loc.__setitem__((d.a > 2, "a"), d.a.values[:2])
+    ),
+    "an array for two columns": lambda _, d: _assigned(
+        d[["a", "f", "f"]], lambda d: d.__setitem__("f", d[["a", "a"]].values)
+    ),
+    "values for no rows": lambda _, d: _assigned(
+        d[["a"]].iloc[:0], lambda d: d.__setitem__("z", [1, 2])
+    ),
+    "a column for no rows": lambda _, d: _assigned(
+        d[["a"]].iloc[:0], lambda d: d.loc.__setitem__((slice(None), "z"), [1, 2])
+    ),
+    "a condition with gaps": lambda _, d: d.filter(cond=d.f.convert_dtypes() > 1, na=True),
     "tuples": lambda pd, d: d.align(FRAME.iloc[:2])[0],
 }
 
