@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Accessor(MadeOfRows):
         return rowwise(Member(name, self._kind), self._rows)
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        args = tuple(list(item) if isinstance(item, Iterator) else item for item in args)
         try:
             return self._called(name, *args, **kwargs)
         except NotImplementedError as refusal:

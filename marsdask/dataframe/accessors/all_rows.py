@@ -115,6 +115,11 @@ def cat(
     del join  # the labels are equal
     if others is None:
         return rows.compute().str.cat(sep=sep, na_rep=na_rep)
+    if isinstance(others, Collection) and isinstance(others.node.meta, pd.DataFrame):
+        frame: Any = others
+        others = [frame.iloc[:, at] for at in range(len(frame.columns))]
+    elif isinstance(others, np.ndarray) and others.ndim == 2:
+        others = list(others.T)
     is_list = isinstance(others, list | tuple) and any(
         pd.api.types.is_list_like(item) or isinstance(item, Collection) for item in others
     )

@@ -102,6 +102,7 @@ def assign_loc(obj: Any, key: Any, value: Any, *, strict: bool = True) -> None:
     To all columns of a mask's rows, and unless ``strict``, pandas assigns values of other types
     where no row is chosen.
     """
+    value = list(value) if isinstance(value, range) else value
     rows, columns = _two_parts(obj, key)
     rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
     labels = _column_labels(obj, columns) if obj.ndim == 2 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -14,6 +15,8 @@ KIND = pd.CategoricalDtype(["a", "bb", "ä"])
 
 TEXTS = {
     "cat": lambda s: s.str.cat(s, sep="-", na_rep="?"),
+    "cat of a frame": lambda s: s.str.cat(s.to_frame().assign(b=s), na_rep="?"),
+    "cat of an iterator": lambda s: s.str.cat(iter([s, s]), na_rep="?"),
     "center": lambda s: s.str.center(5),
     "contains": lambda s: s.str.contains("b"),
     "count": lambda s: s.str.count("b"),
@@ -109,3 +112,9 @@ def test_accessors_take_no_attributes(kind: str, name: str) -> None:
     times = md.Series(pd.date_range("2020", periods=2))
     with pytest.raises((AttributeError, ValueError), match=r"attribute|modifications|set"):
         setattr(getattr(times, kind), name, 1)
+
+
+def test_texts_stand_before_columns_of_an_array() -> None:
+    """Each column is one of the texts behind."""
+    texts, columns = pd.Series(["a", "b", "c"]), np.array([["d", "e"], ["f", "g"], ["h", "i"]])
+    equal(md.Series(texts, chunk_size=2).str.cat(columns), texts.str.cat(columns))

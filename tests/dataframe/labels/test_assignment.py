@@ -66,6 +66,7 @@ FRAMES: dict[str, tuple[Callable[[Any, Any], None], Any]] = {
     "labels between": (_set("loc", slice(2, 5), "f"), 1.0),
     "a mask in memory": (_set("loc", list(MASK), "u"), 1),
     "values for a mask": (_set("loc", MASK, "u"), list(range(5))),
+    "a range for a mask": (_set("loc", MASK, "u"), range(5)),
     "a whole column": (_set("loc", slice(None), "f"), np.arange(9.0)),
     "a new column": (_set("loc", slice(None), "new"), 1),
     "one value": (_set("at", 3, "f"), 0.25),
