@@ -395,6 +395,8 @@ class Options:
         object.__setattr__(self, "_prefix", prefix)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
         full = self._prefix + name
         if full in _defaults or full in _ALIASES:
             return get_option(full)

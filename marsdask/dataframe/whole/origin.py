@@ -46,6 +46,7 @@ class Origin(NamedTuple):
 class MadeOfRows:
     """An object that is made of rows and is no collection."""
 
+    __slots__ = ()
     _origin: Origin | None = None
 
 
