@@ -141,6 +141,8 @@ def both_triangles(*values: Any, labels: pd.Index) -> pd.DataFrame:
 
 def cov_with(series: Any, other: Any, min_periods: int | None = None, ddof: int = 1) -> Tensor:
     """Return the covariance with another column of the same rows. See pandas.Series.cov."""
+    if int(ddof) != ddof:
+        raise ValueError("ddof must be integer")
     pair = _both(series, other, "cov")
     result: Tensor = _folded(pair, "cov", covariance, None, least=min_periods or 1, ddof=ddof)
     return result
@@ -183,7 +185,7 @@ def corrwith(
     labels = frame.node.meta.columns
     other = lazy_rows(frame, other, "corrwith")
     if other.node.meta.ndim == 2:
-        other = numeric_columns(other, "corrwith", numeric_only=numeric_only)
+        other, drop = numeric_columns(other, "corrwith", numeric_only=numeric_only), bool(drop)
         theirs = other.node.meta.columns
         if labels.equals(theirs):
             pairs = list(zip(columns_of(frame), columns_of(other), strict=True))
