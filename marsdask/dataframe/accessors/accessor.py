@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Accessor(MadeOfRows):
     """An accessor of a series: ``.str``, ``.dt`` or ``.cat``."""
 
-    __slots__ = ("_kind", "_meta", "_origin", "_rows")
+    __slots__ = ("_kind", "_meta", "_rows")
     #: ``[]`` takes any position, so iteration by it would not end.
     __iter__ = None
 
@@ -34,7 +34,6 @@ class Accessor(MadeOfRows):
         self._rows = series
         self._meta = node.meta
         self._kind = kind
-        self._origin = None
 
     def __getitem__(self, key: Any) -> Series:
         """Return characters by position. See pandas.Series.str.get."""

@@ -46,15 +46,15 @@ class Origin(NamedTuple):
 class MadeOfRows:
     """An object that is made of rows and is no collection."""
 
-    __slots__ = ()
-    _origin: Origin | None = None
+    __slots__ = ("_origin",)
+    _origin: Origin
 
 
 def origin_of(obj: Any) -> Origin | None:
     """Return what an object is made of, ``None`` if that is unknown."""
     if isinstance(obj, Collection):
         return Origin(obj)
-    return obj._origin if isinstance(obj, MadeOfRows) else None
+    return getattr(obj, "_origin", None) if isinstance(obj, MadeOfRows) else None
 
 
 def remember(made: Any, obj: Any, access: Access) -> None:
@@ -63,7 +63,7 @@ def remember(made: Any, obj: Any, access: Access) -> None:
     Later changes of a collection in place do not concern its groups and windows, but what indexers
     assign is assigned to the collection itself.
     """
-    if not isinstance(made, MadeOfRows) or made._origin is not None:
+    if not isinstance(made, MadeOfRows) or origin_of(made) is not None:
         return
     is_call = isinstance(obj, Collection) and access.args is not None
     origin = origin_of(copy(obj) if is_call else obj)
