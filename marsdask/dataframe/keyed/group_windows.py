@@ -150,7 +150,7 @@ class GroupWindows(MadeOfRows, Generic[R]):
 
     def __getitem__(self, key: Any) -> Any:
         """Return the windows of some columns."""
-        windows = object.__new__(type(self))
+        windows = type(self).__new__(type(self))
         windows._groups, windows._window = self._groups[key], self._window
         return windows
 

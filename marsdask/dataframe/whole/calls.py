@@ -9,7 +9,7 @@ import pandas as pd
 
 from marsdask.core.arguments import with_values
 from marsdask.core.call_site import caller
-from marsdask.core.collection import Collection, rebind
+from marsdask.core.collection import rebind
 from marsdask.core.config import options
 from marsdask.scheduler.errors import MemoryBudgetError
 
@@ -37,8 +37,6 @@ def called_by_pandas(obj: Any, access: Access, refusal: NotImplementedError) -> 
     name = access.name
     if origin is None or options.dataframe.whole == "error":
         raise refusal
-    if isinstance(obj, Collection) and not hasattr(obj.node.meta, name):
-        raise refusal  # it is Dask's or Mars's
     _warn(f"{type(obj).__name__}.{name}", refusal)
     if access.kwargs and "inplace" in access.kwargs:  # the public method changes the object
         access = access._replace(kwargs={**access.kwargs, "inplace": False})

@@ -132,6 +132,8 @@ def _method(method: Any, name: str) -> Any:
         access = Access(name, tuple(rest), kwargs)
 
         def fall_back(refusal: NotImplementedError) -> Any:
+            if isinstance(obj, Collection) and not hasattr(obj.node.meta, name):
+                raise refusal  # the method is Dask's or Mars's
             return called_by_pandas(obj, access, refusal)
 
         result = _tried(method, name, args, kwargs, fall_back)

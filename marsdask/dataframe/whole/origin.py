@@ -7,7 +7,7 @@ so that pandas's own object can be made of all rows in the same way.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from marsdask.core.collection import Collection
 
@@ -47,14 +47,21 @@ class MadeOfRows:
     """An object that is made of rows and is no collection."""
 
     __slots__ = ("_origin",)
-    _origin: Origin
+    _origin: Origin | None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return an object whose origin is not known yet."""
+        del args, kwargs
+        made = super().__new__(cls)
+        made._origin = None
+        return made
 
 
 def origin_of(obj: Any) -> Origin | None:
     """Return what an object is made of, ``None`` if that is unknown."""
     if isinstance(obj, Collection):
         return Origin(obj)
-    return getattr(obj, "_origin", None) if isinstance(obj, MadeOfRows) else None
+    return obj._origin if isinstance(obj, MadeOfRows) else None
 
 
 def remember(made: Any, obj: Any, access: Access) -> None:
@@ -63,7 +70,7 @@ def remember(made: Any, obj: Any, access: Access) -> None:
     Later changes of a collection in place do not concern its groups and windows, but what indexers
     assign is assigned to the collection itself.
     """
-    if not isinstance(made, MadeOfRows) or origin_of(made) is not None:
+    if not isinstance(made, MadeOfRows) or made._origin is not None:
         return
     is_call = isinstance(obj, Collection) and access.args is not None
     origin = origin_of(copy(obj) if is_call else obj)
