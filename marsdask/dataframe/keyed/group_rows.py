@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 import pandas as pd
 
+from marsdask.core.arguments import in_memory
 from marsdask.core.collection import Collection
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
@@ -94,7 +95,7 @@ class Nth(MadeOfRows, Generic[R]):
             raise NotImplementedError(
                 "nth(dropna=) is not supported; use dropna() before groupby()"
             )
-        rows: R = self._groups._selected("nth", n)
+        rows: R = self._groups._selected("nth", in_memory(n))
         return rows
 
     def __getitem__(self, n: Any) -> R:
