@@ -54,4 +54,5 @@ def _scalar_like(meta: Any) -> Any:
     array = np.asarray(meta)
     if array.dtype.kind == "f":
         return np.full_like(array, 0.5)
-    return array[()] if array.dtype.kind in "OUMm" else np.zeros_like(array)
+    is_told = array.dtype.kind in "UMm" or (array.dtype == object and array[()] is not None)
+    return array[()] if is_told else np.zeros_like(array)
