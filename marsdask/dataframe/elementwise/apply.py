@@ -426,8 +426,8 @@ def map_values(
     """
     if isinstance(func, Collection):
         raise NotImplementedError("map() by a lazy series is not supported; use merge()")
-    if obj.ndim == 2 and not callable(func):
-        raise TypeError("the first argument must be callable")
+    empty: Any = pd.DataFrame() if obj.ndim == 2 else pd.Series()
+    empty.map(func if obj.ndim == 2 else str, na_action)  # raises pandas's errors
     call: dict[str, Any] = {"na_action": na_action, "meta": meta, **kwargs}
     result: S = (_mapped_columns if obj.ndim == 2 else user_call)(obj, "map", func, **call)
     return result

@@ -173,6 +173,8 @@ def filter_labels(
     meta = obj.node.meta
     if sum(value is not None for value in (arg, items, cond, like, regex)) > 1:
         raise TypeError("Keyword arguments `items`, `cond`, `like`, or `regex` are exclusive")
+    if not isinstance(na, bool) and na != "raise":
+        raise ValueError(f"na must be 'raise', True, or False, got {na!r}")
     if callable(arg):
         cond = arg
     elif arg is not None:
