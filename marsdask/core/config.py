@@ -232,7 +232,7 @@ def _at_start(name: str, option: Option) -> Any:
     """Return the value of an option that the environment sets, else its default."""
     variable = f"MARSDASK_{name.upper().replace('.', '__')}"
     text = os.environ.get(variable)
-    if text is None:
+    if not text:
         return option.default
     try:
         value = ast.literal_eval(text)

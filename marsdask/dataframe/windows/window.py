@@ -230,7 +230,7 @@ class Windows(MadeOfRows, Generic[S]):
         if isinstance(func, dict):
             return self._by_key(columns, func, args, kwargs)
         labels = [item if isinstance(item, str) else function_name(item) for item in func]
-        if len(set(func)) < len(func):
+        if any(item in func[:at] for at, item in enumerate(func)):
             raise pd.errors.SpecificationError(
                 "Function names must be unique if there is no new column names assigned"
             )
