@@ -210,8 +210,10 @@ def check_one_column(frame: Any, name: Any, value: Any) -> None:
     if name not in columns or not (is_array(value) or isinstance(value, list | tuple | np.ndarray)):
         return
     count = np.arange(len(columns))[columns.get_loc(name)].size
+    if count < 2:  # lists may be of other lengths
+        return
     axes = value.node.meta.ndim if isinstance(value, Collection) else np.ndim(value)
-    if count > 1 and (axes == 2 or len(value) == count):
+    if axes == 2 or len(value) == count:
         raise NotImplementedError(
             f"assignment to several columns {name!r} is not supported; use one at a time"
         )

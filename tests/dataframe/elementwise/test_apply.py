@@ -270,12 +270,11 @@ READ_TEXTS: dict[str, tuple[list[Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["str", "string"])
 @pytest.mark.parametrize("name", READ_TEXTS)
-def test_functions_that_read_texts(name: str, dtype: str) -> None:
+def test_functions_that_read_texts(name: str) -> None:
     """A made-up text that a function fails for tells nothing; chunks have the type of all."""
     values, func = READ_TEXTS[name]
-    series = pd.Series(values, dtype=dtype, name="t")
+    series = pd.Series(values, name="t")
     lazy = md.Series(series, chunk_size=1).map(func)
     equal(lazy, series.map(func))
     equal(lazy.describe(), series.map(func).describe())
