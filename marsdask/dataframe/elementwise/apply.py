@@ -295,7 +295,7 @@ def _guessed_of_text(call: UserCall, meta: Any, error: Exception) -> Any:
 
     Text that is no number is a value of a column of texts, but not of each function of them.
     """
-    plain = meta.ndim == 1 and (meta.dtype == object or meta.dtype == "str")
+    plain = meta.ndim == 1 and meta.dtype in (object, "str")
     if not plain or call.name != "map" or not callable(call.args[0]):
         if options.dataframe.whole == "error" or isinstance(error, NotImplementedError):
             raise error
