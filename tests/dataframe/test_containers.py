@@ -112,7 +112,6 @@ CONTAINERS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "merge of a tuple": (lambda f, v: f.merge(f, on=v), ("a", "s")),
     "merge of tuples": (lambda f, v: f.merge(f, left_on=v, right_on=list(v)), ("a", "s")),
     "merge of a set": (lambda f, v: f.merge(f, on=v), {"a", "s"}),
-    "merge of an array": (lambda f, v: f.merge(f, on=v), np.array(["a", "s"])),
     "join of a tuple": (lambda f, v: f[["a", "t"]].join(by_levels(f), on=v), ("a", "t")),
     "groupby(level=)": (lambda f, v: by_levels(f).b.groupby(level=v).sum(), pd.array(["t"])),
     "groupby(level=), array": (lambda f, v: f.b.groupby(level=v).sum(), np.array([0])),

@@ -59,6 +59,7 @@ CALLS: dict[str, Any] = {
     "an operand of other labels": lambda pd, d: (
         d.assign(n=d.a * 2).n + FRAME.a.set_axis([4, 1, 7, 9])
     ),
+    "values as keys": lambda pd, d: d.merge(d, on=[np.array([1, 2, 1, 3])]),
     "a lazy argument": lambda pd, d: d.a.reindex(d.a[::-1].index + 1),
     "groups": lambda pd, d: d.groupby("k").filter(lambda rows: len(rows) > 1, dropna=False),
     "columns of groups": lambda pd, d: d.groupby("k")["a"].transform("sum", engine="cython"),
