@@ -110,9 +110,14 @@ def merge_asof(
     """Merge each left row with the right row of the nearest key. See pandas.merge_asof.
 
     The left rows stay in their chunks. All right rows are one chunk, which each of their tasks
-    needs: choose their columns first. Keys that are not known to rise are looked at.
+    needs: choose their columns first. Keys that are not known to rise are looked at. With
+    ``left_index`` and ``right_on`` all rows meet in one task.
     """
     sides = [as_node(side) for side in (left, right)]
+    if left_index and right_on is not None and isinstance(sides[0].meta, pd.DataFrame):
+        # The right keys are those of the left if any row of all has no match.
+        left = collection_of(sides[0]).repartition(npartitions=1)
+        sides[0] = left.node
     options: dict[str, Any] = {"on": on, "left_on": left_on, "right_on": right_on, "by": by}
     options |= {"left_index": left_index, "right_index": right_index, "left_by": left_by}
     options |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe import one_mode
 from tests.dataframe.tables import equal
 
@@ -85,6 +86,22 @@ def test_nearest_labels():
         LAZY.merge_asof(lazy[0], md.DataFrame(RIGHT, chunk_size=4), **one),
         EAGER.merge_asof(left, RIGHT, **one),
     )
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_keys_of_the_right_beside_labels_of_the_left(rows):
+    """They are the left labels in all rows if one of them has no match."""
+    left = pd.DataFrame({"v": range(4)}, index=pd.to_datetime([1, 3, 5, 8], unit="D"))
+    times = pd.to_datetime([2, 4, 7], unit="D")
+    for first in (0, 1):
+        right = pd.DataFrame(
+            {"t": times.insert(0, left.index[0])[1 - first :], "w": range(3 + first)}
+        )
+        lazy = (md.DataFrame(side, chunk_size=rows) for side in (left, right))
+        how: Any = {"left_index": True, "right_on": "t"}
+        with option_context({"coalesce": False}):
+            result = LAZY.merge_asof(*lazy, **how).compute()
+        pd.testing.assert_frame_equal(result, EAGER.merge_asof(left, right, **how))
 
 
 def test_nearest_of_few_rows():
