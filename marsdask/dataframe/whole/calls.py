@@ -11,7 +11,7 @@ from marsdask.core.arguments import with_values
 from marsdask.core.call_site import caller
 from marsdask.core.collection import rebind
 from marsdask.core.config import options
-from marsdask.scheduler.errors import MemoryBudgetError
+from marsdask.scheduler.errors import MemoryBudgetError, ResultsTooLarge
 
 from .origin import Access, Origin, origin_of
 from .results import from_rows, lazy_result
@@ -73,7 +73,7 @@ def _in_memory(arguments: Any, refusal: NotImplementedError) -> Any:
     """Return arguments with the values of lazy objects."""
     try:
         return with_values(arguments)
-    except MemoryBudgetError as error:
+    except (MemoryBudgetError, ResultsTooLarge) as error:
         error.add_note(f"pandas needs all rows at once: {refusal}")
         raise
 

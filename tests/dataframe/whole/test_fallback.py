@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import marsdask.dataframe as md
+import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.dataframe.whole import calls
 
@@ -220,6 +221,18 @@ def test_what_pandas_does_not_have_is_refused():
     lazy = md.DataFrame(FRAME, chunk_size=2).map_partitions(_not_computed, meta=FRAME[:0])
     with option_context({"dataframe.whole": "allow"}), pytest.raises(NotImplementedError):
         lazy.rebalance(factor=3)
+
+
+def test_rows_that_do_not_fit_are_refused_before_they_are_computed():
+    """The error says why all rows are needed."""
+    lazy = md.Series(mt.arange(10**12))
+    with (
+        option_context({"dataframe.whole": "allow"}),
+        pytest.raises(MemoryError, match="GiB") as error,
+    ):
+        iter(lazy.rolling(2))
+    (note,) = error.value.__notes__
+    assert "to_pandas() before rolling()" in note
 
 
 def test_scalars_are_lazy_where_those_by_chunks_are():
