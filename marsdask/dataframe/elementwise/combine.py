@@ -14,6 +14,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
 from ..create import as_lazy
+from ..nodes.dtypes import OneType
 from ..nodes.frame_node import is_array
 from ..reduction.fold import Assembly
 from ..reduction.reductions import collection_of
@@ -21,7 +22,7 @@ from ..reshape.flat_map import flat_map
 from ..rows import alignment
 from ..schemas.samples import column, sample, without_rows
 from . import exemplars
-from .apply import UserCall, user_call, without_values
+from .apply import UserCall, without_values
 from .combination import Converted, rows_equal
 from .operands import ROW_VALUES, aligned_tensor, aligned_values, lazy_rows
 from .rowwise import Method, rowwise
@@ -33,16 +34,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CombineCall(UserCall):
-    """A call with a user's function of the values of two series."""
+    """A call with a user's function of the values of a series, and of another or a constant."""
 
-    def __call__(self, block: Any, other: Any = None) -> Any:
+    def __call__(self, block: Any, other: Any) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)
         if self.meta.dtype != object:
             return without_values(block.combine(other, *self.args), self.meta.dtype)
-        results = (self.args[0](*pair) for pair in zip(block, other, strict=True))
-        values = exemplars.objects_of(results, len(block))
-        return pd.Series(values, block.index, object, self.meta.name)
+        values = other if isinstance(other, pd.Series) else [other] * len(block)
+        results = (self.args[0](*pair) for pair in zip(block, values, strict=True))
+        objects = exemplars.objects_of(results, len(block))
+        return pd.Series(objects, block.index, object, self.meta.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Pointwise(exemplars.Listed):
+    """Returns objects in the type that pandas finds for what values of a type are combined to."""
+
+    dtype: Any
+
+    def __call__(self, block: Any) -> Any:
+        if not len(block):
+            return super().__call__(block)
+        values = column(self.dtype).iloc[[0] * len(block)].reset_index(drop=True)
+        result = values.combine(block.reset_index(drop=True), _second)
+        return result.set_axis(block.index).rename(block.name)
+
+
+def _second(first: Any, second: Any) -> Any:
+    """Return the second value."""
+    del first
+    return second
 
 
 def combine_values(
@@ -56,26 +78,35 @@ def combine_values(
     All rows meet in one task unless the rows are the same ones.
     """
     other = as_lazy(other)
-    if not isinstance(other, Collection):
-        return _series(user_call(series, "combine", other, func, fill_value))
-    metas = [item.node.meta for item in (series, other)]
-    rows = [column(meta.dtype)[:1].rename(meta.name) for meta in metas]
+    is_lazy = isinstance(other, Collection)
+    meta = series.node.meta
+    pair = [item.node.meta for item in (series, other)] if is_lazy else [meta]
+    rows: list[Any] = [column(side.dtype)[:1].rename(side.name) for side in pair]
     if not any(series.node.chunks[0]):
-        rows = metas  # pandas has a type of its own for no rows
+        rows = pair  # pandas has a type of its own for no rows
     try:
-        result = rows[0].combine(rows[1], func, fill_value)
+        result = rows[0].combine(rows[1] if is_lazy else other, func, fill_value)
     except TypeError:  # of made-up values: chunks tell
         result = rows[0].astype(object)
-    result = result.astype(object) if metas[0].dtype == object else result
-    if alignment(series.node) != alignment(other.node):
+    result = result.astype(object) if meta.dtype == object else result
+    if is_lazy and alignment(series.node) != alignment(other.node):
         whole = (("func", func), ("fill_value", fill_value))
         return _series(_in_one_task("combine", series, other, result.iloc[:0], whole, rows=None))
-    like = without_rows(result, metas[0])
-    call = CombineCall("combine", (func, fill_value), (), like)
+    series, other = (_in_one_type(side) for side in (series, other))
+    like = without_rows(result, meta)
+    if isinstance(like.dtype, np.dtype) and like.dtype.kind in "biufc":
+        call = CombineCall("combine", (func, fill_value), (), like)
+        return _series(rowwise(call, series, other))
+    # Of missing values only pandas makes objects, and a chunk may have no others.
+    call = CombineCall("combine", (func, fill_value), (), like.astype(object))
     combined_rows = rowwise(call, series, other)
-    if like.dtype != object:
-        return _series(combined_rows)
-    return _series(exemplars.by_values(exemplars.inferred, combined_rows))
+    return _series(exemplars.by_values(Pointwise(like, meta.dtype), combined_rows))
+
+
+def _in_one_type(rows: Any) -> Any:
+    """Return rows of which a function sees values of one type, as in pandas; constants as is."""
+    plain = not isinstance(rows, Collection) or rows.node.settled
+    return rows if plain else type(rows)(OneType(rows.node))
 
 
 def _series(found: Any) -> Series:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from typing import cast as typed
 
 import numpy as np
 import pandas as pd
+from pandas.arrays import FloatingArray
 
 import marsdask.tensor as mt
 from marsdask.core.arguments import keeps_lazy
@@ -51,7 +52,8 @@ class RowScan(SameRows):
         return getattr(self.a.meta, self.title)(skipna=self.skipna)
 
     def tile(self, a: Grid) -> Grid:
-        kwargs = {"name": self.title, "skipna": self.skipna}
+        masked = tuple(map(_has_masked_floats, dtypes_of(self.a.meta)))
+        kwargs = {"name": self.title, "skipna": self.skipna, "masked": masked}
         return scan(
             a,
             0,
@@ -72,21 +74,40 @@ def _columns(block: Any) -> list[Any]:
 
 
 @kernel(scratch=1.0)
-def total_rows(block: Any, name: str, skipna: bool) -> list[Any]:
+def total_rows(block: Any, name: str, skipna: bool, masked: Sequence[bool]) -> list[Any]:
     """Return the totals of a chunk's columns."""
     total, combine = TOTALS[name]
     if not len(block) and combine.identity is None:
         return [None] * len(_columns(block))
-    return [getattr(column, total)(skipna=skipna) for column in _columns(block)]
+    return [
+        _masked_total(column, _combination(name, skipna=False), skipna=skipna)
+        if has_mask
+        else getattr(column, total)(skipna=skipna)
+        for column, has_mask in zip(_columns(block), masked, strict=True)
+    ]
 
 
-def start_rows(totals: list[list[Any]], name: str, skipna: bool) -> list[Any]:
+def _masked_total(column: Any, combine: np.ufunc, *, skipna: bool) -> Any:
+    """Return the total of floats with a mask: NaN below no mask is a value, and never skipped."""
+    present = column[column.notna()]
+    is_missing = len(present) < len(column) and not (skipna and len(present))
+    return pd.NA if is_missing else combine.reduce(_floats(present))
+
+
+def _floats(column: Any) -> Any:
+    """Return floats without their mask."""
+    return column.to_numpy(column.dtype.numpy_dtype, na_value=1)
+
+
+def start_rows(
+    totals: list[list[Any]], name: str, skipna: bool, masked: Sequence[bool]
+) -> list[Any]:
     """Return the totals of all rows before each chunk, ``None`` for the first one."""
-    combine = _combination(name, skipna)
+    combines = [_combination(name, skipna=skipna and not has_mask) for has_mask in masked]
     starts: list[Any] = [None, totals[0]]
     for total in totals[1:]:
-        pairs = zip(starts[-1], total, strict=True)
-        starts.append([_total(a, b, combine, skipna) for a, b in pairs])
+        pairs = zip(starts[-1], total, combines, strict=True)
+        starts.append([_total(a, b, combine, skipna) for a, b, combine in pairs])
     return starts
 
 
@@ -99,7 +120,7 @@ def _total(a: Any, b: Any, combine: np.ufunc, skipna: bool) -> Any:
     return pd.NA if a is pd.NA or b is pd.NA else combine(a, b)
 
 
-def _combination(name: str, skipna: bool) -> np.ufunc:
+def _combination(name: str, *, skipna: bool) -> np.ufunc:
     """Return what combines totals: missing extremes are skipped, or stay."""
     _, combine = TOTALS[name]
     ufunc: np.ufunc = combine if skipna else PROPAGATING.get(name, combine)
@@ -107,15 +128,24 @@ def _combination(name: str, skipna: bool) -> np.ufunc:
 
 
 @kernel(scratch=2.0)
-def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, skipna: bool) -> Any:
+def scan_rows(
+    block: Any,
+    starts: Any = None,
+    position: int = 0,
+    *,
+    name: str,
+    skipna: bool,
+    masked: Sequence[bool],
+) -> Any:
     """Scan the rows of a chunk, from the totals before it."""
     result = getattr(block, name)(skipna=skipna)
     if not position:
         return result
-    combine = _combination(name, skipna)
     columns = [
-        _joined(combine, column, start, skipna=skipna)
-        for column, start in zip(_columns(result), starts[position], strict=True)
+        _joined(_combination(name, skipna=skipna and not has_mask), column, start, skipna=skipna)
+        for column, start, has_mask in zip(
+            _columns(result), starts[position], masked, strict=True
+        )
     ]
     if isinstance(result, pd.Series):
         return columns[0]
@@ -130,6 +160,10 @@ def _joined(combine: np.ufunc, column: Any, start: Any, *, skipna: bool) -> Any:
         return column
     if start is pd.NA:
         return column.where(np.zeros(len(column), bool))
+    if _has_masked_floats(column.dtype):
+        values = combine(_floats(column), start).astype(column.dtype.numpy_dtype)
+        floats = FloatingArray(values, column.isna().to_numpy())
+        return pd.Series(floats, column.index, name=column.name)
     result = combine(column, start).astype(column.dtype)
     return result.where(column.notna()) if combine in {np.fmax, np.fmin} else result
 
@@ -192,6 +226,11 @@ def searchsorted(series: Series, value: Any, side: str = "left", sorter: None = 
     kind = dtype if dtype.kind in "mM" else None
     lazy: Any = value if isinstance(value, Collection) else np.asarray(value, kind)
     return mt.searchsorted(to_tensor(series), lazy, side)
+
+
+def _has_masked_floats(dtype: Any) -> bool:
+    """Tell whether values are floats, of which a mask tells the missing ones."""
+    return is_masked(dtype) and dtype.kind == "f"
 
 
 def _is_number(dtype: Any) -> bool:

@@ -119,3 +119,37 @@ def test_errors():
         with pytest.raises(error, match=match):
             call()
     assert isinstance(FRAME, pd.DataFrame)
+
+
+#: Values of each type, of which chunks may have none.
+VALUES: dict[str, Any] = {
+    "datetime64[us]": pd.Timestamp("2024-05-01"),
+    "datetime64[ns, UTC]": pd.Timestamp("2024-05-01", tz="UTC"),
+    "timedelta64[ns]": pd.Timedelta(1),
+    "period[D]": pd.Period("2024-05-01", "D"),
+    "Int64": 1,
+    "boolean": True,
+    "str": "a",
+    "string": "a",
+    "object": "a",
+    "float64": 1.5,
+}
+
+
+def first_given(a: Any, b: Any) -> Any:
+    """Return the first of two values that is not missing."""
+    return b if pd.isna(a) else a
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_types_of_missing_results(dtype: str) -> None:
+    """All results decide the type: of missing ones alone pandas often makes objects."""
+    for given in ([0, 0, 0], [0, 0, 1, 0], [1, 0, 0], []):
+        values = [VALUES[dtype] if is_given else None for is_given in given]
+        rows: Any = pd.Series(values, dtype=dtype, name="n")
+        for step in (1, 2):
+            lazy: Any = md.Series(rows, chunk_size=step)
+            equal(
+                lazy.combine(lazy.shift(1), first_given), rows.combine(rows.shift(1), first_given)
+            )
+            equal(lazy.combine(0, lambda a, b: a), rows.combine(0, lambda a, b: a))

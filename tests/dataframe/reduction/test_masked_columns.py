@@ -45,6 +45,24 @@ def test_scans(column: pd.Series, step: int, name: str, skipna: bool) -> None:
     equal(getattr(lazy, name)(skipna=skipna), getattr(column, name)(skipna=skipna))
 
 
+@pytest.mark.parametrize("name", SCANS)
+@pytest.mark.parametrize("skipna", [True, False])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_scans_of_nan_that_is_not_missing(name: str, skipna: bool, kind: str) -> None:
+    """NaN below no mask is a value, which makes all after it NaN, too."""
+    numbers = np.array([2, 1, np.nan, 3, 5, 0, 4], kind)
+    columns = {
+        "a": pd.arrays.FloatingArray(numbers, np.array([0, 0, 0, 0, 1, 0, 0], bool)),
+        "b": pd.arrays.FloatingArray(numbers[::-1].copy(), np.array([0, 1, 0, 0, 0, 0, 0], bool)),
+        "c": np.arange(7.0),
+    }
+    frame = pd.DataFrame(columns)
+    for step in (1, 2, 3):
+        lazy: Any = md.DataFrame(frame, chunk_size=step)
+        equal(getattr(lazy, name)(skipna=skipna), getattr(frame, name)(skipna=skipna))
+        equal(getattr(lazy["a"], name)(skipna=skipna), getattr(frame["a"], name)(skipna=skipna))
+
+
 @given(columns(), st.integers(1, 4), st.sampled_from(["corr", "cov"]))
 def test_pairs(column: pd.Series, step: int, name: str) -> None:
     """Rows of which one value is missing are left out."""
