@@ -13,10 +13,12 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
-from marsdask.core.sizes import Chunks
+from marsdask.core.sizes import Chunks, total
 from marsdask.core.traits import Level, SortKey, Traits
 
+from ..elementwise.exemplars import keys_in_one_type
 from ..elementwise.rowwise import index_of, rowwise
+from ..nodes.dtypes import OneType, is_small
 from ..nodes.frame_node import FrameNode, as_node
 from ..ordered.row_numbers import reset_index
 from ..reduction.fold import Assembly
@@ -123,8 +125,15 @@ def merge_asof(
     options |= {"right_by": right_by, "suffixes": suffixes, "tolerance": tolerance}
     options |= {"allow_exact_matches": allow_exact_matches, "direction": direction}
     check_keys("merge_asof", on, left_on, right_on, by, left_by, right_by)
-    pd.merge_asof(sides[0].meta, sides[1].meta, **options)  # raises pandas's errors
     _check_levels(sides, options)
+    keys = [_labels(options, side) for side in ("left", "right")]
+    sides = [keys_in_one_type(*pair) for pair in zip(sides, keys, strict=True)]
+    try:
+        pd.merge_asof(sides[0].meta, sides[1].meta, **options)  # raises pandas's errors
+    except pd.errors.MergeError:
+        sides = _at_hand(sides)
+        pd.merge_asof(sides[0].meta, sides[1].meta, **options)
+    left = collection_of(sides[0])
     key: Any = Level() if left_index else _single(left_on if on is None else on)
     is_sorted = sides[0].traits.is_sorted([SortKey(key)])
     rises = None if is_sorted else monotonic(_keys(left, key), rising=True).node
@@ -142,6 +151,22 @@ def _check_levels(sides: list[Node], given: dict[str, Any]) -> None:
                     f"merge_asof({name}={given[name]!r}) of a named level of the labels is not "
                     f"supported; use {own}_index=True, or reset_index()"
                 )
+
+
+def _labels(given: dict[str, Any], side: str) -> list[Hashable]:
+    """Return the columns that are the keys of a side."""
+    keys = [given[name] for name in ("on", "by", f"{side}_on", f"{side}_by")]
+    lists = [key if isinstance(key, list) else [key] for key in keys if key is not None]
+    return [label for labels in lists for label in labels]
+
+
+def _at_hand(sides: list[Node]) -> list[Node]:
+    """Run small sides whose rows, or the lack of them, decide the types of their keys."""
+    are_typed = [side.settled and isinstance(total(side.chunks[0]), int) for side in sides]
+    return [
+        side if is_typed or not is_small(side) else collection_of(OneType(side)).execute().node
+        for side, is_typed in zip(sides, are_typed, strict=True)
+    ]
 
 
 def _single(label: Any) -> Any:

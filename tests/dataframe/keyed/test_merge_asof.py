@@ -138,3 +138,40 @@ def test_ordered(name):
     wanted = EAGER.merge_ordered(LEFT, RIGHT, **ORDERED[name])
     for left, right in sides():
         equal(LAZY.merge_ordered(left, right, **ORDERED[name]), wanted)
+
+
+TYPED = pd.DataFrame(
+    {
+        "t": pd.to_datetime([1, 2, 3], unit="D"),
+        "b": [True, False, True],
+        "i": [1, 2, 3],
+        "f": [1.0, 2, 3],
+    }
+)
+
+#: Changes of a key whose type all rows decide.
+OPEN: dict[str, Any] = {
+    "gaps": lambda x: x.assign(b=x.b.where(x.i > 1)),
+    "no gaps": lambda x: x.assign(b=x.b.where(x.i > 0)),
+    "shifted": lambda x: x.assign(b=x.b.shift(1)),
+    "merged": lambda x: x.drop(columns="b").merge(x[["i", "b"]], on="i", how="left"),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_keys_whose_type_rows_decide(name: str) -> None:
+    """Keys that may have gaps meet those of their type without any, and others raise."""
+    change = OPEN[name]
+    for count, kind in ((0, "bool"), (1, "bool"), (3, "bool"), (3, "object")):
+        other: Any = TYPED[["t", "b", "f"]].astype({"b": kind})
+        rows: Any = change(TYPED[TYPED.i <= count])
+        lazy: Any = md.DataFrame(TYPED, chunk_size=1)
+        lazy = change(lazy[lazy.i <= count])
+        try:
+            wanted = EAGER.merge_asof(rows, other, on="t", by="b")
+        except pd.errors.MergeError:
+            with pytest.raises(pd.errors.MergeError):
+                LAZY.merge_asof(lazy, md.DataFrame(other), on="t", by="b").compute()
+            continue
+        with option_context({"coalesce": False}):
+            equal(LAZY.merge_asof(lazy, md.DataFrame(other), on="t", by="b"), wanted)
