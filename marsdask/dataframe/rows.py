@@ -181,6 +181,9 @@ def with_type(rows: Any, dtype: Any) -> Any:
         dtype, pd.CategoricalDtype
     )
     if not is_categorical or dtype.categories is None:
+        of_intervals = isinstance(getattr(dtype, "categories", None), pd.IntervalIndex)
+        if of_intervals and not len(dtype.categories):
+            rows = rows.astype(object)  # among no intervals pandas finds missing objects only
         return rows.astype(_holding_gaps(rows, dtype))
     if same_type(rows.dtype, dtype):
         return rows

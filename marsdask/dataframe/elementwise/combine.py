@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class CombineCall(UserCall):
     """A call with a user's function of the values of a series, and of another or a constant."""
 
-    def __call__(self, block: Any, other: Any) -> Any:
+    def __call__(self, block: Any, other: Any = None) -> Any:
         if not len(block):
             return self.meta.set_axis(block.index)
         if self.meta.dtype != object:
@@ -48,7 +48,7 @@ class CombineCall(UserCall):
 
 
 @dataclass(frozen=True, eq=False)
-class Pointwise(exemplars.Listed):
+class CombinedType(exemplars.Listed):
     """Returns objects in the type that pandas finds for what values of a type are combined to."""
 
     dtype: Any
@@ -77,30 +77,30 @@ def combine_values(
 
     All rows meet in one task unless the rows are the same ones.
     """
-    other = as_lazy(other)
-    is_lazy = isinstance(other, Collection)
+    second: Any = as_lazy(other)
+    is_lazy = isinstance(second, Collection)
     meta = series.node.meta
-    pair = [item.node.meta for item in (series, other)] if is_lazy else [meta]
+    pair = [meta, second.node.meta] if is_lazy else [meta]
     rows: list[Any] = [column(side.dtype)[:1].rename(side.name) for side in pair]
     if not any(series.node.chunks[0]):
         rows = pair  # pandas has a type of its own for no rows
     try:
-        result = rows[0].combine(rows[1] if is_lazy else other, func, fill_value)
+        result = rows[0].combine(rows[1] if is_lazy else second, func, fill_value)
     except TypeError:  # of made-up values: chunks tell
         result = rows[0].astype(object)
     result = result.astype(object) if meta.dtype == object else result
-    if is_lazy and alignment(series.node) != alignment(other.node):
+    if is_lazy and alignment(series.node) != alignment(second.node):
         whole = (("func", func), ("fill_value", fill_value))
-        return _series(_in_one_task("combine", series, other, result.iloc[:0], whole, rows=None))
-    series, other = (_in_one_type(side) for side in (series, other))
+        return _series(_in_one_task("combine", series, second, result.iloc[:0], whole, rows=None))
+    series, second = (_in_one_type(side) for side in (series, second))
     like = without_rows(result, meta)
     if isinstance(like.dtype, np.dtype) and like.dtype.kind in "biufc":
         call = CombineCall("combine", (func, fill_value), (), like)
-        return _series(rowwise(call, series, other))
+        return _series(rowwise(call, series, second))
     # Of missing values only pandas makes objects, and a chunk may have no others.
     call = CombineCall("combine", (func, fill_value), (), like.astype(object))
-    combined_rows = rowwise(call, series, other)
-    return _series(exemplars.by_values(Pointwise(like, meta.dtype), combined_rows))
+    combined_rows = rowwise(call, series, second)
+    return _series(exemplars.by_values(CombinedType(like, meta.dtype), combined_rows))
 
 
 def _in_one_type(rows: Any) -> Any:

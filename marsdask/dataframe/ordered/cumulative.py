@@ -143,9 +143,7 @@ def scan_rows(
         return result
     columns = [
         _joined(_combination(name, skipna=skipna and not has_mask), column, start, skipna=skipna)
-        for column, start, has_mask in zip(
-            _columns(result), starts[position], masked, strict=True
-        )
+        for column, start, has_mask in zip(_columns(result), starts[position], masked, strict=True)
     ]
     if isinstance(result, pd.Series):
         return columns[0]

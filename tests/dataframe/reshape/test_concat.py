@@ -355,3 +355,16 @@ def test_types_of_joined_labels(one, join):
             wanted = pd.concat([left[:0], right], **options)
             equal(md.concat([lazy[0][lazy[0].a > 9], lazy[1]], **options), wanted)
         equal(md.concat([lazy[0], lazy[1][:0]], **options), pd.concat([left, right[:0]], **options))
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+@pytest.mark.parametrize("values", [[1, 1], [None, None]], ids=["equal", "missing"])
+def test_categories_without_intervals(join: Any, values: list[Any]) -> None:
+    """Columns of no categories are missing in the rows of other parts."""
+    rows: Any = pd.DataFrame({"k": values, "j": 1.0}, dtype="float64")
+    others = pd.DataFrame({"j": [1.0, 2.0]})
+    lazy: Any = md.DataFrame(rows, chunk_size=1)
+    cuts: Any = {"q": [0, 0.5, 1], "duplicates": "drop"}
+    rows, lazy = rows.assign(k=pd.qcut(rows.k, **cuts)), lazy.assign(k=md.qcut(lazy.k, **cuts))
+    wanted = pd.concat([rows, others], join=join)
+    equal(md.concat([lazy, md.DataFrame(others)], join=join), wanted)
