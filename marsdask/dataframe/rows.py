@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_scalar
 
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.grid import Grid, Look
@@ -60,7 +61,35 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
     if len(parts) == 1:
         return parts[0]
     rows = pd.concat(parts, ignore_index=not labels)
-    return _of_types(rows, parts) if labels else rows
+    if isinstance(rows, pd.Series) and rows.name is None:
+        (rows.name,) = _common_names([[part.name] for part in parts])
+    if not labels:
+        return rows
+    rows.index = _named(rows.index, [part.index for part in parts])
+    return _of_types(rows, parts)
+
+
+def _named(labels: Any, parts: Sequence[Any]) -> Any:
+    """Return joined labels under the names of the parts, which may be missing values."""
+    if labels.names == parts[0].names:
+        return labels
+    names = _common_names([part.names for part in parts])
+    pairs = zip(labels.names, names, strict=True)
+    return labels.set_names([common if own is None else own for own, common in pairs])
+
+
+def _common_names(names: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return for each place the name in all lists if it is a missing value, else ``None``.
+
+    To pandas two missing values are two names.
+    """
+    pairs = zip(*names, strict=True)
+    return [first if _are_missing([first, *others]) else None for first, *others in pairs]
+
+
+def _are_missing(names: Sequence[Any]) -> bool:
+    kinds = {type(name) for name in names}
+    return len(kinds) == 1 and is_scalar(names[0]) and all(map(pd.isna, names))
 
 
 def _of_types(joined: Any, blocks: list[Any]) -> Any:
@@ -75,7 +104,7 @@ def _of_types(joined: Any, blocks: list[Any]) -> Any:
 
 def _joined_labels(parts: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     """Join labels; those of objects stay what they are, where pandas would infer a type."""
-    labels: pd.Index[Any] = parts[0].append(list(parts[1:]))
+    labels: pd.Index[Any] = _named(parts[0].append(list(parts[1:])), parts)
     if labels.nlevels > 1 or labels.dtype == object or any(part.dtype != object for part in parts):
         return labels
     values = np.concatenate([np.asarray(part, dtype=object) for part in parts])

@@ -148,12 +148,12 @@ def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
         )
     if isinstance(meta, pd.Series):
         return (without_values(found, meta.dtype) if by_function else found).rename(meta.name)
-    if set(found.columns) - set(meta.columns):
-        raise ValueError(
-            f"the function returned the columns {list(found.columns)} for a chunk, and "
-            f"{list(meta.columns)} were expected; pass meta="
-        )
     if not found.columns.equals(meta.columns):
+        if set(found.columns) - set(meta.columns):
+            raise ValueError(
+                f"the function returned the columns {list(found.columns)} for a chunk, and "
+                f"{list(meta.columns)} were expected; pass meta="
+            )
         return found.reindex(columns=meta.columns)
     if by_value:
         for place, dtype in enumerate(meta.dtypes):

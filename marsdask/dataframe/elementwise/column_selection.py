@@ -10,7 +10,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ..schemas.schema import once_a_schema
-from .rowwise import column_of, relabelled, rowwise
+from .row_functions import labels_of
+from .rowwise import column_of, columns_at, relabelled, rowwise
 
 
 def columns_where(frame: Any, holds: Callable[[Any], bool]) -> Any:
@@ -37,8 +38,10 @@ def _is_unique(meta: pd.DataFrame) -> bool:
 def columns_labelled(frame: Any, labels: pd.Index) -> Any:
     """Return the columns of some labels; in the labels' order, if no column has that of another."""
     meta = frame.node.meta
-    if has_unique_labels(meta):
+    if labels_of(meta) is not None:
         return rowwise(column_of, frame, key=list(labels))
+    if has_unique_labels(meta):
+        return columns_at(frame, meta.columns.get_indexer_for(labels).tolist())
     return frame.iloc[:, np.flatnonzero(meta.columns.isin(labels)).tolist()]
 
 

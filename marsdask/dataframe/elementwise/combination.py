@@ -20,7 +20,7 @@ from ..rows import alignment, level_at
 from ..schemas.samples import sample, without_rows
 from .operands import lazy_rows
 from .row_functions import no_columns, row_function
-from .rowwise import Method, NewLabels, Unsettled, rowwise
+from .rowwise import Method, NewLabels, Unsettled, relabelled, rowwise
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -153,10 +153,24 @@ def align(
     by_column = axis is None or axis_number(obj.node.meta, axis) == 1
     if obj.ndim == 1 or other.node.meta.ndim == 1 or not by_column:
         return type(obj)(obj.node), type(other)(other.node)
-    mine, theirs = obj.node.meta.align(other.node.meta, join=join, axis=1)
+    numbers = [
+        pd.DataFrame([range(len(meta.columns))], columns=meta.columns)
+        for meta in (obj.node.meta, other.node.meta)
+    ]
+    joined: Any = join
+    pair = zip((obj, other), numbers[0].align(numbers[1], join=joined, axis=1), strict=True)
     how = {} if fill_value is None else {"fill_value": fill_value}
-    aligned: Any = other.reindex(columns=theirs.columns, **how)  # type: ignore[attr-defined]
-    return obj.reindex(columns=mine.columns, **how), aligned
+    mine, theirs = (_with_columns(frame, places, how) for frame, places in pair)
+    return mine, theirs
+
+
+def _with_columns(frame: Any, places: pd.DataFrame, how: dict[str, Any]) -> Any:
+    """Return columns under labels, by their positions; NaN stands for one that is not there."""
+    if frame.columns.is_unique:
+        return frame.reindex(columns=places.columns, **how)
+    table = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
+    rows = table.reindex(columns=places.iloc[0].fillna(-1).astype(int).tolist(), **how)
+    return rowwise(relabelled, rows, columns=places.columns)
 
 
 def reindex_like(

@@ -43,7 +43,8 @@ def _is_simple(meta: Any) -> bool:
     # Of truth values pandas takes a list for a mask in places; some of mixed labels have a type
     # that all together have not.
     is_mixed = columns.dtype.kind in "bO" and columns.inferred_type != "string"
-    return columns.nlevels == 1 and columns.is_unique and not is_mixed
+    is_plain = columns.nlevels == 1 and columns.is_unique and not columns.hasnans
+    return is_plain and not is_mixed
 
 
 def all_columns(node: Rowwise, wanted: Columns = None) -> Need:

@@ -44,6 +44,7 @@ from ..nodes.traits import (
     carry_to_labels,
     carry_unassigned,
     comparable,
+    has_missing_labels,
     kept_labels,
 )
 from ..relations import columns
@@ -513,7 +514,7 @@ def columns_at(obj: Any, place: Any) -> Any:
     """
     labels = obj.node.meta.columns
     single = isinstance(place, int | np.integer)
-    if labels.is_unique:
+    if labels.is_unique and not has_missing_labels(labels):
         return rowwise(column_of, obj, key=labels[place] if single else list(labels[place]))
     position = np.arange(len(labels))[place]
     return rowwise(column_at, obj, position=int(position) if single else position.tolist())

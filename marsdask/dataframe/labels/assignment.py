@@ -35,6 +35,8 @@ from .masks import (
     check_labels,
     check_levels,
     check_within_intervals,
+    column_places,
+    columns_in,
     has_label,
     has_levels,
     is_between,
@@ -54,15 +56,16 @@ def put_rows(
     block: Any,
     mask: Any,
     *values: Any,
-    columns: Any,
+    places: tuple[int, ...] | None,
     by_row: tuple[bool, ...],
     dtypes: tuple[Any, ...],
     strict: bool = True,
 ) -> Any:
     """Return rows with other values where a mask is true; a value or a column of them each.
 
-    Columns are first cast to ``dtypes``, which hold the values of all chunks. Unless ``strict``,
-    values that no row takes may be of any type.
+    The columns are told by position, since labels may be equal, missing or tuples. They are first
+    cast to ``dtypes``, which hold the values of all chunks. Unless ``strict``, values that no row
+    takes may be of any type.
     """
     block = block.copy(deep=False)
     rows: Any = slice(None) if mask is None else mask.to_numpy(dtype=bool, na_value=False)
@@ -76,10 +79,12 @@ def put_rows(
         block = block if dtypes[0] is None else block.astype(dtypes[0])
         block.loc[rows] = items[0]
         return block
-    for name, value, dtype in zip(columns, items, dtypes, strict=True):
+    for place, value, dtype in zip(places or (), items, dtypes, strict=True):
         if dtype is not None:
-            block[name] = block[name].astype(dtype)
-        block.loc[rows, name] = _of_column(value, name) if isinstance(value, pd.Series) else value
+            block.isetitem(place, block.iloc[:, place].astype(dtype))
+        if isinstance(value, pd.Series):
+            value = _of_column(value, block.columns[place])  # noqa: PLW2901
+        block.iloc[rows, place] = value
     return block
 
 
@@ -105,19 +110,19 @@ def assign_loc(obj: Any, key: Any, value: Any, *, strict: bool = True) -> None:
     value = list(value) if isinstance(value, range) else value
     rows, columns = _two_parts(obj, key)
     rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
-    labels = _column_labels(obj, columns) if obj.ndim == 2 else None
     whole = isinstance(rows, slice) and rows == slice(None)
-    if whole and labels is not None and (new := [x for x in labels if x not in obj.columns]):
-        one = pd.api.types.is_scalar(columns) and pd.api.types.is_scalar(value)
-        if one and total(obj.node.chunks[0]) == 0:
-            raise ValueError("cannot set a frame with no defined index and a scalar")
-        return _assign_new(obj, labels, new, value)
+    places = None
+    if obj.ndim == 2:
+        columns = columns_in(obj.columns, columns)
+        places = column_places(obj.columns, columns)
+        if -1 in places:
+            return _assign_new(obj, columns, places, value, whole)
     positions = _positions_of_mask(rows)
     mask = None if whole else _mask(obj, rows)
     by_mask = positions is not None or (mask is not None and mask is rows)
     if by_mask and obj.ndim == 2 and isinstance(columns, slice) and columns == slice(None):
         strict = _is_one_strict_column(obj.node.meta)
-    return _put(obj, mask, labels, value, whole, positions, strict=strict or not by_mask)
+    return _put(obj, mask, places, value, whole, positions, strict=strict or not by_mask)
 
 
 def _is_one_strict_column(meta: Any) -> bool:
@@ -133,7 +138,7 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         part(obj) if callable(part) and not isinstance(part, Collection) else part
         for part in _two_parts(obj, key)
     )
-    labels: Any = None
+    places: Any = None
     if obj.ndim == 2:
         if not obj.columns.is_unique:
             if isinstance(value, Collection) and is_row(value.node):
@@ -142,13 +147,12 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
                     "set_axis(axis=1) first"
                 )
             return _by_number(obj, assign_iloc, key, value)
-        names = obj.columns[columns]
-        labels = list(names) if isinstance(names, pd.Index) else [names]
-        value = _labelled(value, labels)
+        places = np.atleast_1d(np.arange(len(obj.columns))[columns]).tolist()
+        value = _labelled(value, obj.columns[places])
     if isinstance(rows.node.meta if isinstance(rows, Collection) else rows, pd.DataFrame):
         raise TypeError("DataFrame indexer for .iloc is not supported")
     if isinstance(rows, slice) and rows == slice(None):
-        return _put(obj, None, labels, value, True, None)
+        return _put(obj, None, places, value, True, None)
     is_empty = isinstance(rows, list) and not rows
     positions = rows if isinstance(rows, slice) else np.asarray(rows, int if is_empty else None)
     if isinstance(positions, np.ndarray) and positions.dtype == bool and positions.size:
@@ -159,7 +163,7 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         mask = _mask_at(obj, positions)
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
-    return _put(obj, mask, labels, value, False, positions)
+    return _put(obj, mask, places, value, False, positions)
 
 
 def _mask_at(obj: Any, positions: Any) -> Any:
@@ -198,13 +202,13 @@ def _by_number(frame: Any, assign: Any, key: Any, value: Any) -> None:
     rebind(frame, rowwise(relabelled, table, columns=frame.columns).node)
 
 
-def _labelled(value: Any, labels: list[Any]) -> Any:
+def _labelled(value: Any, labels: pd.Index[Any]) -> Any:
     """Return a frame with the labels of the columns that its own are assigned to by position."""
     if not isinstance(value, Collection) or not isinstance(value.node.meta, pd.DataFrame):
         return value
     if len(value.node.meta.columns) != len(labels):
         raise ValueError(VALUE_LENGTH)
-    return rowwise(relabelled, value, columns=pd.Index(labels))
+    return rowwise(relabelled, value, columns=labels)
 
 
 def assign_where(obj: Any, mask: Any, value: Any) -> None:
@@ -284,23 +288,6 @@ def _two_parts(obj: Any, key: Any) -> tuple[Any, Any]:
     return parts[0], parts[1] if len(parts) > 1 else slice(None)
 
 
-def _column_labels(obj: Any, columns: Any) -> list[Any]:
-    labels = obj.columns
-    if isinstance(columns, slice):
-        return list(labels[labels.slice_indexer(columns.start, columns.stop, columns.step)])
-    if isinstance(columns, list | np.ndarray | pd.Index):
-        if is_mask(columns):
-            return list(labels[np.asarray(columns)])
-        return list(columns)
-    if labels.nlevels > 1:
-        try:
-            places = np.atleast_1d(pd.Series(range(len(labels)), labels).loc[columns])
-        except KeyError:
-            return [columns]
-        return list(labels[places])
-    return [columns]
-
-
 def _mask_of_levels(obj: Any, key: Any) -> Any:
     """Return a lazy mask of the rows whose labels have some first levels."""
     mask = rowwise(has_levels, obj, key=key if isinstance(key, tuple) else (key,))
@@ -361,39 +348,45 @@ def _positions_of_mask(key: Any) -> Any:
     return None
 
 
-def _assign_new(obj: Any, columns: list[Any], new: list[Any], value: Any) -> None:
+def _assign_new(obj: Any, columns: Any, places: list[int], value: Any, whole: bool) -> None:
     """Assign whole columns, some of which are not there yet."""
-    if len(columns) > 1:
+    new = columns
+    if isinstance(columns, list | np.ndarray | pd.Index):
+        new = [label for label in columns if label not in obj.columns]
+    if not whole:
+        raise NotImplementedError(
+            f"assignment to some rows of new columns {new} is not supported; use assign() first"
+        )
+    if len(places) > 1:
         raise NotImplementedError(
             f"loc[:, {columns}] = of new columns {new} is not supported; use assign()"
         )
-    obj[columns[0]] = value
+    one = pd.api.types.is_scalar(columns) and pd.api.types.is_scalar(value)
+    if one and total(obj.node.chunks[0]) == 0:
+        raise ValueError("cannot set a frame with no defined index and a scalar")
+    obj[columns[0] if isinstance(columns, list | np.ndarray | pd.Index) else columns] = value
 
 
 def _put(
     obj: Any,
     mask: Any,
-    columns: list[Any] | None,
+    places: list[int] | None,
     value: Any,
     whole: bool,
     positions: Any,
     *,
     strict: bool = True,
 ) -> None:
-    if columns is not None and (new := [name for name in columns if name not in obj.columns]):
-        raise NotImplementedError(
-            f"assignment to some rows of new columns {new} is not supported; use assign() first"
-        )
     if positions is not None and is_array(value):
         value = value.compute()
     if isinstance(value, Collection):
-        values = _lazy_values(obj, value, columns)
+        values = _lazy_values(obj, value, places)
     else:
-        values = _values(obj, value, columns, whole, positions)
+        values = _values(obj, value, places, whole, positions)
     dtypes = tuple(item.dtype if isinstance(item, ColumnValues) else None for item in values)
     values = [item.lazy if isinstance(item, ColumnValues) else item for item in values]
     by_row = tuple(isinstance(item, Collection) and not is_row(item.node) for item in values)
-    how: dict[str, Any] = {"columns": None if columns is None else tuple(columns), "by_row": by_row}
+    how: dict[str, Any] = {"places": None if places is None else tuple(places), "by_row": by_row}
     how |= {} if strict else {"strict": False}
     rebind(obj, rowwise(put_rows, obj, mask, *values, dtypes=dtypes, **how).node)
 
@@ -407,10 +400,10 @@ class ColumnValues(NamedTuple):
 
 
 def _values(
-    obj: Any, value: Any, columns: list[Any] | None, whole: bool, positions: Any
+    obj: Any, value: Any, places: list[int] | None, whole: bool, positions: Any
 ) -> list[Any]:
     """Return a value in memory for each column: one for all rows, or one for each row."""
-    labels = [None] if columns is None else columns
+    columns: Any = [None] if places is None else places
     if isinstance(value, pd.Series | pd.DataFrame):
         raise NotImplementedError(
             "assignment of a pandas object in memory is not supported; use md.Series(x)"
@@ -422,17 +415,17 @@ def _values(
             raise NotImplementedError(
                 f"assignment of a {type(value).__name__} is not supported; use a list"
             )
-        return [value] * len(labels)
+        return [value] * len(columns)
     if np.ndim(value) == 2:  # type: ignore[arg-type]
         table = np.array(value, dtype=object) if isinstance(value, list | tuple) else value
-        if table.shape[1] != len(labels):
-            if len(labels) == 1:
-                check_cells(obj, labels[0])
+        if table.shape[1] != len(columns):
+            if len(columns) == 1:
+                check_cells(obj, columns[0])
             raise ValueError(VALUE_LENGTH)
         parts: list[Any] = list(table.T)  # type: ignore[union-attr]
         items = [part.tolist() if part.dtype == object else part for part in parts]
-    elif len(labels) > 1:
-        if len(value) != len(labels):
+    elif len(columns) > 1:
+        if len(value) != len(columns):
             raise ValueError(VALUE_LENGTH)
         if any(map(is_list_like, value)):
             raise NotImplementedError(
@@ -442,13 +435,13 @@ def _values(
         return list(value)
     else:
         items = [value]
-    pairs = zip(labels, items, strict=True)
-    return [_spread(obj, label, values, whole, positions) for label, values in pairs]
+    pairs = zip(columns, items, strict=True)
+    return [_spread(obj, place, values, whole, positions) for place, values in pairs]
 
 
-def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[Any]:
+def _lazy_values(obj: Any, value: Collection, places: list[int] | None) -> list[Any]:
     """Return a value for each column: those of a frame by their labels, NaN for others."""
-    count = 1 if labels is None else len(labels)
+    count = 1 if places is None else len(places)
     meta = value.node.meta
     if is_array(value):
         check_array(obj, value)
@@ -461,15 +454,15 @@ def _lazy_values(obj: Any, value: Collection, labels: list[Any] | None) -> list[
             )
         return [value] * count
     columns: Any = value
-    if labels is None:
+    if places is None:
         raise ValueError("Incompatible indexer with DataFrame")
     if not meta.columns.is_unique:
         raise ValueError("Setting with non-unique columns is not allowed.")
-    places = meta.columns.get_indexer(pd.Index(labels))
-    return [columns.iloc[:, at] if at >= 0 else np.nan for at in places]
+    found = meta.columns.get_indexer(obj.columns[places])
+    return [columns.iloc[:, at] if at >= 0 else np.nan for at in found]
 
 
-def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> ColumnValues:
+def _spread(obj: Any, place: int | None, values: Any, whole: bool, positions: Any) -> ColumnValues:
     """Return values in memory for the chosen rows of a column as lazy ones of all rows."""
     if positions is None and not whole:
         raise NotImplementedError(
@@ -489,12 +482,12 @@ def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> C
                 "use a scalar"
             )
         if len(indexer) != len(values):
-            check_cells(obj, label)
+            check_cells(obj, place)
             raise ValueError(VALUE_LENGTH)
     array, dtype = array_of(values), None
     if obj.node.settled and len(values):
-        meta = obj.node.meta if label is None else obj.node.meta[label]
-        array = _held(meta, values, framed=label is not None, whole=whole)
+        meta = _column(obj.node.meta, place)
+        array = _held(meta, values, framed=place is not None, whole=whole)
         dtype = array.dtype if array.dtype != meta.dtype else None
     if not whole:
         places = np.zeros(len(obj), dtype=np.intp)
@@ -502,6 +495,10 @@ def _spread(obj: Any, label: Any, values: Any, whole: bool, positions: Any) -> C
         array = array.take(places)
     series = pd.Series(array, dtype=array.dtype)  # objects stay objects
     return ColumnValues(aligned_values(_rows(obj), series, VALUE_LENGTH), dtype)
+
+
+def _column(meta: Any, place: int | None) -> Any:
+    return meta if place is None else meta.iloc[:, place]
 
 
 def _held(meta: Any, values: Any, *, framed: bool, whole: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Generic, cast, overload
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_integer, is_object_dtype
+from pandas.api.types import is_integer, is_object_dtype, is_scalar
 from pandas.errors import IndexingError
 
 from marsdask.core.arguments import keeps_lazy
@@ -35,6 +35,7 @@ from .masks import (
     check_labels,
     check_levels,
     check_within_intervals,
+    columns_in,
     has_first_level,
     has_label,
     has_label_or_first,
@@ -284,6 +285,10 @@ class Loc(MadeOfRows, Generic[S]):
         rows, columns = _two_parts(obj, key)
         rows = rows(obj) if callable(rows) and not isinstance(rows, Collection) else rows
         rows, columns = label_in_memory(rows), label_in_memory(columns)
+        if obj.node.meta.ndim == 2:
+            flags = self._flags or (is_scalar(rows) and obj.columns.is_unique)
+            columns = columns if self._flags else columns_in(obj.columns, columns)
+            check_label_kind(obj.columns, columns, flags=flags)
         if isinstance(columns, slice):
             if columns != slice(None):
                 obj = obj.iloc[
@@ -410,6 +415,9 @@ class At(MadeOfRows, Generic[S]):
             raise pd.errors.InvalidIndexError(
                 ".at-based indexing can only have scalar indexers; use .loc instead"
             )
+        columns = self._obj.node.meta.columns if ndim == 2 else pd.Index([])
+        if self._by == "at" and not columns.is_unique:
+            wrong |= any(isinstance(part, tuple) for part in parts)
         if access == "getting" and len(parts) < ndim:
             raise TypeError(f"{self._by} of a DataFrame misses a column")
         if wrong:
@@ -423,5 +431,9 @@ class At(MadeOfRows, Generic[S]):
     @keeps_lazy("arguments")
     def __setitem__(self, key: Any, value: Any) -> None:
         self._check(key, "setting")
+        if self._by == "at" and self._obj.ndim == 2:
+            row, column = key
+            of_tuples = isinstance(column, tuple) and self._obj.node.meta.columns.nlevels == 1
+            key = (row, [column] if of_tuples else column)
         assign = assign_loc if self._by == "at" else assign_iloc
         assign(self._obj, key, value)

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.sizes import total
 from marsdask.core.traits import Level, SortKey
 
+from ..elementwise.operands import is_mask
 from ..elementwise.row_functions import no_columns, row_function
 from ..nodes.frame_node import is_array
 from ..rows import level_at
@@ -160,6 +161,33 @@ def key_of_axes(obj: Any, axis: int | None, key: Any) -> Any:
     return (slice(None), key) if axis else (key, slice(None))
 
 
+def columns_in(labels: pd.Index[Any], key: Any) -> Any:
+    """Return a key of columns: a tuple is a label of several levels, and a list of others."""
+    return list(key) if isinstance(key, tuple) and labels.nlevels == 1 else key
+
+
+def column_places(labels: Any, columns: Any) -> list[int]:
+    """Return the positions of columns of some labels; -1 for each label that is not there."""
+    places: Any = np.arange(len(labels))
+    if isinstance(columns, slice):
+        whole = columns == slice(None)  # missing times have no place among others
+        bounds = (columns.start, columns.stop, columns.step)
+        chosen = places if whole else places[labels.slice_indexer(*bounds)]
+    elif isinstance(columns, list | np.ndarray | pd.Index):
+        by_mask = is_mask(columns)
+        keys = pd.Index(columns, dtype=object, tupleize_cols=False)
+        chosen = places[np.asarray(columns)] if by_mask else labels.get_indexer_for(keys)
+    else:
+        try:
+            several = labels.nlevels > 1 and isinstance(columns, tuple)
+            key = labels.get_locs(columns) if several else labels.get_loc(columns)
+            chosen = np.atleast_1d(places[key])
+        except KeyError:
+            return [-1]
+    found: list[int] = chosen.tolist()
+    return found
+
+
 def check_levels(obj: Any, key: Any) -> None:
     """Refuse keys whose meaning depends on the levels of all labels."""
     if isinstance(obj.node.meta.index, pd.MultiIndex):
@@ -229,7 +257,7 @@ def check_array(obj: Any, array: Collection) -> None:
         )
 
 
-def check_cells(obj: Any, label: Any) -> None:
+def check_cells(obj: Any, place: int | None) -> None:
     """Refuse lists as the cells of a column of objects."""
-    if is_object_dtype(obj.node.meta if label is None else obj.node.meta[label]):
+    if is_object_dtype(obj.node.meta if place is None else obj.node.meta.iloc[:, place]):
         raise NotImplementedError("assignment of lists to cells is not supported; use apply()")

@@ -16,7 +16,7 @@ from marsdask.core.machine.costs import kernel
 from ..elementwise.column_selection import columns_labelled
 from ..elementwise.exemplars import objects_of
 from ..elementwise.operands import aligned_tensor, aligned_values
-from ..elementwise.row_functions import no_columns, row_function
+from ..elementwise.row_functions import labels_of, no_columns, row_function
 from ..elementwise.rowwise import (
     Method,
     NewLabels,
@@ -72,23 +72,35 @@ def insert(
     frame: DataFrame, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
 ) -> None:
     """Insert a column at a position, in place. See pandas.DataFrame.insert."""
-    if allow_duplicates:
-        raise NotImplementedError(
-            "insert(allow_duplicates=True) is not supported; use another label"
-        )
     if isinstance(loc, bool) or not isinstance(loc, int | np.integer):
         raise TypeError(f"loc must be int, not {loc!r}")
-    if column in frame.columns:
+    if column in frame.columns and not allow_duplicates:
         raise ValueError(f"cannot insert {column}, already exists")
     if not 0 <= loc <= len(frame.columns):
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {len(frame.columns)}")
-    labels, levels = list(frame.columns), frame.columns.nlevels
-    if levels > 1 and not isinstance(column, tuple):
-        column = (column, *[""] * (levels - 1))
-    labels.insert(loc, column)
-    clone = copy(frame)
-    clone[column] = value
-    rebind(frame, clone[labels].node)
+    labels, count = frame.columns.insert(loc, column), len(frame.columns)
+    if labels.is_unique:
+        table = copy(frame)
+        table[labels[loc] if labels.nlevels > 1 else column] = value
+    else:
+        table = _numbered(frame)
+        table[count] = value
+    table = columns_at(table, [*range(loc), count, *range(loc, count)])
+    rebind(frame, _with_labels(table, labels).node)
+
+
+def _numbered(frame: DataFrame) -> DataFrame:
+    """Return the frame with numbers as labels of its columns, of which some are equal."""
+    table: DataFrame = rowwise(relabelled, frame, columns=pd.RangeIndex(len(frame.columns)))
+    return table
+
+
+def _with_labels(frame: S, labels: pd.Index[Any]) -> S:
+    """Return the frame with labels of its columns of this type, in this order."""
+    columns: S = frame
+    if labels.nlevels > 1 or not labels.identical(frame.columns):
+        columns = rowwise(relabelled, frame, columns=labels)
+    return columns
 
 
 @keeps_lazy("arguments")
@@ -96,11 +108,10 @@ def isetitem(frame: DataFrame, loc: int, value: Any) -> None:
     """Replace the column at a position, in place. See pandas.DataFrame.isetitem."""
     if not isinstance(loc, int | np.integer):
         raise NotImplementedError("isetitem(loc=) takes one position; call it for each of several")
-    if not frame.columns.is_unique:
-        raise NotImplementedError(
-            "isetitem() of columns of equal labels is not supported; use set_axis(axis=1) first"
-        )
-    frame[frame.columns[loc]] = value
+    places = range(len(frame.columns))
+    table = _numbered(frame)
+    table[places[loc]] = value
+    rebind(frame, _with_labels(table, frame.columns).node)
 
 
 def get_row(series: Series, key: Any, default: Any = None) -> object:
@@ -141,7 +152,7 @@ def pop_row(series: Series, item: Any) -> object:
 def pop(frame: DataFrame, item: Hashable) -> Series:
     """Remove a column in place and return it. See pandas.DataFrame.pop."""
     column: Series = frame[item]
-    rebind(frame, frame.drop(columns=item).node)
+    rebind(frame, frame.drop(columns=[item]).node)
     return column
 
 
@@ -185,7 +196,7 @@ def filter_labels(
     if number == 1:
         labels = meta.filter(items=items, like=like, regex=regex, axis=1).columns
         columns: S = columns_labelled(obj, labels)
-        return columns
+        return columns if items is None else _with_labels(columns, labels)
     meta.filter(items=items, like=like, regex=regex, axis=0)  # raises for wrong arguments
     if items is not None:
         labels = obj.index[obj.index.isin(items)].compute()
@@ -232,12 +243,18 @@ def squeeze(obj: Any, axis: int | str | None = None) -> DataFrame | Series:
     return column
 
 
+#: What stands for a level in a list of labels.
+ARRAYS = (list, np.ndarray, pd.Index, pd.Series)
+
+
 def as_labels(labels: Any) -> pd.Index[Any]:
     """Return labels as an index, those of several levels as they are; lazy ones are computed."""
     labels = labels.compute() if isinstance(labels, Collection) else labels
-    if isinstance(labels, list) and labels and all(isinstance(item, list) for item in labels):
+    if not isinstance(labels, list):
+        return labels if isinstance(labels, pd.Index) else pd.Index(labels)
+    if labels and all(isinstance(item, ARRAYS) for item in labels):
         return pd.MultiIndex.from_arrays(labels)
-    return labels if isinstance(labels, pd.Index) else pd.Index(labels)
+    return pd.Index(labels, tupleize_cols=False)
 
 
 def set_axis(obj: S, labels: Any, *, axis: int | str = 0, copy: Any = None) -> S:
@@ -372,7 +389,7 @@ def _renamed_columns(frame: DataFrame, columns: Any, errors: str, level: Any) ->
         lambda: meta.rename(columns=columns, errors=errors, level=level),
     ).columns
     result: DataFrame
-    if labels.nlevels > 1:
+    if labels_of(meta) is None:
         result = rowwise(relabelled, frame, columns=labels)
         return result
     pairs = zip(frame.columns, labels, strict=True)

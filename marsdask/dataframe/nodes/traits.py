@@ -31,8 +31,21 @@ def _dtypes(meta: Any) -> dict[Hashable, Any]:
     return dict(zip(columns, meta.dtypes, strict=True))
 
 
-def full_labels(columns: pd.Index, keys: Iterable[Hashable]) -> frozenset[Hashable]:
-    """Return the labels of the columns that keys select; a key may name the first levels."""
+def has_missing_labels(labels: pd.Index) -> bool:
+    """Tell whether a label, or a part of one, is missing: it is not equal to itself."""
+    if isinstance(labels, pd.MultiIndex):
+        missing = any((np.asarray(codes) < 0).any() for codes in labels.codes)
+        return missing or any(level.hasnans for level in labels.levels)
+    return bool(labels.hasnans)
+
+
+def full_labels(columns: pd.Index, keys: Iterable[Hashable]) -> frozenset[Hashable] | None:
+    """Return the labels of the columns that keys select; a key may name the first levels.
+
+    Of columns without a label, it is ``None`` for all.
+    """
+    if has_missing_labels(columns):
+        return None
     if not isinstance(columns, pd.MultiIndex):
         return frozenset(keys)
     places = np.arange(len(columns))

@@ -302,8 +302,8 @@ def _put_together(
     keeps: bool = False,
 ) -> Series | DataFrame:
     meta = frame.node.meta
-    places = {label: at for at, label in enumerate(meta.columns)}
-    columns = {label: columns_at(frame, places[label]) for label, *_ in wanted}
+    places = {label: meta.columns.get_loc(label) for label, *_ in wanted}
+    columns = {label: columns_at(frame, place) for label, place in places.items()}
     objects = frozenset(func for func in meta if keeps and is_object_dtype(meta[func]))
     values = []
     for column, func, _ in wanted:

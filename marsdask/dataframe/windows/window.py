@@ -167,7 +167,7 @@ class Windows(MadeOfRows, Generic[S]):
             return  # chunks tell
         meta = rows.meta
         times = dict(self._how).get("on")
-        if meta.ndim == 2 and times in meta.columns:
+        if meta.ndim == 2 and times is not None and times in meta.columns:
             meta = meta.drop(columns=times)
         for dtype in dtypes_of(meta):
             if isinstance(dtype, pd.CategoricalDtype) and is_numeric_dtype(dtype.categories.dtype):
