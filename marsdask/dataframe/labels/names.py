@@ -74,7 +74,7 @@ def insert(
     """Insert a column at a position, in place. See pandas.DataFrame.insert."""
     if isinstance(loc, bool) or not isinstance(loc, int | np.integer):
         raise TypeError(f"loc must be int, not {loc!r}")
-    if column in frame.columns and not allow_duplicates:
+    if not allow_duplicates and column in frame.columns:
         raise ValueError(f"cannot insert {column}, already exists")
     if not 0 <= loc <= len(frame.columns):
         raise IndexError(f"index {loc} is out of bounds for axis 0 with size {len(frame.columns)}")
@@ -106,7 +106,7 @@ def _with_labels(frame: S, labels: pd.Index[Any]) -> S:
 @keeps_lazy("arguments")
 def isetitem(frame: DataFrame, loc: int, value: Any) -> None:
     """Replace the column at a position, in place. See pandas.DataFrame.isetitem."""
-    if not isinstance(loc, int | np.integer):
+    if isinstance(loc, bool) or not isinstance(loc, int | np.integer):
         raise NotImplementedError("isetitem(loc=) takes one position; call it for each of several")
     places = range(len(frame.columns))
     table = _numbered(frame)
