@@ -44,14 +44,21 @@ from ..storage.files import (
     open_file,
 )
 from ..whole.fallback import function_with_fallback
-from .csv_files.columns import SPLITTABLE, has_header, head_of, runs_of_columns, separators_in
+from .csv_files.columns import (
+    SPLITTABLE,
+    has_header,
+    head_of,
+    runs_of_columns,
+    separators_in,
+    with_lines_of_all,
+)
 from .csv_files.lines import OUTSIDE, Ends, ends_of, line_after, separators_of, whole_lines
 from .pandas_readers import is_buffer, read_buffer
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
 
-#: The bytes at the start of the first file from which columns and types are inferred.
+#: The bytes at the start of the first file from which columns are inferred, and types.
 HEAD_BYTES = 256 * 1024
 
 #: Options with which Arrow parses as pandas does.
@@ -101,7 +108,7 @@ class ReadCsv(FrameNode):
 
     files: Files
     like: Any
-    """The empty frame inferred from the head of the first file."""
+    """The empty frame inferred from the first lines."""
     names: tuple[Any, ...]
     """All columns of the first file, in order."""
     header: bytes
@@ -406,10 +413,11 @@ def read_csv(
 ) -> DataFrame:
     """Return a frame over CSV files: a path, a URL, a pattern, a folder or a list of these.
 
-    Columns and types are inferred from the head of the first file. Integers followed by missing
-    values or floats become a column of floats, as in pandas. Other values of another type (text
-    after numbers, missing booleans, integers beyond ``int64``) are an error: give that column a
-    ``dtype``. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
+    Types are inferred from the first lines of all files; columns that some files lack are missing
+    there. Integers followed by missing values or floats become a column of floats, as in pandas.
+    Other values of another type (text after numbers, missing booleans, integers beyond ``int64``)
+    are an error: give that column a ``dtype``. ``chunk_bytes`` is the size of a chunk.
+    See pandas.read_csv.
     A file behind a URL is one chunk. So is each file with options that make a line depend on others
     (``skiprows``, ``quotechar``, ...).
 
@@ -455,7 +463,11 @@ def _node(
 ) -> ReadCsv:
     """Return the source of files, whose first bytes show columns and types."""
     whole = not _is_cut_at_lines(files, head, given)
-    first_rows, names = _schema(head, given, files, whole=whole, sample=sample)
+    is_complete = len(files.paths) == 1 and files.stamps[0].size <= len(head)
+    if not whole:
+        head = whole_lines(head, separators_in(given)) if len(head) == sample else head
+        head = with_lines_of_all(files, head, given) if len(files.paths) > 1 else head
+    first_rows, names = _schema(head, given, files, whole=whole)
     header = head[: line_after(head, 0, separators_in(given))] if has_header(given) else b""
     labelled = _is_labelled(first_rows, head[len(header) :], names, given, whole=whole)
     like = empty_rows(first_rows)
@@ -465,7 +477,8 @@ def _node(
     paths = "path" if include_path_column is True else include_path_column or None
     if paths in like.columns:
         raise ValueError(f"Files already contain the column name: {paths}; use another name")
-    _check_categories(like, given, files, head)
+    if not is_complete:
+        _check_categories(like, given)
     blocks = tuple(_blocks(files.stamps, step, whole=whole))
     pairs = tuple((key, _frozen(value)) for key, value in given.items())
     parts = (files, like, names, header, labelled, blocks, pairs, whole, paths)
@@ -521,10 +534,8 @@ def _is_labelled(
     return len(first.columns) > len(names)
 
 
-def _check_categories(like: Any, options: dict[str, Any], files: Files, head: bytes) -> None:
+def _check_categories(like: Any, options: dict[str, Any]) -> None:
     """Raise for categories that are unknown until all files are read."""
-    if len(files.paths) == 1 and files.stamps[0].size <= len(head):
-        return
     dtypes = options.get("dtype")
     for column, dtype in like.dtypes.items():
         wish = dtypes.get(column) if isinstance(dtypes, Mapping) else dtypes
@@ -540,18 +551,19 @@ def _frozen(value: Any) -> Any:
 
 
 def _schema(
-    head: bytes, options: dict[str, Any], files: Files, *, whole: bool, sample: int
+    head: bytes, options: dict[str, Any], files: Files, *, whole: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the first rows of the files, and the labels of all their columns."""
     if whole:
         # Readers of all rows at once, and those that cut the end, take no number of rows.
         all_rows = options.get("skipfooter") or options.get("engine") == "pyarrow"
         few = {} if all_rows else {"nrows": 1000}
-        frame = _read_whole(files.paths[0], files.storage, **{**few, **options})
+        frames = (_read_whole(path, files.storage, **{**few, **options}) for path in files.paths)
+        frame = next(frames)
+        frame = next((rows for rows in itertools.chain([frame], frames) if len(rows)), frame)
         return frame, tuple(frame.columns)
-    if len(head) == sample:
-        head = whole_lines(head, separators_in(options))
-    frame = pd.read_csv(io.BytesIO(head), **options)
+    # Texts behind many numbers are no objects: all lines tell the type.
+    frame = pd.read_csv(io.BytesIO(head), **{"low_memory": False, **options})
     plain = {key: options[key] for key in ("sep", "delimiter", "header", "names") if key in options}
     names = pd.read_csv(io.BytesIO(head), nrows=1, **plain).columns
     return frame, tuple(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from marsdask.core.machine.sizing import TEXT_BLOCK
 from marsdask.core.public import public_call
 
 from ..rows import empty_rows
-from ..storage.files import expand_paths, open_file, storage_of
+from ..storage.files import Files, expand_paths, open_file, storage_of
 from ..whole.fallback import function_with_fallback
 from .pandas_readers import is_buffer, read_buffer
 from .text import compression_of, destination
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The bytes at the start of the first file that show columns and types.
 HEAD_BYTES = 256 * 1024
+#: About as many bytes of all files show columns and types.
+ALL_BYTES = 4 * 2**20
 #: Numbers up to this one are no dates for pandas: the seconds of a year.
 YEAR = 365 * 24 * 60 * 60
 #: How many of a unit are a second.
@@ -220,8 +223,8 @@ def read_json(
     """Return a frame over JSON files. See pandas.read_json.
 
     With ``lines`` each line is a row, and chunks are byte ranges of local files without
-    compression; other files are a chunk each. Types are those of the first rows unless later ones
-    show others.
+    compression; other files are a chunk each. Columns and types are those of the first lines of all
+    files, unless later ones show other types.
 
     Parameters
     ----------
@@ -257,16 +260,36 @@ def read_json(
     if lines and not is_compressed and "nrows" not in options:
         step = blocksize or TEXT_BLOCK
         options = options if orient is None else {**options, "orient": orient}
-        how: dict[str, Any] = {"parts": ranges_of(step), "head_part": (0, HEAD_BYTES)}
-        how["shown"] = _types_shown
+        how: dict[str, Any] = {"parts": ranges_of(step), "shown": _types_shown}
+        how["first_rows"] = partial(_first_rows, options=options)
         frame = read_whole_files(
             read_lines, list(names), storage, options, reader="read_json", **how
         )
         return frame
     options |= {"orient": orient, "lines": bool(lines)}
     options["compression"] = compression_of(names[0], options.get("compression", "infer"))
-    frame = read_whole_files(pd.read_json, list(names), storage, options, reader="read_json")
+    how = {"reader": "read_json", "names": partial(_names, options=options)}
+    frame = read_whole_files(pd.read_json, list(names), storage, options, **how)
     return frame
+
+
+def _first_rows(files: Files, options: Mapping[str, Any]) -> Any:
+    """Return rows of the first lines of all files: columns that some lack are missing there."""
+    size = min(HEAD_BYTES, max(HEAD_BYTES // 64, ALL_BYTES // len(files.paths)))
+    texts = []
+    for number, path in enumerate(files.paths):
+        with files.reading(number), open_file(path, files.storage) as file:
+            text = file.read(size if number else HEAD_BYTES)
+            texts.append(text if text.endswith(b"\n") else text + file.readline())
+    lines = b"\n".join(text.rstrip(b"\n") for text in texts if text.strip())
+    return read_lines(io.BytesIO(lines), (0, len(lines)), **options)
+
+
+def _names(file: Any, size: int, options: Mapping[str, Any]) -> list[Hashable] | None:
+    """Return the columns of a small file, which has to be read for that."""
+    if size > HEAD_BYTES or options.get("typ", "frame") != "frame":
+        return None
+    return list(pd.read_json(file, **options).columns)
 
 
 def ranges_of(step: int) -> Callable[[Any, int], list[tuple[int, int]]]:

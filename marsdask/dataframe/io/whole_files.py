@@ -14,9 +14,11 @@ from ..nodes.frame_node import is_numbered
 from ..ordered.row_numbers import reset_index
 from ..partitions.from_map import FromMap
 from ..reduction.reductions import collection_of
+from ..reshape.concat import concat
 from ..rows import empty_rows
 from ..storage.files import (
     LOCAL,
+    Files,
     Storage,
     expand_paths,
     located,
@@ -56,16 +58,23 @@ def read_whole_files(
     *,
     reader: str,
     parts: Callable[[Any, int], Sequence[Any]] | None = None,
-    head_part: Any = None,
+    first_rows: Callable[[Files], Any] | None = None,
     shown: Callable[[Any], Mapping[str, Any]] | None = None,
+    names: Callable[[Any, int], Sequence[Any] | None] | None = None,
 ) -> Any:
     """Return a frame over files; ``head`` are options with which the first shows the types.
 
     ``reader`` is the function that the user called. ``parts`` tells of an open file, and of its
-    bytes, which parts are chunks. ``head_part`` is the part that shows the types, if it is not the
-    first. ``shown`` tells of the first rows with which further options all parts are read.
+    bytes, which parts are chunks; ``names`` tells which columns it has, ``None`` if that is
+    unknown. ``first_rows`` returns rows that show the types, if the first part of the first file
+    does not. ``shown`` tells of the first rows with which further options all parts are read.
     """
     files = looked_at(expand_paths(path, storage), storage, reader)
+    if names is not None and len(runs := _runs_of_columns(files, names)) > 1:
+        each: dict[str, Any] = {"reader": reader, "parts": parts, "shown": shown}
+        frames = [read_whole_files(read, run, storage, options, head, **each) for run in runs]
+        counts = all(is_numbered(frame.node.meta.index) for frame in frames)
+        return concat(frames, ignore_index=counts)
     places: list[tuple[tuple[str, Any, Any]]] = []
     for name, stamp in zip(files.paths, files.stamps, strict=True):
         pieces: Sequence[Any] = [None]
@@ -74,15 +83,37 @@ def read_whole_files(
                 pieces = parts(file, stamp.size)
         places.extend(((name, stamp, part),) for part in pieces)
     arguments = tuple(options.items())
-    name, stamp, part = places[0][0]
-    place = (name, stamp, head_part or part)
-    first = read_one(place, read, storage, (*arguments, *(head or {}).items()), reader)
+    if first_rows is not None:
+        first = first_rows(files)
+    else:
+        how = (*arguments, *(head or {}).items())
+        first = read_one(places[0][0], read, storage, how, reader)
     arguments = (*arguments, *(shown(first) if shown else {}).items())
-    how = (("read", read), ("storage", storage), ("options", arguments), ("reader", reader))
-    node = FromMap(read_one, tuple(places), (), how, empty_rows(first), checks=True)
+    call = (("read", read), ("storage", storage), ("options", arguments), ("reader", reader))
+    node = FromMap(read_one, tuple(places), (), call, empty_rows(first), checks=True)
     rows = collection_of(node)
     counted = is_numbered(first.index) and first.index.name is None
     return reset_index(rows, drop=True) if counted else rows
+
+
+def _runs_of_columns(
+    files: Files, names: Callable[[Any, int], Sequence[Any] | None]
+) -> list[list[str]]:
+    """Return the runs of files of the same columns; one if columns of some are unknown."""
+    if len(files.paths) == 1:
+        return [list(files.paths)]
+    runs: list[list[str]] = []
+    last = None
+    for number, (path, stamp) in enumerate(zip(files.paths, files.stamps, strict=True)):
+        with files.reading(number), open_file(path, files.storage) as file:
+            columns = names(file, stamp.size)
+        if columns is None:
+            return [list(files.paths)]
+        if not runs or frozenset(columns) != last:
+            runs.append([])
+        runs[-1].append(path)
+        last = frozenset(columns)
+    return runs
 
 
 def read_stripes(file: Any, part: tuple[int, int], columns: Any = None) -> Any:
@@ -112,6 +143,27 @@ def stripes_of(each: int) -> Callable[[Any, int], list[tuple[int, int]]]:
         return list(itertools.pairwise(starts))
 
     return runs
+
+
+def _stripe_names(file: Any, size: int) -> list[str]:
+    """Return the columns of an ORC file."""
+    from pyarrow import orc
+
+    del size
+    names: list[str] = orc.ORCFile(file).schema.names
+    return names
+
+
+def _feather_names(file: Any, size: int) -> list[str] | None:
+    """Return the columns of a Feather file, ``None`` of one of the first version."""
+    import pyarrow as pa
+
+    del size
+    try:
+        names: list[str] = pa.ipc.open_file(file).schema.names
+    except pa.ArrowInvalid:
+        return None
+    return names
 
 
 @public_call
@@ -153,6 +205,7 @@ def read_orc(
         options,
         parts=stripes_of(count),
         reader="read_orc",
+        names=_stripe_names if columns is None else None,
     )
     return frame
 
@@ -181,8 +234,9 @@ def read_feather(
         table: DataFrame = read_buffer(pd.read_feather, path, options)
         return table
     storage = storage_of(storage_options)
+    names = _feather_names if columns is None else None
     frame: DataFrame = read_whole_files(
-        pd.read_feather, path, storage, options, reader="read_feather"
+        pd.read_feather, path, storage, options, reader="read_feather", names=names
     )
     return frame
 

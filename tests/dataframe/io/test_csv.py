@@ -128,12 +128,60 @@ def test_small_files(tmp_path, text, options):
 
 
 def test_each_file_names_its_columns(tmp_path):
-    """In another order they are found, and one that is missing is an error."""
+    """In another order they are found, and one that is missing has no values."""
     for name, text in {"a": "x,y\n1,2\n", "b": "y,x\n4,3\n", "c": "x\n5\n"}.items():
         (tmp_path / f"{name}.csv").write_text(text)
     equal(md.read_csv(tmp_path / "[ab].csv"), pd.DataFrame({"x": [1, 3], "y": [2, 4]}))
-    with pytest.raises(ValueError, match=r"c\.csv.*not found: \['y'\]"):
-        md.read_csv(tmp_path / "*.csv").compute()
+    lacking = pd.DataFrame({"x": [1, 3, 5], "y": [2, 4, None]})
+    equal(md.read_csv(tmp_path / "*.csv"), lacking)
+    lazy = md.read_csv(sorted(tmp_path.iterdir(), reverse=True))
+    equal(lazy, lacking[::-1].reset_index(drop=True))
+
+
+#: Rows of several files, of which pandas tells the types together.
+FILES_OF_TYPES: dict[str, list[str]] = {
+    "no rows first": ["", "1,x\n2,y\n"],
+    "no rows": ["", ""],
+    "no rows last": ["1.5,x\n", ""],
+    "floats last": ["1,x\n", "2,y\n", "2.5,z\n"],
+    "texts last": ["1,x\n", "q,y\n"],
+    "numbers last": ["q,x\n", "1,y\n"],
+    "flags and numbers": ["True,x\n", "1,y\n"],
+    "flags and gaps": ["True,x\n", ",y\n", "False,z\n"],
+    "gaps first, then texts": [",\n,\n", "q,w\n"],
+    "gaps first, then flags": [",\n,\n", "True,False\n"],
+    "gaps last": ["q,1\n", ",\n"],
+    "large numbers": ["1,1\n", f"{2**63 + 5},2\n"],
+    "quoted": ['1,"a\nb"\n', '2.5,"c,\nd"'],
+}
+
+
+@pytest.mark.parametrize("case", FILES_OF_TYPES)
+@pytest.mark.parametrize("header", ["a,b\n", ""], ids=["named", "numbered"])
+def test_types_come_from_all_files(tmp_path, case, header):
+    """As if the rows were of one file: some have none, or only missing values of a column."""
+    texts = FILES_OF_TYPES[case]
+    if not (header or all(texts)):
+        texts = [text or "," for text in texts]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.csv").write_text(header + text)
+    options: dict[str, Any] = {} if header else {"header": None}
+    rows = "\n".join(text.rstrip("\n") for text in texts if text)
+    wanted = pd.read_csv(io.StringIO(header + rows), **options)
+    lazy = md.read_csv(str(tmp_path / "*.csv"), **options)
+    equal(lazy, wanted)
+    equal(lazy.iloc[:, 0].nunique(), wanted.iloc[:, 0].nunique())
+
+
+def test_lines_of_all_files_are_few(tmp_path, monkeypatch):
+    """Of many files only the first lines show types, and of a longer one none."""
+    monkeypatch.setattr("marsdask.dataframe.io.csv_files.columns.LINE_BYTES", 64 * 8)
+    monkeypatch.setattr("marsdask.dataframe.io.csv_files.columns.TYPES_BYTES", 1)
+    for number, text in enumerate(["a\n1\n", "a\n1\n1\n1.5\n", "a\n1\n111111111\n"]):
+        (tmp_path / f"{number}.csv").write_text(text)
+    lazy = md.read_csv(str(tmp_path / "*.csv"))
+    assert lazy.a.dtype == "int64"
+    equal(lazy, pd.DataFrame({"a": [1, 1, 1, 1.5, 1, 111111111]}))
 
 
 def test_categories_behind_the_head(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 from typing import Any
 
@@ -108,3 +110,32 @@ def test_rows_of_several_files(tmp_path: Any) -> None:
     LAZY.to_json(tmp_path / "x-*.json")
     with pytest.raises(NotImplementedError, match="head"):
         md.read_json(str(tmp_path / "x-*.json"), lines=True, nrows=2)
+
+
+#: Rows of files of lines, of which some have other columns or types.
+FILES_OF_LINES: dict[str, list[Any]] = {
+    "more": [[{"a": 1}, {"a": 2}], [{"a": 3, "b": "x"}], [{"a": 4, "c": 0.5}]],
+    "fewer": [[{"a": 1, "b": "x"}], [{"a": 3}]],
+    "others": [[{"a": 1}], [{"b": 0.5}]],
+    "no rows first": [[], [{"a": 1, "b": "x"}]],
+    "floats": [[{"a": 1}], [{"a": 0.5}]],
+    "texts": [[{"a": 1}], [{"a": "x"}]],
+    "gaps first": [[{"a": None}], [{"a": "x"}]],
+    "in the rows": [[{"a": 1}, {"b": 2}], [{"c": "x"}, {"a": 4}]],
+}
+
+
+@pytest.mark.parametrize("case", FILES_OF_LINES)
+@pytest.mark.parametrize("step", [None, 9])
+def test_files_of_lines_of_other_columns(tmp_path: Any, case: str, step: int | None) -> None:
+    """Columns and types come from all files, as if the lines were of one."""
+    texts = []
+    for number, rows in enumerate(FILES_OF_LINES[case]):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{number}.json").write_text(text)
+        texts.append(text)
+    lazy: Any = md.read_json(str(tmp_path / "*.json"), lines=True, blocksize=step)
+    wanted: Any = pd.read_json(io.StringIO("".join(texts)), lines=True)
+    equal(lazy, wanted)
+    label = wanted.columns[-1]
+    equal(lazy[label].count(), wanted[label].count())

@@ -97,3 +97,35 @@ def test_orc_without_columns(tmp_path):
     found, wanted = md.read_orc(path, columns=[]).compute(), pd.read_orc(path, columns=[])
     assert found.index.equals(wanted.index)
     assert not len(found.columns)
+
+
+WRITERS: dict[str, Any] = {
+    "feather": (lambda rows, path: rows.to_feather(path), pd.read_feather, md.read_feather),
+    "orc": (lambda rows, path: rows.to_orc(path), pd.read_orc, md.read_orc),
+    "json": (lambda rows, path: rows.to_json(path), pd.read_json, md.read_json),
+}
+
+#: Rows of files of several columns, or of several types of them.
+DRIFTS: dict[str, list[Any]] = {
+    "more": [{"a": [1, 2]}, {"a": [3], "b": ["x"]}, {"a": [4], "c": [0.5]}],
+    "fewer": [{"a": [1, 2], "b": ["x", "y"]}, {"a": [3]}],
+    "others": [{"a": [1, 2]}, {"b": [0.5]}],
+    "order": [{"a": [1, 2], "b": ["x", "y"]}, {"b": ["z"], "a": [3]}],
+    "floats": [{"a": [1, 2]}, {"a": [0.5]}],
+    "texts": [{"a": [1, 2]}, {"a": ["x"]}],
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("case", DRIFTS)
+def test_files_of_other_columns(tmp_path: Any, kind: str, case: str) -> None:
+    """Columns that a file lacks are missing there, as after pandas.concat."""
+    write, read, read_lazily = WRITERS[kind]
+    paths = [str(tmp_path / f"{number}.{kind}") for number in range(len(DRIFTS[case]))]
+    for path, columns in zip(paths, DRIFTS[case], strict=True):
+        write(pd.DataFrame(columns), path)
+    lazy = read_lazily(str(tmp_path / f"*.{kind}"))
+    rows = [read(path) for path in paths]
+    wanted = pd.concat(rows, ignore_index=kind != "json")
+    equal(lazy, wanted)
+    equal(lazy["a"].count(), wanted["a"].count())

@@ -1,4 +1,4 @@
-"""Files with more columns than the first are read apart."""
+"""Files of other columns than the first are read apart."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from marsdask.dataframe.storage.files import looked_at
     [
         (["a,b\n", "b,a\n"], []),
         (["a\n", "a,b\n", "b,a\n", "a\n"], [[0], [1, 2], [3]]),
-        (["a,b\n", "a\n"], []),
+        (["a,b\n", "a\n"], [[0], [1]]),
         (["a\n"], []),
     ],
     ids=str,
 )
 def test_runs(tmp_path: Any, texts: list[str], runs: list[list[int]]) -> None:
-    """Runs of files of the same columns; none if a file lacks one."""
+    """Runs of files of the same columns; none if all have the same."""
     paths = [str(tmp_path / f"{number}.csv") for number in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
         with open(path, "w") as file:
