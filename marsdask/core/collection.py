@@ -59,6 +59,9 @@ class Sharing(Protocol):
     def derived(self, user: Any) -> Node:
         """Return the collection's node, made of what was written last."""
 
+    def check(self, place: str) -> None:
+        """Raise the error of a write to a place, if writes are not possible."""
+
     def written(self, user: Any, node: Node) -> Sequence[Collection]:
         """Let all who share see a collection's new values; return those that changed."""
 

@@ -52,8 +52,8 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
         try:
             if options.eager_mode and executes_at_once():
                 return _call_and_execute(func, args, kwargs, sharing)
-            if kwargs and isinstance(out := kwargs.get("out"), Collection) and _is_open(out.node):
-                out.execute()  # results are cast to its type
+            if kwargs and isinstance(out := kwargs.get("out"), Collection):
+                _check_output(out)
             result = func(*args, **kwargs)
         except TypeError as error:
             suggest(error, func, args, kwargs)
@@ -72,6 +72,14 @@ def public(func: Callable[..., Any], *, sharing: SharesElements | None = None) -
     face.node = func  # type: ignore[attr-defined]
     face.sharing = sharing  # type: ignore[attr-defined]
     return face
+
+
+def _check_output(out: Collection) -> None:
+    """Refuse what cannot be written to before all else; execute what results are cast to."""
+    if out._view is not None:
+        out._view.check("output array")
+    if _is_open(out.node):
+        out.execute()
 
 
 @dataclass(frozen=True)
@@ -163,11 +171,14 @@ class SharesElements:
     """Operations that show elements in this function, and make new ones in others."""
     copies: Callable[..., bool] | None = None
     """Tells of a call, by its result and its arguments, whether the result is a copy."""
+    bases_of: Callable[[Any], Iterable[Collection]] | None = None
+    """Returns what results show parts of, unless that are arguments."""
 
     def __call__(
         self, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any], face: Any = None
     ) -> Any:
-        bases = [item for item in (*args, *kwargs.values()) if isinstance(item, Collection)]
+        given = (*args, *kwargs.values()) if self.bases_of is None else self.bases_of(found)
+        bases = [item for item in given if isinstance(item, Collection)]
         if not bases or (self.copies is not None and self.copies(found, *args, **kwargs)):
             return wrap_nodes(_until_types_are_known(face, found, args, kwargs))
         if isinstance(found, Node):

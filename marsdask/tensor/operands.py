@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -228,11 +228,18 @@ def with_complete_type(tensor: Any) -> Any:
     return tensor
 
 
-def to_change(tensor: Any) -> Any:
+#: What NumPy calls an array to whose elements values are assigned.
+DESTINATION: Final = "assignment destination"
+
+
+def to_change(tensor: Any, place: str = DESTINATION) -> Any:
     """Return a tensor that is about to be changed in place, computed if its type lacks a detail.
 
-    What is written to it is cast to its type.
+    What is written to it is cast to its type. One that is read-only is refused before all else;
+    ``place`` is what NumPy calls it.
     """
+    if isinstance(tensor, Collection) and tensor._view is not None:
+        tensor._view.check(place)
     if isinstance(tensor, Collection) and tensor.node.incomplete:
         tensor.execute()
     return tensor

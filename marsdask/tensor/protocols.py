@@ -95,7 +95,7 @@ def inplace(ufunc: np.ufunc) -> Callable[[Any, ArrayLike], Tensor]:
     def call(self: Any, other: Any) -> Any:
         if not operand_of(other):
             return NotImplemented
-        return assign(self, apply(ufunc, to_change(self), other))
+        return assign(self, apply(ufunc, to_change(self, "output array"), other))
 
     return call
 
@@ -104,7 +104,9 @@ def inplace_by(func: Callable[..., Any]) -> Callable[[Any, ArrayLike], Tensor]:
     """Return the in-place operator of a function of tensors."""
 
     def call(self: Any, other: Any) -> Any:
-        return assign(self, func(self, other).node) if operand_of(other) else NotImplemented
+        if not operand_of(other):
+            return NotImplemented
+        return assign(self, func(to_change(self, "output array"), other).node)
 
     return call
 

@@ -376,3 +376,27 @@ def test_what_draws_rarely_meet() -> None:
         assert [item.flags.c_contiguous for item in found] == [True, False, False]
     ours, theirs = (p.stack([p.asfortranarray(columns)] * 2, axis=2) for p in (mt, np))
     assert ours.strides == theirs.strides
+
+
+NEW: dict[str, Any] = {
+    "roll": lambda xp, a: xp.roll(a, 1, axis=0),
+    "roll of all": lambda xp, a: xp.roll(a, 1),
+    "fftshift": lambda xp, a: xp.fft.fftshift(a, axes=1),
+    "pad": lambda xp, a: xp.pad(a, 2),
+    "pad of a period": lambda xp, a: xp.pad(a, 5, mode="wrap"),
+    "gradient": lambda xp, a: xp.gradient(a, axis=0),
+    "choose": lambda xp, a: xp.choose(a.astype(int) % 2, [a, -a]),
+    "argwhere": lambda xp, a: xp.argwhere(a > 1),
+    "nonzero": lambda xp, a: xp.nonzero(a)[0],
+    "where": lambda xp, a: xp.where(a)[1],
+}
+
+
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+@pytest.mark.parametrize("call", NEW.values(), ids=list(NEW))
+def test_what_functions_return(call: Any, axes: Any) -> None:
+    """A function of steps that order axes otherwise returns what lies as in NumPy."""
+    array = laid_out(np.arange(24.0).reshape(2, 3, 4), axes)
+    expected, tensor = call(np, array), call(mt, mt.tensor(array, chunk_size=2)).execute()
+    assert tensor.strides == expected.strides
+    np.testing.assert_array_equal(tensor.fetch(), expected)

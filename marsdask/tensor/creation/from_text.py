@@ -10,6 +10,8 @@ import numpy as np
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 
+from ..sharing.selections import READ_ONLY
+from ..sharing.views import frozen
 from ..typing import TensorFunction, public
 from .from_data import array
 
@@ -54,7 +56,8 @@ def from_text(func: Callable[..., Any]) -> TensorFunction:
         result = func(*args, **kwargs)
         if isinstance(result, list | tuple):  # one field of a record each
             return [array.node(field, chunk_size=chunk_size) for field in result]
-        return array.node(result, chunk_size=chunk_size)
+        node = array.node(result, chunk_size=chunk_size)
+        return node if result.flags.writeable else frozen(node, READ_ONLY)
 
     read.__name__ = read.__qualname__ = func.__name__
     read.__doc__ = f"Return a tensor of what is read at the call. See numpy.{func.__name__}."

@@ -17,6 +17,7 @@ from ..chunkwise.single_task import broadcast_map
 from ..kernels.duck_arrays import alike
 from ..manipulation.join import concatenate, length, part, stack
 from ..manipulation.shape import moveaxis, normalize_axes, normalize_axis
+from ..memory_order import in_order
 from ..operands import as_node
 from ..scan.cumulative import cumsum
 from ..typing import public
@@ -153,7 +154,8 @@ def _slope(f: Any, axis: int, step: Any, edge_order: int) -> Any:
         last = -_edge([at(i, i + 1) for i in (n - 1, n - 2, n - 3)], *pairs[1])
     slopes = concatenate([first, inner, last], axis)
     is_inexact = slopes.dtype.kind in "mfc" and f.dtype.kind in "fc"
-    return rechunk(slopes.astype(f.dtype) if is_inexact else slopes, f.chunks)
+    slopes = rechunk(slopes.astype(f.dtype) if is_inexact else slopes, f.chunks)
+    return collect(in_order(slopes.node, f.node.memory_order))
 
 
 def _edge(values: list[Any], near: Any, far: Any) -> Any:

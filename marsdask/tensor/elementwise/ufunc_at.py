@@ -39,7 +39,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
         operands = (x.compute() if isinstance(x, Collection) else x for x in (indices, *b))
         ufunc.at(a, *operands)
         return
-    node = as_node(to_change(a))
+    node = as_node(to_change(a, "operand array with iterator write flag set"))
     # Copied, because values in memory may change before their use.
     values = [as_node(x.copy() if isinstance(x, np.ndarray) else x) for x in b]
     nothing = np.empty(0, np.intp)

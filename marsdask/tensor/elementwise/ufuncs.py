@@ -194,7 +194,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
             args, kwargs = _check_keywords(func, args, kwargs, ufunc=ufunc)
         args = _with_flags(args, flags) if flags else args
         for target in out if isinstance(out, tuple) else (out,):
-            to_change(target)
+            to_change(target, "output array")
         if where is not True and where is not None:
             if not masks:
                 raise NotImplementedError(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple
+from marsdask.core.collection import Collection, ExecutableTuple, collect
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
@@ -39,11 +39,11 @@ from ..elementwise import ufuncs
 from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.reshape import ravel, with_axis
 from ..manipulation.shape import view
-from ..memory_order import indexed
+from ..memory_order import fortran, in_order, indexed
 from ..operands import Literal, as_node, empty, empty_like_kind
 from ..sparse.blocks import is_sparse
 from ..sparse.selection import choose_stored
-from ..typing import public
+from ..typing import public, view_face
 from ..unknown_lengths import resized, waits_for_lengths
 from .slicing import EVERYTHING, Slice
 
@@ -257,10 +257,16 @@ def argwhere(a: Any) -> Node:
     node = as_node(a)
     if not node.chunks:  # one row without indices, or none
         return Slice(ArgWhere(view(node, [None])), (EVERYTHING, range(0)))
-    return ArgWhere(node)
+    table = ArgWhere(node)
+    return in_order(table, fortran(table.shape))  # as NumPy, which moves the axes of a table
 
 
-@public
+def _table_of(found: Sequence[Node]) -> tuple[Collection, ...]:
+    """Return the table of which indices are columns."""
+    return (collect(found[0].inputs[0].inputs[0]),)
+
+
+@view_face(bases_of=_table_of)
 def nonzero(a: Any) -> tuple[Node, ...]:
     """Return for each axis the indices of the elements that are not zero. See numpy.nonzero."""
     node = as_node(a)
@@ -282,7 +288,7 @@ def where(condition: Any, x: Any = _UNSET, y: Any = _UNSET) -> Any:
     """
     if (x is _UNSET) != (y is _UNSET):
         raise ValueError("either both or neither of x and y should be given")
-    return nonzero.node(condition) if x is _UNSET else ufuncs.where.node(condition, x, y)
+    return nonzero(condition) if x is _UNSET else ufuncs.where.node(condition, x, y)
 
 
 @public

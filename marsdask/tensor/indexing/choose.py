@@ -49,7 +49,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
     shapes = [as_node(choice).shape for choice in several] + [places.shape]
     if all(map(known, shapes)):
         np.broadcast_shapes(*map(numbers, shapes))  # refuses those that do not fit
-    node = apply(choose_from, places, *several, mode=mode)
+    node = in_order_of(as_node(apply(choose_from, places, *several, mode=mode)), "C")
     return into(out, node, "unsafe", CHOSEN)
 
 

@@ -22,7 +22,7 @@ from ..manipulation.join import concatenate, length
 from ..manipulation.repetition import tile
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import normalize_axis
-from ..operands import as_node, to_change
+from ..operands import DESTINATION, as_node, to_change
 from ..scan.cumulative import cumsum
 from ..typing import public
 from ..unknown_lengths import ResultSpec, waits_for_lengths
@@ -33,16 +33,16 @@ from .scatter import SetAlong
 from .setitem import as_records, fit, held, put_where, setitem
 
 
-def _tensor(a: Any, name: str) -> Any:
+def _tensor(a: Any, name: str, place: str = DESTINATION) -> Any:
     """Return the tensor to change; other objects raise."""
     if not isinstance(a, Collection):
         raise TypeError(f"{name}() changes a tensor in place; a NumPy array is NumPy's to change")
-    return to_change(a)
+    return to_change(a, place)
 
 
-def _values(a: Any, name: str) -> Any:
+def _values(a: Any, name: str, place: str = DESTINATION) -> Any:
     """Return the tensor to change; of a masked one the values, since NumPy leaves masks alone."""
-    tensor = _tensor(a, name)
+    tensor = _tensor(a, name, place)
     return tensor.data if isinstance(tensor.node.meta, np.ma.MaskedArray) else tensor
 
 
@@ -170,7 +170,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
     Too few values are repeated.
     """
-    a = _values(a, "putmask")
+    a = _values(a, "putmask", "putmask: output array")
     shape = _lengths(a)
     condition, new = wrap(as_node(mask)), _given(values, a.dtype)
     if condition.shape != shape:
@@ -182,7 +182,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 @public
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Assign one value after the other where a mask holds. See numpy.place."""
-    arr = _values(arr, "place")
+    arr = _values(arr, "place", "WRITEBACKIFCOPY base")
     shape = _lengths(arr)
     condition, new = wrap(as_node(mask)).astype(bool), _given(vals, arr.dtype)
     if condition.shape != shape:
@@ -202,7 +202,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 @public
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to positions of the flat array. See numpy.put."""
-    shape = _lengths(_tensor(a, "put"))
+    shape = _lengths(_tensor(a, "put", "put: output array"))
     count = int(np.prod(shape, dtype=np.intp))
     v = as_records(v, a.dtype)
     where, new = ravel(ind), ravel(v)

@@ -41,10 +41,10 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 
     Differs from NumPy: a Python number that the type cannot hold raises, whatever the key.
     """
+    node = as_node(to_change(a))
     if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
         setitem(getitem(a, key), ..., value)
         return
-    node = as_node(to_change(a))
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
     new = as_node(held(value, node.meta.dtype))

@@ -18,6 +18,7 @@ from ..indexing.assignment import into
 from ..indexing.getitem import getitem
 from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
+from ..memory_order import in_order
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public, public_view, view_face
@@ -369,7 +370,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
             border = size - by % size
             halves = [part(result, where, x) for x in (range(border, size), range(border))]
             result = concatenate.node(halves, where, dtype=node.meta.dtype)
-    return result
+    return in_order(as_node(result), node.memory_order)
 
 
 @public

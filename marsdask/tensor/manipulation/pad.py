@@ -26,6 +26,7 @@ from ..elementwise.ufuncs import (
     where,
 )
 from ..indexing.getitem import getitem
+from ..memory_order import as_new
 from ..operands import as_node
 from ..quantile.exact import median
 from ..reduction import reductions
@@ -76,12 +77,14 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> No
         return _by_function(node, widths, mode, kwargs)
     # NumPy names the invalid arguments.
     np.pad(np.zeros((1,) * ndim, node.meta.dtype), 0, mode=mode, **kwargs)
+    result = node
     for axis, pair in enumerate(widths):
         if any(pair):
-            before, after = _ends(node, axis, pair, mode, kwargs)
+            before, after = _ends(result, axis, pair, mode, kwargs)
             # The axis itself is not copied.
-            node = as_node(concatenate.node([*before, node, *after], axis, dtype=node.meta.dtype))
-    return node
+            parts = [*before, result, *after]
+            result = as_node(concatenate.node(parts, axis, dtype=node.meta.dtype))
+    return as_new(result, node)
 
 
 def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[list[Node]]:

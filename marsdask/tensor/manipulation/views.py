@@ -51,7 +51,7 @@ class Flat:
         return wrap(getitem.node(self._row, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        to_change(self.base)
+        to_change(self.base, "underlying array")
         flat, new = self._row, ravel(as_records(value, self.base.dtype))
         if isinstance(key, Collection) and key.node.meta.dtype == np.bool_:
             place(flat, key, new.astype(flat.dtype))

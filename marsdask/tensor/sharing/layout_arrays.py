@@ -96,8 +96,26 @@ def owning(node: Node) -> Any:
     strides = dense_strides(shape, node.memory_order, itemsize)
     size = itemsize * math.prod(max(length, 1) for length in shape)
     raw = _bytes(shape, strides, itemsize, size)
-    # Elements of objects are raw bytes here, so that NumPy follows none of them.
-    return raw if dtype.hasobject or not itemsize else raw.view(dtype)
+    return raw.view(_without_objects(dtype)) if itemsize else raw
+
+
+def _without_objects(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type with raw bytes in place of objects, so that NumPy follows none of them."""
+    if not dtype.hasobject:
+        return dtype
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((_without_objects(base), shape))
+    if dtype.fields is None:
+        return np.dtype(f"V{dtype.itemsize}")
+    columns = [dtype.fields[name] for name in dtype.names or ()]
+    record: Any = {
+        "names": dtype.names,
+        "formats": [_without_objects(column[0]) for column in columns],
+        "offsets": [column[1] for column in columns],
+        "itemsize": dtype.itemsize,
+    }
+    return np.dtype(record)
 
 
 def _bytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, size: int) -> StandIn:
@@ -108,15 +126,33 @@ def _bytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, size
     return StandIn(shape, f"V{itemsize}", pages, strides=strides)
 
 
-def stand_in(node: Node, steps: tuple[ViewStep, ...]) -> Any:
-    """Return the stand-in of what steps show of a node.
+def gaps_of(array: Any, node: Node) -> Any:
+    """Return the stand-in of a view, ``None`` if a new array of its node lies in the same way."""
+    strides = dense_strides(array.shape, node.memory_order, array.itemsize)
+    steps = zip(array.shape, array.strides, strides, strict=True)
+    is_new = not array.size or all(step == own or length == 1 for length, step, own in steps)
+    return None if is_new else array
+
+
+def _fitted(layout: Any, node: Node) -> Any:
+    """Return a layout in the lengths, and with the element size, that a node turned out to have."""
+    shape, itemsize = lengths_of(node.shape), node.meta.dtype.itemsize or layout.itemsize
+    if layout.shape == shape and layout.itemsize == itemsize:
+        return layout
+    strides = tuple(step // layout.itemsize * itemsize for step in layout.strides)
+    elements = _bytes((1,), (itemsize,), itemsize, itemsize)
+    return np.lib.stride_tricks.as_strided(elements, shape, strides, subok=True)
+
+
+def stand_in(node: Node, steps: tuple[ViewStep, ...], layout: Any = None) -> Any:
+    """Return the stand-in of what steps show of a node, whose elements may lie in a layout.
 
     Raises
     ------
     ValueError
         If NumPy's array would be a copy.
     """
-    array = owning(node)
+    array = owning(node) if layout is None else _fitted(layout, node)
     for step in steps:
         node = step.shown(node)
         array = _seen(array, step, node)
@@ -133,7 +169,7 @@ def _seen(array: Any, step: ViewStep, node: Node) -> Any:
         form = settle(array.shape, node.form)  # type: ignore[attr-defined]
         return array.reshape(form, copy=False)
     if step.kind is SeenAs:
-        return array.view(node.dtype)  # type: ignore[attr-defined]
+        return array.view(_without_objects(node.dtype))  # type: ignore[attr-defined]
     if step.kind is Broadcast:
         return np.broadcast_to(array, lengths_of(node.shape), subok=True)
     if isinstance(node, Elementwise):

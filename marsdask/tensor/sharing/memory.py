@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from marsdask.core.collection import Collection
 from marsdask.core.config import options
@@ -18,6 +19,7 @@ from marsdask.core.sizes import known_chunks
 
 from ..chunkwise.rechunk import rechunk
 from ..memory_order import in_place
+from .layout_arrays import gaps_of, stand_in
 from .selections import ViewStep, shown, steps_between, written_back
 
 #: Writes of several threads to parts of one tensor must not lose each other.
@@ -29,11 +31,13 @@ Reference = weakref.ref[Collection]
 class SharedElements:
     """The elements that a tensor and its views share."""
 
-    __slots__ = ("__weakref__", "_forget", "fresh", "node", "owner", "users")
+    __slots__ = ("__weakref__", "_forget", "fresh", "layout", "node", "owner", "users")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, layout: Any = None) -> None:
         self.node = node
         """The node of all elements."""
+        self.layout = layout
+        """An array that lies as the elements do, ``None`` if they lie as those of a new array."""
         self.owner: Reference | None = None
         """The tensor that shows all of them and is the base of the others, if somebody has it."""
         self.users: dict[int, Reference] = {}
@@ -140,6 +144,16 @@ class ElementsView:
         """Whether it shows all elements as they are."""
         return self._made is None and not self._steps
 
+    @property
+    def lies_in_order(self) -> bool:
+        """Whether it is known to show all elements of a new array in their order."""
+        return self.in_order or (self.shows_all and self.memory.layout is None)
+
+    @property
+    def array(self) -> Any:
+        """The stand-in of what it shows."""
+        return stand_in(self.memory.node, self.steps, self.memory.layout)
+
     def settle(self) -> None:
         """Find out the steps, while the tensor has the node that it was made with."""
         views = []
@@ -159,8 +173,10 @@ class ElementsView:
             self.memory.fresh.add(self.key)
             return node
 
-    def check(self) -> None:
-        """Raise the error of a write, if writes are not possible."""
+    def check(self, place: str = "assignment destination") -> None:
+        """Raise the error of a write to a place, if writes are not possible."""
+        if isinstance(self.refusal, ValueError):
+            raise ValueError(f"{place} is read-only")
         if self.refusal is not None:
             raise type(self.refusal)(*self.refusal.args)
 
@@ -170,9 +186,7 @@ class ElementsView:
         with LOCK:
             memory = self.memory
             if len(memory.users) == 1:
-                old = user._node
-                leave(user)
-                user._own = in_place(node, old)
+                self._written_alone(user, node)
                 return (self._seen(user),)
             whole, keeps = written_back(memory.node, self.steps, node)
             chunks = memory.node.chunks
@@ -185,6 +199,14 @@ class ElementsView:
                 user._own = node
                 memory.fresh.add(self.key)
             return memory.seen() if options.eager_mode else (user,)
+
+    def _written_alone(self, user: Collection, node: Node) -> None:
+        """Let a user have new values that nobody else sees."""
+        node = in_place(node, user._node)
+        leave(user)
+        user._own = node
+        if isinstance(user._view, ElementsView):
+            user._view.memory.node = node
 
     def _seen(self, user: Collection) -> Collection:
         face = None if self.face is None else self.face()
@@ -212,23 +234,27 @@ class ElementsView:
                     "cannot resize an array that references or is referenced\nby another array "
                     "in this way.\nUse the np.resize function or refcheck=False"
                 )
-            leave(user)
+            leave(user, moves=True)
 
 
-def leave(user: Collection) -> None:
-    """Let a tensor own its elements: it shares them with nobody any more."""
+def leave(user: Collection, *, moves: bool = False) -> None:
+    """Let a tensor own its elements: it shares them with nobody any more.
+
+    They still lie in memory as they did, unless they move to another.
+    """
     view = user._view
     user._own = user._node
     user._view = None
     if isinstance(view, ElementsView):
         view.memory.remove(view.key)
-        if view.refusal is not None:
-            owns(user, view.refusal)
+        layout = None if moves else gaps_of(view.array, user._own)
+        if view.refusal is not None or layout is not None:
+            owns(user, view.refusal, layout)
 
 
-def owns(user: Collection, refusal: Exception | None = None) -> ElementsView:
+def owns(user: Collection, refusal: Exception | None = None, layout: Any = None) -> ElementsView:
     """Let a tensor own elements that others may come to share."""
-    view = ElementsView(SharedElements(user._node), refusal=refusal)
+    view = ElementsView(SharedElements(user._node, layout), refusal=refusal)
     view.memory.add(user, view)
     view.memory.owner = weakref.ref(user)
     return view

@@ -57,6 +57,9 @@ class PartsView:
         for part in self.parts:
             view_of(part).face = weakref.ref(user)
 
+    def check(self, place: str) -> None:
+        """Leave it to the parts: a write may change only some of them."""
+
     def written(self, user: Collection, node: Node) -> Sequence[Collection]:
         """Let all who share the parts see other values; return those that have changed."""
         with LOCK:

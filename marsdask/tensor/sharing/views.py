@@ -37,7 +37,7 @@ def show(
     end, count, kinds = route
     user: Collection = collect(node)
     share(base, user, count, refusal_of(kinds, writes), whole=end is not own)
-    whole = not isinstance(view, ElementsView) or view.shows_all or view.in_order
+    whole = not isinstance(view, ElementsView) or view.lies_in_order
     if kinds == {Reshape} and whole and end.memory_order is None:
         view_of(user).in_order = True  # so that long chains need not ask NumPy for each
     elif Reshape in kinds and not _reshapes(user):
@@ -79,7 +79,7 @@ def array_of(tensor: Collection) -> Any:
     view = tensor._view
     if not isinstance(view, ElementsView):
         return stand_in(tensor.node, ())
-    return stand_in(view.memory.node, view.steps)
+    return view.array
 
 
 def shapeshift(tensor: Collection, shape: Any) -> None:

@@ -480,10 +480,12 @@ def _check_kth(a: Any, kth: Any, axis: Any, kind: Any) -> None:
 @public
 def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
     """Sort the tensor in place. See numpy.ndarray.sort."""
-    assign(a, sort.node(to_change(a), axis, **options))
+    np.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    assign(a, sort.node(to_change(a, "sort array"), axis, **options))
 
 
 @public
 def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
     """Partition the tensor in place. See numpy.ndarray.partition."""
-    assign(a, partition.node(to_change(a), kth, axis, **options))
+    np.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    assign(a, partition.node(to_change(a, "partition array"), kth, axis, **options))

@@ -225,3 +225,53 @@ def test_lengths_that_are_not_known() -> None:
     flat = two.reshape(-1)
     with pytest.raises((NotImplementedError, UnknownShapeError)):
         flat[0] = 2
+
+
+LAID_OUT: dict[str, Any] = {
+    "transpose": lambda xp, a: a.T,
+    "steps": lambda xp, a: a[:, ::2],
+    "rows": lambda xp, a: a[1:],
+    "columns": lambda xp, a: a[:, 1:],
+    "column": lambda xp, a: a[:, 1],
+    "flip": lambda xp, a: xp.flip(a),
+    "broadcast_to": lambda xp, a: xp.broadcast_to(a, (2, 4, 6)),
+    "broadcast_to itself": lambda xp, a: xp.broadcast_to(a, (4, 6)),
+    "diagonal": lambda xp, a: xp.diagonal(a),
+    "reshape of the transpose": lambda xp, a: a.reshape(6, 4).T,
+    "windows": lambda xp, a: np.lib.stride_tricks.sliding_window_view(a, 2, axis=0),
+    "real": lambda xp, a: (a + 1j).real,
+    "bytes": lambda xp, a: a.view("f4")[:, ::2],
+    "a mask's rows": lambda xp, a: a[a[:, 0] > 3][:, ::2],
+    "texts": lambda xp, a: a.astype(object).astype(str)[:, ::2],
+    "a field": lambda xp, a: a.view([("u", "f8"), ("v", "f8")])["v"],
+}
+HISTORIES: dict[str, Any] = {
+    "nothing": lambda x: None,
+    "execute": lambda x: x.execute() if isinstance(x, mt.Tensor) else None,
+    "write": lambda x: x.__setitem__(..., x[...] * 1),
+    "both": lambda x: [HISTORIES["write"](x), HISTORIES["execute"](x)],
+}
+
+
+@pytest.mark.parametrize("history", HISTORIES.values(), ids=list(HISTORIES))
+@pytest.mark.parametrize("call", LAID_OUT.values(), ids=list(LAID_OUT))
+def test_alone_a_view_lies_as_it_did(call: Any, history: Any) -> None:
+    """What nobody else shares is let go, and yet copies stay copies: NumPy's array has gaps."""
+    matrix = np.arange(24.0).reshape(4, 6)
+    array, tensor = call(np, matrix.copy()), call(mt, mt.tensor(matrix, chunk_size=2))
+    if array.dtype.kind == "U" and history is not HISTORIES["nothing"]:
+        history = HISTORIES["execute"]
+    for x in (array, tensor):
+        if array.flags.writeable or history is HISTORIES["execute"]:
+            history(x)
+    assert mt.shares_memory(tensor, tensor.ravel()) == np.shares_memory(array, array.ravel())
+    assert tensor.flags.c_contiguous == array.flags.c_contiguous
+    assert tensor.ravel().flags.writeable == array.ravel().flags.writeable
+    for x in (array, tensor):
+        flat = x.ravel()
+        if array.ravel().flags.writeable:
+            flat[:1] = flat[-1:]
+    np.testing.assert_array_equal(tensor.execute().fetch(), array)
+    if tensor.base is None and tensor.flags.writeable and array.dtype.kind == "f":
+        tensor.resize((30,), refcheck=False)
+        assert tensor.strides == (array.itemsize,)

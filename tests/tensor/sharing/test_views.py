@@ -224,6 +224,8 @@ CALLS: dict[str, Any] = {
     "diagonal": lambda xp, a: xp.diagonal(a, 1),
     "diagonal of nothing": lambda xp, a: xp.diagonal(a, 9),
     "diag": lambda xp, a: xp.diag(a),
+    "nonzero": lambda xp, a: xp.nonzero(a),
+    "where": lambda xp, a: xp.where(a > 3),
     "diag of a vector": lambda xp, a: xp.diag(a[0]),
     "diagonal of matrices": lambda xp, a: xp.linalg.diagonal(a),
     "einsum": lambda xp, a: xp.einsum("ij->ji", a),
