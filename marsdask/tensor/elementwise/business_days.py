@@ -18,10 +18,11 @@ def _calendar(weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:
     """Return the arguments for working days as arrays: NumPy's calendars do not pickle."""
     if busdaycal is None:
         return {
-            "weekmask": weekmask,
+            # NumPy asks a sequence for its length and items: lazy ones it would never end.
+            "weekmask": weekmask if isinstance(weekmask, str) else np.array(weekmask),
             "holidays": np.array([] if holidays is None else holidays, "M8[D]"),
         }
-    if holidays is not None or weekmask != "1111100":
+    if holidays is not None or not isinstance(weekmask, str) or weekmask != "1111100":
         raise ValueError("Cannot supply both the weekmask/holidays and the busdaycal parameters")
     return {"weekmask": busdaycal.weekmask, "holidays": busdaycal.holidays}
 

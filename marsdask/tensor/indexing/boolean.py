@@ -35,16 +35,19 @@ from marsdask.core.snapshots.tokens import token
 
 from ..chunks import regular
 from ..chunkwise.rechunk import recut
+from ..creation.from_shape import zeros
 from ..elementwise import ufuncs
 from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.reshape import ravel, with_axis
 from ..manipulation.shape import view
 from ..memory_order import fortran, in_order, indexed
-from ..operands import Literal, as_node, empty, empty_like_kind
+from ..operands import Literal, as_node, empty, empty_like_kind, is_masked
 from ..sparse.blocks import is_sparse
 from ..sparse.selection import choose_stored
 from ..typing import public, view_face
 from ..unknown_lengths import resized, waits_for_lengths
+from .assignment import into
+from .output_rules import TAKEN
 from .slicing import EVERYTHING, Slice
 
 if TYPE_CHECKING:
@@ -284,10 +287,11 @@ _UNSET: Any = Parameter.empty
 def where(condition: Any, x: Any = _UNSET, y: Any = _UNSET) -> Any:
     """Choose from two tensors, or return where the condition holds. See numpy.where.
 
-    Differs from NumPy: of masked tensors the result is that of ``numpy.ma.where``.
+    Like NumPy it ignores masks, which ``ma.where`` does not.
     """
     if (x is _UNSET) != (y is _UNSET):
         raise ValueError("either both or neither of x and y should be given")
+    condition, x, y = (item.data if is_masked(item) else item for item in (condition, x, y))
     return nonzero(condition) if x is _UNSET else ufuncs.where.node(condition, x, y)
 
 
@@ -305,12 +309,20 @@ def column(a: Node, position: int) -> Node:
 
 @public
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis))
-def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Node:
     """Return the slices along an axis where the condition holds. See numpy.compress.
 
     Differs from NumPy: a lazy condition longer than the axis raises, whatever its values.
     """
     node, axis = with_axis(a, axis, sparse=True)
+    nothing = 0 in node.shape[:axis] and known(node.shape)
+    if nothing and isinstance(condition, list | tuple | np.ndarray) and np.ndim(condition) == 1:
+        # NumPy takes nothing, and compares no position with the length.
+        count = np.count_nonzero(condition)
+        empty_part = zeros.node(
+            (*node.shape[:axis], count, *node.shape[axis + 1 :]), node.meta.dtype
+        )
+        return into(out, empty_part, "safe", TAKEN)
     mask = as_bool(_within(condition, node.shape[axis], axis))
     if len(mask.chunks) != 1:
         raise ValueError("condition must be a 1-d array")
@@ -324,7 +336,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
             )
         part = [EVERYTHING if i != axis else range(length) for i in range(len(node.chunks))]  # type: ignore[arg-type]
         node = Slice(node, tuple(part))
-    return BooleanIndexing(node, mask, axis)
+    return into(out, BooleanIndexing(node, mask, axis), "safe", TAKEN)
 
 
 def _within(condition: Any, length: Any, axis: int) -> Any:
@@ -341,12 +353,12 @@ def _within(condition: Any, length: Any, axis: int) -> Any:
 
 
 @public
-def compressed(a: Any, condition: Any, axis: int | None = None) -> Node:
+def compressed(a: Any, condition: Any, axis: int | None = None, out: Any = None) -> Node:
     """Return the slices along an axis where the condition holds.
 
     See numpy.ndarray.compress and numpy.compress.
     """
-    return compress.node(condition, a, axis)
+    return compress.node(condition, a, axis, out)
 
 
 @public

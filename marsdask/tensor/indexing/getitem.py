@@ -390,9 +390,10 @@ def take(
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     node, axis = with_axis(a, axis, sparse=True)
     where = _as_positions(indices)
-    if 0 in node.shape[:axis] and node.shape[axis] == 0 and known(where.shape):
-        shape = (*node.shape[:axis], *numbers(where.shape), *node.shape[axis + 1 :])
-        return into(out, zeros.node(shape, node.meta.dtype), "safe", TAKEN)  # as NumPy, unchecked
+    shape = (*node.shape[:axis], *where.shape, *node.shape[axis + 1 :])
+    unchecked = node.shape[:axis] if mode == "raise" else shape
+    if 0 in unchecked and known(shape):  # as in NumPy
+        return into(out, zeros.node(numbers(shape), node.meta.dtype), "safe", TAKEN)
     if mode != "raise":
         length = node.shape[axis]
         if isinstance(length, Unknown):

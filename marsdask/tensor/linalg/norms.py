@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, collect
+from marsdask.core.collection import Collection, ExecutableTuple, collect
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.elementwise import ufuncs
@@ -73,6 +73,7 @@ def _matrix_norm(x: Node, order: Any, axes: tuple[int, int], keepdims: bool) -> 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Node:
     """Return a norm of a vector, of a matrix, or along axes. See numpy.linalg.norm."""
     node = as_node(x)
+    ord = _number(ord)
     kind = node.meta.dtype.kind
     values = node if kind in "fc" else ufuncs.astype.node(node, np.float64)
     ndim = node.meta.ndim
@@ -86,6 +87,12 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> N
             raise ValueError("Duplicate axes given.")
         return _matrix_norm(values, ord, (axes[0], axes[1]), keepdims)
     raise ValueError("Improper number of dimensions to norm.")
+
+
+def _number(order: Any) -> Any:
+    """Return the order of a norm that an array or tensor without axes holds."""
+    has_no_axes = isinstance(order, Collection | np.ndarray) and not np.ndim(order)
+    return np.asarray(order)[()] if has_no_axes else order
 
 
 def _norm_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -112,7 +119,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     """
     node = as_node(x)
     real = node if node.meta.dtype.kind in "fc" else ufuncs.astype.node(node, np.float64)
-    return _vector_norm(real, ord, axis, keepdims)
+    return _vector_norm(real, _number(ord), axis, keepdims)
 
 
 @public
@@ -124,7 +131,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Node:
     Tensor
         The norm of each matrix.
     """
-    node = as_node(x)
+    node, ord = as_node(x), _number(ord)
     if node.meta.ndim < 2 or ord in ("nuc", 2, -2):
         node = matrices(node)
     return norm.node(node, ord, (-2, -1), keepdims)

@@ -262,6 +262,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Node
 def _tensordot(
     name: str, left: Node, right: Node, first: Sequence[int], second: Sequence[int]
 ) -> Node:
+    if name != "outer" and {left.meta.dtype.kind, right.meta.dtype.kind} & {"m", "M"}:
+        raise TypeError(
+            f"{name}() of durations is not supported: NumPy drops their unit; sum a * b"
+        )
     ndim, right_ndim = left.meta.ndim, right.meta.ndim
     normalize = np.lib.array_utils.normalize_axis_tuple
     first, second = normalize(first, ndim), normalize(second, right_ndim)

@@ -231,7 +231,16 @@ def _masked(a: Any) -> Any:
 
 
 @public
-def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None) -> Any:
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    endwith: bool = True,
+    fill_value: Any = None,
+    *,
+    stable: bool = False,
+) -> Any:
     """Sort along an axis, with masked values at the end. See numpy.ma.sort.
 
     Parameters
@@ -240,22 +249,28 @@ def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None
         The values.
     axis : int
         The axis.
+    kind, order : object
+        As in :func:`marsdask.tensor.sort`.
     endwith : bool
         Whether masked values come last.
     fill_value : scalar, optional
         Counts in place of masked values.
+    stable : bool
+        As in NumPy, an error unless it is false.
 
     Returns
     -------
     MaskedTensor
         The sorted values.
     """
+    if stable:
+        raise ValueError("`stable` parameter is not supported for masked arrays.")
     a = _masked(a)
     if fill_value is None:
         most = np.nan if a.dtype.kind == "f" else np.ma.minimum_fill_value(a.node.meta)
         fill_value = most if endwith else np.ma.maximum_fill_value(a.node.meta)
-    order = argsort(filled(a, fill_value), axis)
-    data, mask = (take_along_axis(part, order, axis) for part in (values_of(a), mask_of(a)))
+    places = argsort(filled(a, fill_value), axis, kind=kind, order=order)
+    data, mask = (take_along_axis(part, places, axis) for part in (values_of(a), mask_of(a)))
     return with_mask(data, mask, a.fill_value)
 
 
@@ -339,6 +354,8 @@ def average(
         if total.ndim:
             hidden = ufuncs.logical_or(hidden, logical_not(ufuncs.isfinite(result)))
         result = with_mask(result, hidden, None)
+    if returned and result.ndim:  # as NumPy, whose division masks the weights too
+        scale = with_mask(scale, mask_of(result) & False, None)
     return (result, scale) if returned else result
 
 
@@ -359,15 +376,30 @@ cumprod: Final = _scanned("cumprod")
 
 
 @public
-def argmin(a: Any, axis: Any = None) -> Any:
+def argmin(
+    a: Any, axis: Any = None, fill_value: Any = None, out: Any = None, *, keepdims: Any = False
+) -> Any:
     """Return the position of the smallest unmasked value. See numpy.ma.argmin."""
-    return plain_argmin(filled(a, np.ma.minimum_fill_value(a.node.meta)), axis)
+    values = _filled_with(_masked(a), fill_value, np.ma.minimum_fill_value)
+    return plain_argmin(values, axis, out=out, keepdims=_keeps(keepdims))
 
 
 @public
-def argmax(a: Any, axis: Any = None) -> Any:
+def argmax(
+    a: Any, axis: Any = None, fill_value: Any = None, out: Any = None, *, keepdims: Any = False
+) -> Any:
     """Return the position of the largest unmasked value. See numpy.ma.argmax."""
-    return plain_argmax(filled(a, np.ma.maximum_fill_value(a.node.meta)), axis)
+    values = _filled_with(_masked(a), fill_value, np.ma.maximum_fill_value)
+    return plain_argmax(values, axis, out=out, keepdims=_keeps(keepdims))
+
+
+def _filled_with(a: Any, fill_value: Any, default: Any) -> Any:
+    """Return values with one in place of those that are masked, by default the least of all."""
+    return filled(a, default(a.node.meta) if fill_value is None else fill_value)
+
+
+def _keeps(keepdims: Any) -> bool:
+    return keepdims is not np._NoValue and bool(keepdims)
 
 
 @public

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.arguments import listed
+from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.parts import MOST_POINTS
@@ -171,16 +172,18 @@ def repeat_each(block: Any, repeats: Any, axis: int) -> Any:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     """Repeat each element ``repeats`` times. See numpy.repeat."""
     node, axis = with_axis(a, axis, sparse=np.size(repeats) == 1)
-    if np.size(repeats) == 1:
-        count = operator.index(np.asarray(repeats).reshape(())[()])
+    counts = np.asarray(repeats)
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    # NumPy cuts numbers that are no array.
+    is_array = isinstance(repeats, np.ndarray | Collection)
+    counts = counts.astype(np.intp, casting="safe" if is_array else "unsafe")
+    if counts.size == 1:
+        count = int(counts.reshape(())[()])
         if count < 0:
             raise ValueError("repeats may not contain negative values.")
         return Repeat(node, count, axis)
-    counts, size = np.asarray(repeats), length(node, axis)
-    if counts.ndim > 1:
-        raise ValueError("object too deep for desired array")
-    is_list = not isinstance(repeats, np.ndarray)  # NumPy cuts the numbers of a list
-    counts = counts.astype(np.intp, casting="unsafe" if is_list else "safe")
+    size = length(node, axis)
     if len(counts) != size:
         raise ValueError(
             f"operands could not be broadcast together with shape ({size},) ({len(counts)},)"

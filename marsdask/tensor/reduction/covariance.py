@@ -74,7 +74,11 @@ def cov(
     sets = [_observations(m, rowvar)]
     if y is not None:
         sets.append(_observations(y, rowvar, second=True))
-    kind = np.result_type(*(x.dtype for x in sets), np.float64) if dtype is None else dtype
+    if dtype is None:
+        kind = np.result_type(*(x.dtype for x in sets), np.float64)
+    else:
+        kind = np.dtype(dtype)
+        np.cov([[0.0, 0.0]], dtype=kind)  # raises for types in which NumPy does not subtract means
     values = astype.node((concatenate.node(sets, 0) if len(sets) > 1 else sets[0]), kind)
     count = length(values, 1)
     if fweights is None and aweights is None:

@@ -18,6 +18,7 @@ from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
 from ..kernels.duck_arrays import alike, in_memory
 from ..manipulation.join import length, stack
+from ..manipulation.shape import view
 from ..operands import as_node
 from ..typing import itself, public
 from .bin_widths import estimate_edges, extent
@@ -178,8 +179,11 @@ def _columns(sample: Any) -> list[Node]:
     """Return the coordinates of points: columns of a matrix, or the vectors of a list."""
     if isinstance(sample, Sequence):
         nodes = [as_node(item) for item in sample]
+        if nodes and not any(node.chunks for node in nodes):
+            nodes = [as_node(stack.node(nodes))]
     else:
         whole = as_node(sample)
+        whole = whole if whole.chunks else view(whole, [None])
         nodes = (
             [as_node(getitem.node(whole, (slice(None), i))) for i in range(length(whole, 1))]
             if whole.meta.ndim == 2

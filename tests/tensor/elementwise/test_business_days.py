@@ -44,3 +44,17 @@ def test_out() -> None:
     out = mt.zeros(4, dtype=bool)
     assert mt.is_busday(mt.tensor(DAYS, chunk_size=2), out=out) is out
     np.testing.assert_array_equal(out.compute(), np.is_busday(DAYS))
+
+
+@pytest.mark.parametrize(
+    "weekmask", ["1111000", [1, 1, 1, 1, 0, 0, 0], np.array([True] * 4 + [False] * 3)]
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_weekmasks(weekmask: Any, lazy: bool) -> None:
+    """Texts, lists, arrays and tensors of seven truth values."""
+    days = np.arange("2020-01-01", "2020-01-20", dtype="M8[D]")
+    mask = mt.tensor(weekmask, chunk_size=3) if lazy and not isinstance(weekmask, str) else weekmask
+    result = mt.is_busday(mt.tensor(days, chunk_size=7), weekmask=mask)
+    np.testing.assert_array_equal(result.compute(), np.is_busday(days, weekmask=weekmask))
+    with pytest.raises(ValueError, match="Cannot supply both"):
+        mt.is_busday(mt.tensor(days), weekmask=mask, busdaycal=np.busdaycalendar())

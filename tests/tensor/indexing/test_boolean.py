@@ -102,3 +102,41 @@ def test_none_is_a_value(values):
     mask = np.array([True, False, True])
     found = mt.where(mt.tensor(mask, chunk_size=1), *values).compute()
     assert found.tolist() == np.where(mask, *values).tolist()
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_compress_into_a_tensor(lazy: bool) -> None:
+    """As numpy.take: what is written to is cast safely, and has the shape of the result."""
+    array = np.arange(12).reshape(3, 4)
+    condition = [True, False, True]
+    for out in (np.zeros((2, 4), int), np.zeros((2, 4), "i4")):
+        x, target = mt.tensor(array, chunk_size=2), mt.tensor(out)
+        rows = mt.tensor(condition, chunk_size=2) if lazy else condition
+        assert mt.compress(rows, x, 0, out=target) is target
+        expected = np.compress(condition, array, 0, out=out)
+        np.testing.assert_array_equal(target.compute(), expected)
+        assert x.compress(rows, 0, target) is target
+    with pytest.raises(TypeError, match="according to the rule 'safe'"):
+        mt.compress(rows, x, 0, out=mt.zeros((2, 4)))
+    with pytest.raises(ValueError, match=r"does not match|could not broadcast"):
+        mt.compress(rows, x, 0, out=mt.zeros((3, 4), int)).compute()
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0, 3), (2, 2, 0), (0,)])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_positions_that_nobody_compares(shape: tuple[int, ...], axis: int) -> None:
+    """NumPy does not look at positions if an axis before has no elements."""
+    array, condition = np.zeros(shape), [False, False, True]
+    calls = {
+        "compress": lambda xp, x: xp.compress(condition, x, axis),
+        "take": lambda xp, x: xp.take(x, [7], axis),
+        "clipped": lambda xp, x: xp.take(x, [7], axis, mode="clip"),
+    }
+    for call in calls.values():
+        try:
+            expected = call(np, array)
+        except IndexError as error:
+            with pytest.raises(type(error)):
+                call(mt, mt.tensor(array)).compute()
+        else:
+            assert_same(call(mt, mt.tensor(array)), expected)

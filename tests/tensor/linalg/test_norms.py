@@ -95,3 +95,19 @@ def test_small_floats_have_norms() -> None:
     assert found.dtype == np.float16
     with pytest.raises(TypeError, match="float16 is unsupported in linalg"):
         mt.linalg.matrix_norm(mt.tensor(x), ord=2)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3.0, -1, np.inf])
+@pytest.mark.parametrize("name", ["norm", "vector_norm", "matrix_norm"])
+def test_orders_that_are_arrays(name: str, order: Any) -> None:
+    """An order may be an array, or a tensor, without axes."""
+    array = np.arange(1.0, 13).reshape(3, 4)
+    if name == "matrix_norm" and order in (0, 3):
+        with pytest.raises(ValueError, match="Invalid norm order"):
+            mt.linalg.matrix_norm(array, ord=mt.tensor(order))
+        return
+    array = array[0] if name == "norm" else array
+    expected = getattr(np.linalg, name)(array, ord=order)
+    for given_order in (np.array(order), mt.tensor(order)):
+        result = getattr(mt.linalg, name)(mt.tensor(array, chunk_size=2), ord=given_order)
+        np.testing.assert_allclose(result.compute(), expected)

@@ -378,3 +378,16 @@ def test_keywords_of_products(name):
         x, y = x[..., None], x[..., None] - 1
         found = mt.vecdot(x, mt.tensor(y, chunk_size=2), axis=1, keepdims=True)
         np.testing.assert_allclose(found.compute(), np.sum(x * y, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("name", ["dot", "inner", "tensordot"])
+def test_products_drop_no_units(name: str) -> None:
+    """NumPy's result has no unit any more: that is refused, also where nothing is summed."""
+    spans = np.array([1, 2], "m8[s]")
+    with pytest.raises(TypeError, match="durations"):
+        getattr(mt, name)(
+            mt.tensor(spans), mt.tensor([1, 2]), *([0] if name == "tensordot" else [])
+        )
+    with pytest.raises(TypeError, match="durations"):
+        mt.dot(2, mt.tensor(spans))
+    np.testing.assert_array_equal(mt.outer(spans, [1, 2]).compute(), np.outer(spans, [1, 2]))

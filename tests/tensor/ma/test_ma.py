@@ -134,7 +134,8 @@ def test_masking_by_value(arrays: Any) -> None:
     hidden = ma.masked_where(mt.tensor(condition, chunk_size=2), lazy)
     pairs.append((hidden, np.ma.masked_where(condition, masked)))
     pairs.append((ma.where(condition, lazy, 0), np.ma.where(condition, masked, 0)))
-    pairs.append((mt.where(lazy > 1, 1, lazy), np.ma.where(masked > 1, 1, masked)))
+    pairs.append((mt.where(lazy > 1, 1, lazy), np.where(masked > 1, 1, masked)))
+    pairs.append((mt.where(lazy)[0], np.where(masked)[0]))
     assert_all_alike(pairs)
 
 
@@ -487,3 +488,26 @@ def test_means_that_are_not_finite(name):
             pairs += [(getattr(parts, name)(**how), getattr(whole, name)(**how)) for how in ways]
     with np.errstate(all="ignore"):
         assert_all_alike(pairs)
+
+
+KEYWORDS: dict[str, Any] = {
+    "argmax": lambda ma, m: m.argmax(axis=1, keepdims=True),
+    "argmin": lambda ma, m: m.argmin(axis=0, keepdims=True),
+    "argmax by a value": lambda ma, m: m.argmax(axis=1, fill_value=99),
+    "argmin by a value": lambda ma, m: ma.argmin(m, 1, -99),
+    "sort by kind": lambda ma, m: ma.sort(m, 1, "stable"),
+    "sort from the begin": lambda ma, m: ma.sort(m, kind="stable", endwith=False),
+    "sum of weights": lambda ma, m: ma.average(m, axis=1, weights=[1, 2, 3, 4], returned=True)[1],
+}
+
+
+@pytest.mark.parametrize("call", KEYWORDS.values(), ids=list(KEYWORDS))
+def test_keywords(call: Any) -> None:
+    """Functions of masked arrays take NumPy's, and return its types."""
+    array = np.ma.masked_equal([[3, 1, 2, 1], [0, 5, 5, 2], [1, 1, 9, 0]], 5)
+    expected, result = call(np.ma, array), call(ma, ma.from_masked(array).rechunk(2)).compute()
+    assert type(result) is type(expected)
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(np.ma.getmaskarray(result), np.ma.getmaskarray(expected))
+    with pytest.raises(ValueError, match="stable"):
+        ma.sort(array, stable=True)

@@ -50,10 +50,24 @@ def test_repeats_of_unknown_length() -> None:
     assert_same(mt.repeat(x[x > 4], 2), np.repeat(a[a > 4], 2))
 
 
-@pytest.mark.parametrize("repeats", [-1, [1, -1, 1], [1, 2], np.ones(3), [[1, 2, 3]]], ids=repr)
+REFUSED = [-1, [1, -1, 1], [1, 2], np.ones(3), [[1, 2, 3]], np.ones(3, "u8"), np.array(2.0), None]
+
+
+@pytest.mark.parametrize("repeats", REFUSED, ids=repr)
 def test_invalid_repeats_raise_numpys_errors(repeats: Any) -> None:
     """At the call, with NumPy's type."""
     with pytest.raises((TypeError, ValueError)) as theirs:
         np.repeat(np.arange(3), repeats)
     with pytest.raises(theirs.type):
         mt.repeat(mt.arange(3), repeats)
+    if isinstance(repeats, np.ndarray):
+        with pytest.raises(theirs.type):
+            mt.repeat(mt.arange(3), mt.tensor(repeats, chunk_size=2))
+
+
+@pytest.mark.parametrize(
+    "repeats", [2.5, [2.5], [1.9, 0.0, 3.1], np.float64(2), "2", True], ids=repr
+)
+def test_repeats_that_are_cut(repeats: Any) -> None:
+    """NumPy casts what is no array to integers."""
+    assert_same(mt.repeat(mt.arange(3, chunk_size=2), repeats), np.repeat(np.arange(3), repeats))

@@ -73,3 +73,14 @@ def test_weights_of_observations(settings, names):
     assert_same(mt.cov(lazy, **weights, **settings), expected, rtol=1e-9)
     tensors = {name: mt.tensor(each, chunk_size=9) for name, each in weights.items()}
     assert_same(mt.cov(lazy, **tensors, **settings), expected, rtol=1e-9)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", ["i4", "?", "U3", object])
+@pytest.mark.parametrize("name", ["cov", "corrcoef"])
+def test_types_without_means(name: str, dtype: Any) -> None:
+    """NumPy refuses to subtract means in them."""
+    array = np.arange(6.0).reshape(2, 3)
+    with pytest.raises((TypeError, AttributeError)) as theirs:
+        getattr(np, name)(array, dtype=dtype)
+    with pytest.raises(theirs.type):
+        getattr(mt, name)(mt.tensor(array, chunk_size=2), dtype=dtype)

@@ -134,3 +134,14 @@ def test_a_range_is_a_pair(ends: Any) -> None:
     """What is none is told by its shape."""
     with pytest.raises((TypeError, ValueError), match="range must be a pair"):
         mt.histogram(mt.arange(5), 3, ends)
+
+
+@pytest.mark.parametrize("bins", [3, [2]])
+@pytest.mark.parametrize("sample", [np.array(3.0), [1.0, 3.0], np.array([1.0, 2.0])], ids=repr)
+def test_points_of_one_coordinate(sample: Any, bins: Any) -> None:
+    """One number is a point, and several numbers are points on a line."""
+    expected, edges = np.histogramdd(sample, bins)
+    lazy = [mt.tensor(x) for x in sample] if isinstance(sample, list) else mt.tensor(sample)
+    counts, bounds = mt.histogramdd(lazy, bins)
+    np.testing.assert_array_equal(counts.compute(), expected)
+    np.testing.assert_array_equal(bounds[0].compute(), edges[0])
