@@ -91,8 +91,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> N
 
 def _number(order: Any) -> Any:
     """Return the order of a norm that an array or tensor without axes holds."""
-    has_no_axes = isinstance(order, Collection | np.ndarray) and not np.ndim(order)
-    return np.asarray(order)[()] if has_no_axes else order
+    if not isinstance(order, Collection | np.ndarray):
+        return order
+    number = np.asarray(order)
+    return order if number.ndim else number[()]
 
 
 def _norm_axes(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -109,13 +109,14 @@ def _without_objects(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.fields is None:
         return np.dtype(f"V{dtype.itemsize}")
     columns = [dtype.fields[name] for name in dtype.names or ()]
-    record: Any = {
+    record: dict[str, Any] = {
         "names": dtype.names,
         "formats": [_without_objects(column[0]) for column in columns],
         "offsets": [column[1] for column in columns],
         "itemsize": dtype.itemsize,
     }
-    return np.dtype(record)
+    without: np.dtype[Any] = np.dtype(record)  # type: ignore[call-overload]
+    return without
 
 
 def _bytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, size: int) -> StandIn:
