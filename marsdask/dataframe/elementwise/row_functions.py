@@ -85,9 +85,9 @@ def among_columns(name: str) -> Callable[[Rowwise, Columns], Need]:
 
 def assigned(node: Rowwise, wanted: Columns) -> Need:
     """Need the values of the new columns that are wanted, and no column that they replace."""
-    several = isinstance(node.meta.columns, pd.MultiIndex)  # a name may be that of a first level
-    if wanted is None or several:  # what is replaced need not be read, but its place must stay
-        return all_columns(node)
+    # A name may be that of a first level, or change the type of all labels.
+    if wanted is None or labels_of(node.meta) is None:
+        return all_columns(node)  # what is replaced need not be read, but its place must stay
     names = dict(node.kwargs)["names"]
     frame, *values = node.args
     is_wanted = [name in wanted for name in names]

@@ -26,7 +26,7 @@ from ..elementwise.operands import (
     labelled_values,
 )
 from ..elementwise.rowwise import relabelled, rowwise
-from ..nodes.frame_node import dtypes_of, is_array, is_masked, is_row
+from ..nodes.frame_node import FrameNode, dtypes_of, is_array, is_masked, is_row
 from ..schemas.samples import sample
 from .masks import (
     check_array,
@@ -122,7 +122,9 @@ def assign_loc(obj: Any, key: Any, value: Any, *, strict: bool = True) -> None:
     by_mask = positions is not None or (mask is not None and mask is rows)
     if by_mask and obj.ndim == 2 and isinstance(columns, slice) and columns == slice(None):
         strict = _is_one_strict_column(obj.node.meta)
-    return _put(obj, mask, places, value, whole, positions, strict=strict or not by_mask)
+    by_label = not (whole or by_mask or isinstance(rows, slice | Collection | pd.Series))
+    how = {"strict": strict or not by_mask, "chosen": by_label and np.size(rows) > 0}
+    return _put(obj, mask, places, value, whole, positions, **how)
 
 
 def _is_one_strict_column(meta: Any) -> bool:
@@ -163,7 +165,8 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         mask = _mask_at(obj, positions)
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
-    return _put(obj, mask, places, value, False, positions)
+    chosen = bool(np.size(np.arange(len(obj))[positions]))
+    return _put(obj, mask, places, value, False, positions, chosen=chosen)
 
 
 def _mask_at(obj: Any, positions: Any) -> Any:
@@ -376,7 +379,9 @@ def _put(
     positions: Any,
     *,
     strict: bool = True,
+    chosen: bool = False,
 ) -> None:
+    """Assign to the rows of a mask; ``chosen`` means that there are any for certain."""
     if positions is not None and is_array(value):
         value = value.compute()
     if isinstance(value, Collection):
@@ -387,8 +392,22 @@ def _put(
     values = [item.lazy if isinstance(item, ColumnValues) else item for item in values]
     by_row = tuple(isinstance(item, Collection) and not is_row(item.node) for item in values)
     how: dict[str, Any] = {"places": None if places is None else tuple(places), "by_row": by_row}
+    if chosen or (whole and total(obj.node.chunks[0])):
+        _check_scalars(obj, places, values)
     how |= {} if strict else {"strict": False}
     rebind(obj, rowwise(put_rows, obj, mask, *values, dtypes=dtypes, **how).node)
+
+
+def _check_scalars(obj: Any, places: Any, values: list[Any]) -> None:
+    """Raise what pandas raises if columns of known types refuse scalars."""
+    open_types = isinstance(obj.node, FrameNode) and obj.node.types_by_rows
+    if obj.node.incomplete or open_types:
+        return
+    row = sample(obj.node.meta).iloc[:1]
+    for place, value in zip([None] if places is None else places, values, strict=True):
+        if pd.api.types.is_scalar(value):
+            target = row.copy() if place is None else row.iloc[:, place].copy()
+            target.iloc[0] = value
 
 
 class ColumnValues(NamedTuple):

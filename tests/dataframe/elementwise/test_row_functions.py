@@ -161,3 +161,24 @@ def test_parts_of_which_no_column_is_wanted_have_labels(join: Any) -> None:
     equal(found, wanted)
     if join == "outer":
         equal(found["a"], wanted["a"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda d: d[[0]],
+        lambda d: d.loc[["x"], [1, 0]],
+        lambda d: d.drop(columns="new"),
+        lambda d: d.select_dtypes("int"),
+        lambda d: d.groupby("new")[[0]].cumsum(),
+        lambda d: d.sort_values(1)[[0]],
+    ],
+    ids=["list", "loc", "drop", "select_dtypes", "groupby", "sort_values"],
+)
+def test_columns_chosen_of_labels_of_several_types(call: Callable[[Any], Any]) -> None:
+    """The label of a column that nobody reads decides the type of the others."""
+    frame = pd.DataFrame([[1, 2], [3, 4]], ["x", "y"], [1, 0])
+    found = call(md.DataFrame(frame, chunk_size=1).assign(new=0.5))
+    wanted = call(frame.assign(new=0.5))
+    assert found.compute().columns.dtype == wanted.columns.dtype == object
+    equal(found, wanted)

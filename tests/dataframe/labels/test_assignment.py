@@ -329,3 +329,28 @@ def test_first_columns_bring_their_labels(name: str, columns: list[str]) -> None
     """Of a frame without rows, pandas takes any length."""
     frame = pd.DataFrame(columns=columns)
     equal(FIRST_COLUMNS[name](md.DataFrame(frame)), FIRST_COLUMNS[name](frame))
+
+
+@pytest.mark.parametrize("executed", [False, True])
+@pytest.mark.parametrize("how", ["loc", "at", "iloc", "iat"])
+@pytest.mark.parametrize(
+    ("column", "value", "fits"),
+    [("n", "text", 5), ("n", 0.5, 2.0), ("c", "z", "b"), ("t", 1.5, pd.Timestamp("2025"))],
+)
+def test_values_that_a_column_refuses_raise_at_the_call(
+    executed: bool, how: str, column: str, value: Any, fits: Any
+) -> None:
+    """Types tell it, also after another assignment."""
+    frame = pd.DataFrame({"n": range(3), "c": pd.Categorical([*"aba"])}, [*"xyz"])
+    frame["t"] = pd.date_range("2024", periods=3)
+    key = ("y", column) if how in {"loc", "at"} else (1, frame.columns.get_loc(column))
+    lazy = md.DataFrame(frame, chunk_size=1)
+    if executed:
+        lazy.execute()
+    getattr(lazy, how)[key] = fits
+    getattr(frame, how)[key] = fits
+    for obj in (frame, lazy):
+        with pytest.raises(TypeError):
+            getattr(obj, how)[key] = value
+    equal(lazy, frame)
+    lazy.loc[[], column] = value  # no row takes it
