@@ -239,6 +239,15 @@ class Node(ByReference, metaclass=_NodeType):
         return frozenset()
 
     @property
+    def level_orders(self) -> tuple[Any, ...]:
+        """How the labels of each level of its row labels are ordered; all are sorted if empty.
+
+        ``None`` where they are sorted, ``OCCURRENCE`` where they are in the order in which they
+        occur, or else the labels in their order.
+        """
+        return ()
+
+    @property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes among the fields, in order, with repetitions."""
         return among_fields(self, Node)

@@ -25,6 +25,7 @@ class SourceNode(Node):
     given_is_row: bool = field(default=False, repr=False, kw_only=True)
     given_order: MemoryOrder = field(default=None, repr=False, kw_only=True)
     given_level_gaps: frozenset[int] = field(default=frozenset(), repr=False, kw_only=True)
+    given_level_orders: tuple[Any, ...] = field(default=(), repr=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -53,6 +54,10 @@ class SourceNode(Node):
     @property
     def level_gaps(self) -> frozenset[int]:
         return self.given_level_gaps
+
+    @property
+    def level_orders(self) -> tuple[Any, ...]:
+        return self.given_level_orders
 
     @property
     def chunks(self) -> Chunks:

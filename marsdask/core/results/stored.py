@@ -108,6 +108,7 @@ def store(node: Node, result: Result) -> Stored:
         given_is_row=node.is_row,
         given_order=node.memory_order,
         given_level_gaps=node.level_gaps,
+        given_level_orders=node.level_orders,
         given_partitioning=result.layout.partitioning,
     )
     object.__setattr__(result_node, "origin", node.origin)

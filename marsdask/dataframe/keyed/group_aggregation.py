@@ -22,7 +22,7 @@ from marsdask.core.traits import Level, Traits, kept
 from ..elementwise.row_functions import labels_of
 from ..elementwise.rowwise import Method, Rowwise, column_of, with_columns
 from ..nodes.dtypes import of_one_type
-from ..nodes.frame_node import FrameNode, dtypes_of, row_bytes
+from ..nodes.frame_node import OCCURRENCE, FrameNode, dtypes_of, row_bytes
 from ..nodes.traits import comparable, dtype_of_key, levels, ordering_by
 from ..ordered.row_numbers import without_numbers
 from ..ordered.sort_values import SortValues
@@ -107,6 +107,10 @@ class GroupByAggregation(FrameNode):
         """Whether sums have 64 bits if they need them."""
         is_sum = not self.call.names.isdisjoint({"sum", "prod"})
         return is_sum and any(str(dtype) in LONG for dtype in dtypes_of(self.meta))
+
+    @property
+    def level_orders(self) -> tuple[Any, ...]:
+        return () if self.call.sort else (OCCURRENCE,) * self.meta.index.nlevels
 
     @property
     def traits(self) -> Traits:

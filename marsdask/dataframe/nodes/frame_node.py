@@ -285,6 +285,23 @@ def is_numbered(index: Any) -> bool:
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
+#: The order of labels as they occur: see ``Node.level_orders``.
+OCCURRENCE = "occurrence"
+
+
+def _order_of_level(level: pd.Index, codes: Any) -> Any:
+    """Return the order of a level of labels in memory: unused labels let pandas make another."""
+    if level.is_monotonic_increasing:
+        return None
+    return level if len(np.unique(codes[codes >= 0])) == len(level) else OCCURRENCE
+
+
+def orders_beside(node: Node) -> tuple[Any, ...]:
+    """Return the orders of the levels that the labels of rows become beside other levels."""
+    count = node.meta.index.nlevels
+    return (node.level_orders or (None,) * count) if count > 1 else (OCCURRENCE,)
+
+
 @dataclass(frozen=True, eq=False)
 class FromPandas(FrameNode):
     """A pandas object in memory, which nobody changes; its chunks are views."""
@@ -320,6 +337,13 @@ class FromPandas(FrameNode):
     @property
     def level_gaps(self) -> frozenset[int]:
         return gaps_of(self.data)
+
+    @property
+    def level_orders(self) -> tuple[Any, ...]:
+        labels = self.data if isinstance(self.data, pd.Index) else self.data.index
+        if not isinstance(labels, pd.MultiIndex):
+            return ()
+        return tuple(map(_order_of_level, labels.levels, labels.codes))
 
     @property
     def traits(self) -> Traits:

@@ -36,7 +36,7 @@ from ..nodes.dtypes import (
     labels_of_objects,
     meta_from_infos,
 )
-from ..nodes.frame_node import FrameNode, S, axis_number, row_bytes
+from ..nodes.frame_node import OCCURRENCE, FrameNode, S, axis_number, orders_beside, row_bytes
 from ..ordered.row_numbers import reset_index
 from ..rows import alignment, cast_labels, same_type, same_types, with_type, without_names
 from ..schemas.samples import row, without_rows
@@ -154,6 +154,15 @@ class Concat(FrameNode):
     def meta(self) -> Any:
         gaps = self._gaps
         return result_of(Concat, (self.parts, gaps), (), lambda: self._joined_types(gaps))
+
+    @property
+    def level_orders(self) -> tuple[Any, ...]:
+        if not self.key_levels:
+            return ()
+        rows = [part.inputs[0] for part in self.parts]
+        count = self.meta.index.nlevels - self.key_levels
+        same = len({alignment(node) for node in rows}) == 1
+        return (OCCURRENCE,) * self.key_levels + (orders_beside(rows[0]) if same else (None,) * count)
 
     @property
     def _gaps(self) -> tuple[bool, ...]:

@@ -25,7 +25,7 @@ from ..keyed.unique import DropDuplicates
 from ..labels.by_position import ListedRows
 from ..labels.loc import ChosenLabels
 from ..nodes.dtypes import OneType, is_small
-from ..nodes.frame_node import row_bytes
+from ..nodes.frame_node import OCCURRENCE, orders_beside, row_bytes
 from ..ordered.positions import Positions
 from ..ordered.sort_values import SortValues
 from ..reduction.floats import NarrowFloats
@@ -34,13 +34,12 @@ from ..reduction.reductions import collection_of
 from ..rows import concat as joined
 from ..rows import level_at, levels_in, with_level_types
 from ..schemas.samples import row
-from .concat import concat
+from .concat import Concat
 from .explode import at_objects, inferred_objects, with_number
-from .flat_map import flat_map
+from .flat_map import FlatMap
 
 #: Operations that choose rows, or change their types, and keep the levels of their labels.
 CHOICES = (ChosenLabels, DropDuplicates, Filter, ListedRows, NarrowFloats, OneType, Positions)
-
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
@@ -53,6 +52,18 @@ def stacked_rows(block: Any, level: Any) -> Any:
         return block.stack(level)
     result = with_number(block).stack(level)
     return result.iloc[: len(result) // (len(block) + 1) * len(block)]
+
+
+@dataclass(frozen=True, eq=False)
+class Stack(FlatMap):
+    """Rows for each label of some column levels."""
+
+    @property
+    def level_orders(self) -> tuple[Any, ...]:
+        columns, first = self.a.meta.columns, orders_beside(self.a)
+        if columns.nlevels == 1:
+            return (*first, columns if columns.is_unique else OCCURRENCE)
+        return (*first, *self.meta.index.levels[len(first) :])
 
 
 def stack(
@@ -73,8 +84,9 @@ def stack(
     meta = frame.node.meta
     meta.stack(level)  # raises pandas's errors
     whole = meta.columns.nlevels == 1
-    rows: DataFrame | Series = flat_map(
-        stacked_rows, frame, level=level, times=len(meta.columns) if whole else None
+    times = len(meta.columns) if whole else None
+    rows: DataFrame | Series = collection_of(
+        Stack(frame.node, stacked_rows, (("level", level),), times)
     )
     return inferred_objects(rows) if at_objects(meta) else rows
 
@@ -246,7 +258,8 @@ def unstack(
 ) -> DataFrame | Series:
     """Return a column for each label of some levels. See pandas.DataFrame.unstack.
 
-    Computes the labels of these levels at the call.
+    Computes the labels of these levels at the call. Differs from pandas: of more than 256 MiB of
+    rows, levels that have an order of their own are sorted, unless these are groups.
     """
     meta = obj.node.meta
     if meta.index.nlevels == 1:
@@ -268,7 +281,8 @@ def unstack_series(
 ) -> DataFrame:
     """Return a column for each label of some levels. See pandas.Series.unstack.
 
-    Computes the labels of these levels at the call.
+    Computes the labels of these levels at the call. Differs from pandas: of more than 256 MiB of
+    rows, levels that have an order of their own are sorted, unless these are groups.
     """
     result: Any = unstack(series, level, fill_value, sort)
     frame: DataFrame = result
@@ -330,26 +344,39 @@ def _are_sorted_groups(node: Node) -> bool:
 def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] | None:
     """Return the labels of levels in the order that pandas gives them, ``None`` if it sorts all.
 
-    Levels of unsorted groups are in the order in which these occur. Chosen rows keep the order of
-    a level if they have all its labels, else these are in the order in which they occur.
+    Chosen rows keep the order of a level if they have all its labels, else these are in the order
+    in which they occur.
     """
     base = node
     while _keeps_levels(base):
         base = base.inputs[0]
     if base.meta.index.nlevels != len(levels):
         return None  # the values of rows add levels
-    is_unsorted = isinstance(base, GroupByAggregation) and not base.call.sort
-    if base is node or not is_small(base) or _has_categories(base.meta.index):
-        return _labels_of(base, levels) if is_unsorted else None
-    labels, chosen = _labels_of(base, levels), _labels_of(node, levels)
+    orders = base.level_orders
+    is_unsorted = any(order is not None for order in orders)
+    orders = orders or (None,) * len(levels)
+    if not is_small(base) or _has_categories(base.meta.index):
+        groups = isinstance(base, GroupByAggregation) and is_unsorted
+        return _labels_of(base, levels) if groups else None
+    if base is node and not is_unsorted:
+        return None
+    labels = chosen = _labels_of(base, levels)
+    if base is not node:
+        chosen = _labels_of(node, levels)
     lacking = [not every.isin(some).all() for every, some in zip(labels, chosen, strict=True)]
     if not is_unsorted and not any(lacking):
         return None
-    triples = zip(labels, chosen, lacking, strict=True)
-    orders = ((some if lacks else every, lacks) for every, some, lacks in triples)
     return tuple(
-        labels if lacks or is_unsorted else labels.sort_values() for labels, lacks in orders
+        some if lacks else _in_order(every, orders[at])
+        for at, every, some, lacks in zip(levels, labels, chosen, lacking, strict=True)
     )
+
+
+def _in_order(labels: pd.Index, order: Any) -> pd.Index:
+    """Return the labels of a level, which are in the order in which they occur, in its order."""
+    if order is None:
+        return labels.sort_values()
+    return order[order.isin(labels)] if isinstance(order, pd.Index) else labels
 
 
 def _labels_of(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...]:
@@ -401,6 +428,8 @@ def _columns_as_rows(frame: Any) -> Series:
     """Return all columns, one after the other."""
     meta = frame.node.meta
     parts = [rowwise(NewLabels(labelled_column), frame, at=at) for at in range(len(meta.columns))]
-    values: Series = concat(parts)
+    nodes = tuple(part.node for part in parts)
+    count = (1,) * len(parts)
+    values: Series = collection_of(Concat(nodes, count, meta.columns.nlevels))
     dtype = row(meta).unstack().dtype
     return values if values.dtype == dtype else values.astype(dtype)

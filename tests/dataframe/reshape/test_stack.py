@@ -165,3 +165,34 @@ def test_chosen_rows_order_levels_by_their_labels(choice):
             wanted = CHOICES[choice](program(frame)).unstack(level)
             lazy = program(md.DataFrame(frame, chunk_size=1))
             equal(CHOICES[choice](lazy).unstack(level), wanted)
+
+
+#: Rows whose levels pandas does not sort, of a frame of one level of labels.
+UNSORTED: dict[str, Any] = {
+    "stack": lambda x, m: x.stack(),
+    "columns as rows": lambda x, m: x.unstack(),
+    "frames below keys": lambda x, m: m.concat({"z": x, "b": x}),
+    "other frames below keys": lambda x, m: m.concat({"z": x, "b": x.sort_index()}),
+    "groups": lambda x, m: x.groupby([x.index, "k"], sort=False).sum(),
+    "arithmetic": lambda x, m: x.stack() * 2,
+    "chosen": lambda x, m: x.stack()[x.stack() > 1],
+    "in memory": lambda x, m: x.set_axis(
+        pd.MultiIndex([["z", "a"], [2, 1]], [[0, 1, 0, 1], [0, 0, 1, 1]])
+    ),
+}
+
+
+@pytest.mark.parametrize("executed", [False, True])
+@pytest.mark.parametrize("name", UNSORTED)
+def test_levels_in_an_order_of_their_own(name: str, executed: bool) -> None:
+    """They keep it where a level becomes columns, as in pandas, also after execution."""
+    frame = pd.DataFrame({"k": [4, 1, 3, 2], "j": [5, 6, 7, 8], "a": 0}, [*"yxzw"])
+    source = md.DataFrame(frame, chunk_size=2)
+    if name == "in memory":
+        source, lazy = frame, md.DataFrame(UNSORTED[name](frame, pd), chunk_size=2)
+    else:
+        lazy = UNSORTED[name](source, md)
+    lazy = lazy.execute() if executed else lazy
+    wanted = UNSORTED[name](frame, pd)
+    for level in (0, 1) if not (executed and name == "chosen") else ():
+        equal(lazy.unstack(level), wanted.unstack(level))
