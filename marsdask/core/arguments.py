@@ -156,12 +156,14 @@ def planned_in_memory(
         return args, kwargs
     names = _planned(func)
     keys = (*_places(func), *[""] * len(args))
+    labelled = LABELLED | (_NEW_LABELS if func.__name__ == "reindex" else set())
     args = tuple(
-        _plain_item(key, item) if at and key in names else item
+        _plain_item(key, item, labelled) if at and key in names else item
         for at, (key, item) in enumerate(zip(keys, args, strict=False))
     )
     return args, {
-        key: _plain_item(key, item) if key in names else item for key, item in kwargs.items()
+        key: _plain_item(key, item, labelled) if key in names else item
+        for key, item in kwargs.items()
     }
 
 
@@ -178,11 +180,20 @@ _SEVERAL = {"func", "subset"}
 _NEW_LABELS = {"columns", "keys"}
 
 
-def _plain_item(name: str, item: Any) -> Any:
-    if name in _NEW_LABELS and isinstance(item, Collection):
+#: Arguments of which a series has labels, or a name, that tell more than a list of its values.
+LABELLED = {"func"}
+
+
+def _plain_item(name: str, item: Any, labelled: set[str]) -> Any:
+    is_lazy = isinstance(item, Collection)
+    if name in _NEW_LABELS | labelled and is_lazy:
         meta = item.node.meta
-        if not isinstance(meta, np.ndarray | tuple) and not hasattr(type(meta), "iloc"):
-            return item.compute()
+        is_series = hasattr(type(meta), "iloc")
+        if not isinstance(meta, np.ndarray | tuple) and (name in labelled or not is_series):
+            item = item.compute()
+    if name == "func" and hasattr(type(item), "__finalize__") and np.ndim(item) == 1:
+        numbered = is_lazy and item.index.tolist() == list(range(len(item)))
+        return item.tolist() if numbered else item.to_dict()
     return listed_names(in_memory(item)) if name in _SEVERAL else in_memory(item)
 
 

@@ -141,7 +141,7 @@ class Series(FrameBase):
 
     def to_frame(self, name: Any = no_default) -> DataFrame:
         """Return a DataFrame of this one column."""
-        own = 0 if self.name is None else self.name
+        own = no_default if self.name is None else self.name
         frame: DataFrame = rowwise(to_frame, self, name=own if name is no_default else name)
         return frame
 

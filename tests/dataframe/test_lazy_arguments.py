@@ -388,3 +388,30 @@ def test_iteration_over_windows_is_refused(name: str) -> None:
     """The message names what makes the windows."""
     with pytest.raises(NotImplementedError, match=name.rpartition(".")[2]):
         iter(NOT_ITERATED[name](md.DataFrame(FRAME)))
+
+
+#: Calls with a series whose labels, or whose name, tell more than its values.
+LABELLED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "agg": (lambda f, v: f[["a", "b"]].agg(v), pd.Series({"a": "sum", "b": "mean"})),
+    "series.agg": (lambda f, v: f.a.agg(v), pd.Series({"x": "sum", "y": "mean"})),
+    "transform": (lambda f, v: f.transform(v), pd.Series({"a": "cumsum", "b": np.abs})),
+    "groupby.agg": (lambda f, v: f[["a", "b"]].groupby("a").agg(v), pd.Series({"b": "mean"})),
+    "rolling.agg": (lambda f, v: f.rolling(2).agg(v), pd.Series({"a": "sum", "b": "mean"})),
+    "resample.agg": (
+        lambda f, v: f.set_index("t").resample("2D").agg(v),
+        pd.Series({"a": "sum", "b": "mean"}),
+    ),
+    "reindex": (lambda f, v: f.reindex(columns=v), pd.Series(["a", "z"], name="new")),
+    "reindex(axis=)": (lambda f, v: f.reindex(v, axis=1), pd.Series(["a", "z"], name="new")),
+}
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_labelled_arguments(name: str) -> None:
+    """A series stands for a dict of functions, or gives its name to labels, lazy or not."""
+    call, series = LABELLED[name]
+    wanted = call(FRAME, series)
+    check = pd.testing.assert_frame_equal if wanted.ndim == 2 else pd.testing.assert_series_equal
+    for argument in (series, md.Series(series, chunk_size=1)):
+        found = call(md.DataFrame(FRAME, chunk_size=2), argument).compute()
+        check(found, wanted, check_freq=False)

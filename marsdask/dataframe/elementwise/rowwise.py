@@ -202,11 +202,6 @@ class Rowwise(FrameNode):
         return traits.carried(self._carry)
 
     @property
-    def level_orders(self) -> tuple[Any, ...]:
-        has_others = self.relabels or join_labels(self.row_operands)
-        return () if has_others else self.row_operands[0].level_orders
-
-    @property
     def relabels(self) -> bool:
         """Whether the labels of the result are others."""
         return record_of(self.func).changes_labels or isinstance(self.func, NewLabels)

@@ -510,6 +510,7 @@ def reindex(
     options.pop("copy", None)
     # pandas takes rows and columns of one type at once: a gap in one widens all.
     at_once = len(set(dtypes_of(obj.node.meta))) == 1 or not set(options) <= {"fill_value"}
+    columns = columns.compute() if isinstance(columns, Collection) else columns
     if columns is not None and (index is None or not at_once):
         obj = rowwise(Method("reindex"), obj, columns=columns, **options)
     if index is None:

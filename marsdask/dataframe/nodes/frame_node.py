@@ -155,6 +155,11 @@ class FrameNode(Node):
         return frozenset().union(*(gaps for gaps, own in below if own == levels[: len(own)]))
 
     @property
+    def level_orders(self) -> tuple[Any, ...]:
+        nodes = [child for child in self.inputs if child.level_orders]
+        return next((n.level_orders for n in nodes if n.alignment == self.alignment), ())
+
+    @property
     def common_keys(self) -> frozenset[Any]:
         """The columns that a join made of both sides: their type does not depend on matches."""
         return frozenset()

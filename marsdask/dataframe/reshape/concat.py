@@ -162,7 +162,9 @@ class Concat(FrameNode):
         rows = [part.inputs[0] for part in self.parts]
         count = self.meta.index.nlevels - self.key_levels
         same = len({alignment(node) for node in rows}) == 1
-        return (OCCURRENCE,) * self.key_levels + (orders_beside(rows[0]) if same else (None,) * count)
+        return (OCCURRENCE,) * self.key_levels + (
+            orders_beside(rows[0]) if same else (None,) * count
+        )
 
     @property
     def _gaps(self) -> tuple[bool, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray, no_default
+from pandas.api.types import is_object_dtype
 
 from marsdask.core.collection import Collection, compute
 from marsdask.core.public import public_call
@@ -21,6 +22,7 @@ from ..nodes.frame_node import as_node, dtypes_of
 from ..rows import level_at, without_names
 from ..schemas.samples import row
 from ..whole.fallback import function_with_fallback
+from .explode import inferred_objects
 from .stack import widened
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def pivot(
     Computes the labels of the new columns at the call.
     """
     meta = as_node(data).meta
-    meta.pivot(columns=columns, index=index, values=values)  # raises pandas's errors
+    like = meta.pivot(columns=columns, index=index, values=values)  # raises pandas's errors
     own = index is no_default
     rows, names = [] if own else _listed(index), _listed(columns)
     indexed: Any = data.set_index([*rows, *names], append=own, drop=values is no_default)
@@ -45,11 +47,14 @@ def pivot(
     if values is not no_default:
         indexed = indexed[values]
         if indexed.ndim == 1:
-            indexed = rowwise(renamed, indexed, name=None)
+            indexed = inferred_objects(rowwise(renamed, indexed, name=None))
         else:
             indexed = _of_one_type(indexed)
     levels = list(range(first, first + len(names)))
-    return widened(indexed, list(range(first)), levels, None)
+    result = widened(indexed, list(range(first)), levels, None)
+    if result.node.meta.index.names != like.index.names:  # a text column named None has another
+        result = result.rename_axis(index=list(like.index.names))
+    return result
 
 
 def _listed(labels: Any) -> list[Any]:
@@ -60,10 +65,11 @@ def _listed(labels: Any) -> list[Any]:
 def _of_one_type(frame: Any) -> Any:
     """Return columns of the types that they have as one array, as pandas makes of chosen values."""
     small = row(frame.node.meta)
-    dtypes = dict(zip(small.columns, pd.DataFrame(small.to_numpy()).dtypes, strict=True))
-    if list(dtypes.values()) == dtypes_of(small):
+    array, own = small.to_numpy(), dtypes_of(small)
+    if not any(map(is_object_dtype, own)) and list(pd.DataFrame(array).dtypes) == own:
         return frame
-    return rowwise(Method("astype"), frame, dtypes)
+    table = rowwise(Method("astype"), frame, array.dtype)
+    return inferred_objects(table) if is_object_dtype(array.dtype) else table
 
 
 @public_call

@@ -25,7 +25,7 @@ from ..keyed.unique import DropDuplicates
 from ..labels.by_position import ListedRows
 from ..labels.loc import ChosenLabels
 from ..nodes.dtypes import OneType, is_small
-from ..nodes.frame_node import OCCURRENCE, orders_beside, row_bytes
+from ..nodes.frame_node import OCCURRENCE, dtypes_of, orders_beside, row_bytes
 from ..ordered.positions import Positions
 from ..ordered.sort_values import SortValues
 from ..reduction.floats import NarrowFloats
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 @kernel(scratch=2.0)
 def stacked_rows(block: Any, level: Any) -> Any:
     """Return a row for each label of some column levels; objects stay objects."""
+    if block.columns.nlevels > 1:  # whose types are those of joined columns
+        return block.stack(level) if len(block) else row(block).stack(level).iloc[:0]
     if not len(block) or not at_objects(block):
         return block.stack(level)
     result = with_number(block).stack(level)
@@ -83,12 +85,13 @@ def stack(
     level = tuple(level) if isinstance(level, list) else level
     meta = frame.node.meta
     meta.stack(level)  # raises pandas's errors
-    whole = meta.columns.nlevels == 1
-    times = len(meta.columns) if whole else None
+    columns = meta.columns
+    times = len(columns) if columns.nlevels == 1 else None
     rows: DataFrame | Series = collection_of(
         Stack(frame.node, stacked_rows, (("level", level),), times)
     )
-    return inferred_objects(rows) if at_objects(meta) else rows
+    are_joined = columns.nlevels > 1 or len(set(dtypes_of(meta))) < 2
+    return rows if are_joined or not at_objects(meta) else inferred_objects(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +250,8 @@ def blank(values: Any, index: Any, fill_value: Any = None) -> Any:
 @kernel(scratch=1.0)
 def flattened(block: Any, order: tuple[int, ...]) -> Any:
     """Return levels of the row labels and the values as numbered columns."""
-    columns = [level_at(block.index, at).to_series(index=range(len(block))) for at in order]
+    labels = [level_at(block.index, at) for at in order]
+    columns = [pd.Series(level, range(len(block)), level.dtype, None) for level in labels]
     values = block.to_frame() if isinstance(block, pd.Series) else block
     columns += [values.iloc[:, at].set_axis(range(len(block))) for at in range(values.shape[1])]
     return pd.concat(columns, axis=1, keys=range(len(columns)))

@@ -46,13 +46,15 @@ def wide_to_long(
     columns = _columns(meta, stubs, sep, suffix)
     places = tuple((number, tuple(columns.get(number, {}).items())) for number in numbers)
     how = {"keys": tuple(keys), "name": j, "like": like.iloc[:0]}
+    single = [key for key in keys if key in meta.columns] if len(keys) == 1 else []
+    df = inferred_objects(df, single)  # pandas joins values by several keys as they are
     by_row = len(numbers) > 1 and list(like.index[1][:-1]) == first
     if by_row:
         long: DataFrame = flat_map(lengthened, df, times=len(places), places=places, **how)
-        return long
+        return inferred_objects(long, stubs)
     parts = [rowwise(NewLabels(lengthened), df, places=(place,), **how) for place in places]
     result: DataFrame = concat(parts) if parts else flat_map(lengthened, df, places=(), **how)
-    return result
+    return inferred_objects(result, stubs)
 
 
 def _two_rows(meta: Any, keys: list[Any]) -> Any:

@@ -368,3 +368,18 @@ def test_categories_without_intervals(join: Any, values: list[Any]) -> None:
     rows, lazy = rows.assign(k=pd.qcut(rows.k, **cuts)), lazy.assign(k=md.qcut(lazy.k, **cuts))
     wanted = pd.concat([rows, others], join=join)
     equal(md.concat([lazy, md.DataFrame(others)], join=join), wanted)
+
+
+@pytest.mark.parametrize("name", [None, 0, "x"])
+def test_a_series_without_a_name_is_the_first_column(name: Any) -> None:
+    """Its label is a range, as in pandas, where a frame is made of it."""
+    series, frame = pd.Series([0], name=name), pd.DataFrame([1, 2])
+    lazy: Any = md.Series(series)
+    exact: dict[str, Any] = {"check_column_type": "exact"}
+    pairs: Any = (
+        (lazy.to_frame(), series.to_frame()),
+        (md.concat([lazy, md.DataFrame(frame)]), pd.concat([series, frame])),
+    )
+    for found, wanted in pairs:
+        pd.testing.assert_frame_equal(found.compute(), wanted, **exact)
+        assert isinstance(found.columns, type(wanted.columns))

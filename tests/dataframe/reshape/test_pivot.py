@@ -153,3 +153,25 @@ def test_sizes_and_functions_of_each_value(name: str, mode: str) -> None:
     )
     with planned(mode):
         equal(SIZES[name](md.DataFrame(frame, chunk_size=2)), SIZES[name](frame))
+
+
+@pytest.mark.parametrize("values", ["z", ["z"], ["z", "w"]])
+@pytest.mark.parametrize(
+    "objects", [["A1", "B2"], [1, "x"], ["x", None], [1, 2], [None, 1.5]], ids=str
+)
+def test_objects_have_the_types_of_new_ones(objects: list[Any], values: Any) -> None:
+    """Values that are texts become texts, others stay what they are; keys stay objects."""
+    frame = pd.DataFrame({"x": ["A", "B"], "y": ["1", "2"], "z": objects}, dtype=object)
+    frame["w"] = [1, 2]
+    found = md.DataFrame(frame, chunk_size=1).pivot(index="y", columns="x", values=values)
+    equal(found, frame.pivot(index="y", columns="x", values=values))
+
+
+def test_label_that_is_none() -> None:
+    """Among texts it is a missing one, which names the rows."""
+    frame = pd.DataFrame({None: [1], "b": 2, "c": 3})
+    found = md.DataFrame(frame).pivot(columns="b", index=None, values="c").compute()
+    wanted = frame.pivot(columns="b", index=None, values="c")
+    pd.testing.assert_frame_equal(found, wanted)
+    name: Any = found.index.name
+    assert pd.isna(name)

@@ -168,7 +168,7 @@ def test_chosen_rows_order_levels_by_their_labels(choice):
 
 
 #: Rows whose levels pandas does not sort, of a frame of one level of labels.
-UNSORTED: dict[str, Any] = {
+OWN_ORDERS: dict[str, Any] = {
     "stack": lambda x, m: x.stack(),
     "columns as rows": lambda x, m: x.unstack(),
     "frames below keys": lambda x, m: m.concat({"z": x, "b": x}),
@@ -183,16 +183,42 @@ UNSORTED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("executed", [False, True])
-@pytest.mark.parametrize("name", UNSORTED)
+@pytest.mark.parametrize("name", OWN_ORDERS)
 def test_levels_in_an_order_of_their_own(name: str, executed: bool) -> None:
     """They keep it where a level becomes columns, as in pandas, also after execution."""
     frame = pd.DataFrame({"k": [4, 1, 3, 2], "j": [5, 6, 7, 8], "a": 0}, [*"yxzw"])
-    source = md.DataFrame(frame, chunk_size=2)
+    source: Any = md.DataFrame(frame, chunk_size=2)
     if name == "in memory":
-        source, lazy = frame, md.DataFrame(UNSORTED[name](frame, pd), chunk_size=2)
+        source, lazy = frame, md.DataFrame(OWN_ORDERS[name](frame, pd), chunk_size=2)
     else:
-        lazy = UNSORTED[name](source, md)
+        lazy = OWN_ORDERS[name](source, md)
     lazy = lazy.execute() if executed else lazy
-    wanted = UNSORTED[name](frame, pd)
+    wanted = OWN_ORDERS[name](frame, pd)
     for level in (0, 1) if not (executed and name == "chosen") else ():
         equal(lazy.unstack(level), wanted.unstack(level))
+
+
+#: Values and types of two columns, of which pandas joins some as objects.
+PAIRS: dict[str, tuple[Any, Any]] = {
+    "objects": (pd.Series(["x", "y"], dtype=object), pd.Series(["x", "y"], dtype=object)),
+    "objects and texts": (pd.Series(["x", "y"], dtype=object), pd.Series(["x", "y"], dtype="str")),
+    "objects and numbers": (pd.Series([1, "y"], dtype=object), pd.Series([1, 2])),
+    "integers with gaps": (pd.Series([1, 2], dtype="Int64"), pd.Series([1, 2], dtype="Int64")),
+    "numbers with gaps": (pd.Series([1, None], dtype="Int64"), pd.Series([1, 2], dtype="Float64")),
+    "some with gaps": (pd.Series([1, 2], dtype="int64"), pd.Series([1, None], dtype="Float64")),
+}
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("name", PAIRS)
+def test_types_of_joined_columns(name: str, several: bool) -> None:
+    """Objects are only looked at where labels have one level, and types differ."""
+    frame = pd.concat(PAIRS[name], axis=1, keys=[("A", 1), ("A", 2)] if several else [1, 2])
+    equal(md.DataFrame(frame, chunk_size=1).stack(), frame.stack())
+
+
+def test_levels_of_objects_stay_objects() -> None:
+    """A column of them that are texts does not make them texts."""
+    frame = pd.DataFrame([["A", "1", 5], ["B", "2", 6]], columns=["x", "y", "v"], dtype=object)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.set_index(["y", "x"]).unstack(), frame.set_index(["y", "x"]).unstack())

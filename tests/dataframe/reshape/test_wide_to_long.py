@@ -74,3 +74,16 @@ def test_lreshape(dropna):
     equal(LAZY.lreshape(lazy, groups, dropna), EAGER.lreshape(FRAME[YEARS], groups, dropna))
     with pytest.raises(ValueError, match="same length"):
         LAZY.lreshape(lazy, {"A": ["A1970"], "B": ["B1970", "B1980"]})
+
+
+@pytest.mark.parametrize("i", ["id", ["id", "n"]])
+@pytest.mark.parametrize("values", [[1, 2], ["x", "y"], ["x", 2]], ids=str)
+def test_objects_have_the_types_of_new_ones(i: Any, values: list[Any]) -> None:
+    """A single key, and the joined values, become texts if all are."""
+    frame = pd.DataFrame({"id": ["1", "2"], "a-1": values, "a-2": ["v", "w"], "o": ["x", None]})
+    frame = frame.astype(object).assign(n=[1, 2])
+    options: dict[str, Any] = {"stubnames": ["a"], "i": i, "j": "num", "sep": "-"}
+    equal(
+        md.wide_to_long(md.DataFrame(frame, chunk_size=1), **options),
+        pd.wide_to_long(frame, **options),
+    )
