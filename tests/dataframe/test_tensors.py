@@ -54,7 +54,37 @@ BY_ROWS: dict[str, Rows] = {
     "transform": lambda d, other: d.groupby(d.k.astype(float)).v.transform("max"),
     "transform with gaps": lambda d, other: d.groupby(d.k.where(d.v > 1)).b.transform("any"),
     "numbers with gaps": lambda d, other: d.groupby(d.k.where(d.v > 1)).ngroup(),
+    "numbers of groups in order": lambda d, other: d.groupby(gapped(d), sort=False).ngroup(),
+    "set with gaps": lambda d, other: with_last(numbered(d)),
+    "sum with gaps": lambda d, other: numbered(d) + 1,
+    "sorted with gaps": lambda d, other: numbered(d).sort_index(ascending=False),
+    "largest with gaps": lambda d, other: numbered(d).nlargest(2),
+    "mode with gaps": lambda d, other: numbered(d).mode(),
+    "aggregated with gaps": lambda d, other: numbered(d).agg(["max", "min"]),
+    "maximum with gaps": lambda d, other: numbered(d).groupby(d.b).max(),
+    "column with gaps": lambda d, other: d.assign(w=numbered(d))[["k", "w"]],
+    "bins": lambda d, other: d.resample("D", on="t").v.max(),
+    "bins with gaps": lambda d, other: d.resample("12h", on="t").v.max(),
 }
+
+
+def gapped(d: Any) -> Any:
+    """Return keys of groups, of which some are missing."""
+    return d.k.where(d.v > 1)
+
+
+def numbered(d: Any) -> Any:
+    """Return the position of each row in its group: rows without a key have none."""
+    return d.groupby(gapped(d)).cumcount()
+
+
+def with_last(rows: Any) -> Any:
+    """Return rows of which the last is set."""
+    rows = rows.copy()
+    rows.iloc[4:] = -1
+    return rows
+
+
 ENDS: dict[str, Callable[[Any], Any]] = {
     "values": lambda rows: rows.values,
     "some rows": lambda rows: rows.head(2).values,

@@ -166,7 +166,8 @@ class Rowwise(FrameNode):
 
     @property
     def types_by_rows(self) -> bool:
-        return self._has_types_of_values or (super().types_by_rows and is_wide(self.meta))
+        below = super().types_by_rows and (is_wide(self.meta) or self.may_widen)
+        return self._has_types_of_values or below
 
     @property
     def _has_types_of_values(self) -> bool:

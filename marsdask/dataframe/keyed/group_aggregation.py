@@ -407,8 +407,8 @@ def in_doubles(
 ) -> tuple[Node, Narrowing | None]:
     """Return rows with floats of fewer bits as doubles, and how results become short again.
 
-    pandas adds up short floats in 64 bits, and returns a type that all groups decide together; of
-    ``bins`` means stay long.
+    pandas adds up short floats in 64 bits, and returns a type that all groups decide together;
+    rows of ``bins`` are in their order.
     """
     meta: pd.DataFrame = node.meta
     short = once_a_schema(_short_columns, meta)
@@ -426,13 +426,8 @@ def in_doubles(
     rows = Rowwise(with_columns, (node, *wide), (("names", tuple(columns)),))
     names = tuple(name if label in columns else None for label, name in pairs)
     sources = tuple(label for label, _ in pairs)
-    groups = (call.by, call.sort, call.dropna)
-    dtypes = tuple(dtypes_of(like))
-    if bins and len(call.by) == 1:
-        types = zip(dtypes, names, strict=True)
-        dtypes = tuple(np.dtype(float) if name == "mean" else dtype for dtype, name in types)
-        names = tuple(None if name == "mean" else name for name in names)
-    return rows, Narrowing(dtypes, names, sources, how.is_one_sum, *groups)
+    groups = (call.by, call.sort, call.dropna, bins)
+    return rows, Narrowing(tuple(dtypes_of(like)), names, sources, how.is_one_sum, *groups)
 
 
 def _short_columns(meta: pd.DataFrame) -> list[Any]:

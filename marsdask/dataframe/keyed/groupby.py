@@ -206,7 +206,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         empty, *bounds = self._flags["empty"]
 
         def aggregate(call: GroupByCall) -> Any:
-            wide, narrowing = in_doubles(node, call, bins=isinstance(empty, TimeBins))
+            wide, narrowing = in_doubles(node, call, bins=self._flags.get("bins", bool(bounds)))
             result = GroupByAggregation(wide, call)
             return _lazy(narrow_floats(result, wide, narrowing))
 

@@ -25,7 +25,7 @@ from ..elementwise.rowwise import level_values, relabelled, rowwise, with_column
 from ..keyed.aggregation import GroupByCall, Pairs, calls_user
 from ..nodes.frame_node import is_array
 from ..nodes.traits import dtype_of_key
-from ..reduction.fold import Assembly
+from ..reduction.fold import WithFills
 from ..reduction.reductions import collection_of
 from ..rows import levels_in
 from ..windows.bins import Options, all_bins, bins_among, labels_of_bins
@@ -205,7 +205,7 @@ def _gapped(dtype: Any, fill: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class FilledGroups(Assembly):
+class FilledGroups(WithFills):
     """Aggregated groups and those without rows: these do not depend on the aggregation."""
 
     @property

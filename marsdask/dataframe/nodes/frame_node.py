@@ -144,8 +144,13 @@ class FrameNode(Node):
 
     @property
     def may_widen(self) -> bool:
-        """Whether its integers or truth values have gaps in some rows, as those without a key."""
-        return False
+        """Whether its integers or truth values have gaps in some rows, as those without a key.
+
+        Of truth values only the node that has the gaps says so: comparisons have none.
+        """
+        plain = [dtype for dtype in dtypes_of(self.meta) if isinstance(dtype, np.dtype)]
+        nodes = (child for child in self.inputs if isinstance(child, FrameNode))
+        return any(dtype.kind in "iu" for dtype in plain) and any(n.may_widen for n in nodes)
 
     @property
     def level_gaps(self) -> frozenset[int]:

@@ -136,7 +136,7 @@ class NumberedRows(SameChunks, FrameNode):
     def may_widen(self) -> bool:
         numbering = self.numbering
         drops = isinstance(numbering, GroupNumbers) and numbering.dropna
-        return drops and hold_gaps(dtypes_of(self.a.meta))
+        return drops and (hold_gaps(dtypes_of(self.a.meta)) or super().may_widen)
 
     @property
     def traits(self) -> Traits:

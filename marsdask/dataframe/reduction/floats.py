@@ -44,6 +44,8 @@ class Narrowing:
     """The columns of the keys of groups."""
     sort: bool = True
     dropna: bool = True
+    in_order: bool = False
+    """Whether pandas sorts the rows by the keys before, as by the times of bins."""
 
     def rows(self, block: Any) -> tuple[Any, bool, frozenset[Any]]:
         """Return some keys, whether the groups rise, and which columns have gaps."""
@@ -65,7 +67,7 @@ class Narrowing:
     def _rise(self, keys: Any) -> bool:
         """Tell whether pandas's numbers of the groups never fall: -1 is that of no group."""
         groups = keys.groupby(list(keys), sort=self.sort, dropna=self.dropna, observed=True)
-        return bool(groups.ngroup().fillna(-1).is_monotonic_increasing)
+        return self.in_order or bool(groups.ngroup().fillna(-1).is_monotonic_increasing)
 
     def _ends(self, keys: Any) -> Any:
         """Return the rows that later keys are compared to."""

@@ -14,6 +14,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, unknown_sizes
+from marsdask.scheduler.base import all_dtypes
 
 from ..nodes.frame_node import FrameNode, row_bytes
 from ..rows import as_one_chunk
@@ -145,6 +146,20 @@ class Assembly(SmallResult):
             itemsize=self._width,
             kwargs=dict(self.kwargs),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class WithFills(Assembly):
+    """Aggregated groups with those that have no rows: these may leave gaps where they are filled.
+
+    The groups are the first argument.
+    """
+
+    @property
+    def types_by_rows(self) -> bool:  # type: ignore[override]
+        groups = self.args[0]
+        below = isinstance(groups, FrameNode) and groups.types_by_rows
+        return below or all_dtypes(groups.meta) != all_dtypes(self.like)
 
 
 def assembled(

@@ -1,7 +1,8 @@
 """Reductions over rows: map each chunk, combine the partials, finalize.
 
 ``RECIPES`` has one row for each reduction. Partials are those of frames: a series is a frame of one
-column. The partial of a chunk without rows is ``None``, so that it never decides a dtype.
+column. The partial of a chunk without rows is ``NoRows``, so that it decides a dtype only if there
+are no others.
 """
 
 from __future__ import annotations
@@ -160,7 +161,8 @@ class FrameReduction(FrameNode):
         return reduce(table, [aggregation(self.recipe, term) for term in table.columns])
 
     def tile(self, a: Grid) -> Grid:
-        names = {"recipe": self.recipe, "kwargs": self.kwargs}
+        names: dict[str, Any] = {"recipe": self.recipe, "kwargs": self.kwargs}
+        opens = not self.a.settled
         sizes = (1,) * len(a)
         func = partial_moments if self.recipe in {"var", "std", "sem"} else partial
         partials = map_blocks(func, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
@@ -171,7 +173,7 @@ class FrameReduction(FrameNode):
             chunks=self.chunks,
             meta=self.meta,
             itemsize=row_bytes(self.meta) if self.chunks else None,
-            kwargs={**names, "like": self.a.meta, "dtype": self.meta.dtype},
+            kwargs={**names, "like": self.a.meta, "dtype": self.meta.dtype, "opens": opens},
         )
 
 
@@ -205,7 +207,7 @@ def check_supported(meta: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...])
 def partial(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
     """Reduce one chunk to a partial."""
     if not len(block):
-        return None
+        return NoRows(block)
     frame = block.to_frame("x") if isinstance(block, pd.Series) else block
     return RECIPES[recipe].map(frame, **dict(kwargs))
 
@@ -217,23 +219,39 @@ def partial_moments(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
+class NoRows:
+    """The partial of a chunk without rows: these have types."""
+
+    rows: Any
+
+
+@dataclass(frozen=True)
 class CombinePartials:
-    """Combines two partials of a recipe; ``None`` stands for no rows."""
+    """Combines two partials of a recipe."""
 
     recipe: str
 
     def __call__(self, a: Any, b: Any) -> Any:
-        if a is None or b is None:
-            return b if a is None else a
+        if isinstance(a, NoRows) or isinstance(b, NoRows):
+            return a if isinstance(b, NoRows) else b
         return RECIPES[self.recipe].combine(a, b)
 
 
 def finish(
-    partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any, dtype: Any
+    partial: Any,
+    recipe: str,
+    kwargs: tuple[tuple[str, Any], ...],
+    like: Any,
+    dtype: Any,
+    *,
+    opens: bool,
 ) -> Any:
-    """Compute the result from the combined partial; without rows pandas computes it."""
-    if partial is None:
-        value = reduce_whole(like, recipe, kwargs)
+    """Compute the result from the combined partial; without rows pandas computes it.
+
+    If it ``opens``, only the rows tell their types.
+    """
+    if isinstance(partial, NoRows):
+        value = reduce_whole(partial.rows if opens else like, recipe, kwargs)
         return np.float64(value) if type(value) is float else value  # a nan with a dtype
     result = RECIPES[recipe].finalize(partial, **dict(kwargs))
     if isinstance(like, pd.DataFrame) and result.dtype == float:

@@ -22,7 +22,7 @@ from marsdask.core.traits import Traits
 from ..elementwise.row_functions import among_columns, row_function
 from ..elementwise.rowwise import rowwise
 from ..keyed.aggregation import Pairs
-from ..reduction.fold import Assembly, FrameFold
+from ..reduction.fold import Assembly, FrameFold, WithFills
 from ..reduction.reductions import collection_of
 from ..schemas.samples import ROWS, column, sample
 
@@ -138,7 +138,7 @@ def labels_of_bins(times: Any, how: Options) -> tuple[Any, Node]:
 
 
 @dataclass(frozen=True, eq=False)
-class Bins(Assembly):
+class Bins(WithFills):
     """Aggregated groups and the bins without rows: the bins do not depend on the aggregation."""
 
     rows_name: str = field(kw_only=True)

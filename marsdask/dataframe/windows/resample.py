@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Protocol, Self
 from typing import cast as typed
 
-import numpy as np
 import pandas as pd
 from pandas.api.typing import Resampler as PandasResampler
 
@@ -130,9 +129,9 @@ class Resampler(MadeOfRows, Generic[S]):
         """Return the rows in the order of time."""
         obj: Any = self._obj
         if self._on is not None:
-            return obj.sort_values(self._on, kind="stable")
+            return obj.sort_values(self._on, kind="stable", na_position="first")
         rises = obj.node.traits.is_sorted([SortKey(Level())])
-        return obj if rises else obj.sort_index(kind="stable")
+        return obj if rises else obj.sort_index(kind="stable", na_position="first")
 
     def _rows(self, *, in_order: bool) -> tuple[Any, Any]:
         """Return the chosen columns and the times of their rows."""
@@ -153,7 +152,7 @@ class Resampler(MadeOfRows, Generic[S]):
         functions = args[:1] or tuple(options.values()) if name == "agg" else ()
         in_order = name in BY_ORDER or any(method in str(functions) for method in BY_ORDER)
         rows, labels, bounds = self._labelled(in_order=in_order)
-        groups = groupby(in_doubles(rows) if "mean" in (name, *args) else rows, labels)
+        groups = groups_of_bins(rows, labels)
         result: Any = getattr(groups, name)(*args, **options)
         fill = EMPTY.get(name)
         fill = None if options.get("min_count", 0) > 0 else fill
@@ -397,13 +396,11 @@ def _flat(func: Any) -> list[Any]:
     return [func]
 
 
-def in_doubles(rows: Any) -> Any:
-    """Return rows with short floats as doubles: of bins of times pandas returns such means."""
-    meta = rows.node.meta
-    short = [dtype in (np.float16, np.float32) for dtype in dtypes_of(meta)]
-    if not any(short) or (meta.ndim == 2 and not meta.columns.is_unique):
-        return rows
-    return rows.astype("f8" if meta.ndim == 1 else dict.fromkeys(meta.columns[short], "f8"))
+def groups_of_bins(obj: Any, labels: Any) -> GroupBy[Any, Any]:
+    """Group rows by the labels of their bins of time."""
+    groups = groupby(obj, labels)
+    groups._flags["bins"] = True
+    return groups
 
 
 def _fills(func: Any, meta: Any) -> tuple[Any, ...]:

@@ -172,11 +172,43 @@ def test_refusals():
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
 @pytest.mark.parametrize("name", ["mean", "sum", "std", "max"])
 def test_short_floats(name: str, dtype: Any) -> None:
-    """Means of bins are doubles in pandas, also where those of groups are short again."""
+    """Means of bins are doubles in pandas if there is no gap, in whatever order the times are."""
     times = pd.DatetimeIndex(["1970-01-09", "1970-01-05", "1969-12-31", "1970-03-06"])
-    frame = pd.DataFrame({"t": times, "u": pd.Series([5, 6, 8, 3], dtype=dtype)})
-    for chunk in (1, 4):
+    full = pd.DataFrame({"t": times, "u": pd.Series([5, 6, 8, 3], dtype=dtype)})
+    by = pd.Grouper(key="t", freq="MS")
+    for frame in (full, full.assign(u=full.u.where(full.u != 6)), full[:0]):
+        for chunk in (1, 4):
+            lazy = md.DataFrame(frame, chunk_size=chunk)
+            same(lambda d: getattr(d.resample("MS", on="t").u, name)(), lazy, frame)
+            same(lambda d: d.resample("MS", on="t")[["u"]].agg(name), lazy, frame)
+            same(lambda d: getattr(d.groupby(by).u, name)(), lazy, frame)
+            same(lambda d: d.resample("MS", on="t").agg([name, "last"]), lazy, frame)
+            same(lambda d: d.resample("MS", on="t").agg({"u": [name, "min"]}), lazy, frame)
+
+
+#: Bins of no rows, and what is reduced of them.
+REDUCED = {
+    "sum": lambda rows: rows.u.sum(),
+    "max of frames": lambda rows: rows.max(),
+    "two sums": lambda rows: rows.agg(["size", "sum"]),
+    "product": lambda rows: rows.u.prod(),
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_reductions_of_no_bins(name: str) -> None:
+    """Without bins there are no gaps, so that integers stay integers."""
+    frame = pd.DataFrame({"t": pd.DatetimeIndex([]), "u": np.array([], int)})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for rows in (lazy, lazy[lazy.u > 0]):
+        same(lambda d: REDUCED[name](d.set_index("t").resample("D").max()), rows, frame)
+
+
+def test_rows_without_a_time_come_first() -> None:
+    """Where values of rows are returned, those of no bin are before all others, as in pandas."""
+    times = pd.DatetimeIndex(["1970-01-09", None, "1969-12-31", None])
+    frame = pd.DataFrame({"t": times, "u": [1.5, 2.5, 0.5, 4.0]})
+    for chunk in (1, 3):
         lazy = md.DataFrame(frame, chunk_size=chunk)
-        same(lambda d: getattr(d.resample("MS", on="t").u, name)(), lazy, frame)
-        same(lambda d: d.resample("MS", on="t")[["u"]].agg(name), lazy, frame)
-        same(lambda d: getattr(d.groupby(pd.Grouper(key="t", freq="MS")).u, name)(), lazy, frame)
+        same(lambda d: d.resample("W", on="t").u.transform("sum"), lazy, frame)
+        same(lambda d: d.set_index("t").resample("W").u.transform("sum"), lazy, frame)
