@@ -194,7 +194,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
 def _check_no_times(self: Any, ufunc: np.ufunc) -> None:
     """Raise pandas's error: times have no truth values."""
     for dtype in dtypes_of(self.node.meta) or ():
-        if getattr(dtype, "kind", "O") in "mM":
+        if getattr(dtype, "kind", "O") in "mM" or isinstance(dtype, pd.PeriodDtype):
             raise TypeError(
                 f"Object with dtype {dtype} cannot perform the numpy op {ufunc.__name__}"
             )

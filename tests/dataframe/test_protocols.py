@@ -338,3 +338,6 @@ def test_times_are_no_truth_values(zone, name):
     for method in ("reduce", "accumulate"):
         with pytest.raises(TypeError, match=name):
             getattr(getattr(np, name), method)(times)
+        periods = md.Series(pd.period_range("2024", periods=3, freq="D"), chunk_size=2)
+        with pytest.raises(TypeError, match=name):
+            getattr(getattr(np, name), method)(periods)

@@ -6,6 +6,8 @@ so that pandas's own object can be made of all rows in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from typing import Any, NamedTuple, Self
 
@@ -55,6 +57,22 @@ class MadeOfRows:
         made = super().__new__(cls)
         made._origin = None
         return made
+
+    def __repr__(self) -> str:
+        return self._text(repr) or super().__repr__()
+
+    def __str__(self) -> str:
+        return self._text(str) or super().__str__()
+
+    def _text(self, form: Callable[[Any], str]) -> str:
+        """Return the text of pandas's own object of no rows, if it says more than the class."""
+        if self._origin is None:
+            return ""
+        empty = self._origin._replace(source=self._origin.source.node.meta)
+        with suppress(TypeError, ValueError, LookupError, AttributeError, NotImplementedError):
+            text = form(empty.result())
+            return "" if " object at 0x" in text else text
+        return ""
 
 
 def origin_of(obj: Any) -> Origin | None:

@@ -241,3 +241,26 @@ def test_scalars_are_lazy_where_those_by_chunks_are():
     with option_context({"dataframe.whole": "allow"}):
         result = lazy.f.dot(FRAME.f.iloc[::-1])
     np.testing.assert_equal(result.compute(), FRAME.f.dot(FRAME.f.iloc[::-1]))
+
+
+#: Objects whose text tells how they were made, and those that only name their class.
+TEXTS: dict[str, tuple[Any, bool]] = {
+    "resample": (lambda f: f.resample("2D"), True),
+    "rolling": (lambda f: f.rolling("2D", center=True), True),
+    "rolling column": (lambda f: f.a.rolling(2), True),
+    "expanding": (lambda f: f.expanding(2), True),
+    "ewm": (lambda f: f.ewm(2), True),
+    "rolling groups": (lambda f: f.groupby("a").rolling(2), True),
+    "groups": (lambda f: f.groupby("a"), False),
+    "groups of lazy keys": (lambda f: f.groupby(f.a), False),
+    "loc": (lambda f: f.loc, False),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts(name: str) -> None:
+    """What pandas says of a window or of bins is said of lazy ones, too."""
+    call, tells = TEXTS[name]
+    frame = pd.DataFrame({"a": [1, 2]}, pd.date_range("2024", periods=2))
+    found = str(call(md.DataFrame(frame, chunk_size=1)))
+    assert found == str(call(frame)) if tells else "marsdask" in found
