@@ -220,14 +220,24 @@ def _dot(obj: Any, other: Any) -> Any:
 
 def _dot_of_rows(a: Any, b: Any) -> Any:
     """Return a product as NumPy does: of its type, and missing where any value is."""
-    if all(is_bool_dtype(rows.node.meta.dtype) for rows in (a, b)):
-        return (a & b).any()
+    dtypes = [rows.node.meta.dtype for rows in (a, b)]
+    if all(map(is_bool_dtype, dtypes)):
+        matches = (a & b).any()
+        if not any(map(is_masked, dtypes)):
+            return matches
+        gaps = a.isna().any() | b.isna().any()
+        return assembled(na_of_gaps, [matches, gaps], np.bool_(), title="dot", typed=False)
     products = a * b
     dtype = products.node.meta.dtype
     total = products.sum(skipna=False)
     if is_masked(dtype):
         return assembled(nan_of_na, [total], np.float64(0), title="dot", typed=False)
     return total.astype(dtype) if isinstance(dtype, np.dtype) and dtype.kind in "iu" else total
+
+
+def na_of_gaps(matches: Any, gaps: Any) -> Any:
+    """Return whether any rows match, NA if any row has no value."""
+    return np.asarray(pd.NA, object) if gaps else matches
 
 
 def nan_of_na(total: Any) -> Any:

@@ -139,3 +139,26 @@ def test_product_of_masked_columns(gap):
         wanted: Any = first.dot(second)
         assert product.dtype == wanted.dtype
         np.testing.assert_equal(product, wanted)
+
+
+FLAGS: list[list[Any]] = [
+    [True, None, False],
+    [None, False, True],
+    [True, False, True],
+    [False, False, True],
+    [],
+]
+
+
+def test_product_of_masked_flags():
+    """Whether any rows match, and NA if any of them has no value."""
+    for values in FLAGS:
+        for others in FLAGS:
+            pair = [
+                pd.Series(flags[: len(values)], dtype="boolean") for flags in (values, others or [])
+            ]
+            if len(pair[0]) != len(pair[1]):
+                continue
+            product = md.Series(pair[0], chunk_size=2).dot(md.Series(pair[1], chunk_size=2))
+            found, wanted = product.compute(), pair[0].dot(pair[1])
+            assert found is wanted or (found == wanted and type(found) is type(wanted))
