@@ -11,7 +11,8 @@ import pandas as pd
 
 from marsdask.core.results.stored import Stored
 
-from .elementwise.rowwise import columns_at, contains_label, rowwise
+from .elementwise.row_functions import no_columns, row_function
+from .elementwise.rowwise import columns_at, rowwise
 from .rows import concat, take
 
 
@@ -97,3 +98,9 @@ def holds_label(index: Any, label: Any) -> bool:
     """Compute whether a label is in an index."""
     hash(label)  # raises at once, as in pandas
     return bool(rowwise(contains_label, index, label=label).any().compute())
+
+
+@row_function(no_columns)
+def contains_label(block: Any, label: Any) -> Any:
+    """Return, once for each row, whether any row has the label."""
+    return pd.Series(label in block, index=range(len(block)), dtype=bool)

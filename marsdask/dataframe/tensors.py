@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,11 @@ from marsdask.core.collection import wrap
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.machine.costs import kernel
-from marsdask.core.node import Node, PartOf, SameMeta, Taken
+from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks
 
 from .nodes.dtypes import in_one_type, is_small
-from .nodes.frame_node import FrameNode
+from .nodes.frame_node import FrameNode, dtypes_of
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -104,6 +105,44 @@ def to_tensor(obj: Any) -> Tensor:
 
 def _may_widen(node: Node) -> bool:
     """Tell whether rows may have gaps that the declared integers or truth values cannot have."""
-    while isinstance(node, SameMeta):
-        node = node.a
-    return isinstance(node, FrameNode) and node.may_widen
+    if not _has_wide_source(node):
+        return False
+    stack: list[tuple[Node, Hashable | None]] = [(node, None)]
+    visited = {*stack}
+    while stack:
+        rows, label = stack.pop()
+        if not isinstance(rows, FrameNode) or not (kinds := _kinds(rows, label)):
+            continue
+        if rows.may_widen:
+            return True
+        # Numbers of truth values may have their gaps, but truth values of numbers have none.
+        least = "b" if "b" in kinds else "biu"
+        below = [pair for pair in rows.made_of(label) if {*_kinds(*pair)} & {*least, *kinds}]
+        fresh = [pair for pair in below if pair not in visited]
+        visited.update(fresh)
+        stack += fresh
+    return False
+
+
+def _has_wide_source(node: Node) -> bool:
+    """Tell whether any rows below may have gaps among integers or truth values."""
+    nodes, stack = {node}, [node]
+    while stack:
+        rows = stack.pop()
+        if isinstance(rows, FrameNode) and rows.may_widen:
+            return True
+        fresh = [child for child in rows.inputs if child not in nodes]
+        nodes.update(fresh)
+        stack += fresh
+    return False
+
+
+def _kinds(rows: Node, label: Hashable | None) -> set[str]:
+    """Return the kinds of integers and truth values of rows, or of one of their columns."""
+    meta = rows.meta
+    if not isinstance(meta, pd.DataFrame | pd.Series):
+        return set()
+    if label is not None and meta.ndim == 2:
+        meta = meta.loc[:, [own == label for own in meta.columns]]
+    kinds: set[str] = {t.kind for t in dtypes_of(meta) if isinstance(t, np.dtype)}
+    return kinds & {*"biu"}

@@ -145,3 +145,45 @@ def test_values_declare_the_type_with_gaps() -> None:
     assert values.execute().dtype == int
     values[0] = 7.5
     np.testing.assert_array_equal(values.compute(), [7, 1, 2])
+
+
+KEYED = pd.DataFrame({"f": [1.0, None, 2.0], "k": [3, 4, 5]}, index=[3, 1, 2])
+
+#: What becomes of numbers of groups, which rows without a key do not have.
+NUMBERED: dict[str, Any] = {
+    "put": lambda x, n: put(n, lambda rows: rows.iloc.__setitem__(slice(2, None), -1)),
+    "put where": lambda x, n: put(n, lambda rows: rows.__setitem__(rows > 0, -1)),
+    "sorted": lambda x, n: n.sort_index(),
+    "added": lambda x, n: n + 1,
+    "negated": lambda x, n: -n,
+    "multiplied": lambda x, n: n * x.k,
+    "compared": lambda x, n: n > 0,
+    "looked at": lambda x, n: n.isna(),
+    "scanned": lambda x, n: n.cumsum(),
+    "numbered anew": lambda x, n: n.reset_index(drop=True),
+    "masked": lambda x, n: n.mask(x.k > 4, 7),
+    "in a frame": lambda x, n: n.to_frame("n").assign(k=1).n,
+    "assigned": lambda x, n: x.assign(n=n)[["n", "k"]].n,
+    "beside": lambda x, n: x.assign(n=n)[["n", "k"]].k + 1,
+    "of groups": lambda x, n: x.groupby("f").k.transform("max") + x.k,
+    "flags": lambda x, n: x.assign(b=x.k > 3).groupby("f").b.transform("max"),
+}
+
+
+def put(rows: Any, change: Any) -> Any:
+    """Return a changed copy."""
+    rows = rows.copy()
+    change(rows)
+    return rows
+
+
+@pytest.mark.parametrize("case", NUMBERED)
+def test_gaps_of_groups(case: str) -> None:
+    """Arrays have floats, or objects, if a row without a key has a gap below other operations."""
+    call = NUMBERED[case]
+    for keys in (KEYED, KEYED.fillna(1)):
+        lazy: Any = md.DataFrame(keys, chunk_size=2)
+        values = call(lazy, lazy.groupby("f").ngroup()).to_tensor().compute()
+        wanted = call(keys, keys.groupby("f").ngroup()).to_numpy()
+        assert values.dtype == wanted.dtype
+        pd.testing.assert_series_equal(pd.Series(values), pd.Series(wanted))

@@ -243,6 +243,15 @@ class Rowwise(FrameNode):
         table = translation(Operation(args, dict(self.kwargs), labels))
         return table if table and len(table.columns) == len(dtypes_of(self.meta)) else None
 
+    def made_of(self, label: Hashable | None) -> list[tuple[Node, Hashable | None]]:
+        if self.func is with_columns and label is not None:
+            names = dict(self.kwargs)["names"]
+            at = 1 + names.index(label) if label in names else 0
+            return [(self.args[at], None if at else label)]
+        if self.func is column_of and isinstance(self.meta, pd.Series):
+            return [(self.args[0], dict(self.kwargs)["key"])]
+        return super().made_of(label)
+
     def sliced(self, taken: Taken, part: PartOf) -> Node | None:
         """Return the function of some rows; types that other rows decide stay those of all."""
         # Of many rows, those that are asked for decide the types.
@@ -441,15 +450,6 @@ def along_rows(obj: Any, name: str, **kwargs: Any) -> Any:
     return rowwise(method, obj, axis=1, **kwargs)
 
 
-class InPlace(Method):
-    """Calls a method that changes an object: columns refuse values of other types."""
-
-    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
-        changed = block.copy(deep=False)
-        super().__call__(changed, *args, inplace=True, **kwargs)
-        return changed
-
-
 #: Functions for which pandas raises by the types of values, but not without rows.
 BY_TYPES: set[Callable[..., Any]] = {
     *(operator.and_, operator.or_, operator.xor),
@@ -526,12 +526,6 @@ def columns_at(obj: Any, place: Any) -> Any:
 def column_at(block: Any, position: int | list[int]) -> Any:
     """Return the column at a position, or several: many may have one label."""
     return block.iloc[:, position]
-
-
-@row_function(no_columns)
-def contains_label(block: Any, label: Any) -> Any:
-    """Return, once for each row, whether any row has the label."""
-    return pd.Series(label in block, index=range(len(block)), dtype=bool)
 
 
 @row_function(

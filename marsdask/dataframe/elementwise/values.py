@@ -37,7 +37,7 @@ from .operands import (
     lazy_rows,
     operand,
 )
-from .rowwise import InPlace, Method, columns_at, rowwise
+from .rowwise import Method, columns_at, rowwise
 
 
 @keeps_lazy("items")
@@ -101,6 +101,15 @@ def _distinct(values: Any) -> Any:
     if isinstance(values.node.meta, pd.Index):
         values = values.to_series()
     return values.reset_index(drop=True).drop_duplicates()
+
+
+class InPlace(Method):
+    """Calls a method that changes an object: columns refuse values of other types."""
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        changed = block.copy(deep=False)
+        super().__call__(changed, *args, inplace=True, **kwargs)
+        return changed
 
 
 @dataclass(frozen=True, eq=False)

@@ -152,6 +152,16 @@ class FrameNode(Node):
         nodes = (child for child in self.inputs if isinstance(child, FrameNode))
         return any(dtype.kind in "iu" for dtype in plain) and any(n.may_widen for n in nodes)
 
+    def made_of(self, label: Hashable | None) -> list[tuple[Node, Hashable | None]]:
+        """Return the rows that values, or those of a column, are made of, and the column of each.
+
+        ``None`` stands for all columns.
+        """
+        rows = [child for child in self.inputs if isinstance(child, FrameNode)]
+        metas = [child.meta for child in rows]
+        has_label = [isinstance(meta, pd.DataFrame) and label in meta.columns for meta in metas]
+        return [(node, label if has else None) for node, has in zip(rows, has_label, strict=True)]
+
     @property
     def level_gaps(self) -> frozenset[int]:
         nodes = [child for child in self.inputs if child.level_gaps]
