@@ -506,7 +506,9 @@ def _by_several(obj: Any, func: Any, args: Any, kwargs: Any) -> DataFrame:
         for (label, _), function in calls
     ]
     if any(map(np.ndim, func.values())):
-        labels: Any = pd.MultiIndex.from_tuples([pair for pair, _ in calls])
+        names = [_by_name(np.atleast_1d(several).tolist()) for several in func.values()]
+        frames = [pd.DataFrame(columns=list(by_name)) for by_name in names]
+        labels: Any = pd.concat(frames, axis=1, keys=list(func)).columns
     else:
         labels = pd.Index([label for (label, _), _ in calls])
     bare = (obj if obj.ndim == 2 else obj.to_frame())[[]]

@@ -97,7 +97,7 @@ def cast_columns(
 
 def _with_types_of(dtype: Any, columns: Sequence[Any]) -> Any:
     """Return the type that holds values of a type and those of columns without rows."""
-    kinds = {column.dtype for column in columns} - {dtype}
+    kinds = {_among_numbers(column.dtype, dtype) for column in columns} - {dtype}
     if not kinds:
         return dtype
     return common_meta([pd.Series([], dtype=kind) for kind in (dtype, *kinds)]).dtype
@@ -197,7 +197,10 @@ class Concat(FrameNode):
             row(meta) if meta.ndim == 1 or len(meta.columns) or gap else meta
             for meta, gap in zip(metas, gaps, strict=True)
         ]
-        return without_rows(pd.concat(rows), _with_levels_of(metas, pd.concat(metas)))
+        labels = _with_levels_of(metas, pd.concat(metas))
+        return without_rows(
+            pd.concat(rows), labels.set_axis(_named_by(labels.index, metas), axis=0)
+        )
 
     @property
     def _absent(self) -> frozenset[Any]:
@@ -284,8 +287,8 @@ class Concat(FrameNode):
         metas = yield from self._metas(grids, counts)
         parts = [
             (meta.index, rows)
-            for meta, rows in zip(metas, counts, strict=True)
-            if rows or self.key_levels is not None or not _lacks_columns(meta)
+            for meta, rows, counted in zip(metas, counts, self.counts or counts, strict=True)
+            if rows or counted or not _lacks_columns(meta)
         ]
         filled = [(index, rows) for index, rows in parts if rows]
         first, like = (parts[0][0] if parts else metas[0].index), self.meta.index
@@ -364,6 +367,14 @@ def _with_levels_of(metas: Sequence[Any], found: Any) -> Any:
     if found.index.nlevels == 1 or len({dtypes_of(one) for one in labels}) == 1:
         return found
     return found.set_axis(common_levels([(index, 1) for index in labels], found.index), axis=0)
+
+
+def _named_by(labels: pd.Index[Any], metas: Sequence[Any]) -> pd.Index[Any]:
+    """Return labels under the names that all of several objects have."""
+    indexes = [meta.index for meta in metas]
+    if {index.nlevels for index in indexes} != {labels.nlevels}:
+        return labels
+    return labels.set_names(indexes[0].append(indexes[1:]).names)
 
 
 def columns_beside(*blocks: Any, **options: Any) -> Any:
@@ -478,10 +489,10 @@ def _below(
             rowwise(NewLabels(keyed), part, keys=keys[at : at + 1], names=names)
             for at, part in enumerate(parts)
         ]
-    # Below keys a part without rows counts, too.
+    # Below keys, and in an intersection, a part without rows counts, too.
     plain = keys is None and names is None
     levels = None if plain else _levels_of(parts) - _levels_of(given)
-    counts = None if plain else (1,) * len(parts)
+    counts = None if plain and join == "outer" else (1,) * len(parts)
     result = wrap(Concat(tuple(part.node for part in parts), counts, levels))
     same = keys is not None and len({alignment(part.node) for part in given}) == 1
     if not ignore_index and not same:  # pandas keeps equal labels below keys

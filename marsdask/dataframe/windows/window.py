@@ -18,7 +18,6 @@ from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import columns_at, rowwise
 from ..nodes.frame_node import FrameNode, S, dtypes_of, is_row
-from ..rows import levels_in
 from ..whole.fallback import missing_attribute, with_fallback
 from ..whole.origin import MadeOfRows
 
@@ -288,11 +287,12 @@ def check_labels(labels: pd.Index[Any]) -> None:
 
 
 def below(parts: list[Any], labels: pd.Index[Any]) -> DataFrame:
-    """Return lazy frames of the same rows as one frame, each below a label."""
-    keys = labels.repeat([len(part.columns) for part in parts])
-    items = pd.Index([item for part in parts for item in part.columns])
-    names = [*labels.names, None]
-    return beside(parts, pd.MultiIndex.from_arrays([*levels_in(keys), items], names=names))
+    """Return lazy frames of the same rows as one frame, each below a label.
+
+    The levels of the labels are in the order that pandas gives them, on which slices depend.
+    """
+    columns = [pd.DataFrame(columns=part.columns) for part in parts]
+    return beside(parts, pd.concat(columns, axis=1, keys=labels).columns)
 
 
 def joined_columns(*blocks: Any, columns: Any) -> Any:

@@ -383,3 +383,32 @@ def test_a_series_without_a_name_is_the_first_column(name: Any) -> None:
     for found, wanted in pairs:
         pd.testing.assert_frame_equal(found.compute(), wanted, **exact)
         assert isinstance(found.columns, type(wanted.columns))
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+@pytest.mark.parametrize("rows", [2, 0])
+def test_names_beside_rows_without_columns(rows, join):
+    """Labels of rows without columns have a say in the name; without rows in intersections only."""
+    frame = pd.DataFrame({"u": [1.0, 2.0], "f": [1.0, 2.0]}, index=pd.Index([5, 6], name="x"))
+    other = pd.DataFrame({"k": [1], "f": [1.0]}, index=pd.Index([3], name="row"))
+    bare, lazy = frame[frame.u < 9 * rows][[]], md.DataFrame(frame, chunk_size=1)
+    for part in (lazy[lazy.u < 9 * rows][[]], md.DataFrame(bare, chunk_size=1)):
+        wanted = pd.concat([bare, other], join=join)
+        equal(md.concat([part, md.DataFrame(other)], join=join), wanted)
+    if rows:
+        joined = md.concat([md.DataFrame(bare), md.DataFrame(other)], join=join)
+        assert joined.index.names == wanted.index.names
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
+def test_truth_values_without_rows_are_numbers_among_them(dtype):
+    """Frames join truth values as numbers, also those of a part without rows."""
+    rows: Any = pd.DataFrame({"k": [1, 2], "b": [5, 5]}).astype({"b": dtype})
+    others = pd.DataFrame({"k": [1], "b": [True]})[:0]
+    lazy: Any = md.DataFrame(rows, chunk_size=1)
+    lazy.iloc[-1:, 0] = 1
+    rows.iloc[-1:, 0] = 1
+    assert not lazy.node.settled
+    with option_context({"coalesce": False}):
+        found = md.concat([lazy, md.DataFrame(others), lazy], join="inner")
+        equal(found, pd.concat([rows, others, rows], join="inner"))

@@ -138,3 +138,35 @@ def test_names_that_are_missing_values_outlast_chunks() -> None:
     names = ours.set_index([labels[0], labels[1]]).compute().index.names
     assert np.isnan(names[0])
     assert names[1] == 2.0
+
+
+#: What puts columns below labels, of which no order of the levels is alphabetical.
+BELOW: dict[str, Callable[[Any], Any]] = {
+    "expanding.agg": lambda x: x.expanding().agg(["sum", "count"]),
+    "rolling.agg": lambda x: x.rolling(2).agg(["sum", "max"]),
+    "rolling.agg of a dict": lambda x: x.rolling(2).agg({"u": ["sum", "count"], "f": ["min"]}),
+    "transform": lambda x: x.transform({"u": ["sqrt", "abs"], "f": ["exp"]}),
+    "agg of groups": lambda x: x.groupby("m").agg(["sum", "count"]),
+}
+
+
+@pytest.mark.parametrize("program", BELOW)
+def test_levels_of_columns_are_in_the_order_of_pandas(program: str) -> None:
+    """Slices of labels depend on the order of the levels."""
+    frame = pd.DataFrame({"u": [1.0, 2, 3], "f": [3.0, 1, 2], "m": [1.0, 2, 1]})
+    reference = BELOW[program](frame)
+    found = BELOW[program](md.DataFrame(frame, chunk_size=2))
+    for columns in (found.columns, found.compute().columns):
+        assert list(map(list, columns.levels)) == list(map(list, reference.columns.levels))
+    check_equal(found.loc[:, ("f",) :].compute(), reference.loc[:, ("f",) :])
+
+
+def test_categories_of_columns_below_which_others_are_put_are_texts() -> None:
+    """As in pandas, categories are values where a function puts columns below them."""
+    frame = pd.DataFrame({"k": [1, 2, 2], "c": pd.Categorical(["x", "y", "x"]), "f": [1.0, 2, 3]})
+    calls: Any = [
+        item.pivot_table(index="k", columns="c", values=["f"], aggfunc="sum", observed=True)
+        for item in (frame, md.DataFrame(frame, chunk_size=2))
+    ]
+    wanted, found = (call.rolling(2, min_periods=1).agg(["min", "mean"]) for call in calls)
+    pd.testing.assert_index_equal(found.compute().columns, wanted.columns)
