@@ -146,6 +146,12 @@ def with_level_types(labels: Any, types: Mapping[int, Any]) -> Any:
     return labels
 
 
+def labels_below(keys: Any, columns: Sequence[Any]) -> pd.Index[Any]:
+    """Return labels of columns below keys, in levels of pandas's order, on which slices depend."""
+    frames = [pd.DataFrame(columns=labels) for labels in columns]
+    return pd.concat(frames, axis=1, keys=keys).columns
+
+
 def without_names(index: Any) -> Any:
     """Return labels whose levels have no names, so that numbers mean their positions."""
     return index.set_names([None] * index.nlevels)

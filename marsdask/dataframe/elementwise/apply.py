@@ -19,7 +19,7 @@ from marsdask.core.config import options
 from ..nodes.dtypes import OneType
 from ..nodes.frame_node import S, axis_number, has_na, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
-from ..rows import declared
+from ..rows import declared, labels_below
 from ..schemas.samples import column, row, without_rows
 from . import exemplars
 from .column_selection import side_by_side
@@ -506,9 +506,8 @@ def _by_several(obj: Any, func: Any, args: Any, kwargs: Any) -> DataFrame:
         for (label, _), function in calls
     ]
     if any(map(np.ndim, func.values())):
-        names = [_by_name(np.atleast_1d(several).tolist()) for several in func.values()]
-        frames = [pd.DataFrame(columns=list(by_name)) for by_name in names]
-        labels: Any = pd.concat(frames, axis=1, keys=list(func)).columns
+        names = [list(_by_name(np.atleast_1d(several).tolist())) for several in func.values()]
+        labels: Any = labels_below(list(func), names)
     else:
         labels = pd.Index([label for (label, _), _ in calls])
     bare = (obj if obj.ndim == 2 else obj.to_frame())[[]]

@@ -18,6 +18,7 @@ from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.rowwise import columns_at, rowwise
 from ..nodes.frame_node import FrameNode, S, dtypes_of, is_row
+from ..rows import labels_below
 from ..whole.fallback import missing_attribute, with_fallback
 from ..whole.origin import MadeOfRows
 
@@ -287,12 +288,8 @@ def check_labels(labels: pd.Index[Any]) -> None:
 
 
 def below(parts: list[Any], labels: pd.Index[Any]) -> DataFrame:
-    """Return lazy frames of the same rows as one frame, each below a label.
-
-    The levels of the labels are in the order that pandas gives them, on which slices depend.
-    """
-    columns = [pd.DataFrame(columns=part.columns) for part in parts]
-    return beside(parts, pd.concat(columns, axis=1, keys=labels).columns)
+    """Return lazy frames of the same rows as one frame, each below a label."""
+    return beside(parts, labels_below(labels, [part.columns for part in parts]))
 
 
 def joined_columns(*blocks: Any, columns: Any) -> Any:
