@@ -496,20 +496,19 @@ def _by_several(obj: Any, func: Any, args: Any, kwargs: Any) -> DataFrame:
     missing = [label for label in func if obj.ndim == 2 and label not in obj.columns]
     if missing:
         raise KeyError(f"Label(s) {missing} do not exist")
+    functions = {label: _by_name(np.atleast_1d(item).tolist()) for label, item in func.items()}
     calls = [
         ((label, name), function)
-        for label, several in func.items()
-        for name, function in _by_name(np.atleast_1d(several).tolist()).items()
+        for label, several in functions.items()
+        for name, function in several.items()
     ]
     columns = [
         _column_transformed(obj[label] if obj.ndim == 2 else obj, function, args, kwargs)
         for (label, _), function in calls
     ]
+    labels: Any = pd.Index(list(func))
     if any(map(np.ndim, func.values())):
-        names = [list(_by_name(np.atleast_1d(several).tolist())) for several in func.values()]
-        labels: Any = labels_below(list(func), names)
-    else:
-        labels = pd.Index([label for (label, _), _ in calls])
+        labels = labels_below(list(func), list(map(list, functions.values())))
     bare = (obj if obj.ndim == 2 else obj.to_frame())[[]]
     table = rowwise(with_columns, bare, *columns, names=tuple(range(len(columns))))
     result: DataFrame = rowwise(relabelled, table, columns=labels)

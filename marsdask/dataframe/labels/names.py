@@ -35,7 +35,7 @@ from ..schemas.samples import labels_like
 from ..schemas.schema import result_of
 from .index_methods import absent
 from .loc import rows_of_labels
-from .masks import has_label, label_in_memory
+from .masks import has_first_level, has_label, label_in_memory
 from .numbered_rows import MANY_ROWS, numbers_of
 
 if TYPE_CHECKING:
@@ -556,10 +556,12 @@ def _without_rows(obj: S, labels: Any, errors: str) -> S:
         labels = pd.Index(list(labels) if several else [labels], tupleize_cols=is_level)
     if (runs := _without_numbers(obj, labels)) is not None:
         return runs
-    values = labels
-    mask = rowwise(has_label, obj, labels=values)
+    by_level = labels.nlevels < obj.node.meta.index.nlevels
+    by_level = by_level and not any(isinstance(label, tuple) for label in labels)
+    mask = rowwise(has_first_level if by_level else has_label, obj, labels=labels)
     if errors != "ignore":
-        missing = absent(values, mask[mask].index.compute())
+        found = mask[mask].index
+        missing = absent(labels, (found.get_level_values(0) if by_level else found).compute())
         if len(missing):
             raise KeyError(f"{list(missing)} not found in axis")
     rows: S = obj[~mask]

@@ -362,3 +362,22 @@ def test_rows_of_labels_are_deleted():
     equal(lazy, series)
     with pytest.raises(KeyError):
         del lazy["b"]
+
+
+@pytest.mark.parametrize("labels", ["a", ["b"], ["a", "zz"], "zz", [5], ("a", 1), [("a", 9)]])
+def test_rows_of_a_first_level_are_dropped(labels):
+    """A label that is no tuple stands for all rows of the first level; an absent one raises."""
+    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["p", "q"])
+    frame = pd.DataFrame({"u": [1, 2, 3]}, index=index)
+    for obj, lazy in (
+        (frame, md.DataFrame(frame, chunk_size=2)),
+        (frame.u, md.Series(frame.u, chunk_size=2)),
+    ):
+        equal(lazy.drop(labels, errors="ignore"), obj.drop(labels, errors="ignore"))
+        try:
+            wanted = obj.drop(labels)
+        except KeyError:
+            with pytest.raises(KeyError):
+                lazy.drop(labels)
+        else:
+            equal(lazy.drop(labels), wanted)
