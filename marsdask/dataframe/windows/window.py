@@ -293,8 +293,10 @@ def below(parts: list[Any], labels: pd.Index[Any]) -> DataFrame:
 
 
 def joined_columns(*blocks: Any, columns: Any) -> Any:
-    """Return columns side by side under other labels."""
-    return pd.concat(blocks, axis=1, keys=None).set_axis(columns, axis=1)
+    """Return columns of the same rows side by side under other labels."""
+    labels = blocks[0].index  # pandas does not find missing ones among those of several levels
+    rows = [block.set_axis(labels, axis=0) for block in blocks]
+    return pd.concat(rows, axis=1, keys=None).set_axis(columns, axis=1)
 
 
 def first_column(block: Any) -> Any:

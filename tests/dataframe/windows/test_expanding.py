@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, filtered, table, tables
 from tests.strategies import draws
 
@@ -66,3 +67,25 @@ def test_refusals():
         lazy.s.expanding().sum().compute()
     with pytest.raises(ValueError, match="min_periods"):
         lazy.expanding(-1)
+
+
+SEVERAL = {
+    "of each": lambda rows: rows.expanding(1).agg(["sum", "count"]),
+    "of rolling windows": lambda rows: rows.rolling(2, min_periods=1).agg(["max", "mean"]),
+    "by column": lambda rows: rows.expanding(1).agg({"m": ["sum"], "f": ["max", "min"]}),
+}
+
+
+@pytest.mark.parametrize("kernels", ["pandas", "polars"])
+@pytest.mark.parametrize("name", SEVERAL)
+def test_rows_of_missing_keys(name: str, kernels: str) -> None:
+    """Statistics of several columns stay beside each other where labels are missing."""
+    masked = pd.array([1, None, 2, 3], dtype="Int64")
+    frame = pd.DataFrame({"k": [1, 2, 3, 4], "f": [1.0, np.nan, 2.0, np.nan], "m": masked})
+    with option_context({"dataframe.kernels": kernels}):
+        keys = ["k", "f"]
+        d, e = (
+            rows.groupby(keys, sort=False, dropna=False)[["f", "m"]].min()
+            for rows in (frame, md.DataFrame(frame, chunk_size=2))
+        )
+        equal(SEVERAL[name](e), SEVERAL[name](d))
