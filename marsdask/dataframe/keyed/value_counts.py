@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 from typing import cast as typed
 
 import numpy as np
@@ -12,6 +13,7 @@ from marsdask.core.traits import Level
 
 from ..elementwise.column_selection import numeric_part
 from ..elementwise.rowwise import NewLabels, column_of, renamed, rowwise
+from ..nodes.dtypes import in_one_type
 from ..nodes.frame_node import FrameNode, axis_number, dtypes_of, is_masked, is_row
 from ..nodes.traits import dtype_of_key
 from ..ordered.sort_values import sort_values
@@ -79,29 +81,39 @@ def _counts_of_objects(obj: Series, *, dropna: bool) -> Series:
     like = obj.node.meta.value_counts()
     how = {"dropna": dropna, "name": obj.node.meta.name}
     steps = (object_counts, merge_counts, finish_counts)
-    fold = FrameFold(like, None, False, "value_counts", obj.node, steps, tuple(how.items()))
+    rows = in_one_type(obj.node)
+    fold = CountsOfObjects(like, None, False, "value_counts", rows, steps, tuple(how.items()))
     result: Series = collection_of(fold)
     return result
 
 
-def object_counts(block: Any) -> tuple[Any, Any]:
-    """Return the distinct objects of a chunk, and how often each occurs."""
+@dataclass(frozen=True, eq=False)
+class CountsOfObjects(FrameFold):
+    """The number of each value of declared objects, whose type the rows may tell."""
+
+    skips_empty: ClassVar[bool] = False
+
+
+def object_counts(block: Any) -> tuple[Any, Any, Any]:
+    """Return the distinct objects of a chunk, how often each occurs, and their type."""
     counts = block.value_counts(sort=False, dropna=False)
-    return counts.index.to_numpy(object), counts.to_numpy()
+    return counts.index.to_numpy(object), counts.to_numpy(), block.dtype
 
 
-def merge_counts(a: Any, b: Any) -> tuple[Any, Any]:
+def merge_counts(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """Add the counts of two runs of rows."""
-    values, counts = (np.concatenate(pair) for pair in zip(a, b, strict=True))
+    kinds = {kind for values, _, kind in (a, b) if len(values)} or {a[2]}
+    kind = kinds.pop() if len(kinds) == 1 else np.dtype(object)
+    values, counts = (np.concatenate(pair) for pair in zip(a[:2], b[:2], strict=True))
     distinct = pd.Series(values, dtype=object).drop_duplicates().to_numpy()
     places = pd.Index(distinct, dtype=object).get_indexer(pd.Index(values, dtype=object))
-    return distinct, np.bincount(places, counts).astype(np.int64)
+    return distinct, np.bincount(places, counts, len(distinct)).astype(np.int64), kind
 
 
 def finish_counts(found: Any, *, dropna: bool, name: Any) -> Any:
     """Return the counts by object."""
-    values, counts = found or (np.empty(0, object), np.empty(0, np.int64))
-    index = pd.Index(values, dtype=object, name=name)
+    values, counts, kind = found
+    index = pd.Index(values, dtype=object, name=name).astype(kind)
     series = pd.Series(counts, index, name="count")
     return series[index.notna()] if dropna else series
 

@@ -138,3 +138,24 @@ def test_missing_values_of_masked_types(values, flags):
     series = pd.Series(values)
     found = md.Series(series, chunk_size=2).value_counts(dropna=False, **flags)
     equal(found, series.value_counts(dropna=False, **flags))
+
+
+#: Objects by their declared type, of which the rows tell another one.
+OBJECTS = {
+    "replaced": lambda s: s.where(s.notna(), 1),
+    "no rows": lambda s: s[~s].where(s[~s].notna(), 1),
+    "some replaced": lambda s: s.where(s, 1),
+    "masked": lambda s: s.mask(~s),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_types_that_rows_tell(name: str) -> None:
+    """Values and modes have the type that all rows have together."""
+    frame = pd.Series([True, True, True] if name == "no rows" else [True, False, True])
+    for chunk in (1, 3):
+        d, e = (OBJECTS[name](s) for s in (frame, md.Series(frame, chunk_size=chunk)))
+        for dropna in (True, False):
+            equal(e.mode(dropna=dropna), d.mode(dropna=dropna))
+            equal(e.value_counts(dropna=dropna), d.value_counts(dropna=dropna))
+        equal(e.value_counts(sort=False), d.value_counts(sort=False))
