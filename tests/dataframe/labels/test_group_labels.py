@@ -259,3 +259,15 @@ def test_numbers_as_labels_of_columns():
         equal(by(lazy)[[5]].mean(), by(frame)[[5]].mean())
         equal(by(lazy)[5].transform("max"), by(frame)[5].transform("max"))
         equal(by(lazy).cumsum(), by(frame).cumsum())
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("method", ["sum", "size", "first", "quantile"])
+def test_categories_below_labels_of_two_levels(method: str, sort: bool) -> None:
+    """Those without rows are groups, too, where columns have labels of several levels."""
+    values = pd.Categorical(["x", None, "y", "x"], categories=["y", "x", "z"])
+    frame = pd.DataFrame({("c", "o"): values, ("m", "o"): [1.0, 2.0, 3.0, 4.0]})
+    lazy = md.DataFrame(frame, chunk_size=2)
+    for by in (("c", "o"), [("c", "o")]):
+        d, e = (rows.groupby(by, sort=sort, observed=False)[[("m", "o")]] for rows in (frame, lazy))
+        equal(getattr(e, method)(), getattr(d, method)())
