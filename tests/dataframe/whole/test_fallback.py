@@ -264,3 +264,24 @@ def test_texts(name: str) -> None:
     frame = pd.DataFrame({"a": [1, 2]}, pd.date_range("2024", periods=2))
     found = str(call(md.DataFrame(frame, chunk_size=1)))
     assert found == str(call(frame)) if tells else "marsdask" in found
+
+
+LABELS: dict[str, Any] = {
+    "idxmin": lambda d: d.a.idxmin(),
+    "idxmax": lambda d: d.a.idxmax(),
+    "agg": lambda d: d.a.agg("idxmin"),
+    "element": lambda d: d.index[1],
+    "min": lambda d: d.index.min(),
+    "max": lambda d: d.index.max(),
+}
+
+
+@pytest.mark.parametrize("call", LABELS.values(), ids=list(LABELS))
+def test_labels_of_several_levels(call: Any) -> None:
+    """They are tuples of values, which loc takes, and not of lazy scalars."""
+    frame = FRAME.set_index("k", append=True)
+    with option_context({"dataframe.whole": "allow"}):
+        label = call(md.DataFrame(frame, chunk_size=2))
+    expected = call(frame)
+    assert label == expected
+    assert list(map(type, label)) == list(map(type, expected))
