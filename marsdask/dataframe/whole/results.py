@@ -47,9 +47,7 @@ def lazy_result(result: Any, name: str) -> Any:
     if isinstance(result, DEFERRED) or name in ACCESSORS:
         return OfAllRows(result)
     if type(result) in (tuple, list):  # scalars in a tuple are a label, whose values are known
-        return type(result)(
-            item if is_scalar(item) else lazy_result(item, name) for item in result
-        )
+        return type(result)(item if is_scalar(item) else lazy_result(item, name) for item in result)
     if isinstance(result, Iterator):
         if isinstance(result, AbstractContextManager):
             return Reader(result)

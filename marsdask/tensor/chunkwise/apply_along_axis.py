@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import collect, wrap
+from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.machine.costs import Cost
 from marsdask.core.node import Node
+from marsdask.core.session import own_memory
 from marsdask.core.snapshots.functions import function_name
 
 from ..elementwise.nodes import Elementwise, ElementwiseOutputs, operands
@@ -60,6 +62,10 @@ def apply_along_axis(
     if dtype is None or shape is None:
         size = node.shape[axis]
         length = size if isinstance(size, int) else 1
+        nbytes, room = length * node.meta.dtype.itemsize, own_memory()
+        if nbytes > room:
+            advice = "pass dtype= and shape=, and shorter lines"
+            raise MemoryBudgetError(f"a line of {length} elements", (0,), nbytes, room, advice)
         sample = np.asarray(func1d(np.ones(length, node.meta.dtype), *args, **kwargs))
         dtype = sample.dtype if dtype is None else dtype
         shape = sample.shape if shape is None else shape

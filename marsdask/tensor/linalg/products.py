@@ -14,7 +14,7 @@ from marsdask.core.sizes import Size, Unknown, known, numbers, shape_text
 from marsdask.tensor.elementwise.ufuncs import astype, multiply, subtract
 from marsdask.tensor.indexing.advanced import Take
 from marsdask.tensor.indexing.assignment import into
-from marsdask.tensor.indexing.getitem import getitem, take
+from marsdask.tensor.indexing.getitem import take
 from marsdask.tensor.indexing.output_rules import (
     DOT,
     OUTPUT,
@@ -300,26 +300,29 @@ def einsum(
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
     labels, out_labels = subscripts.expanded([node.meta.ndim for node in nodes])
     alone = len(nodes) == 1 and out is None and set(labels[0]) == set(out_labels) and letter == "K"
-    if alone and (result := _remapped(nodes[0], labels[0], out_labels)) is not None:
-        return result
+    for place, pair in enumerate(zip(nodes, labels, strict=True)):
+        nodes[place], labels[place] = _diagonals(*pair)
+    if alone and len(labels[0]) == len(out_labels):
+        return view(nodes[0], [labels[0].index(label) for label in out_labels])
     result = in_order_of(_contract_path(nodes, labels, out_labels, optimize), letter)
     return into(out, result, casting)
 
 
-def _remapped(node: Node, labels: Labels, kept: Labels) -> Node | None:
-    """Return diagonals in another order of axes, ``None`` if lengths are unknown or differ."""
+def _diagonals(node: Node, labels: Labels) -> tuple[Node, Labels]:
+    """Return diagonals along axes of one label, unless their lengths are unknown or differ."""
     for label in dict.fromkeys(labels):
         axes = [axis for axis, own in enumerate(labels) if own == label]
         lengths = {node.shape[axis] for axis in axes}
         if len(axes) == 1:
             continue
         if len(lengths) > 1 or not known(tuple(lengths)):
-            return None
+            continue
         other_axes = [axis for axis in range(len(labels)) if axis not in axes]
-        along = np.arange(*numbers(lengths))
-        node = getitem.node(view(node, [*axes, *other_axes]), (along,) * len(axes))
+        along = range(*numbers(lengths))
+        count = len(axes)
+        node = Take(view(node, [*axes, *other_axes]), (along,) * count, tuple(range(count)), 0)
         labels = (label, *(labels[axis] for axis in other_axes))
-    return view(node, [labels.index(label) for label in kept])
+    return node, labels
 
 
 def _cast(node: Node, dtype: Any, casting: Any) -> Node:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.errors import MemoryBudgetError
 from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 
@@ -77,3 +78,9 @@ def test_functions_are_pickled() -> None:
     found = mt.frompyfunc(larger, 2, 1)(mt.arange(4, chunk_size=2), 2)
     again = pickle.loads(pickle.dumps(found))
     assert again.compute().tolist() == [2, 2, 2, 3.5]
+
+
+def test_a_line_that_does_not_fit() -> None:
+    """The function is not called with ones that are larger than the memory."""
+    with pytest.raises(MemoryBudgetError, match="a line of"):
+        mt.apply_along_axis(np.cumsum, 0, mt.arange(10**14))

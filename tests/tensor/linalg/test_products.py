@@ -391,3 +391,11 @@ def test_products_drop_no_units(name: str) -> None:
     with pytest.raises(TypeError, match="durations"):
         mt.dot(2, mt.tensor(spans))
     np.testing.assert_array_equal(mt.outer(spans, [1, 2]).compute(), np.outer(spans, [1, 2]))
+
+
+@pytest.mark.parametrize("subscripts", ["ii", "ii->"])
+def test_sums_of_diagonals_read_no_other_elements(subscripts: str) -> None:
+    """As trace: of 10**12 elements those on the diagonal are made."""
+    tensor = mt.ones((10**6, 10**6), chunk_size=10**5, dtype="i8")
+    assert mt.einsum(subscripts, tensor).compute() == 10**6
+    assert mt.einsum("ii->i", mt.ones((10**12, 10**12)))[5:7].compute().tolist() == [1, 1]
