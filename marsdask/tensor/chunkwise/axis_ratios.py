@@ -14,7 +14,9 @@ from marsdask.core.grids.parts import run_of
 from marsdask.core.node import Node, PartOf, Taken
 from marsdask.core.sizes import Chunks, numbers
 
+from ..chunks import regular
 from ..operands import empty
+from .rechunk import recut
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,11 @@ class AxisRatio(Node):
         return part(self.replaced(a=part(self.a, tuple(below))), tuple(beside))
 
     def tile(self, a: Grid) -> Grid:
+        sizes = numbers(a.chunks[self.axis])
+        if any(size % self.few for size in sizes[:-1]):  # others than those at the call
+            step = max(self.few, max(sizes) // self.few * self.few)
+            splits = (*a.chunks[: self.axis], regular(sum(sizes), step))
+            a = recut(a, (*splits, *a.chunks[self.axis + 1 :]))
         options = {**dict(self.options), "axis": self.axis}
         return map_blocks(
             self.func, a, chunks=self._result(a.chunks), meta=self.meta, kwargs=options

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.config import option_context
 from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 CASES: dict[str, Any] = {
@@ -41,3 +42,14 @@ def test_chunks_of_any_size() -> None:
     packed = mt.packbits(mt.tensor(x, chunk_size=13))
     assert_same(packed, np.packbits(x))
     assert_same(mt.unpackbits(packed, count=100), x.astype(np.uint8))
+
+
+@pytest.mark.parametrize("coalesce", [False, True])
+def test_bits_of_other_chunks_than_declared(coalesce: bool) -> None:
+    """Sorted elements come in chunks that only the run tells: no byte is cut."""
+    array = np.random.default_rng(0).integers(0, 50, (3, 5, 4)).astype(float)
+    with option_context({"coalesce": coalesce}):
+        order = mt.argsort(mt.tensor(array, chunk_size=4), axis=None, kind="stable")
+        result = mt.packbits(order > 25).compute()
+    expected = np.packbits(np.argsort(array, axis=None, kind="stable") > 25)
+    np.testing.assert_array_equal(result, expected)
