@@ -41,7 +41,7 @@ TYPED_BY_NO_ROWS = re.compile(
 #: What only running tells to be of rows: without them it has other types, levels and names.
 SHAPED_BY_NO_ROWS = re.compile(r"\.describe\(\)|groupby\(.*\.(n(largest|smallest)|diff)\(|\.join\(")
 #: What ours returns of masked tensors as ``numpy.ma`` does, as its documents say.
-AS_MASKED = ("np.where(", "np.append(")
+AS_MASKED = ("np.append(",)
 #: What pandas raises only if there are rows, or texts that are no numbers, and ours whenever types
 #: tell.
 OF_NO_ROWS = (

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind
+from marsdask.core.collection import Collection, collect, rebind
 from marsdask.core.grids.align import is_one
 from marsdask.core.grids.blockwise import Axes, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -23,7 +23,7 @@ from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
 from ..kernels.duck_arrays import alike, is_foreign
 from ..manipulation.shape import whole
-from ..operands import to_change
+from ..operands import is_masked, to_change
 from .output_rules import OUTPUT, OutputRule
 from .slicing import EVERYTHING, Taken, settle
 
@@ -223,7 +223,10 @@ def assign(target: Any, node: Node, casting: Any = "same_kind", rule: OutputRule
     rule.check(old, node, casting)
     fits = node.shape == old.shape
     if node.incomplete or node.meta.dtype != old.meta.dtype:
-        node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
+        if is_masked(node):
+            node = collect(node).astype(old.meta.dtype).node
+        else:
+            node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
     if not fits:  # its lengths are compared once they are known
         node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))
     rebind(target, node)

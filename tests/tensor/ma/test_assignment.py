@@ -153,3 +153,15 @@ def test_functions_that_leave_masks_alone(chunk_size: int) -> None:
         found = lazy.compute()
         np.testing.assert_array_equal(found.data, expected.data)
         np.testing.assert_array_equal(found.mask, expected.mask)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i2", "c8"])
+def test_operators_that_keep_the_type(dtype: str) -> None:
+    """What an operator makes is cast to the type of the tensor that it changes."""
+    array = np.ma.masked_equal(np.arange(6, dtype=dtype).reshape(2, 3), 4)
+    tensor = ma.from_masked(array).rechunk(2)
+    array += 1
+    tensor += 1
+    assert tensor.dtype == array.dtype
+    np.testing.assert_array_equal(tensor.compute().filled(0), array.filled(0))
+    np.testing.assert_array_equal(ma.getmaskarray(tensor).compute(), np.ma.getmaskarray(array))
