@@ -25,7 +25,7 @@ from marsdask.core.snapshots.functions import function_label
 from ..operands import as_node, literal, sparse_empty
 from ..sparse.blocks import is_sparse
 from ..typing import public
-from .rechunk import match_by_position, recut, whole_along
+from .rechunk import match_by_position, recut, whole_along, whole_if_declared
 from .user_functions import (
     ChunkMaker,
     PromisedShape,
@@ -167,6 +167,11 @@ class MapBlocks(Node):
         return tuple(splits)
 
     def tile(self, *grids: Grid) -> Any:
+        if self.dropped:
+            whole = []
+            for node, grid in zip(self.arrays, grids, strict=True):
+                whole.append((yield from whole_if_declared(node, grid)))
+            grids = tuple(whole)
         if self.aligns:
             grids, chunks = yield from aligned(grids, recut)
         else:

@@ -248,6 +248,23 @@ def whole_along(node: Node, axes: tuple[int, ...], ndim: int) -> Node:
     return as_node(rechunk.node(node, several)) if several else node
 
 
+def whole_if_declared(node: Node, grid: Grid) -> Generator[Look, Any, Grid]:
+    """Return a grid in one chunk along the axes that its node has declared as one.
+
+    Of unknown lengths only the run tells how many chunks there are.
+    """
+    several = {axis for axis, sizes in enumerate(node.chunks) if len(sizes) == 1}
+    several = {axis for axis in several if len(grid.chunks[axis]) > 1}
+    if not several:
+        return grid
+    (grid,) = yield from resolved(grid)
+    splits = tuple(
+        (sum(numbers(sizes)),) if axis in several else sizes
+        for axis, sizes in enumerate(grid.chunks)
+    )
+    return recut(grid, splits)
+
+
 def match_by_position(arrays: tuple[Node, ...]) -> bool:
     """Tell whether arrays have unlike lengths, but chunks that match in number."""
     chunks = [node.chunks for node in arrays]

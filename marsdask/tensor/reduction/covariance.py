@@ -72,6 +72,8 @@ def cov(
         raise ValueError("ddof must be integer")
     ddof = ddof if ddof is not None else 0 if bias else 1
     sets = [_observations(m, rowvar)]
+    if sets[0].shape[0] == 0:  # as in NumPy, whatever the other arguments
+        return as_node(np.zeros((0, 0)))
     if y is not None:
         sets.append(_observations(y, rowvar, second=True))
     if dtype is None:

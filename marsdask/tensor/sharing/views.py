@@ -25,7 +25,7 @@ def show(
 ) -> Collection | None:
     """Return the view of a tensor whose node is given, ``None`` if NumPy's array is a copy."""
     own = base.node
-    if type(node) is Elementwise and _is_no_part(node):
+    if node is not own and type(node) is Elementwise and _is_no_part(node):
         return frozen(node, READ_ONLY)
     if writes == "untraced":
         return frozen(node, UNTRACED)

@@ -84,3 +84,14 @@ def test_a_line_that_does_not_fit() -> None:
     """The function is not called with ones that are larger than the memory."""
     with pytest.raises(MemoryBudgetError, match="a line of"):
         mt.apply_along_axis(np.cumsum, 0, mt.arange(10**14))
+
+
+def test_lines_of_unknown_length() -> None:
+    """They are whole, however many chunks the run finds."""
+    array = np.array([1.0, 0, 3, 4, 0, 5])
+    x = mt.tensor(array, chunk_size=2)
+    found = mt.argwhere(x > 2)
+    places = np.argwhere(array > 2)
+    result = mt.apply_along_axis(np.sum, 1, mt.unwrap(mt.dot(found, found.T)))
+    expected = np.apply_along_axis(np.sum, 1, np.unwrap(np.dot(places, places.T)))
+    np.testing.assert_allclose(result.compute(), expected)

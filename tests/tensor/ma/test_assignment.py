@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import marsdask
 import marsdask.tensor as mt
 from marsdask.core.collection import rebind
+from marsdask.tensor import ma
 from marsdask.tensor.ma import assignment
 from tests.strategies import chunkings, draws, grids
 

@@ -84,3 +84,13 @@ def test_types_without_means(name: str, dtype: Any) -> None:
         getattr(np, name)(array, dtype=dtype)
     with pytest.raises(theirs.type):
         getattr(mt, name)(mt.tensor(array, chunk_size=2), dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [complex, np.float32])
+def test_no_variables(dtype: Any) -> None:
+    """NumPy returns float64 then, whatever the type."""
+    array = np.zeros((0, 4), dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("cov", "corrcoef"):
+            assert_same(getattr(mt, name)(mt.tensor(array)), getattr(np, name)(array))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ COPIES: dict[str, Any] = {
     "arithmetic": lambda xp, a: xp.diagonal(a) + 1,
     "positions": lambda xp, a: xp.broadcast_to(a, (2, 3, 4))[[0, 1]],
     "frombuffer": lambda xp, a: xp.frombuffer(bytearray(b"12345678" * 4)),
+    "of a pickled imaginary part": lambda xp, a: pickle.loads(pickle.dumps(a[0].imag)).ravel(),
 }
 #: What writes to an array; many of them are wrong besides.
 WRITES: dict[str, Any] = {
