@@ -313,7 +313,8 @@ def _order_of_level(level: pd.Index, codes: Any) -> Any:
     """Return the order of a level of labels in memory: unused labels let pandas make another."""
     if level.is_monotonic_increasing:
         return None
-    return level if len(np.unique(codes[codes >= 0])) == len(level) else OCCURRENCE
+    used = pd.unique(codes[codes >= 0])
+    return level if len(used) == len(level) else level.take(used)
 
 
 def orders_beside(node: Node) -> tuple[Any, ...]:

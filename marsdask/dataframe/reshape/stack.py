@@ -371,15 +371,17 @@ def _order_of_levels(node: Node, levels: Sequence[int]) -> tuple[pd.Index, ...] 
     if not is_unsorted and not any(lacking):
         return None
     return tuple(
-        some if lacks else _in_order(every, orders[at])
+        (some if isinstance(orders[at], str) else some.dropna())
+        if lacks
+        else _in_order(every, orders[at])
         for at, every, some, lacks in zip(levels, labels, chosen, lacking, strict=True)
     )
 
 
 def _in_order(labels: pd.Index, order: Any) -> pd.Index:
     """Return the labels of a level, which are in the order in which they occur, in its order."""
-    if order is None:
-        return labels.sort_values()
+    if order is None:  # a missing label is no label of a level
+        return labels.dropna().sort_values()
     return order[order.isin(labels)] if isinstance(order, pd.Index) else labels
 
 

@@ -222,3 +222,13 @@ def test_levels_of_objects_stay_objects() -> None:
     frame = pd.DataFrame([["A", "1", 5], ["B", "2", 6]], columns=["x", "y", "v"], dtype=object)
     lazy = md.DataFrame(frame, chunk_size=1)
     equal(lazy.set_index(["y", "x"]).unstack(), frame.set_index(["y", "x"]).unstack())
+
+
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("unused", [False, True])
+def test_missing_labels_beside_levels_in_an_order_of_their_own(level: int, unused: bool) -> None:
+    """They come first, as in pandas, though the labels of another level are not sorted."""
+    outer = ["z", "a", "b"] if unused else ["z", "a"]
+    labels = pd.MultiIndex([outer, ["x", "y"]], [[0, 1, 1, 0], [0, -1, 1, -1]])
+    series = pd.Series(range(4), labels)
+    equal(md.Series(series, chunk_size=1).unstack(level), series.unstack(level))
