@@ -21,9 +21,9 @@ from marsdask.core.sizes import Chunks, known, total, unknown_sizes
 from marsdask.core.traits import Traits
 
 from ..elementwise.operands import aligned_tensor, aligned_values, array_of, labelled_values
-from ..elementwise.rowwise import column_of, level_values, relabelled, rowwise, with_columns
+from ..elementwise.rowwise import level_values, relabelled, rowwise, with_columns
 from ..keyed.aggregation import GroupByCall, Pairs, calls_user
-from ..nodes.frame_node import is_array
+from ..nodes.frame_node import dtypes_of, is_array
 from ..reduction.fold import WithFills
 from ..reduction.reductions import collection_of
 from ..rows import levels_in
@@ -429,6 +429,6 @@ def with_empty_groups(
         _, bounds = labels_of_bins(times, how)
         obj = rowwise(with_columns, obj, times, names=(label,))
         return obj, TimeBins(how, label), bounds
-    kinds = [column_of(obj.node.meta, [key]).dtypes.iloc[0] for key in labels]
+    kinds = [dtypes_of(obj.node.meta[key])[0] for key in labels]
     has_categories = any(isinstance(dtype, pd.CategoricalDtype) for dtype in kinds)
     return obj, None if observed or not has_categories else Categories()
