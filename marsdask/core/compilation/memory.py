@@ -140,6 +140,9 @@ class _Temporaries:
 #: Advice for results that are too large.
 _INSTEAD = "reduce it, write it with to_zarr() or to_parquet(), or use a smaller dtype"
 
+#: Advice for operations that have to keep too much.
+_BEFORE = "choose rows and columns before it, or use a smaller dtype"
+
 
 def check_results(grids: Sequence[Grid], plan: Plan) -> None:
     """Raise if results are too large to keep or to fetch, before execution.
@@ -164,16 +167,27 @@ def check_looking(nodes: Iterable[Node], roots: Sequence[Node], plan: Plan) -> N
             continue
         if (node.holds_all or node in roots) and node.itemsize and _is_sized(node.meta):
             nbytes = int(node.itemsize * math.prod(map(sum, map(numbers, node.chunks))))
-            _check_bytes(_described(node), nbytes, nbytes if node in roots else 0, plan)
+            fetched, advice = (nbytes, _INSTEAD) if node in roots else (0, _BEFORE)
+            _check_bytes(_described(node), nbytes, fetched, plan, advice)
 
 
-def _check_bytes(name: str, kept: int, fetched: int, plan: Plan) -> None:
+def check_kept(grids: Sequence[Grid], plan: Plan) -> None:
+    """Raise if the results of a stage are too large to keep for the next one, before they are made.
+
+    Among these are the parts of rows that a merge moves: all have to be there before any is merged.
+    """
+    nbytes = sum(_kept(grids).values())
+    name = _written(max(grids, key=_whole)) if grids else ""
+    _check_bytes(name, nbytes, 0, plan, _BEFORE)
+
+
+def _check_bytes(name: str, kept: int, fetched: int, plan: Plan, instead: str = _INSTEAD) -> None:
     memory, disk = plan.budget or 0, plan.spill or 0
     if plan.spill is not None and kept > memory + disk:
         where = f"memory ({format_bytes(memory)}) and spill directories ({format_bytes(disk)})"
         settings = "options.spill_dirs and options.spill_limit, or a worker's --spill-dirs,"
-        instead = f"{_INSTEAD}; {settings} give more room"
-        raise ResultsTooLarge(name, kept, memory + disk, where, instead)
+        advice = f"{instead}; {settings} give more room"
+        raise ResultsTooLarge(name, kept, memory + disk, where, advice)
     if plan.client is not None and fetched > plan.client:
         raise too_large_to_fetch(name, fetched, plan.client)
 

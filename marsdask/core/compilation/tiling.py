@@ -23,7 +23,7 @@ from ..sizes import Chunks, Size, Unknown
 from .batches import Batch, Batches
 from .frontier import Frontier
 from .lowering import Lowering, Tasks, lower_again, lowered
-from .memory import check_looking, check_results
+from .memory import check_kept, check_looking, check_results
 from .passes import run_passes
 from .rules.coalescing import shown
 from .rules.simplification import substitute
@@ -118,6 +118,9 @@ class Compilation:
         if self._paused:
             if not self._started:
                 check_looking(self._paused, self.graph.roots, self.plan)
+            check_kept(
+                [grid for paused in self._paused.values() for grid in paused.look.whole], self.plan
+            )
             refs = [ref for paused in self._paused.values() for ref in paused.look.run()]
         else:
             self._final = True

@@ -190,6 +190,11 @@ class Look:
     grids: tuple[Grid | Ref, ...]
     keep: tuple[Grid, ...] = ()
 
+    @property
+    def whole(self) -> list[Grid]:
+        """The grids of which all chunks run."""
+        return [item for item in (*self.grids, *self.keep) if not isinstance(item, Ref)]
+
     def refs(self) -> list[Ref]:
         """Return the requested chunks; the answer has one info for each, in this order."""
         several = ((item,) if isinstance(item, Ref) else item.refs() for item in self.grids)

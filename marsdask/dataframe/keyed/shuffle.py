@@ -21,6 +21,7 @@ from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
 from ..elementwise.rowwise import column_of
+from ..nodes.frame_node import label_bytes
 from ..row_parts import RowPart, positions, smallest, split_at, unlabelled
 from ..rows import concat
 
@@ -107,7 +108,15 @@ def cut_by_hash(
     positions.
     """
     kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
-    return map_blocks(split_by_hash, source, itemsize=source.width, kwargs=kwargs)
+    return map_blocks(split_by_hash, source, itemsize=_part_width(source, keep), kwargs=kwargs)
+
+
+def _part_width(source: Grid, keep: str) -> float | None:
+    """Return the bytes of a row in the parts, at least; ``None`` for keys, which are fewer."""
+    if source.width is None or keep == "keys":
+        return None
+    has_labels = keep in {"labels", "rows"}
+    return source.width if has_labels else source.width - label_bytes(source.meta.index)
 
 
 #: The number of rows of each part, ``None`` if unknown.

@@ -54,9 +54,9 @@ def row_bytes(meta: Any) -> float:
 
 def _row_bytes(meta: Any) -> float:
     if isinstance(meta, pd.DataFrame):
-        return _index_bytes(meta.index) + sum(map(_dtype_bytes, meta.dtypes))
+        return label_bytes(meta.index) + sum(map(_dtype_bytes, meta.dtypes))
     if isinstance(meta, pd.Series):
-        return _index_bytes(meta.index) + _dtype_bytes(meta.dtype)
+        return label_bytes(meta.index) + _dtype_bytes(meta.dtype)
     if isinstance(meta, pd.MultiIndex):
         return float(sum(map(_dtype_bytes, meta.dtypes)))
     return _dtype_bytes(meta.dtype)
@@ -99,7 +99,8 @@ def _levels(meta: Any) -> list[tuple[Hashable, Any]]:
     return [(level.name, level.dtype) for level in labels.levels]
 
 
-def _index_bytes(index: pd.Index) -> float:
+def label_bytes(index: pd.Index) -> float:
+    """Estimate the bytes of one row's label; numbers of rows take none."""
     return 0.0 if isinstance(index, pd.RangeIndex) else row_bytes(index)
 
 

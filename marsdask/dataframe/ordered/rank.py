@@ -113,6 +113,8 @@ class GroupNumbers:
 class NumberedRows(SameChunks, FrameNode):
     """A number for each row of a frame of keys."""
 
+    holds_all = True
+
     numbering: Numbering
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import marsdask
+import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core import collection as collection_module
 from marsdask.core import session as session_module
@@ -215,6 +216,30 @@ def test_what_is_joined_is_kept_once(tight):
     kept = parts[1].execute()
     assert mt.concatenate([kept] * 4).execute().shape == (2**12, 2**10)
     assert mt.concatenate(parts).blocks[:4].execute().shape == (2**10, 2**10)
+    del tight
+
+
+MOVED = {
+    "rank": lambda rows: rows.a.rank(),
+    "merge": lambda rows: rows.merge(rows + 1, on="a"),
+    "merge of labels": lambda rows: rows.merge(rows[::-1], left_index=True, right_index=True),
+    "duplicated": lambda rows: rows.duplicated(),
+    "groups": lambda rows: rows.groupby("a").b.cumsum(),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_operations_that_keep_too_much_are_refused(name, tight):
+    """Before anything has run; those of fewer rows, or of a column, go on."""
+    runs: list[int] = []
+    values = mt.arange(2**23, chunk_size=2**16).reshape(-1, 2)
+    values = values.map_blocks(noted, runs=runs, dtype=np.int64)
+    rows = md.DataFrame(values, columns=["a", "b"])
+    with pytest.raises(ResultsTooLarge, match=r"spill directories.*before it"):
+        MOVED[name](rows).sum().compute()
+    assert not runs
+    few = rows.iloc[: 2**16]
+    assert MOVED[name](few).sum().compute() is not None
     del tight
 
 
