@@ -20,7 +20,6 @@ REASONS = {
     ("array", "object"): "the name hides a builtin; the argument is first everywhere",
     ("array", "ndmax"): "only objects nested in arrays need it",
     ("astype", "x"): "positional only",
-    ("compress", "out"): "the length of the result is known when it runs",
     ("empty_like", "prototype"): "the argument is first, and named a in all of its kin",
     ("load", "encoding"): "archives of Python 2 are not read",
     ("load", "fix_imports"): "archives of Python 2 are not read",
