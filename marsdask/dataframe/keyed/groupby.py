@@ -140,7 +140,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
         key = listed_names(in_memory(key))
         if self._flags["selected"]:
             raise IndexError(f"Column(s) {self._selection} already selected")
-        if isinstance(key, tuple) and len(key) > 1 and self._node.meta.columns.nlevels == 1:
+        if isinstance(key, tuple) and len(key) > 1:
             raise ValueError(
                 "Cannot subset columns with a tuple with more than one element. Use a list instead."
             )

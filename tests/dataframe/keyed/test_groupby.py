@@ -479,3 +479,14 @@ def test_a_transform_of_a_column_needs_a_function():
     groups = md.DataFrame(table(4), chunk_size=2).groupby("k").u
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'func'"):
         groups.transform()
+
+
+@pytest.mark.parametrize("key", [("a", "x"), ("a", "x", "z"), ("a", "q")])
+@pytest.mark.parametrize("columns", [[("a", "x"), ("a", "y")], ["a", "x"]])
+def test_a_tuple_chooses_no_columns(columns, key):
+    """Not even the one of that label, as in pandas; a list of it does."""
+    frame = pd.DataFrame([[1, 2], [3, 4]])
+    frame.columns = pd.Index(columns)
+    for rows in (frame, md.DataFrame(frame)):
+        with pytest.raises(ValueError, match="Cannot subset columns with a tuple"):
+            rows.groupby(columns[0])[key]
