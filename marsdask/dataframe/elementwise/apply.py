@@ -163,8 +163,7 @@ def _conformed(found: Any, meta: Any, by_function: bool, by_value: bool) -> Any:
 
 def without_values(found: Any, dtype: Any) -> Any:
     """Return results in the type that missing ones have beside values of a type, if all are."""
-    of_times = isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM"
-    is_other_time = found.dtype.kind in "mM" and not of_times
+    is_other_time = found.dtype.kind in "mM" and not exemplars.is_datetimelike(dtype)
     if found.dtype == dtype or is_other_time or not found.isna().all():
         return found
     plain = isinstance(dtype, np.dtype)

@@ -245,6 +245,11 @@ def is_time(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype | pd.DatetimeTZDtype) and dtype.kind in "mM"
 
 
+def is_datetimelike(dtype: Any) -> bool:
+    """Tell whether values are points of time, durations or periods."""
+    return is_time(dtype) or isinstance(dtype, pd.PeriodDtype)
+
+
 @dataclass(frozen=True)
 class ExemplarsOf:
     """Finds exemplars of some columns of a chunk."""

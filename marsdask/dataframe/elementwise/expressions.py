@@ -137,6 +137,11 @@ class Evaluation:
         for at, level in enumerate(labels.names if isinstance(labels, pd.MultiIndex) else ()):
             if name == (f"ilevel_{at}" if level is None else level):
                 return rowwise(level_values, self.frame, level=at)
+        if name in self.frame.columns.names:
+            raise NotImplementedError(
+                f"an expression with {name!r}, the name of the columns, is not supported; rename "
+                "it with rename_axis(axis=1)"
+            )
         raise pd.errors.UndefinedVariableError(name)
 
     def _boolop(self, node: ast.BoolOp) -> Any:

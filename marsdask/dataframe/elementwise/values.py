@@ -227,6 +227,11 @@ def _of_columns(frame: Any, values: Any) -> pd.Series:
     """Return a value for each column; a single one is that of all."""
     values = [*values] * len(frame.columns) if len(values) == 1 else values
     if len(values) != len(frame.columns):
+        if len(frame.columns) == 1:
+            raise NotImplementedError(
+                "values for the rows of one column, without labels, are not supported as a list; "
+                "use a Series"
+            )
         raise ValueError(f"other must have {len(frame.columns)} values, one for each column")
     return pd.Series(values, index=frame.columns)
 

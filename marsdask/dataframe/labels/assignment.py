@@ -165,8 +165,9 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         mask = _mask_at(obj, positions)
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
-    chosen = bool(np.size(np.arange(len(obj))[positions]))
-    return _put(obj, mask, places, value, False, positions, chosen=chosen)
+    is_slice = isinstance(positions, slice)
+    count = len(range(len(obj))[positions]) if is_slice else np.size(positions)
+    return _put(obj, mask, places, value, False, positions, chosen=count > 0)
 
 
 def _mask_at(obj: Any, positions: Any) -> Any:

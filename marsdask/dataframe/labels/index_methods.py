@@ -16,7 +16,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.traits import Level, SortKey
 
 from ..create import series_from_tensor
-from ..elementwise.exemplars import constructed, with_exemplars
+from ..elementwise.exemplars import constructed, is_datetimelike, with_exemplars
 from ..elementwise.rowwise import Method, NewLabels, rowwise, to_series
 from ..nodes.frame_node import is_masked
 from ..reduction.properties import monotonic
@@ -466,6 +466,10 @@ def drop(index: Index, labels: Any, errors: str = "raise") -> Index:
     """
     if not isinstance(labels, pd.Index):
         labels = pd.Index(list(labels) if pd.api.types.is_list_like(labels) else [labels])
+    if is_datetimelike(index.node.meta.dtype) and not is_datetimelike(labels.dtype):
+        raise NotImplementedError(
+            "Index.drop() of texts among times is not supported; use pd.to_datetime()"
+        )
     mask: Any = index.isin(labels)
     if errors != "ignore":
         there: Any = chosen(index, mask)

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.sizes import total
 from marsdask.core.traits import Level, SortKey
 
+from ..elementwise.exemplars import is_datetimelike
 from ..elementwise.operands import is_mask
 from ..elementwise.row_functions import no_columns, row_function
 from ..nodes.frame_node import is_array
@@ -39,7 +40,12 @@ def _are_among(index: Any, labels: Any) -> Any:
     types = {getattr(item.dtype, "kind", "O") for item in (index, pd.Index(labels))}
     if "b" in types and types & set("iufc"):
         return np.zeros(len(index), dtype=bool)
-    return index.isin(labels)
+    if not is_datetimelike(index.dtype):
+        return index.isin(labels)
+    chosen = np.zeros(len(index), dtype=bool)
+    places = index.get_indexer_for(labels)  # texts are times, too
+    chosen[places[places >= 0]] = True
+    return chosen
 
 
 @row_function(no_columns)

@@ -508,6 +508,10 @@ def reindex(
         by_column = by_column or index is not None
         index, columns = (index, labels) if by_column else (labels, columns)
     options.pop("copy", None)
+    if pd.api.types.is_list_like(options.get("tolerance")):
+        raise NotImplementedError(
+            "reindex(tolerance=) takes one distance for all labels; call it for each of several"
+        )
     # pandas takes rows and columns of one type at once: a gap in one widens all.
     at_once = len(set(dtypes_of(obj.node.meta))) == 1 or not set(options) <= {"fill_value"}
     columns = columns.compute() if isinstance(columns, Collection) else columns

@@ -75,6 +75,11 @@ def cov(
     frame: Any, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False
 ) -> DataFrame:
     """Return the covariances of all pairs of columns, in one pass. See pandas.DataFrame.cov."""
+    if any(dtype.kind in "mM" for dtype in frame.node.meta.dtypes):  # chosen or not
+        raise TypeError(
+            "DataFrame contains columns with dtype datetime64 or timedelta64, which are not "
+            "supported for cov."
+        )
     frame = _numbers_of(frame, "cov", numeric_only=numeric_only)
     labels = frame.node.meta.columns
     like = pd.DataFrame(0.0, labels, labels)

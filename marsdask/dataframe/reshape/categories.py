@@ -142,9 +142,9 @@ def get_dummies(
     for position, (label, kind) in enumerate(encoded.dtypes.items()):
         if isinstance(kind, pd.CategoricalDtype):
             continue
-        if not frame.columns.is_unique:
+        if not frame.columns.is_unique or label is None:
             raise NotImplementedError(
-                f"get_dummies() of several columns {label!r} is not supported; use set_axis(axis=1)"
+                f"get_dummies() of columns {label!r} is not supported; use set_axis(axis=1)"
             )
         data = _categorical(data, encoded.columns[position])
     if meta.ndim == 2:

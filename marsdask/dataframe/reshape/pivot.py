@@ -97,6 +97,10 @@ def pivot_table(
         raise NotImplementedError(
             "pivot_table(dropna=False, sort=False) is not supported; use groupby() and unstack()"
         )
+    if not data.columns.is_unique:
+        raise NotImplementedError(
+            "pivot_table() of columns of equal labels is not supported; use set_axis(axis=1)"
+        )
     rows, names = _keys(data, index), _keys(data, columns)
     several = values is None or pd.api.types.is_list_like(values)
     keys = [*rows, *names]

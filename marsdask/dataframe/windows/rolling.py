@@ -15,6 +15,7 @@ from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 
+from ..elementwise.exemplars import is_datetimelike
 from ..nodes.frame_node import S
 from ..ordered.rows_at_once import RowsAtOnce
 from ..ordered.shift import RowStencil
@@ -143,6 +144,6 @@ def rolling(
     meta = obj.node.meta
     meta.rolling(**options)  # raises at once, as in pandas
     dtype = (meta.index if on is None else meta[on]).dtype
-    if by_time and dtype.kind not in "mM" and not isinstance(dtype, pd.PeriodDtype):
+    if by_time and not is_datetimelike(dtype):
         raise ValueError("window must be an integer 0 or greater")
     return Rolling(obj, tuple(options.items()))

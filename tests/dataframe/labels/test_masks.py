@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.config import option_context
 from tests.dataframe.tables import equal, same, tables
 from tests.strategies import draws
 
@@ -177,3 +178,31 @@ def test_empty_masks(call):
         keys: tuple[Any, ...] = (np.zeros(0, dtype=bool), pd.Index([], dtype=bool), [])
         for key in keys:
             same(lambda x, key=key: MASKED[call](x, key), md.DataFrame(rows, chunk_size=1), rows)
+
+
+TIMES: dict[str, tuple[Any, str]] = {
+    "times": (pd.date_range("2024-01-01", periods=3), "2024-01-02"),
+    "times of a zone": (pd.date_range("2024-01-01", periods=3, tz="UTC"), "2024-01-02"),
+    "periods": (pd.period_range("2024-01-01", periods=3), "2024-01-02"),
+    "durations": (pd.timedelta_range("1D", periods=3), "2 days"),
+}
+BY_TEXT: dict[str, Any] = {
+    "drop": lambda x, text: x.drop(text),
+    "drop a list": lambda x, text: x.drop([text]),
+    "loc": lambda x, text: x.loc[[text, text]],
+    "reindex": lambda x, text: x.reindex([text, "1 days" if "days" in text else "2024-01-01"]),
+}
+
+
+@pytest.mark.parametrize("labels", TIMES)
+@pytest.mark.parametrize("call", BY_TEXT)
+def test_texts_among_times(call, labels):
+    """A text is a time, a duration or a period where labels are."""
+    index, text = TIMES[labels]
+    rows = pd.Series(range(3), index=index)
+    lazy = md.Series(rows, chunk_size=1)
+    with option_context({"dataframe.whole": "allow"}):
+        same(lambda x: BY_TEXT[call](x, text), lazy, rows, check_freq=False)
+        equal(lazy.index.drop([text]), index.drop([text]))
+    with pytest.raises(KeyError):
+        lazy.drop("9 days" if "days" in text else "2025-01-01")

@@ -99,3 +99,12 @@ def test_frames_with_numbers_of_other_types(name, dtype):
         equal(getattr(lazy, name)(), getattr(frame, name)())
         with pytest.raises(ValueError, match="could not convert"):
             getattr(lazy.assign(c="x"), name)().compute()
+
+
+@pytest.mark.parametrize("numeric_only", [False, True])
+def test_covariances_beside_times(numeric_only):
+    """Times are refused, chosen or not, as in pandas."""
+    frame = pd.DataFrame({"t": pd.to_datetime(["2020", "2021"]), "v": [1.0, 2.0]})
+    for rows in (frame, md.DataFrame(frame, chunk_size=1)):
+        with pytest.raises(TypeError, match="which are not supported for cov"):
+            rows.cov(numeric_only=numeric_only)

@@ -141,6 +141,19 @@ CALLS: dict[str, Any] = {
         d[["a"]].iloc[:0], lambda d: d.loc.__setitem__((slice(None), "z"), [1, 2])
     ),
     "a condition with gaps": lambda _, d: d.filter(cond=d.f.convert_dtypes() > 1, na=True),
+    "a distance for each label": lambda _, d: d.sort_index().reindex(
+        [0, 3, 8], method="nearest", tolerance=[2, 0, 5]
+    ),
+    "a value for each row of one column": lambda _, d: d[["f"]].where(d[["f"]] > 1, [5, 6, 7, 8]),
+    "indicators of a column without a name": lambda pd, d: pd.get_dummies(
+        d[["k"]].set_axis([None], axis=1)
+    ),
+    "columns of one name in a table": lambda pd, d: d.set_axis(["k", "v", "v"], axis=1).pivot_table(
+        index="k", values="v"
+    ),
+    "the name of the columns": lambda _, d: (
+        d[["a", "f"]].iloc[:2].set_axis([4, 1], axis=1).rename_axis(columns="n").eval("n * 2")
+    ),
     "tuples": lambda pd, d: d.align(FRAME.iloc[:2])[0],
 }
 
