@@ -145,8 +145,7 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         if not obj.columns.is_unique:
             if isinstance(value, Collection) and is_row(value.node):
                 raise NotImplementedError(
-                    "iloc[] = of a row to columns of equal labels is not supported; use "
-                    "set_axis(axis=1) first"
+                    "iloc[] = of a row to columns of equal labels is not supported; use set_axis()"
                 )
             return _by_number(obj, assign_iloc, key, value)
         places = np.atleast_1d(np.arange(len(obj.columns))[columns]).tolist()
@@ -165,9 +164,12 @@ def assign_iloc(obj: Any, key: Any, value: Any) -> None:
         mask = _mask_at(obj, positions)
     except IndexError as error:
         raise IndexError("iloc cannot enlarge its target object") from error
-    is_slice = isinstance(positions, slice)
-    count = len(range(len(obj))[positions]) if is_slice else np.size(positions)
-    return _put(obj, mask, places, value, False, positions, chosen=count > 0)
+    return _put(obj, mask, places, value, False, positions, chosen=_count(positions, len(obj)) > 0)
+
+
+def _count(positions: Any, length: int) -> int:
+    """Return how many rows are at positions, of which a list of them may be too long."""
+    return len(range(length)[positions]) if isinstance(positions, slice) else positions.size
 
 
 def _mask_at(obj: Any, positions: Any) -> Any:

@@ -97,10 +97,6 @@ def pivot_table(
         raise NotImplementedError(
             "pivot_table(dropna=False, sort=False) is not supported; use groupby() and unstack()"
         )
-    if not data.columns.is_unique:
-        raise NotImplementedError(
-            "pivot_table() of columns of equal labels is not supported; use set_axis(axis=1)"
-        )
     rows, names = _keys(data, index), _keys(data, columns)
     several = values is None or pd.api.types.is_list_like(values)
     keys = [*rows, *names]
@@ -144,6 +140,10 @@ def _values(data: DataFrame, values: Any, keys: list[Any]) -> list[Any]:
     """Return the columns that are aggregated."""
     if not keys:
         raise ValueError("No group keys passed!")
+    if not data.columns.is_unique:
+        raise NotImplementedError(
+            "pivot_table() of columns of equal labels is not supported; use set_axis(axis=1)"
+        )
     labels = [key for key in data.columns if key not in keys] if values is None else _listed(values)
     for key in labels:
         if key not in data.columns:
