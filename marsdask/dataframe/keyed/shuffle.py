@@ -21,7 +21,7 @@ from marsdask.core.sizes import Sizes
 from marsdask.core.traits import Partitioning
 
 from ..elementwise.rowwise import column_of
-from ..nodes.frame_node import label_bytes
+from ..nodes.frame_node import label_bytes, row_bytes
 from ..row_parts import RowPart, positions, smallest, split_at, unlabelled
 from ..rows import concat
 
@@ -30,6 +30,9 @@ SAMPLE = 512
 
 #: Only so many keys decide the part of a row: codes of more would not fit in 64 bits.
 LEADING_KEYS = 7
+
+#: The bytes of a row's position in its chunk.
+POSITION_BYTES = 8
 
 #: Up to so many codes of rows, a table tells the part of each.
 TABLE = 2**16
@@ -108,15 +111,17 @@ def cut_by_hash(
     positions.
     """
     kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
-    return map_blocks(split_by_hash, source, itemsize=_part_width(source, keep), kwargs=kwargs)
+    return map_blocks(split_by_hash, source, itemsize=_part_width(source, by, keep), kwargs=kwargs)
 
 
-def _part_width(source: Grid, keep: str) -> float | None:
-    """Return the bytes of a row in the parts, at least; ``None`` for keys, which are fewer."""
-    if source.width is None or keep == "keys":
-        return None
-    has_labels = keep in {"labels", "rows"}
-    return source.width if has_labels else source.width - label_bytes(source.meta.index)
+def _part_width(source: Grid, by: tuple[Any, ...] | None, keep: str) -> float | None:
+    """Return the bytes of a row in the parts, of what is known of it."""
+    if source.width is None or source.meta is None or keep in {"labels", "rows"}:
+        return source.width
+    if keep == "keys":
+        keys = keys_of(source.meta, by).reset_index(drop=True)
+        return min(source.width, row_bytes(keys) + POSITION_BYTES)
+    return source.width - label_bytes(source.meta.index)
 
 
 #: The number of rows of each part, ``None`` if unknown.
