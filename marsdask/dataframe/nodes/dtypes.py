@@ -88,9 +88,14 @@ def _joined_type(parts: Sequence[tuple[Any, Any]]) -> Any:
 
 
 def common_levels(parts: Sequence[tuple[pd.Index, Any]], like: pd.Index) -> pd.Index:
-    """Return ``like`` with the types that joining levels gives: objects count if there are any."""
+    """Return ``like`` with the types that joining levels gives: objects count if there are any.
+
+    Labels of other numbers of levels have no common ones.
+    """
     types = [[(dtype, rows) for dtype in dtypes_of(index) or ()] for index, rows in parts]
     levels = list(zip(*types, strict=False))[: like.nlevels]
+    if len(levels) < like.nlevels:
+        return like
     counted = [
         [dtype for dtype, rows in level if rows or dtype != "object"] or [np.dtype(object)]
         for level in levels
