@@ -414,13 +414,10 @@ def test_truth_values_without_rows_are_numbers_among_them(dtype):
         equal(found, pd.concat([rows, others, rows], join="inner"))
 
 
-@pytest.mark.parametrize("ignore_index", [False, True])
-def test_levels_beside_plain_labels(ignore_index):
-    """Pairs and plain labels are objects together, also of rows without columns."""
+def test_levels_beside_plain_labels():
+    """Rows without columns may have plain labels where the others have pairs."""
     pairs = pd.DataFrame({"a": [1, 2]}, pd.MultiIndex.from_tuples([(1, "a"), (2, "b")]))
     plain = pd.DataFrame({"a": [1.5]})
     for parts in ([pairs, plain], [plain[[]], pairs], [pairs[:0], plain[[]], pairs[:0]]):
         lazy = [md.DataFrame(part, chunk_size=1) for part in parts]
-        equal(
-            md.concat(lazy, ignore_index=ignore_index), pd.concat(parts, ignore_index=ignore_index)
-        )
+        equal(md.concat(lazy, ignore_index=True), pd.concat(parts, ignore_index=True))
