@@ -2,28 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from ..nodes.categories import KnownTypes, TypesOnly
+from ..nodes.dtypes import OneType, is_small
+from ..nodes.frame_node import FrameNode, is_wide
 from ..schemas.schema import once_a_schema
 from .row_functions import labels_of
-from .rowwise import column_of, columns_at, relabelled, rowwise
+from .rowwise import Rowwise, column_of, columns_at, relabelled, rowwise, with_columns
 
 
 def columns_where(frame: Any, holds: Callable[[Any], bool]) -> Any:
     """Return the columns for whose types a function holds."""
-    dtypes = list(frame.node.meta.dtypes)
-    places = [at for at, dtype in enumerate(dtypes) if holds(dtype)]
-    return frame if len(places) == len(dtypes) else frame.iloc[:, places]
+
+    def choose(meta: pd.DataFrame) -> list[int]:
+        return [at for at, dtype in enumerate(meta.dtypes) if holds(dtype)]
+
+    return columns_by_types(frame, choose)
 
 
 def numeric_part(frame: Any) -> Any:
     """Return the columns of numbers and truth values: what pandas leaves if ``numeric_only``."""
     return columns_where(frame, is_numeric_dtype)
+
+
+def columns_by_types(frame: Any, choose: Callable[[pd.DataFrame], list[int]]) -> Any:
+    """Return the columns that a function of no rows chooses by their types.
+
+    Computes the types at the call where the rows decide them, and they the choice: truth values of
+    a join are objects, and integers floats, only if a row has no match.
+    """
+    meta = frame.node.meta
+    places = choose(meta)
+    if (narrow := _without_gaps(frame.node)) is not None and choose(narrow) != places:
+        frame = with_types_of_rows(frame)
+        places = choose(frame.node.meta)
+    return frame if len(places) == len(meta.columns) else frame.iloc[:, places]
+
+
+def with_types_of_rows(frame: Any, kinds: str = "Of") -> Any:
+    """Return rows that declare the types that all of them have; computes them if they are open.
+
+    Only objects, or floats, that may be truth values or integers are.
+    """
+    node = frame.node
+    if _without_gaps(node, kinds) is None:
+        return frame
+    types = type(frame)(TypesOnly(OneType(node))).compute()
+    return type(frame)(KnownTypes(node, types))
+
+
+def _without_gaps(node: Any, kinds: str = "Of") -> Any:
+    """Return no rows of the types without gaps; ``None`` if the rows do not decide the types."""
+    by_rows = isinstance(node.meta, pd.DataFrame) and node.types_by_rows
+    if not by_rows or not is_wide(node.meta) or not is_small(node):
+        return None
+    types = enumerate(node.meta.dtypes.items())
+    places = [at for at, (label, dtype) in types if dtype.kind in kinds and is_open(node, label)]
+    if not places:
+        return None
+    meta = node.meta.copy()
+    for at in places:
+        narrow = bool if meta.dtypes.iloc[at].kind == "O" else "int64"
+        meta.isetitem(at, meta.iloc[:, at].astype(narrow))
+    return meta
+
+
+def is_open(node: Any, key: Hashable) -> bool:
+    """Tell whether the rows decide the type of a column, below assignments of other columns."""
+    types = dict(zip(node.meta.columns, node.meta.dtypes, strict=True))
+    if not isinstance(types.get(key), np.dtype) or types[key].kind not in "fO":
+        return False
+    while isinstance(node, Rowwise) and node.func is with_columns:
+        names = dict(node.kwargs)["names"]
+        if key in names:
+            node = node.args[1 + names.index(key)]
+            break
+        node = node.args[0]
+    if not isinstance(node, FrameNode) or key in node.common_keys:
+        return False
+    return node.types_by_rows
 
 
 def has_unique_labels(meta: pd.DataFrame) -> bool:

@@ -21,7 +21,8 @@ from ..nodes.frame_node import FrameNode, dtypes_of, is_masked
 from ..reduction.fold import FrameFold
 from ..reduction.reductions import collection_of
 from ..schemas.samples import sample, without_rows
-from .rowwise import Method, Rowwise, Unsettled, depends_on_values, rowwise, with_columns
+from .column_selection import is_open
+from .rowwise import Method, Unsettled, depends_on_values, rowwise
 
 #: Exemplars of each column, ``()`` of columns that need none.
 Exemplars = tuple[tuple[Any, ...], ...]
@@ -79,7 +80,8 @@ class Inferred(Listed):
 def constructed(block: Any, labels: tuple[Any, ...] | None = None) -> Any:
     """Return objects, or columns of them, in the types that new objects of pandas have."""
     if block.ndim == 1:
-        return pd.Series(block.to_numpy(object), block.index, name=block.name)
+        is_object = block.dtype == object  # and no truth values of a join without gaps
+        return pd.Series(block.to_numpy(), block.index, name=block.name) if is_object else block
     block = block.copy(deep=False)
     for label in labels or ():
         block[label] = constructed(block[label])
@@ -92,23 +94,7 @@ def keys_in_one_type(node: Node, keys: Sequence[Hashable]) -> Node:
     Chunks that have no missing key would have integers, or truth values.
     """
     opens = isinstance(node, FrameNode) and node.types_by_rows
-    return in_one_type(node) if opens and any(_is_open(node, key) for key in keys) else node
-
-
-def _is_open(node: Any, key: Hashable) -> bool:
-    """Tell whether the rows decide the type of a column, below assignments of other columns."""
-    types = dict(zip(node.meta.columns, node.meta.dtypes, strict=True))
-    if not isinstance(types.get(key), np.dtype) or types[key].kind not in "fO":
-        return False
-    while isinstance(node, Rowwise) and node.func is with_columns:
-        names = dict(node.kwargs)["names"]
-        if key in names:
-            node = node.args[1 + names.index(key)]
-            break
-        node = node.args[0]
-    if not isinstance(node, FrameNode) or key in node.common_keys:
-        return False
-    return node.types_by_rows
+    return in_one_type(node) if opens and any(is_open(node, key) for key in keys) else node
 
 
 def mapped_from(block: Any, dtype: Any) -> Any:
@@ -417,7 +403,9 @@ def _with_values(column: Any, values: tuple[Any, ...]) -> Any:
     dtype = column.dtype
     are_times = is_time(dtype) and all(isinstance(value, TIMES) for value in values)
     are_texts = isinstance(dtype, pd.StringDtype) and pd.api.types.infer_dtype(values) == "string"
-    if not (are_times or are_texts or isinstance(dtype, pd.CategoricalDtype)):
+    # Truth values of a join are objects only where a row has none.
+    are_flags = dtype == "bool" and pd.api.types.infer_dtype(values) == "boolean"
+    if not (are_times or are_texts or are_flags or isinstance(dtype, pd.CategoricalDtype)):
         dtype = np.dtype(object)  # a chunk of its own may have been taken for another type
     behind = pd.Series(objects_of(values, len(values)), dtype=dtype)
     extended = pd.concat([column.astype(dtype), behind], ignore_index=True)

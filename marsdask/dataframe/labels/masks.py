@@ -95,14 +95,14 @@ def check_label_kind(labels: Any, key: Any, *, flags: bool = False) -> None:
 
 @row_function(no_columns)
 def is_between(block: Any, start: Any, stop: Any) -> Any:
-    """Tell of each row whether its label is between two, both included."""
-    labels = block.index
+    """Tell of each row whether its label, of the first level, is between two, both included."""
+    labels = block.index.get_level_values(0)
     mask = np.ones(len(labels), dtype=bool)
     if start is not None:
         mask &= labels >= start
     if stop is not None:
         mask &= labels <= stop
-    return pd.Series(mask, index=labels)
+    return pd.Series(mask, index=block.index)
 
 
 def slice_bounds(obj: Any, key: slice) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection, rebind
 from marsdask.core.machine.costs import kernel
 
-from ..elementwise.column_selection import columns_labelled
+from ..elementwise.column_selection import columns_by_types, columns_labelled
 from ..elementwise.exemplars import objects_of
 from ..elementwise.operands import aligned_tensor, aligned_values
 from ..elementwise.row_functions import labels_of, no_columns, row_function
@@ -158,10 +158,12 @@ def pop(frame: DataFrame, item: Hashable) -> Series:
 
 def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:
     """Return the columns of some types. See pandas.DataFrame.select_dtypes."""
-    meta = frame.node.meta
-    table = meta.set_axis(range(len(meta.columns)), axis=1)
-    places = table.select_dtypes(include=include, exclude=exclude).columns
-    result: DataFrame = frame.iloc[:, places.tolist()]
+
+    def choose(meta: pd.DataFrame) -> list[int]:
+        table = meta.set_axis(range(len(meta.columns)), axis=1)
+        return list(table.select_dtypes(include=include, exclude=exclude).columns)
+
+    result: DataFrame = columns_by_types(frame, choose)
     return result
 
 

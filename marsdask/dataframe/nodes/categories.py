@@ -38,6 +38,7 @@ class KnownTypes(SameChunks, FrameNode):
     """The same rows; each chunk has the types that were found of all."""
 
     keeps_types: ClassVar[bool] = True
+    types_by_rows: ClassVar[bool] = False
 
     like: Any = field(repr=False)
 

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.snapshots.functions import function_name
 
 from ..arguments.pandas_arguments import named_pairs
+from ..elementwise.column_selection import with_types_of_rows
 from ..elementwise.rowwise import columns_at
 from ..nodes.frame_node import axis_number, dtypes_of, is_masked
 from .column_blocks import PandasCall, by_blocks
@@ -207,6 +208,8 @@ def aggregate(
     Functions are names of reductions, and those of NumPy that are the same, or of Python for
     integers. Of others all rows meet in one task.
     """
+    if isinstance(func, list | tuple):  # values of objects stay objects
+        frame = with_types_of_rows(frame, "O")
     meta = frame.node.meta
     across = axis_number(meta, axis) == 1
     func = func.to_dict() if isinstance(func, pd.Series) else func

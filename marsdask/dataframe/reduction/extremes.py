@@ -18,7 +18,7 @@ from pandas.api.types import is_object_dtype
 from marsdask.core.machine.costs import kernel
 from marsdask.core.sizes import total
 
-from ..elementwise.column_selection import numeric_part
+from ..elementwise.column_selection import numeric_part, with_types_of_rows
 from ..elementwise.rowwise import column_of, rowwise
 from ..nodes.frame_node import axis_number, dtypes_of, row_bytes
 from ..rows import concat
@@ -174,6 +174,7 @@ def extreme_label(name: str) -> LabelMethod:
         if numeric_only:
             self = numeric_part(self)
         if axis_number(meta, axis) == 1:
+            self = with_types_of_rows(self, "O")
             _check_types(self.node.meta, name, axis=1)
             labels: Series = rowwise(RowReduction(name), self, skipna=skipna)
             return labels

@@ -11,6 +11,7 @@ from marsdask.core.collection import compute
 from marsdask.core.public import public_call
 
 from ..create import from_pandas
+from ..elementwise.column_selection import with_types_of_rows
 from ..elementwise.rowwise import Method, relabelled, rowwise, with_columns
 from ..nodes.categories import with_all_categories
 from ..nodes.frame_node import as_node, is_masked
@@ -131,7 +132,7 @@ def get_dummies(
         return of_values
     if not isinstance(as_node(data).meta, pd.DataFrame):
         _values(data, "get_dummies")
-    source = data = with_all_categories(data)
+    source = data = with_types_of_rows(with_all_categories(data), "O")
     meta = as_node(data).meta
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
     encoded = frame

@@ -70,9 +70,9 @@ def melt(
         for at in [[place] for place in places] or [[]]
     ]
     result: DataFrame = concat(parts)
-    dtypes = dict(zip(like.columns, dtypes_of(like), strict=True))
-    if dtypes_of(result.node.meta) != dtypes_of(like):
-        result = rowwise(Method("astype"), result, dtypes)
+    types = zip(like.columns, dtypes_of(result.node.meta), dtypes_of(like), strict=True)
+    if casts := {label: dtype for label, own, dtype in types if own != dtype}:
+        result = rowwise(Method("astype"), result, casts)
     result = inferred_objects(result, [*like.columns[: len(ids)], like.columns[-1]])
     return reset_index(result, drop=True) if ignore_index else result
 

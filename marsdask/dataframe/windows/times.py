@@ -104,6 +104,11 @@ def truncate(
                 "truncate() of labels that fall is not supported; use sort_index() first"
             )
         raise ValueError("truncate requires a sorted index")
+    if labels.nlevels > 1:
+        if isinstance(before, tuple) or isinstance(after, tuple):
+            several: S = obj.loc[before:after]
+            return several
+        labels = labels.levels[0]
     start, stop = label_bounds(labels, slice(before, after))
     rows: S = obj[rowwise(is_between, obj, start=start, stop=stop)]
     return rows

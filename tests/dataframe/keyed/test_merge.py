@@ -367,3 +367,41 @@ def test_objects_beside_no_rows(dtype, how):
         for on in ways:
             lazy = md.DataFrame(left, chunk_size=1), md.DataFrame(right, chunk_size=1)
             equal(lazy[0].merge(lazy[1], how=how, **on), left.merge(right, how=how, **on))
+
+
+#: What is made of columns whose types depend on whether each row has a match.
+OF_MATCHES: dict[str, Any] = {
+    "repeat": lambda d: d.c.repeat(2),
+    "explode": lambda d: d.explode("c"),
+    "explode a column": lambda d: d.c.explode(),
+    "melt beside": lambda d: d.melt(id_vars=["c", "i"], value_vars=["k"]),
+    "melt": lambda d: d.melt(id_vars="k", value_vars=["c", "b"]),
+    "melt of several types": lambda d: d.melt(id_vars="c", value_vars=["b", "i"]),
+    "select_dtypes": lambda d: d.select_dtypes("bool"),
+    "select_dtypes, others": lambda d: d.select_dtypes(exclude="int64"),
+    "sum": lambda d: d.sum(numeric_only=True),
+    "mean": lambda d: d.mean(numeric_only=True),
+    "corr": lambda d: d.corr(numeric_only=True),
+    "any": lambda d: d.any(bool_only=True),
+    "rank": lambda d: d.rank(numeric_only=True),
+    "idxmax": lambda d: d.drop(columns=["s"]).idxmax(axis=1),
+    "agg": lambda d: d.agg(["max", "min"]),
+    "describe": lambda d: d.describe(exclude="number"),
+    "get_dummies": lambda d: (md if isinstance(d, md.DataFrame) else pd).get_dummies(d),
+}
+
+
+@pytest.mark.parametrize("name", OF_MATCHES)
+@pytest.mark.parametrize("keys", [[1, 2, 3], [1, 2]])
+def test_truth_values_of_all_matches(name, keys):
+    """Truth values are objects, and integers floats, only if a row has no match."""
+    columns = {"k": [1, 2, 3, 3], "b": [True, False, True, True], "s": list("abca")}
+    left = pd.DataFrame(columns)
+    right = pd.DataFrame({"k": keys, "c": True, "i": 7})
+    call = OF_MATCHES[name]
+    for how in ("left", "outer") if name != "idxmax" or len(keys) > 2 else ():
+        wanted = call(left.merge(right, how=how))
+        for chunk_size in (1, 4):
+            lazy, other = (md.DataFrame(one, chunk_size=chunk_size) for one in (left, right))
+            with option_context({"coalesce": chunk_size > 1}):
+                equal(call(lazy.merge(other, how=how)), wanted)

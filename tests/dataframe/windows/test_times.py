@@ -76,6 +76,20 @@ def test_columns():
     equal(lazy.tz_localize("UTC", axis=1), frame.tz_localize("UTC", axis=1))
 
 
+@pytest.mark.parametrize("bounds", [(0, 1), (1,), (None, 0), (0.5, 2), (2, 1)])
+def test_several_levels(bounds):
+    """Labels of several levels are cut at those of the first one."""
+    frame = pd.DataFrame({"k": [-1, 0, 0, 1, 3], "j": list("abcab"), "v": range(5)})
+    rows: Any = frame.groupby(["k", "j"]).sum()
+    lazy: Any = md.DataFrame(frame, chunk_size=2).groupby(["k", "j"]).sum()
+    if bounds == (2, 1):
+        with pytest.raises(ValueError, match="after"):
+            lazy.truncate(*bounds)
+        return
+    equal(lazy.truncate(*bounds), rows.truncate(*bounds))
+    equal(lazy.v.truncate(*bounds), rows.v.truncate(*bounds))
+
+
 def test_refusals():
     """What is not there says so, and what pandas refuses is refused at the call."""
     frame = table(4)
