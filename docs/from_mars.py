@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 PAGE = HERE / "coming-from-mars.md"
+REFUSED = HERE.parent / "tests" / "mars" / "refused.toml"
 
 sys.path.insert(0, str(HERE.parent))
 
@@ -41,11 +43,17 @@ marsdask follows. Of the remaining {rest} facts **{fair:.1%}** are equal.
 
 With `import marsdask` in place of the alias, values without axes are NumPy's scalars, as NumPy
 gives them, and `linalg.cholesky` returns the lower factor. Of Mars the alias has Python's numbers
-(`options.python_scalars`) and the upper factor.
+(`options.python_scalars`) and the upper factor. With it (`options.mars_results`) estimators and
+functions of `mars.learn` give tensors for arrays in memory, too, what they have learnt has
+`execute` and `fetch`, and `fetch()` executes what was not executed.
 
 In the calls `x` is a tensor of 3 x 4 floats, `xf` the same in Fortran's order, `a` and `f` NumPy's,
 `v` and `i` vectors of floats and integers, `z` of complex numbers, `n` has NaN, `s` is sparse.
 """
+
+OWN_TESTS = """## Mars's own tests that do not hold
+
+What scikit-learn, NumPy and pandas have changed since is theirs here, too."""
 
 
 def page() -> str:
@@ -60,7 +68,16 @@ def page() -> str:
         title = f"{reason[0].upper()}{reason[1:]}"
         lines += [f"\n## {title}\n", "| call | Mars | here |", "|---|---|---|"]
         lines += [_row(line, heres[line]) for line in found[reason]]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_refused()]) + "\n"
+
+
+def _refused() -> list[str]:
+    """Return the part about Mars's own tests."""
+    rows = [
+        f"| {item['reason']} | {'; '.join(f'`{test}`' for test in item['tests'])} |"
+        for item in tomllib.loads(REFUSED.read_text("utf-8"))["reasons"]
+    ]
+    return [f"\n{OWN_TESTS}\n", "| why | tests |", "|---|---|", *rows]
 
 
 def _counted(heres: dict[str, compare.Fact], found: dict[str, list[str]]) -> dict[str, Any]:

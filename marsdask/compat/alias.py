@@ -143,7 +143,8 @@ def install(*, replace: bool = False) -> None:
     """Let ``import mars`` import marsdask in this process, and in processes that it starts.
 
     As in Mars, values without axes are then fetched as Python's numbers, not as NumPy's
-    (``options.python_scalars``).
+    (``options.python_scalars``), ``fetch()`` executes what was not executed, and estimators give
+    tensors for arrays in memory, too (``options.mars_results``).
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ def install(*, replace: bool = False) -> None:
             "(python -m marsdask.compat --replace) to hide it from this program"
         )
     sys.meta_path.insert(0, MarsFinder())
-    options.python_scalars = True
+    options.python_scalars = options.mars_results = True
     os.environ[VARIABLE] = "replace" if replace else "install"
 
 
@@ -193,7 +194,7 @@ def uninstall() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "mars"]:
         del sys.modules[name]
     if os.environ.pop(VARIABLE, None) is not None:
-        options.python_scalars = False
+        options.python_scalars = options.mars_results = False
     for name in (_FRAMES, _ESTIMATORS):
         if (module := sys.modules.get(name)) is not None:
             module.withdraw()

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from marsdask.core.collection import Collection
-from marsdask.tensor import clip
+from marsdask.tensor import absolute, clip, tensor
 
 from .keywords import Ignored, Keyword, LeftOut, Renamed, taking
 
@@ -36,6 +36,23 @@ class Clipped:
 def _clipped(values: Any, eps: float) -> Any:
     clip_values = clip if isinstance(values, Collection) else np.clip
     return clip_values(values, eps, 1 - eps)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Whether the differences of rows are summed."""
+
+    word: str = "use abs(X[:, None] - Y[None])"
+
+    def call(self, method: Any, owner: Any, args: Any, kwargs: Any, name: str, value: Any) -> Any:
+        del name
+        if value in (True, "deprecated"):
+            return method(owner, *args, **kwargs)
+        matrices = [tensor(item) for item in (owner, *args, *kwargs.values()) if item is not None]
+        X, Y = matrices[0], matrices[-1]
+        if X.issparse() or Y.issparse():
+            raise TypeError("sum_over_features=False is not supported for sparse matrices")
+        return absolute(X[:, np.newaxis] - Y[np.newaxis]).reshape(-1, X.shape[1])
 
 
 def _gone(word: str, *values: Any) -> LeftOut:
@@ -65,13 +82,7 @@ KEYWORDS: Final[dict[str, dict[str, Mapping[str, Keyword]]]] = {
         },
     },
     "metrics": {"log_loss": {"eps": Clipped()}},
-    "metrics.pairwise": {
-        "manhattan_distances": {
-            "sum_over_features": _gone(
-                "leave it out, or use abs(X[:, None] - Y[None])", True, "deprecated"
-            )
-        }
-    },
+    "metrics.pairwise": {"manhattan_distances": {"sum_over_features": Differences()}},
     "utils": {"check_array": _FINITE, "check_X_y": _FINITE},
 }
 

@@ -1006,6 +1006,9 @@ def _stored(item: Collection, session: Session | None) -> Stored:
     if result is None and is_part(item._node):
         # A part of a result, such as x[:2], is fetched without computation.
         (result,) = ensure_session(owner).execute([item._node])
+    elif result is None and options.mars_results:
+        owner = ensure_session(owner)
+        result = owner.lookup(item.execute(owner)._node)
     if result is None:
         raise NotExecutedError(
             f"{item.node.label} has not been executed: call execute() before fetch(), or compute()"

@@ -133,6 +133,18 @@ _OPTIONS: dict[str, Option] = {
         "a number of bytes, a share such as 0.5, a string such as '4GiB', or None",
         "The memory of new sessions; by default 60 % of the container's limit or of the RAM.",
     ),
+    "learn.assume_finite": Option(
+        None,
+        lambda value: value is None or _is_bool(value),
+        "a bool or None",
+        "Whether assert_all_finite() looks at no values.",
+    ),
+    "mars_results": Option(
+        False,
+        _is_bool,
+        "a bool",
+        "Whether results are Mars's: fetch() executes, estimators return tensors for arrays, too.",
+    ),
     "python_scalars": Option(
         False,
         _is_bool,
@@ -203,7 +215,6 @@ _OF_MARS: dict[str, Any] = {
     "dataframe.use_arrow_dtype": None,
     "deploy.open_browser": True,
     "kv_store": ":inproc:",
-    "learn.assume_finite": None,
     "learn.working_memory": None,
     "optimize.head_optimize_threshold": 1000,
     "optimize_tileable_graph": True,
@@ -401,8 +412,11 @@ class Options:
         if full in _defaults or full in _ALIASES:
             return get_option(full)
         if any(option.startswith(f"{full}.") for option in (*_defaults, *_ALIASES)):
-            return Options(f"{full}.")
+            return type(self)(f"{full}.")
         return get_option(full)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._prefix,)
 
     def __setattr__(self, name: str, value: Any) -> None:
         set_option(self._prefix + name, value)
@@ -559,6 +573,48 @@ class Options:
     fill_serialized = update
 
 
+class ContextOptions(Options):
+    """The options in the block of an ``option_context``: what is set is so until its end.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the dotted names, with the dot.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> with marsdask.option_context() as context:
+    ...     context.chunk_size = 1000
+    >>> marsdask.options.chunk_size
+    """
+
+    __slots__ = ("_added",)
+
+    def __init__(self, prefix: str = "") -> None:
+        super().__init__(prefix)
+        object.__setattr__(self, "_added", set())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.update({self._prefix + name: value})
+
+    def update(self, new_config: Mapping[str, Any] | Options) -> None:
+        """Set several options until the end of the block; see :meth:`Options.update`."""
+        values = new_config.to_dict() if isinstance(new_config, Options) else new_config
+        settings = {name: _checked(name, value) for name, value in _by_canonical_name(values)}
+        _overrides.set({**_overrides.get(), **settings})
+
+    def register_option(self, option: str, value: Any, *args: Any, **kwargs: Any) -> None:
+        """Add an option until the end of the block; see :meth:`Options.register_option`."""
+        super().register_option(option, value, *args, **kwargs)
+        self._added.add(option)
+
+    def end(self) -> None:
+        """Remove the options that were added."""
+        for name in self._added & _registered:
+            self.unregister_option(name)
+
+
 #: The options that programs have added.
 _registered: set[str] = set()
 
@@ -581,7 +637,7 @@ def option_context(
     Yields
     ------
     Options
-        The options.
+        The options. What is set by them, or registered, is so until the end of the block.
 
     Raises
     ------
@@ -604,9 +660,11 @@ def option_context(
         values = dict(zip(names, new, strict=True))
     elif others:
         raise TypeError("option_context() takes a mapping, or names and values in turn")
-    settings = {name: _checked(name, value) for name, value in _by_canonical_name(values or {})}
-    reset = _overrides.set({**_overrides.get(), **settings})
+    context = ContextOptions()
+    reset = _overrides.set(_overrides.get())
     try:
-        yield options
+        context.update(values or {})
+        yield context
     finally:
         _overrides.reset(reset)
+        context.end()

@@ -20,7 +20,7 @@ from marsdask.tensor.sparse.blocks import is_sparse, to_csr
 
 from .fitted_values import Twinned, known
 from .lazy import adopted, is_lazy, running
-from .methods import score_of_lazy, wrap_methods
+from .methods import mars_methods, score_of_lazy, wrap_methods
 from .predictions import predictions
 from .rows import FiniteBlocks, as_rows, in_memory
 
@@ -95,6 +95,7 @@ class RowsEstimator(Twinned):
         super().__init_subclass__(**kwargs)
         wrap_methods(cls)
         executing_methods(cls)
+        mars_methods(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, known(value) if name.endswith("_") else value)

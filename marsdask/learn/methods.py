@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 from sklearn import get_config
@@ -16,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection
 
-from .fitted_values import FittedFloat, known, unmarked
+from .fitted_values import FittedFloat, as_mars, known, unmarked
 from .lazy import adopted, is_lazy, running
 from .scores import accuracy, r2
 from .tables import as_frame
+
+C = TypeVar("C", bound=type)
 
 #: Methods that take samples and return a value for each.
 ROWWISE = (
@@ -48,7 +50,20 @@ def wrap_methods(cls: type) -> None:
         if not isinstance(method, FunctionType) or "takes_lazy" in vars(method):
             continue
         call = _wrapped(method, name)
-        setattr(cls, name, call if method is member else available_if(member.check)(call))
+        setattr(cls, name, call if method is member else available_if(member.check)(as_mars(call)))
+
+
+#: Methods of scikit-learn without samples whose results are tensors in Mars.
+_OF_ARRAYS = ("get_covariance", "get_precision")
+
+
+def mars_methods(cls: C) -> C:
+    """Let the methods that users call of an estimator give Mars's results where that is wanted."""
+    for name in [*vars(cls), *_OF_ARRAYS]:
+        member = inspect.getattr_static(cls, name, None)
+        if isinstance(member, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, as_mars(member))
+    return cls
 
 
 def _wrapped(method: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ SAME = {
     "mars.dataframe": "marsdask.compat.dataframe",
     "mars.dataframe.core": "marsdask.dataframe",
     "mars.remote": "marsdask.remote",
-    "mars.config": "marsdask.config",
+    "mars.config": "marsdask.compat.config",
     "mars.session": "marsdask.compat.session",
     "mars.tensor": "marsdask.compat.tensor",
     "mars.tensor.linalg": "marsdask.compat.linalg",

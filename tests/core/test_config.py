@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import threading
 from pathlib import Path
 
@@ -233,3 +234,21 @@ def test_the_environment_sets_defaults(monkeypatch, variable, text, name, value)
     if name != "memory_limit":
         with pytest.raises(ValueError, match=f"invalid value for {variable}"):
             config._at_start(name, config._OPTIONS[name])
+
+
+def test_what_is_set_by_a_context_ends_with_it():
+    """Options that are set, in groups too, or registered by what the context yields."""
+    with option_context({"split_every": 3}) as context:
+        context.split_every = 5
+        context.rechunk.threshold = 7
+        context.update({"eager_mode": True})
+        context.register_option("mine.depth", 1)
+        context.mine.depth = 2
+        assert (options.split_every, options.rechunk.threshold, options.eager_mode) == (5, 7, True)
+        assert options.mine.depth == 2
+        with pytest.raises(ValueError, match="invalid value for option split_every"):
+            context.split_every = 0
+    assert (options.split_every, options.rechunk.threshold, options.eager_mode) == (8, 4, False)
+    with pytest.raises(OptionError, match="no such option"):
+        _ = options.mine.depth
+    assert pickle.loads(pickle.dumps(options.rechunk)).threshold == 4

@@ -20,6 +20,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, held, rowwise
 from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
@@ -210,7 +211,10 @@ class KMeans(CentersEstimator, cluster.KMeans):
 
     def transform(self, X: ArrayLike) -> Any:
         """Return the distance of each sample from each centre."""
-        return self._mapped(lloyd.distances, X, None, self.n_clusters)
+        result = self._mapped(lloyd.distances, X, None, self.n_clusters)
+        if X is self.cluster_centers_:
+            np.fill_diagonal(result, 0)  # scikit-learn compares the rows of one matrix then
+        return result
 
     def _mapped(self, func: Any, X: Any, dtype: Any, width: int | None) -> Any:
         check_is_fitted(self)
@@ -299,6 +303,7 @@ def _same(a: _Run, b: _Run) -> bool:
     )
 
 
+@as_mars
 @public_call
 def k_means(
     X: Any,

@@ -11,10 +11,10 @@ from sklearn import metrics
 
 from marsdask.core.collection import collect, compute
 from marsdask.core.node import Node
-from marsdask.learn.fitted_values import known, plain
+from marsdask.learn.fitted_values import as_mars, known, plain
 from marsdask.learn.lazy import adopted, is_lazy, running
 
-from .operands import as_operand, consistent
+from .operands import as_operand, as_weight, consistent
 
 #: What a metric is called with are scikit-learn's arguments.
 Metric = Callable[..., Any]
@@ -42,6 +42,7 @@ def metric(name: str, way: Callable[[MetricCall], Any], summary: str) -> Metric:
     theirs = getattr(metrics, name)
     signature = inspect.signature(theirs)
 
+    @as_mars
     @wraps(theirs)
     def face(*args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
         binding = signature.bind(*map(adopted, args), **{k: adopted(v) for k, v in kwargs.items()})
@@ -68,8 +69,8 @@ def _call(theirs: Callable[..., Any], arguments: Mapping[str, Any]) -> MetricCal
     """Separate the columns and weights of a call from its other arguments."""
     names = [name for name in COLUMNS if name in arguments and not isinstance(arguments[name], str)]
     weight = arguments.get("sample_weight")
-    operands = [arguments[name] for name in names] + ([] if weight is None else [weight])
-    nodes = [as_operand(item) for item in operands]
+    nodes = [as_operand(arguments[name]) for name in names]
+    nodes += [] if weight is None else [as_weight(weight)]
     consistent(nodes)
     options = {
         name: plain(item)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.learn.arguments import check_arguments
-from marsdask.learn.fitted_values import plain
+from marsdask.learn.fitted_values import as_mars, plain
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.tensor.signatures import optional, with_signature
 
@@ -25,6 +25,7 @@ def _graph(func: Callable[[Any, Any, Any, str], Any]) -> Callable[..., Any]:
     signature = inspect.signature(theirs)
     _, size, *_ = signature.parameters
 
+    @as_mars
     @wraps(func)
     def face(*args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
         binding = signature.bind(*args, **kwargs)

@@ -15,6 +15,7 @@ from marsdask.core.sizes import numbers
 from marsdask.learn.batches import check_some
 from marsdask.learn.fitted_values import sklearn_class
 from marsdask.learn.lazy import adopted, is_lazy, running
+from marsdask.learn.methods import mars_methods
 from marsdask.learn.rows import RowMap, held
 from marsdask.tensor.creation.from_shape import arange
 
@@ -28,6 +29,7 @@ _OF_INDEX = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "metric_par
 _RUNS = "runs"
 
 
+@mars_methods
 class OfNeighbors:
     """Finds the nearest of lazy samples; put it before ``RowsEstimator``."""
 
@@ -254,6 +256,7 @@ class OfNeighbors:
         return ()
 
 
+@mars_methods
 class OfRadius(OfNeighbors):
     """Finds the samples within a radius, too."""
 

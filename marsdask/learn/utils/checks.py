@@ -9,9 +9,11 @@ import sklearn.utils
 from sklearn.utils import validation
 
 from marsdask.core.collection import Collection, collect
+from marsdask.core.config import options
 from marsdask.core.node import Node
-from marsdask.core.public import public_call
+from marsdask.core.public import public_call, returns_itself
 from marsdask.core.sizes import numbers
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.metrics.operands import as_operand
 from marsdask.learn.rows import RowMap, fold
@@ -35,7 +37,9 @@ def mapped(func: Any, rows: Node, *more: Node, dtype: Any = None, **kwargs: Any)
     return RowMap(func, (rows, *more), np.dtype(dtype or rows.meta.dtype), width, kwargs)
 
 
+@as_mars
 @public_call
+@returns_itself
 def assert_all_finite(
     X: Any,
     *,
@@ -47,7 +51,8 @@ def assert_all_finite(
     """Raise ValueError if samples hold a missing value or infinity.
 
     See sklearn.utils.assert_all_finite. Lazy samples are computed, unless ``check_only`` is false:
-    then they are returned, and raise when they are computed.
+    then they are returned, and raise when they are computed. With ``options.learn.assume_finite``
+    nothing is looked at.
 
     Returns
     -------
@@ -61,14 +66,17 @@ def assert_all_finite(
     """
     X = adopted(X)
     how = {"allow_nan": allow_nan, "estimator_name": estimator_name, "input_name": input_name}
+    if options.learn.assume_finite:
+        return None if check_only else X
+    checked = True if options.mars_results else None
     if not is_lazy(X):
         sklearn.utils.assert_all_finite(X, **how)
-        return None if check_only else X
+        return checked if check_only else X
     rows = operand(X)
     if not check_only:
         return collect(mapped(finite, rows, how=how))
     fold(check_finite, neither, rows, nbytes=8, how=how)
-    return None
+    return checked
 
 
 def finite(block: Any, *, how: Any) -> Any:

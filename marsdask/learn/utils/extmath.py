@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils import extmath
 
 from marsdask.core.collection import collect
 from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.rows import RowMap, as_rows
 
@@ -17,6 +19,7 @@ from .checks import mapped
 __all__ = ["row_norms", "softmax"]
 
 
+@as_mars
 @public_call
 def row_norms(X: Any, squared: bool = False) -> Any:
     """Return the length of each row. See sklearn.utils.extmath.row_norms.
@@ -40,6 +43,7 @@ def norms_of(block: Any, *, squared: bool) -> Any:
     return extmath.row_norms(block, squared)
 
 
+@as_mars
 @public_call
 def softmax(X: Any, copy: bool = True) -> Any:
     """Return the exponentials of each row as shares of their sum.
@@ -53,7 +57,10 @@ def softmax(X: Any, copy: bool = True) -> Any:
     array([[0.5, 0.5]])
     """
     X = adopted(X)
-    return collect(mapped(shares, as_rows(X))) if is_lazy(X) else extmath.softmax(X, copy)
+    if is_lazy(X):
+        return collect(mapped(shares, as_rows(X)))
+    rows = np.asarray(X)
+    return extmath.softmax(rows.astype(np.float64) if rows.dtype.kind in "biu" else rows, copy)
 
 
 @kernel(scratch=2.0)

@@ -10,17 +10,27 @@ from sklearn.utils import multiclass
 
 from marsdask.core.public import public_call
 from marsdask.core.sizes import numbers
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.metrics.operands import as_operand
 from marsdask.learn.rows import fold
 from marsdask.learn.targets import target_classes
 
-__all__ = ["check_classification_targets", "is_multilabel", "type_of_target", "unique_labels"]
+from .checks import assert_all_finite
+
+__all__ = [
+    "assert_all_finite",
+    "check_classification_targets",
+    "is_multilabel",
+    "type_of_target",
+    "unique_labels",
+]
 
 #: More distinct values tell scikit-learn no more.
 _DISTINCT = 3
 
 
+@as_mars
 @public_call
 def type_of_target(
     y: Any,
@@ -45,6 +55,7 @@ def type_of_target(
         return str(multiclass.type_of_target(_alike(y), **how))
 
 
+@as_mars
 @public_call
 def is_multilabel(y: Any, *, session: Any = None, run_kwargs: Any = None) -> bool:
     """Tell whether a target has several labels. See sklearn.utils.multiclass.is_multilabel.
@@ -74,6 +85,7 @@ def check_classification_targets(y: Any, *, session: Any = None, run_kwargs: Any
         multiclass.check_classification_targets(_alike(y))
 
 
+@as_mars
 @public_call
 def unique_labels(*ys: Any, session: Any = None, run_kwargs: Any = None) -> Any:
     """Return the sorted labels of all targets. See sklearn.utils.multiclass.unique_labels.

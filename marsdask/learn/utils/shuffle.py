@@ -8,10 +8,12 @@ import numpy as np
 import sklearn.utils
 
 from marsdask.core.public import public_call
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import running
 from marsdask.learn.model_selection.samples import of_known_length
 
 
+@as_mars
 @public_call
 def shuffle(
     *arrays: Any,

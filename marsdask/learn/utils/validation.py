@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import pandas as pd
 import sklearn.utils
 from sklearn.exceptions import DataConversionWarning
 
 from marsdask.core.collection import collect
+from marsdask.core.config import options
 from marsdask.core.machine.costs import kernel
-from marsdask.core.public import public_call
+from marsdask.core.node import Node
+from marsdask.core.public import public_call, returns_itself
+from marsdask.learn.fitted_values import as_mars
 from marsdask.learn.lazy import adopted, is_lazy, running
 from marsdask.learn.model_selection.samples import of_known_length
 from marsdask.learn.targets import as_labels
+from marsdask.tensor import tensor
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.sparse.blocks import is_sparse
 
@@ -35,7 +40,9 @@ _ANY_SHAPE = {"ensure_2d": False, "allow_nd": True, "ensure_min_samples": 0}
 _ANY_SHAPE["ensure_min_features"] = 0
 
 
+@as_mars
 @public_call
+@returns_itself
 def check_array(
     array: Any,
     accept_sparse: Any = False,
@@ -65,13 +72,15 @@ def check_array(
     >>> check_array(mt.ones((2, 1))).shape
     (2, 1)
     """
-    array = adopted(array)
+    array = _lazy_within(adopted(array))
     shape: dict[str, Any] = {"ensure_2d": ensure_2d, "allow_nd": allow_nd}
     shape |= {"ensure_min_samples": ensure_min_samples, "ensure_min_features": ensure_min_features}
     values = {"ensure_all_finite": ensure_all_finite, "ensure_non_negative": ensure_non_negative}
     names = {"estimator": estimator, "input_name": input_name}
     memory = {"order": order, "copy": copy, "force_writeable": force_writeable}
     sparse = {"accept_sparse": accept_sparse, "accept_large_sparse": accept_large_sparse}
+    if accept_sparse is False and options.mars_results and _holds_sparse(array):
+        raise TypeError(_SPARSE)
     if not is_lazy(array):
         how = shape | values | names | memory | sparse
         return sklearn.utils.check_array(array, dtype=dtype, **how)
@@ -83,10 +92,48 @@ def check_array(
     _check_shape(rows, shape | names)
     like = np.zeros((1,) * len(rows.shape), rows.meta.dtype)
     kind = sklearn.utils.check_array(like, dtype=dtype, **_ANY_SHAPE, **names, **memory).dtype
-    how = {"dtype": kind, **values, "input_name": input_name}
-    if rows.meta.ndim > 2:
-        return collect(astype.node(rows, kind))
-    return collect(mapped(checked, rows, dtype=kind, how=how))
+    samples = _with_checked_values(array, rows, kind, {**values, "input_name": input_name})
+    return samples.astype(kind, order=order or "K", copy=copy)
+
+
+def _with_checked_values(array: Any, rows: Node, kind: np.dtype[Any], how: dict[str, Any]) -> Any:
+    """Return lazy samples whose values raise when they are computed; themselves if none can."""
+    unchecked = how["ensure_all_finite"] is False and not how["ensure_non_negative"]
+    if rows.meta.ndim > 2 or (unchecked and kind.kind == rows.meta.dtype.kind):
+        return array if rows is array.node else collect(rows)
+    return collect(mapped(checked, rows, dtype=kind, how={"dtype": kind, **how}))
+
+
+#: The words of Mars's error.
+_SPARSE = (
+    "A sparse tensor was passed, but dense data is required. "
+    "Use X.todense() to convert to a dense tensor."
+)
+
+
+def _holds_sparse(array: Any) -> bool:
+    """Tell sparse samples; those of complex numbers are refused by scikit-learn's words."""
+    block = array.node.meta if is_lazy(array) else array
+    return is_sparse(block) and block.dtype.kind != "c"
+
+
+def _lazy_within(array: Any) -> Any:
+    """Return a tensor of a list of tensors, and the tensor that an object gives for an array."""
+    if isinstance(array, list | tuple):
+        return tensor(array) if any(map(is_lazy, array)) else array
+    is_known = isinstance(array, np.ndarray | pd.DataFrame | pd.Series) or is_lazy(array)
+    if is_known or not isinstance(array, Arraylike):
+        return array
+    inner = array.__array__()
+    return inner if is_lazy(inner) else array
+
+
+@runtime_checkable
+class Arraylike(Protocol):
+    """An object of which NumPy makes an array."""
+
+    def __array__(self) -> Any:
+        """Return the array."""
 
 
 def _check_shape(rows: Any, how: dict[str, Any]) -> None:
@@ -105,6 +152,7 @@ def checked(block: Any, *, how: dict[str, Any]) -> Any:
     return sklearn.utils.check_array(block, **how, **_ANY_SHAPE)
 
 
+@as_mars
 @public_call
 def check_X_y(  # noqa: N802 - scikit-learn's name
     X: Any,
@@ -165,6 +213,7 @@ def check_consistent_length(*arrays: Any, session: Any = None, run_kwargs: Any =
         sklearn.utils.check_consistent_length(*of_known_length(*arrays))
 
 
+@as_mars
 @public_call
 def indexable(*iterables: Any, session: Any = None, run_kwargs: Any = None) -> list[Any]:
     """Return what has rows, of equal lengths. See sklearn.utils.indexable.
@@ -179,6 +228,7 @@ def indexable(*iterables: Any, session: Any = None, run_kwargs: Any = None) -> l
         return result
 
 
+@as_mars
 @public_call
 def column_or_1d(
     y: Any, *, dtype: Any = None, input_name: str = "", warn: bool = False, device: Any = None

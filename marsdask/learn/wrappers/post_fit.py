@@ -13,12 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import Collection
+from marsdask.core.config import options
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import known_chunks
 from marsdask.learn.batches import runs
 from marsdask.learn.fitted_values import Twinned, known
 from marsdask.learn.lazy import is_lazy
-from marsdask.learn.methods import wrap_methods
+from marsdask.learn.methods import METHODS, mars_methods, wrap_methods
 from marsdask.learn.predictions import predictions, rows_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,6 +53,7 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         super().__init_subclass__(**kwargs)
         wrap_methods(cls)
         public_methods(cls)
+        mars_methods(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,6 +70,10 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         is_fitted = name.endswith("_") and not name.startswith("_") and name != "estimator_"
         if is_fitted and "estimator_" not in vars(self) and vars(self).get("estimator") is not None:
             return known(getattr(self.estimator, name))
+        if name in METHODS and name in dir(type(self)):
+            model = self._fitted_or_given()
+            words = f"The wrapped estimator {model!r} does not have a {name!r} method."
+            raise AttributeError(words)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _fitted_or_given(self) -> Any:
@@ -145,7 +151,9 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         >>> model.fit([[0.0], [1.0]], [0, 1]).classes_.tolist()
         [0, 1]
         """
-        return self._learn(clone(self.estimator), "fit", X, y, **kwargs)
+        # Mars's wrapper lets the estimator itself learn.
+        model = self.estimator if options.mars_results else clone(self.estimator)
+        return self._learn(model, "fit", X, y, **kwargs)
 
     @_offered
     def partial_fit(self, X: Any, y: Any = None, **kwargs: Any) -> Self:

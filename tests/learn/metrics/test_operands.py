@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from sklearn import metrics as theirs
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.learn.metrics import accuracy_score, multilabel_confusion_matrix
 from marsdask.learn.metrics.operands import as_operand, consistent
 
 
@@ -33,3 +37,20 @@ def test_lengths_are_compared():
         consistent([as_operand(mt.ones(2)), as_operand([1, 2, 3])])
     with pytest.raises(TypeError, match="scalar"):
         consistent([as_operand(1.0)])
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_sparse_indicators_are_dense(lazy):
+    """Columns of zeros and ones may be sparse, in memory or lazy, beside tensors."""
+    sparse = csr_array(np.eye(3, dtype=int))
+    column = mt.tensor(sparse, chunk_size=2) if lazy else sparse
+    found = multilabel_confusion_matrix(mt.ones((3, 3), dtype=int, chunk_size=2), column)
+    expected = theirs.multilabel_confusion_matrix(np.ones((3, 3), int), sparse.toarray())
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_are_one_column():
+    """Several are refused in scikit-learn's words, at the call."""
+    labels = mt.tensor([0, 1, 1], chunk_size=2)
+    with pytest.raises(ValueError, match="Sample weights must be 1D array or scalar, got 2D"):
+        accuracy_score(labels, labels, sample_weight=np.ones((3, 2)))

@@ -51,6 +51,43 @@ def test_what_is_refused(samples, how):
     assert str(found.value)[:24] == str(expected.value)[:24]
 
 
+@pytest.mark.parametrize("order", ["C", "F", None])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, None, object])
+@pytest.mark.parametrize("copy", [True, False])
+def test_memory(order, dtype, copy):
+    """The order is that asked for; what needs no change is returned itself unless copied."""
+    for samples in (mt.arange(4).reshape(2, 2), mt.arange(4.0).reshape(2, 2).copy("F")):
+        how = {"order": order, "copy": copy, "dtype": dtype, "ensure_all_finite": False}
+        found = utils.check_array(samples, **how)
+        expected = theirs.check_array(samples.compute(), **how)
+        assert found.dtype == expected.dtype
+        if order is not None:
+            assert (found.flags["C_CONTIGUOUS"], found.flags["F_CONTIGUOUS"]) == (
+                order == "C",
+                order == "F",
+            )
+        same = dtype is None and (order is None or samples.flags[f"{order}_CONTIGUOUS"])
+        assert (found is samples) == (same and not copy)
+        np.testing.assert_array_equal(found.compute(), expected)
+
+
+class TensorHolder:
+    """Gives a tensor where NumPy wants an array."""
+
+    shape = (2, 1)
+
+    def __array__(self):
+        return mt.ones((2, 1))
+
+
+@pytest.mark.parametrize("samples", [[mt.ones(1), mt.ones(1)], (mt.ones(1), [1.0]), TensorHolder()])
+def test_what_holds_lazy_rows(samples):
+    """Lists of tensors, and objects that give one, are lazy too."""
+    found = utils.check_array(samples)
+    assert is_lazy(found)
+    np.testing.assert_array_equal(found.compute(), np.ones((2, 1)))
+
+
 def test_sparse_samples():
     """Are refused unless they are asked for, and then stay as they are."""
     sparse = mt.tensor(SAMPLES, chunk_size=2).tosparse()

@@ -186,3 +186,10 @@ def test_promised_chunks_are_checked():
     Incremental(naive_bayes.GaussianNB()).fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="use assume_equal_chunks=False"):
         Incremental(naive_bayes.GaussianNB(), assume_equal_chunks=True).fit(X, y, classes=[0, 1])
+
+
+def test_what_the_estimator_lacks_is_named():
+    """In dask-ml's words."""
+    words = r"wrapped estimator .*LinearRegression.* does not have a 'predict_proba' method"
+    with pytest.raises(AttributeError, match=words):
+        ParallelPostFit(linear_model.LinearRegression()).predict_proba([[1.0]])

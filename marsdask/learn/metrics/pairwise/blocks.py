@@ -91,11 +91,12 @@ def of_pairs(
     options: Mapping[str, Any],
 ) -> Any:
     """Return a block of pairs, whose first pair is at ``corner``."""
-    if not len(a) or not len(b):
-        return np.empty((len(a), len(b)), dtype)
+    rows, columns = a.shape[0], b.shape[0]
+    if not rows or not columns:
+        return np.empty((rows, columns), dtype)
     result = func(a, b, **options)
     if zeros:
-        first, last = max(corner), min(corner[0] + len(a), corner[1] + len(b))
+        first, last = max(corner), min(corner[0] + rows, corner[1] + columns)
         diagonal = np.arange(first, last)
         result[diagonal - corner[0], diagonal - corner[1]] = 0
     return result

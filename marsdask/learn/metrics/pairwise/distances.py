@@ -14,11 +14,14 @@ from marsdask.core.node import Node
 from marsdask.core.public import public
 from marsdask.core.sizes import numbers
 from marsdask.learn.arguments import check_arguments
-from marsdask.learn.fitted_values import plain
+from marsdask.learn.fitted_values import as_mars, plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.learn.moments import merge_products, merge_squares, products, squares
 from marsdask.learn.rows import TILE_BYTES, as_rows, fold, in_memory
+from marsdask.tensor import tensor
 from marsdask.tensor.elementwise.ufuncs import astype
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.sparse.blocks import is_sparse, to_csr
 
 from .blocks import PairwiseBlocks
 
@@ -29,15 +32,19 @@ ROWS = 128
 EUCLIDEAN = ("euclidean", "l2")
 
 
-def samples(X: Any, finite: Any = True) -> Node:
+def samples(X: Any, finite: Any = True, *, sparse: bool = False) -> Node:
     """Return lazy samples, or samples in memory, as the node of a matrix of floats.
 
-    ``finite`` tells what is checked of samples in memory, as ``ensure_all_finite`` does.
+    ``finite`` tells what is checked of samples in memory, as ``ensure_all_finite`` does. They may
+    be ``sparse`` where the function that they are for tells by itself whether it takes such.
     """
     X = adopted(X)
     if is_lazy(X):
-        return as_rows(X)
-    return in_memory(check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=finite))
+        return as_rows(X, sparse=sparse)
+    kinds = [np.float64, np.float32]
+    accept = "csr" if sparse else False
+    rows = check_array(X, accept_sparse=accept, dtype=kinds, ensure_all_finite=finite)
+    return as_node(tensor(rows), sparse=True) if is_sparse(rows) else in_memory(rows)
 
 
 def of_rows(
@@ -47,6 +54,7 @@ def of_rows(
     *,
     zeros: bool = False,
     finite: Any = True,
+    sparse: bool = True,
     **options: Any,
 ) -> Any:
     """Return scikit-learn's function of two matrices, lazy if one of them is."""
@@ -54,15 +62,18 @@ def of_rows(
     if not is_lazy(X) and not is_lazy(Y):
         return function(X, Y, **options)
     options = plain(options)
-    a = samples(X, finite)
-    b = a if Y is None else samples(Y, finite)
+    if "dense_output" in options:
+        options["dense_output"] = True
+    a = samples(X, finite, sparse=sparse)
+    b = a if Y is None else samples(Y, finite, sparse=sparse)
     # Two rows tell the type, and have scikit-learn check the widths and the options.
     dtype = np.asarray(function(_one(a), _one(b), **options)).dtype
     return PairwiseBlocks(function, dtype, options, a, b, zeros and Y is None)
 
 
 def _one(rows: Node) -> Any:
-    return np.ones((1, *numbers(rows.shape[1:])), rows.meta.dtype)
+    row = np.ones((1, *numbers(rows.shape[1:])), rows.meta.dtype)
+    return to_csr(row) if is_sparse(rows.meta) else row
 
 
 @kernel(scratch=1.0)
@@ -94,6 +105,7 @@ def between_rows(a: Any, b: Any, *, squared: bool) -> Any:
     return result
 
 
+@as_mars
 @public
 def euclidean_distances(
     X: Any,
@@ -117,11 +129,14 @@ def euclidean_distances(
 
 
 def _fast(found: PairwiseBlocks, *, squared: bool) -> Node:
+    if is_sparse(found.a.meta) or is_sparse(found.b.meta):
+        return found
     return PairwiseBlocks(
         between_rows, found.dtype, {"squared": squared}, found.a, found.b, found.zeros
     )
 
 
+@as_mars
 @public
 def check_pairwise_arrays(
     X: Any, Y: Any = None, *, precomputed: bool = False, dtype: Any = "infer_float"
@@ -153,30 +168,36 @@ def check_pairwise_arrays(
     )
 
 
+@as_mars
 @public
 def cosine_distances(X: Any, Y: Any = None) -> Any:
     """Return one minus the cosine of rows. See sklearn.metrics.pairwise.cosine_distances."""
     return of_rows(pairwise.cosine_distances, X, Y, zeros=True)
 
 
+@as_mars
 @public
 def cosine_similarity(X: Any, Y: Any = None, dense_output: bool = True) -> Any:
     """Return the cosine of each two rows. See sklearn.metrics.pairwise.cosine_similarity."""
     return of_rows(pairwise.cosine_similarity, X, Y, dense_output=dense_output)
 
 
+@as_mars
 @public
 def haversine_distances(X: Any, Y: Any = None) -> Any:
     """Return distances on a sphere. See sklearn.metrics.pairwise.haversine_distances."""
-    return of_rows(pairwise.haversine_distances, X, Y)
+    # scikit-learn's are wrong for sparse rows of the first matrix.
+    return of_rows(pairwise.haversine_distances, X, Y, sparse=False)
 
 
+@as_mars
 @public
 def manhattan_distances(X: Any, Y: Any = None) -> Any:
     """Return sums of absolute differences. See sklearn.metrics.pairwise.manhattan_distances."""
     return of_rows(pairwise.manhattan_distances, X, Y)
 
 
+@as_mars
 @public
 def nan_euclidean_distances(
     X: Any, Y: Any = None, *, squared: bool = False, missing_values: Any = np.nan, copy: bool = True
@@ -190,24 +211,28 @@ def nan_euclidean_distances(
     return of_rows(function, X, Y, zeros=True, finite="allow-nan", **how)
 
 
+@as_mars
 @public
 def rbf_kernel(X: Any, Y: Any = None, gamma: float | None = None) -> Any:
     """Return the Gaussian kernel of each two rows. See sklearn.metrics.pairwise.rbf_kernel."""
     return of_rows(pairwise.rbf_kernel, X, Y, gamma=gamma)
 
 
+@as_mars
 @public
 def linear_kernel(X: Any, Y: Any = None, dense_output: bool = True) -> Any:
     """Return the products of each two rows. See sklearn.metrics.pairwise.linear_kernel."""
     return of_rows(pairwise.linear_kernel, X, Y, dense_output=dense_output)
 
 
+@as_mars
 @public
 def laplacian_kernel(X: Any, Y: Any = None, gamma: float | None = None) -> Any:
     """Return the Laplacian kernel of rows. See sklearn.metrics.pairwise.laplacian_kernel."""
     return of_rows(pairwise.laplacian_kernel, X, Y, gamma=gamma)
 
 
+@as_mars
 @public
 def polynomial_kernel(
     X: Any, Y: Any = None, degree: float = 3, gamma: float | None = None, coef0: float = 1
@@ -217,12 +242,14 @@ def polynomial_kernel(
     return of_rows(pairwise.polynomial_kernel, X, Y, **how)
 
 
+@as_mars
 @public
 def sigmoid_kernel(X: Any, Y: Any = None, gamma: float | None = None, coef0: float = 1) -> Any:
     """Return the sigmoid kernel of rows. See sklearn.metrics.pairwise.sigmoid_kernel."""
     return of_rows(pairwise.sigmoid_kernel, X, Y, gamma=gamma, coef0=coef0)
 
 
+@as_mars
 @public
 def pairwise_distances(
     X: Any,
@@ -240,7 +267,7 @@ def pairwise_distances(
     if not any(is_lazy(adopted(item)) for item in (X, Y)):
         return pairwise.pairwise_distances(X, Y, metric=metric, **how)
     if Y is None:
-        how |= _of_all_rows(samples(X), metric, kwds)
+        how |= _of_all_rows(samples(X, sparse=True), metric, kwds)
     finite = "allow-nan" if metric == "nan_euclidean" else ensure_all_finite
     how |= {"zeros": Y is None, "metric": metric, "finite": finite}
     result = of_rows(pairwise.pairwise_distances, X, Y, **how)
@@ -260,6 +287,7 @@ def _of_all_rows(rows: Node, metric: Any, given: Mapping[str, Any]) -> dict[str,
     return {}
 
 
+@as_mars
 @public
 def pairwise_kernels(
     X: Any,

@@ -21,7 +21,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
 from marsdask.learn.arguments import check_arguments
-from marsdask.learn.fitted_values import plain
+from marsdask.learn.fitted_values import as_mars, plain
 from marsdask.learn.lazy import adopted, is_lazy
 from marsdask.tensor.operands import empty
 from marsdask.tensor.spatial.distance import small_blocks
@@ -103,6 +103,7 @@ def nearest_rows(X: Any, Y: Any, k: int, metric: Any, options: Mapping[str, Any]
     return collect(NearestRows(a, b, k, metric, plain(dict(options))))
 
 
+@as_mars
 @public_call
 def pairwise_distances_topk(
     X: Any,
@@ -162,6 +163,7 @@ def pairwise_distances_topk(
     return (distances, pairs[:, :, 1].astype(np.int64)) if return_index else distances
 
 
+@as_mars
 @public_call
 def pairwise_distances_argmin_min(
     X: Any, Y: Any, *, axis: int = 1, metric: Any = "euclidean", metric_kwargs: Any = None
@@ -179,6 +181,7 @@ def pairwise_distances_argmin_min(
     return pairs[:, 0, 1].astype(np.int64), pairs[:, 0, 0]
 
 
+@as_mars
 @public_call
 def pairwise_distances_argmin(
     X: Any, Y: Any, *, axis: int = 1, metric: Any = "euclidean", metric_kwargs: Any = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.sparse import csr_array
 from sklearn.metrics import pairwise as theirs
 
 import marsdask.tensor as mt
@@ -84,3 +85,21 @@ def test_samples_in_memory_may_have_gaps():
     np.testing.assert_allclose(found, expected)
     with pytest.raises(ValueError, match="contains NaN"):
         ours.pairwise_distances(mt.ones((2, 2)), samples)
+
+
+SPARSE = [name for name in NAMES if not name.startswith(("haversine", "nan_"))]
+
+
+@pytest.mark.parametrize("name", [*SPARSE, "haversine_distances"])
+def test_sparse_rows(name):
+    """They are compared as dense ones, beside dense ones too; scikit-learn's haversine is wrong."""
+    samples, other = np.where(blobs(8, 2) > 0, blobs(8, 2), 0.0), np.where(OTHER > 0, OTHER, 0.0)
+    sparse = mt.tensor(csr_array(samples), chunk_size=3)
+    if name == "haversine_distances":
+        with pytest.raises(TypeError, match="Sparse data was passed"):
+            ours.haversine_distances(sparse)
+        return
+    for pair in ((), (other,), (csr_array(other),), (mt.tensor(csr_array(other), chunk_size=2),)):
+        found = getattr(ours, name)(sparse, *pair).compute()
+        expected = getattr(theirs, name)(samples, *([other] if pair else []))
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)
