@@ -13,14 +13,18 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from inspect import signature
+from types import FunctionType, MethodType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import dask.base
 import numpy as np
 
 from .collection import Collection, compute
+from .machine.costs import FunctionWrapper
+from .snapshots.functions import captured, import_path
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -370,3 +374,71 @@ def _computed(scalars: dict[int, Any]) -> dict[int, Any]:
 def _unboxed(value: Any) -> Any:
     """Return the element of an array without axes."""
     return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
+#: The arguments that are functions of values, of the functions that call them.
+CALLED: dict[str, set[str]] = {
+    **{name: {"func"} for name in ("agg", "aggregate", "aggregate_column", "apply", "apply_rows")},
+    **{name: {"func"} for name in ("apply_values", "filter", "map_values", "transform")},
+    **{name: {"func"} for name in ("combine_columns", "combine_values")},
+    **{name: {"mapper", "index", "columns"} for name in ("map_labels", "rename", "rename_series")},
+    "groupby": {"by"},
+}
+#: The functions whose further keywords name results: each is a column and a function.
+_NAMED = {"agg", "aggregate"}
+
+
+@dataclass(frozen=True)
+class WithValues(FunctionWrapper):
+    """Calls a function of the user with values, and computes the lazy objects that it returns."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self.func(*args, **kwargs)
+        return result if any(isinstance(arg, Collection) for arg in args) else with_values(result)
+
+
+def with_called_functions(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call with functions that return values instead of lazy objects."""
+    called = CALLED.get(func.__name__)
+    if called is None:
+        return args, kwargs
+    named = kwargs.keys() - _places(func).keys() if func.__name__ in _NAMED else set()
+    args = tuple(
+        returning_values(item) if key in called else item
+        for key, item in zip((*_places(func), *[""] * len(args)), args, strict=False)
+    )
+    return args, {
+        key: returning_values(item) if key in called or key in named else item
+        for key, item in kwargs.items()
+    }
+
+
+def returning_values(item: Any) -> Any:
+    """Return a function that returns values, also in lists and dicts; other objects stay."""
+    kind: Any = type(item)
+    if kind is list or kind is tuple:
+        return kind(map(returning_values, item))
+    if kind is dict:
+        return {key: returning_values(part) for key, part in item.items()}
+    is_function = callable(item) and not isinstance(item, Collection | type)
+    return WithValues(item) if is_function and _has_lazy(item, set()) else item
+
+
+def _has_lazy(func: Any, visited: set[int]) -> bool:
+    """Tell whether a function captures lazy objects, or other functions of a script that do."""
+    if isinstance(func, Collection):
+        return True
+    if id(func) in visited:
+        return False
+    visited.add(id(func))
+    if isinstance(func, partial):
+        parts: Any = (func.func, *func.args, *func.keywords.values())
+    elif isinstance(func, MethodType):
+        parts = (func.__self__, func.__func__)
+    elif isinstance(func, FunctionType) and (len(visited) == 1 or not import_path(func)):
+        parts = [value for _, value in captured(func).items()]
+    else:
+        return False
+    return any(_has_lazy(part, visited) for part in parts)

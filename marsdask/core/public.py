@@ -12,7 +12,13 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from .arguments import check_iterators, kept_lazy, plain_arguments, planned_in_memory
+from .arguments import (
+    check_iterators,
+    kept_lazy,
+    plain_arguments,
+    planned_in_memory,
+    with_called_functions,
+)
 from .collection import Collection, Writes, collect, composing, execute, executes_at_once
 from .config import options
 from .display.suggestions import suggest
@@ -241,7 +247,7 @@ def _plain(func: F, given: Callable[[tuple[Any, ...]], Iterable[Any]], *, scalar
             owner, rest = args[:owners], args[owners:]
             rest, kwargs = plain_arguments(rest, kwargs, scalars_stay=scalars_stay)
             args = (*owner, *rest)
-        args, kwargs = planned_in_memory(func, args, kwargs)
+        args, kwargs = with_called_functions(func, *planned_in_memory(func, args, kwargs))
         return _other_objects(func(*args, **kwargs), given(args))
 
     return face  # type: ignore[return-value]

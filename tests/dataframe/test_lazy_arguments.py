@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.arguments import WithValues, returning_values
+from marsdask.core.config import option_context
+from tests.dataframe.tables import equal
 
 FRAME = pd.DataFrame(
     {
@@ -415,3 +419,66 @@ def test_labelled_arguments(name: str) -> None:
     for argument in (series, md.Series(series, chunk_size=1)):
         found = call(md.DataFrame(FRAME, chunk_size=2), argument).compute()
         check(found, wanted, check_freq=False)
+
+
+NUMBERS = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [2, 1, 4, 4]})
+
+
+def _share(top: Any, value: Any) -> Any:
+    return value / top
+
+
+def _by_days(frame: Any) -> Any:
+    days = pd.date_range("2024-01-01", periods=4, freq="12h")
+    return frame.set_axis(days, axis=0).a.resample("D")
+
+
+#: Calls of a function that captures the frame.
+CAPTURING: dict[str, Callable[[Any], Any]] = {
+    "a method": lambda d: d.apply(d.a.corr),
+    "a partial function": lambda d: d.a.map(partial(_share, d.a.max())),
+    "map": lambda d: d.a.map(lambda value: value * d.a.loc[2]),
+    "map of a frame": lambda d: d.map(lambda value: value / d.a.max()),
+    "map of labels": lambda d: d.index.map(lambda label: d.loc[label, "a"]).to_series(),
+    "apply of a column": lambda d: d.a.apply(lambda value: d.a.sum() - value),
+    "apply of rows": lambda d: d.apply(lambda row: row.a + d.b.max(), axis=1),
+    "apply of columns": lambda d: d.apply(lambda column: column.max() / d.a.max()),
+    "agg": lambda d: d.agg(lambda column: column.max() / d.a.max()),
+    "agg of a list": lambda d: d.agg(["sum", lambda column: column.max() / d.a.max()]),
+    "agg of a dict": lambda d: d.agg({"a": lambda column: column.max() / d.a.max(), "b": "sum"}),
+    "combine": lambda d: d.a.combine(d.b, lambda left, right: left + right + d.a.max()),
+    "transform": lambda d: d.transform(lambda column: column / d.a.max()),
+    "rename": lambda d: d.rename(index=lambda label: d.loc[label, "a"]),
+    "labels of groups": lambda d: d.groupby(lambda label: d.loc[label, "b"]).sum(),
+    "agg of groups": lambda d: d.groupby("b").agg(lambda rows: rows.max() / d.a.max()),
+    "named agg of groups": lambda d: d.groupby("b").agg(x=("a", lambda rows: d.a.max())),
+    "apply of groups": lambda d: d.groupby("b").a.apply(lambda rows: rows.max() / d.a.max()),
+    "transform of groups": lambda d: d.groupby("b").a.transform(lambda rows: d.a.max()),
+    "filter of groups": lambda d: d.groupby("b").filter(lambda rows: rows.a.max() == d.a.max()),
+    "agg of bins": lambda d: _by_days(d).agg(lambda rows: rows.max() / d.a.sum()),
+}
+
+
+@pytest.mark.parametrize("call", CAPTURING)
+def test_what_functions_return_is_computed(call: str) -> None:
+    """The results are numbers, and not objects that are lazy."""
+    with option_context({"coalesce": False}):
+        result = CAPTURING[call](md.DataFrame(NUMBERS, chunk_size=3))
+        equal(result, CAPTURING[call](NUMBERS))
+
+
+def test_other_functions_stay() -> None:
+    """Only functions that have lazy objects are called in another way."""
+    lazy = md.Series([1.0, 2.0])
+
+    def inner(value: Any) -> Any:
+        return value + lazy.max()
+
+    assert returning_values(np.sum) is np.sum
+    assert returning_values(lazy) is lazy
+    assert isinstance(returning_values(lambda value: -inner(value)), WithValues)
+    functions = returning_values({"a": [inner, "sum"]})
+    assert functions["a"][0](1.0) == 3.0
+    assert functions["a"][1] == "sum"
+    # What is called with lazy objects returns such.
+    assert isinstance(functions["a"][0](lazy), md.Series)

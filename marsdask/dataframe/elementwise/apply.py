@@ -14,13 +14,13 @@ import pandas as pd
 
 from marsdask.core.arguments import keeps_lazy
 from marsdask.core.collection import Collection
-from marsdask.core.config import options
 
 from ..nodes.dtypes import OneType
 from ..nodes.frame_node import S, axis_number, has_na, is_masked, is_row
 from ..reduction.column_functions import call_with_columns
 from ..rows import declared, labels_below
 from ..schemas.samples import column, row, without_rows
+from ..whole.calls import refuse_sample
 from . import exemplars
 from .column_selection import side_by_side
 from .row_series import apply_to_objects, apply_to_rows
@@ -296,9 +296,7 @@ def _guessed_of_text(call: UserCall, meta: Any, error: Exception) -> Any:
     """
     plain = meta.ndim == 1 and meta.dtype in (object, "str")
     if not plain or call.name != "map" or not callable(call.args[0]):
-        if options.dataframe.whole == "error" or isinstance(error, NotImplementedError):
-            raise error
-        raise NotImplementedError(*getattr(error, "__notes__", [])) from error
+        refuse_sample(error)
     for text in TEXTS:
         with suppress(Exception):
             return call.called(pd.Series([text], dtype=meta.dtype, name=meta.name))

@@ -33,6 +33,7 @@ from ..relations.relation import Table
 from ..rows import as_one_chunk
 from ..schemas.samples import labels_like, sample
 from ..schemas.schema import once_a_schema, types_of
+from ..whole.calls import refuse_sample
 from .aggregation import (
     AGGREGATES,
     LONG,
@@ -390,7 +391,7 @@ def meta_of_groups(call: GroupByCall, meta: Any) -> Any:
             f"{call.method}() was tried with a sample of rows; use meta= to declare what the "
             "function returns, as an empty pandas object"
         )
-        raise
+        refuse_sample(error)
 
 
 def _with_keys(node: Node, keys: Sequence[Hashable]) -> Node:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from marsdask.core.sizes import total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
 from ..elementwise.rowwise import labelled_as
-from ..nodes.frame_node import FrameNode, hold_gaps, row_bytes
+from ..nodes.frame_node import FrameNode, dtypes_of, hold_gaps, row_bytes
 from ..nodes.traits import comparable, dtype_of_key, kept_labels
 from ..row_parts import RowPart, split_at
 from ..rows import concat
@@ -41,6 +42,14 @@ if TYPE_CHECKING:
 class RowMask(GroupByCall):
     """Tells for each row whether a method that selects rows of groups keeps it."""
 
+    width: int | None = None
+    """The number of the columns that ``filter`` shows; keys that are none of them follow."""
+
+    @staticmethod
+    def of_columns(call: GroupByCall, meta: Any) -> GroupByCall:
+        """Return a call whose function sees the columns of what is grouped."""
+        return replace(typed("RowMask", call), width=len(dtypes_of(meta)))
+
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Return the mask of the rows."""
         if self.method == "filter":
@@ -57,7 +66,8 @@ class RowMask(GroupByCall):
         answers: list[Any] = []
 
         def noting(rows: Any, *args: Any, **kwargs: Any) -> Any:
-            answers.append(func(rows, *args, **kwargs))
+            shown = rows if rows.ndim == 1 else rows.iloc[:, : self.width]
+            answers.append(func(shown, *args, **kwargs))
             return answers[-1]
 
         groups = self.grouped(frame)

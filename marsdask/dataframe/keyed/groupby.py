@@ -242,8 +242,8 @@ class GroupBy(MadeOfRows, Generic[R, C]):
 
     def _selected(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
         """Return the rows of the source that a method of pandas selects."""
-        mask = self._rows(self._call(RowMask, method, args, kwargs))
-        return _lazy(Filter(in_one_type(self._in_order()._source.node), mask.node))
+        call = RowMask.of_columns(self._call(RowMask, method, args, kwargs), self._source.node.meta)
+        return _lazy(Filter(in_one_type(self._in_order()._source.node), self._rows(call).node))
 
     @overload
     def agg(self, func: str) -> R: ...
@@ -559,7 +559,7 @@ class GroupBy(MadeOfRows, Generic[R, C]):
     def __iter__(self) -> Iterator[tuple[Any, R]]:
         is_list = self._flags["listed"]
         for key in self._keys():
-            name = key if isinstance(key, tuple) else (key,)
+            name = key if len(self._by) > 1 else (key,)
             yield (name if is_list else key), self._group(name)
 
     def __len__(self) -> int:

@@ -32,7 +32,8 @@ from ..reduction.reductions import collection_of
 from ..rows import levels_in
 from ..schemas.schema import result_of
 from ..whole.fallback import function_with_fallback
-from .merge import ANTI, Merge, MergeOptions
+from .merge import Merge, MergeOptions
+from .merge_types import ANTI
 
 if TYPE_CHECKING:
     from ..frame import DataFrame

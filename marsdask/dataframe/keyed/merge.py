@@ -37,6 +37,7 @@ from .chunk_sizing import (
     repartition,
     split_large,
 )
+from .merge_types import ANTI, types_of_unlike_keys, with_labels_of_rows
 from .shuffle import Counts, casts_of, concat_parts, counted_parts, cut_by_hash, shuffle
 
 #: The sides that may have several chunks while the other side has one.
@@ -49,8 +50,6 @@ SPREAD: dict[str, tuple[str, ...]] = {
     "left_anti": ("left",),
     "right_anti": ("right",),
 }
-#: The merges that return the rows of one side without a match.
-ANTI = ("left_anti", "right_anti")
 #: The sides whose keys must be unique for ``validate=``: only a side of one chunk shows it.
 UNIQUE = {
     ("1:1", "one_to_one"): ("left", "right"),
@@ -230,9 +229,8 @@ class Merge(FrameNode):
     def _types(self) -> Any:
         left, right = self.left.meta, self.right.meta
         result = self.how(left, right)
-        if self.how.left_index and self.how.right_index and left.index.names != right.index.names:
-            # Those of no rows are named otherwise.
-            result = result.rename_axis(index=self.how(row(left), row(right)).index.names)
+        if self.how.left_index and self.how.right_index:
+            result = with_labels_of_rows(self.how, result, left, right)
         alone = []
         if self.how.how in {"left", "outer", "left_anti"}:
             alone.append(self.how(row(left), right))
@@ -242,8 +240,9 @@ class Merge(FrameNode):
             result = self._by_labels_of_one(left, right, alone)
         else:
             result = without_rows(pd.concat(alone), result) if alone else result
+        types = types_of_unlike_keys(self.how, left, right, [result, *alone])
         times = self.how.time_keys(left, right).items()
-        return result.astype({key: type_of_times(*types) for key, types in times})
+        return result.astype(types | {key: type_of_times(*types) for key, types in times})
 
     def _by_labels_of_one(self, left: Any, right: Any, alone: Sequence[Any]) -> Any:
         """Return the types if one side has its keys in the labels: the other's are the result's.

@@ -14,6 +14,7 @@ from marsdask.core.sizes import total
 
 from ..rows import empty_rows
 from ..schemas.samples import labels_like, sample
+from ..whole.calls import refuse_sample
 from .fold import Assembly
 from .reductions import collection_of
 
@@ -56,12 +57,12 @@ def _guessed(node: Any, name: str, func: Any, args: tuple[Any, ...], kwargs: dic
             rows = rows.iloc[:1]
         try:
             return getattr(rows, name)(func, *args, **kwargs)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever the function raises
             error.add_note(
                 f"{name}() called the function with a few rows of the columns' types to find the "
                 "type of the result"
             )
-            raise
+            refuse_sample(error)
 
 
 @kernel(scratch=3.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 
@@ -21,6 +21,16 @@ IN_PLACE = {"__setitem__", "__delitem__", "insert", "isetitem", "pop", "update"}
 
 #: What was warned of already.
 _warned: set[str] = set()
+
+
+def refuse_sample(error: Exception) -> NoReturn:
+    """Refuse a function of the user that fails for a made-up row, if pandas may have all rows.
+
+    These may be others. Raise the error itself if pandas must not have them.
+    """
+    if options.dataframe.whole == "error" or isinstance(error, NotImplementedError):
+        raise error
+    raise NotImplementedError(*getattr(error, "__notes__", [])) from error
 
 
 def falls_back(obj: Any) -> bool:

@@ -25,6 +25,7 @@ from ..keyed.aggregation import Pairs
 from ..reduction.fold import Assembly, FrameFold, WithFills
 from ..reduction.reductions import collection_of
 from ..schemas.samples import ROWS, column, sample
+from ..whole.calls import refuse_sample
 
 Options = tuple[tuple[str, Any], ...]
 #: The first and the last time, ``None`` if there is none.
@@ -238,9 +239,9 @@ def _of_sample(meta: Any, on: Any, kwargs: dict[str, Any]) -> Any:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return bins_called(rows, **kwargs).iloc[:0]
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever the function raises
         error.add_note(
             f"{kwargs['method']}() was tried with a sample of rows; use groupby().apply(meta=) by "
             "a column of times, which declares what the function returns"
         )
-        raise
+        refuse_sample(error)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -131,3 +135,33 @@ def test_filled_shifts_of_rows_without_a_key(mode):
         with planned(mode):
             groups = md.DataFrame(frame, chunk_size=1).groupby("k").v
             equal(groups.shift(fill_value=0), frame.groupby("k").v.shift(fill_value=0))
+
+
+#: Keys that are no columns of the frame, and those that are.
+OTHER_KEYS: dict[str, Callable[[Any], Any]] = {
+    "a column": lambda d: "k",
+    "values": lambda d: d.k % 2,
+    "named values": lambda d: (d.k % 2).rename("z"),
+    "values of a column's name": lambda d: d.k % 2 == 1,
+    "both": lambda d: ["s", d.k % 2],
+    "an array": lambda d: np.array([0, 1, 0, 1, 1]),
+    "a function": lambda d: lambda label: label % 2,
+}
+
+
+@pytest.mark.parametrize("columns", [None, ["u"], ["u", "f"]], ids=str)
+@pytest.mark.parametrize("keys", OTHER_KEYS)
+def test_filter_shows_the_columns_of_the_frame(keys: str, columns: list[str] | None) -> None:
+    """The function sees the keys that are columns, and no others."""
+    frame = table(5).reset_index(drop=True)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    results = []
+    for d in (frame, lazy):
+        groups: Any = d.groupby(OTHER_KEYS[keys](d))
+        groups = groups if columns is None else groups[columns]
+        shown = columns or [*frame.columns]
+        results.append(groups.filter(lambda rows, shown=shown: [*rows.columns] == shown))
+        results.append(groups.filter(lambda rows: rows[["u"]].mean() > 0))
+    equal(results[2], results[0])
+    equal(results[3], results[1])
+    assert len(results[0])

@@ -442,6 +442,11 @@ OF_SMALL_GROUPS: dict[str, Any] = {
     "groups of a series without a name": lambda d: dict(
         iter(d.u.rename(None).groupby([1, 2, 1, None]))
     )[1.0],
+    "groups of tuples": lambda d: dict(iter(d.groupby("p")))[1, 2],
+    "groups of tuples in a list": lambda d: dict(iter(d.groupby(["p"])))[((1, 2),)],
+    "groups of tuples of a function": lambda d: dict(iter(d.groupby(lambda x: (x % 2, "a"))))[
+        0, "a"
+    ],
     "group of a tuple": lambda d: d.groupby("p").get_group((1,)),
     "group of a tuple in a list": lambda d: d.groupby(["p"]).get_group(((1, 2),)),
     "named function with arguments": lambda d: d.groupby("k").agg(
