@@ -30,7 +30,6 @@ _MOVED: Final = {
     "deploy.oscar.local": "marsdask.compat.local_cluster",
     "deploy.oscar.session": "marsdask.compat.session",
     "tensor.core": "marsdask.tensor",
-    "tensor.linalg": "marsdask.compat.linalg",
     "dataframe.core": "marsdask.dataframe",
     "remote.core": "marsdask.remote",
 }
@@ -45,7 +44,7 @@ _LEARN: Final = "marsdask.learn."
 #: What is ours in this folder.
 _OURS: Final = frozenset(
     {
-        *("alias", "estimators", "frame_methods", "keywords", "linalg", "local_cluster", "mars"),
+        *("alias", "estimators", "frame_methods", "keywords", "local_cluster", "mars"),
         *("missing", "xarray", "__main__"),
     }
 )

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from dask.utils import format_bytes
@@ -164,8 +164,15 @@ def representation(tensor: Any) -> str:
     if complete:
         return repr(np.asarray(corners))
     with np.printoptions(threshold=0):
-        values = np.array2string(corners, separator=", ", prefix="array(")
-    return f"array({values}, shape={tensor.shape}, dtype={tensor.dtype})"
+        values, rest = repr(np.asarray(corners)).rsplit(f"shape={corners.shape}", 1)
+    values, rest = values.rstrip(), f"shape={tensor.shape}{rest}"
+    width = len(values) - (values.rfind("\n") + 1) + len(rest) + 1
+    wraps = width > np.get_printoptions()["linewidth"] or tensor.dtype.kind in "SUV"
+    return f"{values}{_NEXT_LINE if wraps else ' '}{rest}"
+
+
+#: What NumPy begins the next line of an array's text with.
+_NEXT_LINE: Final = "\n" + " " * len("array(")
 
 
 def _shown(tensor: Any) -> tuple[Any, bool]:

@@ -33,7 +33,7 @@ SAME = {
     "mars.config": "marsdask.compat.config",
     "mars.session": "marsdask.compat.session",
     "mars.tensor": "marsdask.compat.tensor",
-    "mars.tensor.linalg": "marsdask.compat.linalg",
+    "mars.tensor.linalg": "marsdask.compat.tensor.linalg",
     "mars.tensor.fft": "marsdask.tensor.fft",
     "mars.tensor.spatial.distance": "marsdask.tensor.spatial.distance",
     "mars.learn.cluster": "marsdask.learn.cluster",

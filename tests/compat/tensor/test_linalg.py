@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import marsdask.tensor as mt
-from marsdask.compat import linalg
+from marsdask.compat.tensor import linalg
 
 MATRIX = np.array([[4.0, 2.0], [2.0, 3.0]])
 

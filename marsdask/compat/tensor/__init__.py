@@ -9,7 +9,7 @@ import numpy as np
 
 import marsdask.tensor as mt
 
-from . import linalg  # noqa: F401 - what ``mars.tensor.linalg`` is
+from . import linalg, random  # noqa: F401 - what ``mars.tensor.linalg`` and ``.random`` are
 
 
 def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
