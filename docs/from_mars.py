@@ -45,7 +45,7 @@ With `import marsdask` in place of the alias, values without axes are NumPy's sc
 gives them, and `linalg.cholesky` returns the lower factor. Of Mars the alias has Python's numbers
 (`options.python_scalars`) and the upper factor. With it (`options.mars_results`) estimators and
 functions of `mars.learn` give tensors for arrays in memory, too, what they have learnt has
-`execute` and `fetch`, and `fetch()` executes what was not executed.
+`execute` and `fetch`, and what Mars has executed is executed.
 
 In the calls `x` is a tensor of 3 x 4 floats, `xf` the same in Fortran's order, `a` and `f` NumPy's,
 `v` and `i` vectors of floats and integers, `z` of complex numbers, `n` has NaN, `s` is sparse.

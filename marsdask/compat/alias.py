@@ -40,6 +40,7 @@ _HERE: Final = Path(__file__).parent
 _FRAMES: Final = "marsdask.compat.dataframe"
 _ESTIMATORS: Final = "marsdask.compat.estimators"
 _LEARN: Final = "marsdask.learn."
+_SESSION: Final = "marsdask.compat.session"
 
 #: What is ours in this folder.
 _OURS: Final = frozenset(
@@ -122,6 +123,8 @@ class _SameModule(Loader):
             module.offer()
         elif self._name.startswith(_LEARN):
             importlib.import_module(_ESTIMATORS).offer()
+        elif self._name == _MOVED[""]:
+            importlib.import_module(_SESSION).offer()
 
 
 def _modules_behind_names(package: ModuleType) -> list[tuple[str, ModuleType]]:
@@ -142,8 +145,8 @@ def install(*, replace: bool = False) -> None:
     """Let ``import mars`` import marsdask in this process, and in processes that it starts.
 
     As in Mars, values without axes are then fetched as Python's numbers, not as NumPy's
-    (``options.python_scalars``), ``fetch()`` executes what was not executed, and estimators give
-    tensors for arrays in memory, too (``options.mars_results``).
+    (``options.python_scalars``), and estimators give executed tensors, for arrays in memory, too
+    (``options.mars_results``).
 
     Parameters
     ----------
@@ -194,7 +197,7 @@ def uninstall() -> None:
         del sys.modules[name]
     if os.environ.pop(VARIABLE, None) is not None:
         options.python_scalars = options.mars_results = False
-    for name in (_FRAMES, _ESTIMATORS):
+    for name in (_FRAMES, _ESTIMATORS, _SESSION):
         if (module := sys.modules.get(name)) is not None:
             module.withdraw()
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn, Self
 
+from marsdask.core.collection import Collection
 from marsdask.core.mars_session import MarsSession as AbstractSession
+from marsdask.core.mars_session import cached
 from marsdask.deploy.oscar.ray import new_cluster_in_ray, new_ray_session
 from marsdask.session import (
     Execution,
@@ -190,6 +192,32 @@ def ensure_isolation_created(options: dict[str, Any]) -> None:
     """Take Mars's options of its event loop out of ``options``: sessions need none here."""
     for name in ("loop", "use_uvloop"):
         options.pop(name, None)
+
+
+def _is_cached(collection: Collection) -> bool:
+    return cached.get(id(collection)) is collection
+
+
+def _set_cached(collection: Collection, value: bool) -> None:
+    if value:
+        cached[id(collection)] = collection
+    else:
+        cached.pop(id(collection), None)
+
+
+#: Whether the result is kept when something that is made of it is executed.
+_CACHE = property(_is_cached, _set_cached)
+
+
+def offer() -> None:
+    """Let collections have Mars's ``cache``."""
+    Collection.cache = _CACHE  # type: ignore[attr-defined]
+
+
+def withdraw() -> None:
+    """Take it from them again."""
+    if vars(Collection).get("cache") is _CACHE:
+        del Collection.cache  # type: ignore[attr-defined]
 
 
 def get_context() -> NoReturn:

@@ -9,12 +9,10 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, overload
 
 import dask.base
-import dask.threaded
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.scheduler.base import ChunkInfo
-from marsdask.scheduler.get import get as dask_get
 
 from .compilation.memory import too_large_to_fetch
 from .compilation.static_graph import check_static, is_part
@@ -26,13 +24,14 @@ from .display.suggestions import HandsOn, suggesting_methods
 from .errors import NotExecutedError, shortened
 from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
-from .mars_session import check_hints
+from .mars_session import check_hints, kept_with
 from .node import Node, Taken
 from .protocol.finalization import finalize, finalize_several, rebuild, rebuild_several
-from .protocol.layer import MergeLayers, graph_of, hold_futures, nested_keys
+from .protocol.layer import DefaultGet, MergeLayers, graph_of, hold_futures, nested_keys
 from .registry import class_of, register_collection
 from .results.computed_value import Known
 from .results.execution import Execution
+from .results.named_results import NamedItems, named_kind
 from .results.stored import InMemoryBlocks, Stored
 from .session import (
     Session,
@@ -70,19 +69,6 @@ class Sharing(Protocol):
 
     def leaving(self, user: Any, *, force: bool) -> None:
         """Let a collection share no elements any more; refuse it unless nobody notices."""
-
-
-class DefaultGet:
-    """Our ``get``, equal to Dask's threaded one, so that Dask mixes collections in one compute."""
-
-    def __call__(self, dsk: Any, keys: Any, **kwargs: Any) -> Any:
-        return dask_get(dsk, keys, **kwargs)
-
-    def __eq__(self, other: object) -> bool:
-        return other is dask.threaded.get or isinstance(other, DefaultGet)
-
-    def __hash__(self) -> int:
-        return hash(dask.threaded.get)
 
 
 class Collection(HandsOn, ByReference):
@@ -176,13 +162,15 @@ class Collection(HandsOn, ByReference):
         )
         return outcome
 
-    def fetch(self, session: Session | None = None) -> Any:
+    def fetch(self, session: Session | None = None, *, batch_size: int | None = None) -> Any:
         """Return the computed value.
 
         Parameters
         ----------
         session : Session, optional
             The session that holds it.
+        batch_size : int, optional
+            Mars's argument, which changes nothing.
 
         Returns
         -------
@@ -200,6 +188,7 @@ class Collection(HandsOn, ByReference):
         >>> mt.arange(3).execute().fetch()
         array([0, 1, 2])
         """
+        del batch_size  # one request brings all rows
         return fetch(self, session=session)
 
     def compute(self, *, session: Session | None = None, **dask_options: Any) -> Any:
@@ -485,7 +474,7 @@ def _sortable(size: Any) -> int:
 
 
 #: Values that need no computation.
-_KNOWN = (Number, np.ndarray)
+_KNOWN = (Number, np.ndarray, Known)
 
 
 class _Together:
@@ -624,6 +613,7 @@ class _Together:
         """Return the computed values and the known ones in their positions."""
         rest = iter(values)
         found = [item if isinstance(item, _KNOWN) else next(rest) for item in self]
+        found = [item.fetch() if isinstance(item, Known) else item for item in found]
         return getattr(self, "_make", list if values else tuple)(found)
 
     # Dask's protocol: dask.compute(svd(x)) is one collection, and returns a tuple of arrays.
@@ -677,6 +667,12 @@ class ExecutableTuple(_Together, tuple[Any, ...]):
     """
 
     __slots__ = ()
+
+    def __new__(cls, iterable: Iterable[Any] = ()) -> Self:
+        """Make a tuple, of a namedtuple one with its names."""
+        if cls is ExecutableTuple and isinstance(iterable, NamedItems):
+            return super().__new__(named_kind(type(iterable), cls), iterable)
+        return super().__new__(cls, iterable)
 
 
 class ExecutableList(_Together, list[Any]):
@@ -801,6 +797,7 @@ def execute(
     check_hints(kwargs)
     collections = flatten(items)
     collections += [sibling for item in collections for sibling in item._together()]
+    collections += kept_with(collections)
     if _returns is None:
         _returns = items[0] if len(items) == 1 else list(items)
     if not wait:
@@ -1006,9 +1003,6 @@ def _stored(item: Collection, session: Session | None) -> Stored:
     if result is None and is_part(item._node):
         # A part of a result, such as x[:2], is fetched without computation.
         (result,) = ensure_session(owner).execute([item._node])
-    elif result is None and options.mars_results:
-        owner = ensure_session(owner)
-        result = owner.lookup(item.execute(owner)._node)
     if result is None:
         raise NotExecutedError(
             f"{item.node.label} has not been executed: call execute() before fetch(), or compute()"

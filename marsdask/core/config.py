@@ -143,7 +143,7 @@ _OPTIONS: dict[str, Option] = {
         False,
         _is_bool,
         "a bool",
-        "Whether results are Mars's: fetch() executes, estimators return tensors for arrays, too.",
+        "Whether estimators give executed tensors as Mars does, for arrays in memory, too.",
     ),
     "python_scalars": Option(
         False,

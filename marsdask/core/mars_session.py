@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, overload
+from weakref import WeakValueDictionary
 
 from marsdask.scheduler.base import HoldsFutures, KnowsMachine, Scheduler
 
+from .graph import Graph
 from .registry import package
 
 if TYPE_CHECKING:
@@ -33,6 +35,19 @@ def check_hints(names: Iterable[str]) -> None:
             raise TypeError(f"execute() got an unexpected keyword argument {name!r}")
         words = f"execute({name}=) has no effect: it is an option of Mars"
         warnings.warn(words, DeprecationWarning, stacklevel=4)
+
+
+#: Collections whose results are kept when what is made of them is executed: Mars's ``cache``.
+cached: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
+
+
+def kept_with(collections: Sequence[Any]) -> list[Any]:
+    """Return the cached collections that others are made of, and that are not among them."""
+    if not cached:
+        return []
+    inner = {node.name for node in Graph([item._node for item in collections]).nodes}
+    inner -= {item._node.name for item in collections}
+    return [item for item in cached.values() if item._node.name in inner]
 
 
 def check_backend(backend: str, *, web: bool) -> None:

@@ -29,8 +29,8 @@ def representation(rows: Any) -> str:
         return repr(block)
     length = rows.shape[0]
     if isinstance(block, pd.DataFrame):
-        columns = pd.get_option("display.max_columns")
-        text = block.to_string(max_rows=_few(), max_cols=columns, show_dimensions=False)
+        with pd.option_context("display.max_rows", _few(), "display.min_rows", _few()):
+            text = repr(block).rpartition("\n\n[")[0]
         return f"{text}\n\n[{length} rows x {block.shape[1]} columns]"
     if isinstance(block, pd.Series):
         text = block.to_string(max_rows=_few(), dtype=False, name=False, length=False)
@@ -49,8 +49,9 @@ def html(rows: Any) -> str:
     if complete and hasattr(block, "_repr_html_"):
         return str(block._repr_html_())
     if isinstance(block, pd.DataFrame):
-        table = block.to_html(max_rows=_few(), max_cols=pd.get_option("display.max_columns"))
-        return f"{table}<p>{rows.shape[0]} rows x {block.shape[1]} columns</p>"
+        with pd.option_context("display.max_rows", _few(), "display.min_rows", _few()):
+            table = str(block._repr_html_())
+        return table.replace(f"<p>{len(block)} rows", f"<p>{rows.shape[0]} rows")
     return f"<pre>{escape(representation(rows))}</pre>"
 
 

@@ -1,12 +1,12 @@
 """Fitted attributes of estimators: NumPy's values with the methods of executed tensors.
 
 With ``options.mars_results`` what is made of them has these methods, too, and results that Mars
-gives as tensors are tensors, whatever the samples are.
+gives as executed tensors are such, whatever the samples are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from marsdask.core.collection import (
     Collection,
     ExecutableList,
     ExecutableTuple,
+    execute,
     executes_at_once,
 )
 from marsdask.core.config import options
@@ -137,9 +138,9 @@ def mars_scalar(value: Any) -> Any:
 def mars_result(value: Any) -> Any:
     """Return arrays as tensors, frames of pandas as frames, and several of them as one tuple."""
     if isinstance(value, np.ndarray) or issparse(value):
-        return tensor(np.asarray(value) if isinstance(value, FittedArray) else value)
+        return tensor(np.asarray(value) if isinstance(value, FittedArray) else value).execute()
     if isinstance(value, pd.DataFrame | pd.Series):
-        return DataFrame(value) if value.ndim == 2 else Series(value)
+        return (DataFrame(value) if value.ndim == 2 else Series(value)).execute()
     if type(value) not in (tuple, list):
         return mars_scalar(value)
     items = [mars_result(item) for item in value]
@@ -152,8 +153,11 @@ def mars_result(value: Any) -> Any:
 _running: ContextVar[bool] = ContextVar("mars_results", default=False)
 
 
-def as_mars(func: F) -> F:
-    """Return a function that gives users the results of Mars where ``options.mars_results``."""
+def as_mars(func: F, *, executes: bool = False) -> F:
+    """Return a function that gives users the results of Mars where ``options.mars_results``.
+
+    What it makes of lazy samples is executed if Mars ``executes`` it.
+    """
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -164,9 +168,24 @@ def as_mars(func: F) -> F:
             result = func(*args, **kwargs)
         finally:
             _running.reset(reset)
-        return mars_result(result)
+        found = mars_result(result)
+        if executes and (pending := list(_collections(found))):
+            execute(*pending, session=kwargs.get("session"))
+        return found
 
     return call  # type: ignore[return-value]
+
+
+def executed_as_mars(func: F) -> F:
+    """Return a function that gives users Mars's results, which are executed."""
+    return as_mars(func, executes=True)
+
+
+def _collections(found: Any) -> Iterator[Collection]:
+    """Yield what is lazy of a result, or only held since an equal collection was executed."""
+    for item in found if isinstance(found, tuple | list) else (found,):
+        if isinstance(item, Collection) and item._held() is not item._node:
+            yield item
 
 
 def unmarked(value: Any) -> Any:

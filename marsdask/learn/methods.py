@@ -50,19 +50,23 @@ def wrap_methods(cls: type) -> None:
         if not isinstance(method, FunctionType) or "takes_lazy" in vars(method):
             continue
         call = _wrapped(method, name)
-        setattr(cls, name, call if method is member else available_if(member.check)(as_mars(call)))
+        setattr(
+            cls,
+            name,
+            call if method is member else available_if(member.check)(as_mars(call, executes=True)),
+        )
 
 
 #: Methods of scikit-learn without samples whose results are tensors in Mars.
 _OF_ARRAYS = ("get_covariance", "get_precision")
 
 
-def mars_methods(cls: C) -> C:
+def mars_methods(cls: C, *, executes: bool = True) -> C:
     """Let the methods that users call of an estimator give Mars's results where that is wanted."""
     for name in [*vars(cls), *_OF_ARRAYS]:
         member = inspect.getattr_static(cls, name, None)
         if isinstance(member, FunctionType) and not name.startswith("_"):
-            setattr(cls, name, as_mars(member))
+            setattr(cls, name, as_mars(member, executes=executes))
     return cls
 
 

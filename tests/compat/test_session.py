@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import tempfile
 
 import pytest
 
 import marsdask
+import marsdask.compat
 import marsdask.remote as mr
 import marsdask.tensor as mt
 from marsdask.compat import session as mars_session
@@ -61,3 +63,26 @@ def test_asynchronous_sessions() -> None:
         assert session.session.closed
 
     asyncio.run(program())
+
+
+def test_caches() -> None:
+    """What is cached is kept when something that is made of it is executed."""
+    marsdask.compat.install()
+    try:
+        importlib.import_module("mars")
+        with marsdask.new_session("synchronous"):
+            x = mt.ones(3) + 1
+            x.cache = True  # type: ignore[attr-defined]
+            assert x.cache  # type: ignore[attr-defined]
+            (x + 1).execute()
+            assert x.fetch().tolist() == [2, 2, 2]
+            other = mt.ones(3) + 2
+            other.cache = True  # type: ignore[attr-defined]
+            other.cache = False  # type: ignore[attr-defined]
+            (other + 1).execute()
+            with pytest.raises(ValueError, match="has not been executed"):
+                other.fetch()
+    finally:
+        marsdask.compat.uninstall()
+    with pytest.raises(AttributeError, match="cache"):
+        mt.ones(3).cache = True  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from marsdask.core.config import option_context
 from marsdask.core.node import Node
 from marsdask.core.results.stored import Stored
 from marsdask.core.session import new_session
+from marsdask.learn.fitted_values import FittedText
 from tests.core.recording import recording_session
 from tests.core.toys import Numbers
 
@@ -86,6 +87,24 @@ def test_named_tuples_keep_their_type(scheduler):
     assert ExecutablePair(ones().sum(), ones(2).sum()).to_object(wait=False).result(30).size == 4
 
 
+def test_tuples_of_a_namedtuple_have_its_names(scheduler):
+    """As in Mars: items by name, the text, and values of its own type; copied and pickled, too."""
+    Both = namedtuple("Both", "a b")  # noqa: PYI024 - what programs have
+    items = Both(ones(2), ones().sum())
+    both = ExecutableTuple(items)
+    assert both.a is items.a
+    assert "a" in dir(both)
+    assert repr(both).startswith("Both(a=Tensor <ones, shape=(2, 2)")
+    with pytest.raises(AttributeError):
+        _ = both.c
+    values = both.execute().fetch()
+    assert type(values) is Both
+    assert values.b == 16
+    assert both.compute().b == 16
+    assert [item.fetch() for item in ExecutableTuple([FittedText("x")])] == ["x"]
+    assert ExecutableTuple([FittedText("x"), ones().sum()]).execute().fetch() == ["x", 16]
+
+
 def test_what_is_no_collection_is_refused():
     """At the call, with the type's name."""
     with pytest.raises(TypeError, match="int"):
@@ -107,6 +126,7 @@ def test_parts_of_a_result_can_be_fetched(scheduler):
     held = scheduler.results
     np.testing.assert_array_equal(x[1:3, ::2].fetch(), [[0, 2, 4], [0, 2, 4]])
     assert x[0, 5].fetch() == 5
+    assert x[0, 5].fetch(batch_size=2) == 5
     assert scheduler.results == held
     with pytest.raises(ValueError, match="execute"):
         (x + 1)[:2].fetch()
@@ -188,11 +208,16 @@ def test_an_executed_tensor_shows_its_values(scheduler, shape):
     array = np.arange(float(np.prod(shape, dtype=int))).reshape(shape)
     x = (mt.ones(shape, chunk_size=7) * array).execute()
     assert str(x) == str(array)
-    if array.size <= 1000:
-        assert repr(x) == repr(array)
-    else:
-        assert repr(x).startswith("array(")
-        assert f"shape={shape}" in repr(x)
+    assert repr(x) == repr(array)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "i2", "f4", "c16", "?", "U3", "S1", "M8[s]", "O"])
+@pytest.mark.parametrize("linewidth", [75, 40])
+def test_long_arrays_of_each_type_look_as_numpys(scheduler, dtype, linewidth):
+    """The shape and the type come as NumPy says them, on a line of their own where NumPy's do."""
+    array = np.arange(300).reshape(20, 15).astype(dtype)
+    with np.printoptions(threshold=50, linewidth=linewidth):
+        assert repr(mt.tensor(array, chunk_size=7).execute()) == repr(array)
 
 
 def test_showing_moves_the_corners_only(scheduler):

@@ -29,6 +29,17 @@ def test_it_is_what_pandas_prints(rows, column):
     expected = data(rows) if column is None else data(rows)[column]
     x = md.from_pandas(expected, chunk_size=40).execute()
     assert representation(x) == repr(expected)
+    if column is None:
+        assert x._repr_html_() == expected._repr_html_()
+
+
+@pytest.mark.parametrize("rows", [3, 70])
+def test_wide_frames_are_what_pandas_prints(rows):
+    """Columns that do not fit on a line come below, or are left out."""
+    expected = pd.DataFrame(np.arange(rows * 30).reshape(rows, 30))
+    x = md.from_pandas(expected, chunk_size=40).execute()
+    assert representation(x) == repr(expected)
+    assert x._repr_html_() == expected._repr_html_()
 
 
 def test_a_long_index_shows_its_ends():

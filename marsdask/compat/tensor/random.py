@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from marsdask.tensor import random
+import marsdask.tensor.random as ours
 
 __all__ = ["RandomStateField"]
-__all__ += [name for name in dir(random) if not name.startswith("_")]
+__all__ += [name for name in dir(ours) if not name.startswith("_")]
 
 
 def RandomStateField(name: str, **options: Any) -> None:  # noqa: N802 - a name of Mars's
@@ -17,4 +17,4 @@ def RandomStateField(name: str, **options: Any) -> None:  # noqa: N802 - a name 
 
 def __getattr__(name: str) -> Any:
     """Return all distributions from ``marsdask.tensor.random``."""
-    return getattr(random, name)
+    return getattr(ours, name)

@@ -11,6 +11,7 @@ from ..grids.blockwise import Blockwise, same
 from ..grids.grid import Grid, ResultKeys, Rule
 from ..grids.logical import as_shown
 from ..grids.select import Select
+from ..machine.costs import cost_of
 from ..machine.plan import Plan
 from ..node import Node
 from ..results.stored import BlockAt, Stored
@@ -60,9 +61,8 @@ def is_part(node: Node) -> bool:
     has_results = False
     while stack:
         rule = stack.pop().rule
-        if isinstance(rule, Select) or (
-            isinstance(rule, Blockwise) and rule.cheap and rule.sources
-        ):
+        is_view = isinstance(rule, Blockwise) and (rule.cheap or cost_of(rule.func).view)
+        if isinstance(rule, Select) or (is_view and rule.sources):
             stack.extend(rule.sources)
         elif isinstance(rule, ResultKeys) or _has_values(rule):
             has_results = True

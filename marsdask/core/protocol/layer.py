@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import dask.threaded
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 from dask.task_spec import GraphNode
 
 from marsdask.scheduler.base import KEPT, HoldsFutures, Scheduler
+from marsdask.scheduler.get import get as dask_get
 
 from ..compilation.lowering import Hints, Tasks
 from ..compilation.memory import is_kept
@@ -23,6 +25,19 @@ from ..node import Node
 from ..results.stored import Stored
 from ..session import get_default_session
 from ..sizes import Index
+
+
+class DefaultGet:
+    """Our ``get``, equal to Dask's threaded one, so that Dask mixes collections in one compute."""
+
+    def __call__(self, dsk: Any, keys: Any, **kwargs: Any) -> Any:
+        return dask_get(dsk, keys, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return other is dask.threaded.get or isinstance(other, DefaultGet)
+
+    def __hash__(self) -> int:
+        return hash(dask.threaded.get)
 
 
 class MarsLayer(Layer):

@@ -15,6 +15,7 @@ from marsdask.core.arguments import in_memory, keeps_lazy
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
+from marsdask.core.machine.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, known, numbers
@@ -96,6 +97,7 @@ class Row(FrameNode):
         )
 
 
+@kernel(view=True)
 def row_at(block: Any, at: int) -> Any:
     """Return the only row of a chunk."""
     if not len(block):

@@ -20,7 +20,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.fitted_values import as_mars
+from marsdask.learn.fitted_values import executed_as_mars
 from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, held, rowwise
 from marsdask.learn.sparse import column_moments
 from marsdask.tensor import Tensor
@@ -303,7 +303,7 @@ def _same(a: _Run, b: _Run) -> bool:
     )
 
 
-@as_mars
+@executed_as_mars
 @public_call
 def k_means(
     X: Any,

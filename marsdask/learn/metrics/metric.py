@@ -11,7 +11,7 @@ from sklearn import metrics
 
 from marsdask.core.collection import collect, compute
 from marsdask.core.node import Node
-from marsdask.learn.fitted_values import as_mars, known, plain
+from marsdask.learn.fitted_values import executed_as_mars, known, plain
 from marsdask.learn.lazy import adopted, is_lazy, running
 
 from .operands import as_operand, as_weight, consistent
@@ -42,7 +42,7 @@ def metric(name: str, way: Callable[[MetricCall], Any], summary: str) -> Metric:
     theirs = getattr(metrics, name)
     signature = inspect.signature(theirs)
 
-    @as_mars
+    @executed_as_mars
     @wraps(theirs)
     def face(*args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
         binding = signature.bind(*map(adopted, args), **{k: adopted(v) for k, v in kwargs.items()})

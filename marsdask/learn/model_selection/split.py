@@ -9,13 +9,12 @@ from typing import Any
 from sklearn import model_selection
 
 from marsdask.core.public import public_call
-from marsdask.learn.fitted_values import as_mars, known
+from marsdask.learn.fitted_values import known
 from marsdask.learn.lazy import is_lazy, running
 
 from .samples import in_memory, of_known_length
 
 
-@as_mars
 @public_call
 def train_test_split(
     *arrays: Any,

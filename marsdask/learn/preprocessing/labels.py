@@ -10,11 +10,10 @@ from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import collect
-from marsdask.core.config import options
 from marsdask.core.machine.costs import kernel
 from marsdask.core.public import public_call
 from marsdask.learn.base import RowsEstimator, is_lazy
-from marsdask.learn.fitted_values import as_mars, plain
+from marsdask.learn.fitted_values import executed_as_mars, plain
 from marsdask.learn.lazy import adopted, running
 from marsdask.learn.predictions import call_method
 from marsdask.learn.rows import RowMap, fold
@@ -73,8 +72,7 @@ class LabelEncoder(RowsEstimator, preprocessing.LabelEncoder):
     def _encoded(self, method: str, y: Any, dtype: np.dtype[Any]) -> Any:
         check_is_fitted(self)
         how = {"model": self.to_sklearn(), "method": method, "like": np.empty(0, dtype)}
-        result = collect(RowMap(call_method, (as_labels(y, any_values).node,), dtype, None, how))
-        return result.execute() if options.mars_results else result  # raises of unseen labels
+        return collect(RowMap(call_method, (as_labels(y, any_values).node,), dtype, None, how))
 
 
 def labels_of(block: Any) -> Any:
@@ -136,7 +134,7 @@ def classes_of(block: Any, *, model: Any, threshold: float | None) -> Any:
     return model.inverse_transform(block, threshold)
 
 
-@as_mars
+@executed_as_mars
 @public_call
 def label_binarize(
     y: Any,

@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection, collect
 from marsdask.core.public import public_call
 from marsdask.learn.arguments import check_arguments
 from marsdask.learn.base import is_lazy
-from marsdask.learn.fitted_values import as_mars
+from marsdask.learn.fitted_values import as_mars, executed_as_mars
 from marsdask.learn.lazy import adopted, running
 from marsdask.learn.rows import FiniteBlocks, as_rows
 from marsdask.tensor import Tensor
@@ -40,7 +40,7 @@ def _by(name: str, kind: Callable[..., Any], summary: str) -> Scaling:
     theirs: Callable[..., Any] = getattr(preprocessing, name)
     signature = inspect.signature(theirs)
 
-    @as_mars
+    @executed_as_mars
     @wraps(theirs)
     def face(X: Any, *args: Any, session: Any = None, run_kwargs: Any = None, **kwargs: Any) -> Any:
         X = adopted(X)

@@ -53,7 +53,7 @@ class _Wrapper(MetaEstimatorMixin, BaseEstimator, Twinned):
         super().__init_subclass__(**kwargs)
         wrap_methods(cls)
         public_methods(cls)
-        mars_methods(cls)
+        mars_methods(cls, executes=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

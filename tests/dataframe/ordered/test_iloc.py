@@ -183,3 +183,31 @@ def test_rows_without_columns():
     )
     for call in calls:
         equal(call(md.DataFrame(frame, chunk_size=2)), call(frame))
+
+
+#: Selections of rows, columns and values of an executed frame.
+PARTS: dict[str, Any] = {
+    "iloc[:, :]": lambda d: d.iloc[:, :],
+    "iloc[1]": lambda d: d.iloc[1],
+    "iloc[4, 1]": lambda d: d.iloc[4, 1],
+    "iloc[1:4, 1:]": lambda d: d.iloc[1:4, 1:],
+    "iloc[:, 0]": lambda d: d.iloc[:, 0],
+    "loc[3]": lambda d: d.loc[3],
+    "head": lambda d: d.head(2),
+    "columns": lambda d: d[["b", "a"]],
+    "column": lambda d: d["a"],
+    "column, iloc": lambda d: d["a"].iloc[1:3],
+    "column, value": lambda d: d["a"].iloc[2],
+    "at": lambda d: d.at[2, "b"],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("chunk_size", [2, 10])
+def test_parts_of_executed_frames_are_fetched(name, chunk_size):
+    """As those of tensors: without another execution."""
+    frame = pd.DataFrame({"a": range(5), "b": np.arange(5) / 2})
+    executed = (md.DataFrame(frame, chunk_size=chunk_size) + 1).execute()
+    found, expected = PARTS[name](executed).fetch(), PARTS[name](frame + 1)
+    assert type(found) is type(expected)
+    assert found.equals(expected) if hasattr(expected, "equals") else found == expected
