@@ -670,8 +670,9 @@ class ExecutableTuple(_Together, tuple[Any, ...]):
 
     def __new__(cls, iterable: Iterable[Any] = ()) -> Self:
         """Make a tuple, of a namedtuple one with its names."""
+        kind: Any = type(iterable)
         if cls is ExecutableTuple and isinstance(iterable, NamedItems):
-            return super().__new__(named_kind(type(iterable), cls), iterable)
+            return super().__new__(named_kind(kind, cls), iterable)
         return super().__new__(cls, iterable)
 
 

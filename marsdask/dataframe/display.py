@@ -46,13 +46,19 @@ def html(rows: Any) -> str:
     if not rows._is_executed():
         return _outline(rows)
     block, complete = _shown(rows)
-    if complete and hasattr(block, "_repr_html_"):
-        return str(block._repr_html_())
+    if complete and isinstance(block, pd.DataFrame):
+        return str(_html_of(block))
     if isinstance(block, pd.DataFrame):
         with pd.option_context("display.max_rows", _few(), "display.min_rows", _few()):
-            table = str(block._repr_html_())
+            table = str(_html_of(block))
         return table.replace(f"<p>{len(block)} rows", f"<p>{rows.shape[0]} rows")
     return f"<pre>{escape(representation(rows))}</pre>"
+
+
+def _html_of(frame: Any) -> str | None:
+    """Return the table that notebooks show of a frame of pandas."""
+    table: str | None = frame._repr_html_()
+    return table
 
 
 def _outline(rows: Any) -> str:

@@ -93,7 +93,9 @@ class DataFrame(FrameBase):
 
     if TYPE_CHECKING:  # the types of the values
 
-        def fetch(self, session: Session | None = None) -> pd.DataFrame: ...
+        def fetch(
+            self, session: Session | None = None, *, batch_size: int | None = None
+        ) -> pd.DataFrame: ...
         def compute(
             self, *, session: Session | None = None, **dask_options: Any
         ) -> pd.DataFrame: ...

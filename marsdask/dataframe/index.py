@@ -82,7 +82,9 @@ class Index(Rows):
 
     if TYPE_CHECKING:  # the types of the values
 
-        def fetch(self, session: Session | None = None) -> pd.Index[Any]: ...
+        def fetch(
+            self, session: Session | None = None, *, batch_size: int | None = None
+        ) -> pd.Index[Any]: ...
         def compute(
             self, *, session: Session | None = None, **dask_options: Any
         ) -> pd.Index[Any]: ...

@@ -69,7 +69,9 @@ class Series(FrameBase):
 
     if TYPE_CHECKING:  # the types of the values
 
-        def fetch(self, session: Session | None = None) -> pd.Series[Any]: ...
+        def fetch(
+            self, session: Session | None = None, *, batch_size: int | None = None
+        ) -> pd.Series[Any]: ...
         def compute(
             self, *, session: Session | None = None, **dask_options: Any
         ) -> pd.Series[Any]: ...

@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_tuples_of_a_namedtuple_have_its_names(scheduler):
     """As in Mars: items by name, the text, and values of its own type; copied and pickled, too."""
     Both = namedtuple("Both", "a b")  # noqa: PYI024 - what programs have
     items = Both(ones(2), ones().sum())
-    both = ExecutableTuple(items)
+    both: Any = ExecutableTuple(items)
     assert both.a is items.a
     assert "a" in dir(both)
     assert repr(both).startswith("Both(a=Tensor <ones, shape=(2, 2)")

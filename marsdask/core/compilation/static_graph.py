@@ -61,8 +61,9 @@ def is_part(node: Node) -> bool:
     has_results = False
     while stack:
         rule = stack.pop().rule
-        is_view = isinstance(rule, Blockwise) and (rule.cheap or cost_of(rule.func).view)
-        if isinstance(rule, Select) or (is_view and rule.sources):
+        if isinstance(rule, Select) or (
+            isinstance(rule, Blockwise) and (rule.cheap or cost_of(rule.func).view) and rule.sources
+        ):
             stack.extend(rule.sources)
         elif isinstance(rule, ResultKeys) or _has_values(rule):
             has_results = True
