@@ -88,7 +88,6 @@ UNDECLARED = {
     "_make": "named tuples",
     "_fields": "named tuples",
     "_meta": "Dask's frames",
-    "_repr_html_": "what notebooks show",
     "_sklearn_output_config": "scikit-learn's estimators",
     "initial_seed": "generators of torch, which is not imported",
     "base": "arrays that may be views",
