@@ -49,7 +49,7 @@ BEYOND_CONTRACT = {
     },
     "marsdask/remote/script_process.py": {"storage": "checks folders", "worker_client": "is one"},
     "marsdask/remote/task_log.py": {"worker_client": "a worker sends logs to its scheduler"},
-    "marsdask/core/protocol/layer.py": {"get": "is what Dask computes a collection with by default"},
+    "marsdask/core/protocol/layer.py": {"get": "is what Dask computes collections with"},
     "marsdask/core/dask/source.py": {"dask_graph": "graphs are normalised as getters do"},
     **{
         f"marsdask/deploy/{name}.py": {"cli": "is the command under a name of Mars's"}
